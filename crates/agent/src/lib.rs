@@ -1,0 +1,1 @@
+//! Policies, and the runner that plays an environment and records the episode.

@@ -1,0 +1,114 @@
+//! What an environment is: something that can be reset and stepped, and shows its state in frames.
+
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_util::future::LocalBoxFuture;
+
+use crate::clock::Clock;
+use crate::exec::ExecError;
+use crate::frame::Frame;
+use crate::json::Text;
+use crate::message::{AnyMessage, Message};
+use crate::tool::Tool;
+
+/// What `reset` gives: the first observations and the tools on offer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reset {
+    /// The first observations.
+    pub messages: Vec<AnyMessage>,
+    /// The tools, in order. Shared, so that a reset copies no schema.
+    pub tools: Vec<Arc<Tool>>,
+}
+
+/// What `step` gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Step {
+    /// The observations after the action.
+    pub messages: Vec<AnyMessage>,
+    /// The reward of this step.
+    pub reward: f64,
+    /// Whether the episode came to its end.
+    pub done: bool,
+    /// Whether the episode was cut off.
+    pub truncated: bool,
+}
+
+/// What an environment gets of the world: a seed for whatever is random, and a clock.
+#[derive(Clone)]
+pub struct Setting {
+    /// Whatever is random in the environment follows from this.
+    pub seed: u64,
+    /// Time.
+    pub clock: Rc<dyn Clock>,
+}
+
+/// Why an environment could not do as asked.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EnvironmentError {
+    /// Running the tool calls failed.
+    #[error(transparent)]
+    Exec(#[from] ExecError),
+    /// `step` before the first `reset`.
+    #[error("The environment was stepped before its first reset; reset it first.")]
+    NotReset,
+    /// The environment has no id of its own.
+    #[error("{reason}")]
+    NoId {
+        /// Why there is none.
+        reason: Text,
+    },
+    /// Anything else, in the environment's words.
+    #[error("{message}")]
+    Failed {
+        /// What failed and why.
+        message: Text,
+    },
+}
+
+/// A language-agent environment. Futures are local: a browser has one thread.
+///
+/// Steps after the end work as before it; whoever plays decides when to stop.
+pub trait Environment {
+    /// The name of the kind of environment, as error texts show it (aviary's class name).
+    fn kind(&self) -> &'static str;
+
+    /// Starts a new episode.
+    fn reset(&mut self) -> LocalBoxFuture<'_, Result<Reset, EnvironmentError>>;
+
+    /// Takes an action. What is no tool request is answered by [`no_tool_calls`].
+    fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Step, EnvironmentError>>;
+
+    /// The state to look at. Must not change anything. Empty by default.
+    fn export_frame(&self) -> Frame {
+        Frame::default()
+    }
+
+    /// The id of the task it holds; unaffected by state.
+    fn id(&self) -> Result<Text, EnvironmentError> {
+        Err(EnvironmentError::NoId {
+            reason: format!(
+                "Getting ID is not yet implemented for environment {}.",
+                self.kind()
+            )
+            .into(),
+        })
+    }
+
+    /// Frees what it holds. Nothing by default.
+    fn close(&mut self) -> LocalBoxFuture<'_, Result<(), EnvironmentError>> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+/// The default answer to an action that is no tool request.
+pub fn no_tool_calls() -> Step {
+    Step {
+        messages: vec![
+            Message::user("No tool calls received. Please call one or more tools to proceed.")
+                .into(),
+        ],
+        ..Step::default()
+    }
+}

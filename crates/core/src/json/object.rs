@@ -1,0 +1,133 @@
+//! Objects: pairs in order of insertion, each key once.
+//!
+//! A plain vector, since the objects here are small (tool arguments, message infos, schemas): that
+//! beats a hash map in time and in bytes. Readers of large objects index them first ([`read`]
+//! does, and so do diffs).
+//!
+//! [`read`]: super::read
+
+use std::borrow::Cow;
+
+use super::Json;
+
+/// A key: static for the keys that the program knows, so that making such objects copies nothing.
+pub type Key = Cow<'static, str>;
+
+/// A JSON object in order. Equality ignores the order, as in Python.
+#[derive(Clone, Debug, Default)]
+pub struct Object {
+    pairs: Vec<(Key, Json)>,
+}
+
+impl Object {
+    /// The empty object.
+    pub const fn new() -> Self {
+        Object { pairs: Vec::new() }
+    }
+
+    /// From pairs whose keys are known to differ.
+    pub fn from_distinct(pairs: Vec<(Key, Json)>) -> Self {
+        Object { pairs }
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// The value under a key.
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        self.pairs
+            .iter()
+            .find(|(known, _)| known == key)
+            .map(|(_, value)| value)
+    }
+
+    /// The value under a key, to change it.
+    pub fn get_mut(&mut self, key: &str) -> Option<&mut Json> {
+        self.pairs
+            .iter_mut()
+            .find(|(known, _)| known == key)
+            .map(|(_, value)| value)
+    }
+
+    /// Whether the key is there.
+    pub fn contains_key(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Puts a value under a key: a known key keeps its place. Gives the former value.
+    pub fn insert(&mut self, key: impl Into<Key>, value: impl Into<Json>) -> Option<Json> {
+        let key = key.into();
+        let value = value.into();
+        match self.get_mut(&key) {
+            Some(place) => Some(std::mem::replace(place, value)),
+            None => {
+                self.pairs.push((key, value));
+                None
+            }
+        }
+    }
+
+    /// Takes a member out; the others keep their order.
+    pub fn remove(&mut self, key: &str) -> Option<Json> {
+        let place = self.pairs.iter().position(|(known, _)| known == key)?;
+        Some(self.pairs.remove(place).1)
+    }
+
+    /// The pairs in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&Key, &Json)> + DoubleEndedIterator {
+        self.pairs.iter().map(|(key, value)| (key, value))
+    }
+
+    /// The keys in order.
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &Key> {
+        self.pairs.iter().map(|(key, _)| key)
+    }
+
+    /// The values in order.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = &Json> {
+        self.pairs.iter().map(|(_, value)| value)
+    }
+
+    /// Keeps the members for which `keep` is true.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Key, &Json) -> bool) {
+        self.pairs.retain(|(key, value)| keep(key, value));
+    }
+}
+
+impl PartialEq for Object {
+    fn eq(&self, other: &Self) -> bool {
+        // Same order is the usual case and costs no look-ups.
+        self.len() == other.len()
+            && (self.pairs == other.pairs
+                || self
+                    .pairs
+                    .iter()
+                    .all(|(key, value)| other.get(key) == Some(value)))
+    }
+}
+
+impl IntoIterator for Object {
+    type Item = (Key, Json);
+    type IntoIter = std::vec::IntoIter<(Key, Json)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.pairs.into_iter()
+    }
+}
+
+impl FromIterator<(Key, Json)> for Object {
+    fn from_iter<I: IntoIterator<Item = (Key, Json)>>(pairs: I) -> Self {
+        let mut object = Object::new();
+        for (key, value) in pairs {
+            object.insert(key, value);
+        }
+        object
+    }
+}

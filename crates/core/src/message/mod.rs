@@ -1,0 +1,179 @@
+//! Messages: what environments, agents and tools say to each other.
+//!
+//! Four kinds share [`Body`]: [`Message`], [`ToolRequestMessage`] (an action),
+//! [`ToolResponseMessage`] (the answer to one call); [`AnyMessage`] is their union.
+//! - [`read`]: JSON to message, and which JSON becomes which kind.
+//! - [`dump`]: message to JSON, with all its options.
+//! - [`text`]: display texts, joining, appending.
+//! - [`create`]: messages with images.
+
+pub mod create;
+pub mod dump;
+pub mod read;
+pub mod text;
+
+use crate::json::{Json, Object, Text};
+use crate::tool::ToolCall;
+
+/// Who speaks in a plain message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// A person, or an environment.
+    #[default]
+    User,
+    /// Instructions.
+    System,
+    /// A tool.
+    Tool,
+    /// A model.
+    Assistant,
+    /// A function (an older name of tools).
+    Function,
+}
+
+impl Role {
+    /// Every role, in the order in which errors list them.
+    pub const ALL: [Role; 5] = [
+        Role::User,
+        Role::System,
+        Role::Tool,
+        Role::Assistant,
+        Role::Function,
+    ];
+
+    /// The role on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Role::User => "user",
+            Role::System => "system",
+            Role::Tool => "tool",
+            Role::Assistant => "assistant",
+            Role::Function => "function",
+        }
+    }
+}
+
+/// What every message holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Body {
+    /// The stored text. JSON content is stored as its text, with the flag set.
+    pub content: Option<Text>,
+    /// Whether `content` is the text of a JSON value.
+    pub content_is_json_str: bool,
+    /// What is said about the message; dumped only on request.
+    pub info: Option<Object>,
+    /// Whether providers that cache prompts shall cache up to here.
+    pub cache_breakpoint: bool,
+}
+
+/// A plain message.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub body: Body,
+}
+
+/// An action: a message of role `assistant` that may call tools.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolRequestMessage {
+    /// What is said besides.
+    pub body: Body,
+    /// The calls, in order.
+    pub tool_calls: Vec<ToolCall>,
+}
+
+/// The answer to one call; role `tool`. Its content is never null.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolResponseMessage {
+    /// The answer.
+    pub body: Body,
+    /// The tool that was called.
+    pub name: Text,
+    /// The call that is answered.
+    pub tool_call_id: Text,
+}
+
+/// The union of message kinds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnyMessage {
+    /// An action.
+    Request(ToolRequestMessage),
+    /// An answer to a call.
+    Response(ToolResponseMessage),
+    /// Anything else.
+    Plain(Message),
+}
+
+impl Message {
+    /// A message of role `user`.
+    pub fn user(content: impl Into<Text>) -> Self {
+        Message::new(Role::User, content)
+    }
+
+    /// A message of a role.
+    pub fn new(role: Role, content: impl Into<Text>) -> Self {
+        Message {
+            role,
+            body: Body::text(content),
+        }
+    }
+}
+
+impl Body {
+    /// A plain text.
+    pub fn text(content: impl Into<Text>) -> Self {
+        Body {
+            content: Some(content.into()),
+            ..Body::default()
+        }
+    }
+
+    /// A JSON value, stored as its text, flagged.
+    pub fn json(value: &Json) -> Self {
+        Body {
+            content: Some(value.to_python_text().into()),
+            content_is_json_str: true,
+            ..Body::default()
+        }
+    }
+}
+
+impl AnyMessage {
+    /// What the message holds, whatever its kind.
+    pub fn body(&self) -> &Body {
+        match self {
+            AnyMessage::Request(message) => &message.body,
+            AnyMessage::Response(message) => &message.body,
+            AnyMessage::Plain(message) => &message.body,
+        }
+    }
+
+    /// The role on the wire.
+    pub fn role(&self) -> Role {
+        match self {
+            AnyMessage::Request(_) => Role::Assistant,
+            AnyMessage::Response(_) => Role::Tool,
+            AnyMessage::Plain(message) => message.role,
+        }
+    }
+}
+
+impl From<Message> for AnyMessage {
+    fn from(message: Message) -> Self {
+        AnyMessage::Plain(message)
+    }
+}
+
+impl From<ToolRequestMessage> for AnyMessage {
+    fn from(message: ToolRequestMessage) -> Self {
+        AnyMessage::Request(message)
+    }
+}
+
+impl From<ToolResponseMessage> for AnyMessage {
+    fn from(message: ToolResponseMessage) -> Self {
+        AnyMessage::Response(message)
+    }
+}

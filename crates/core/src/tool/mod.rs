@@ -1,0 +1,53 @@
+//! Tools: what an environment offers ([`Tool`]), a call of one ([`ToolCall`]), and tools that can
+//! run ([`ToolSet`]).
+//!
+//! - [`call`]: calls, and reading them.
+//! - [`wire`]: tools from and to JSON.
+//! - [`describe`]: tools as texts for prompts.
+//! - [`run`]: handlers, their state, what they give back.
+//! - [`parameter`]: Rust types as JSON Schema and back; [`builder`]: tools made at run time.
+
+pub mod builder;
+pub mod call;
+pub mod describe;
+pub mod parameter;
+pub mod run;
+pub mod wire;
+
+pub use builder::ToolBuilder;
+pub use call::{ToolCall, ToolCallFunction};
+pub use parameter::Parameter;
+pub use run::{BoundTool, CallContext, Handler, ToolError, ToolResult, ToolSet, ToolValue};
+
+use crate::json::{Object, Text};
+
+/// A tool as it stands on the wire.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tool {
+    /// Name, description and parameters.
+    pub info: FunctionInfo,
+    /// Whether calls of it may run beside others; read, never written.
+    pub concurrency_safe: bool,
+}
+
+/// What a model is told about a tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionInfo {
+    /// The name by which it is called.
+    pub name: Text,
+    /// What it does.
+    pub description: Text,
+    /// Its parameters; `None` is null on the wire.
+    pub parameters: Option<Parameters>,
+}
+
+/// The JSON Schema of a tool's arguments, always of type `object`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Parameters {
+    /// The schema of each parameter, by name, in order.
+    pub properties: Object,
+    /// The names that must be given.
+    pub required: Vec<Text>,
+    /// What else the schema holds, such as `$defs`.
+    pub extras: Object,
+}

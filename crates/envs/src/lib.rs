@@ -1,0 +1,1 @@
+//! Built-in environments and task datasets, and the registry of them.

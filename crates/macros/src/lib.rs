@@ -1,0 +1,1 @@
+//! `#[tool]`: a function with doc comments becomes a tool.

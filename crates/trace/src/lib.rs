@@ -1,0 +1,1 @@
+//! Episodes: the record of what happened, frame history, diffs, and the formats in and out.

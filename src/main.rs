@@ -1,0 +1,3 @@
+//! The page of Volary, and its worker: one wasm binary that looks where it was started.
+
+fn main() {}
