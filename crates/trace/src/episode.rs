@@ -1,0 +1,127 @@
+//! What an episode is: a recipe (environment, configuration, seed) and the ordered actions with
+//! all that came of them.
+
+use volary_core::json::{Object, Text};
+use volary_core::{AnyMessage, Tool};
+
+use crate::frames::FrameHistory;
+
+/// What makes the environment of an episode again. Local environments are deterministic: a
+/// recipe and the actions give the same observations, bit for bit (timings in infos aside).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recipe {
+    /// The name of the environment in the registry.
+    pub environment: Text,
+    /// Its configuration.
+    pub configuration: Object,
+    /// The seed of whatever is random in it. Below 2^53, so that every JSON reader keeps it.
+    pub seed: u64,
+    /// The task that it came from, if it came from a dataset. For people; not needed to run.
+    pub task: Option<TaskReference>,
+}
+
+/// Which task of which dataset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskReference {
+    /// The name of the dataset.
+    pub dataset: Text,
+    /// The id of the task within it.
+    pub id: Text,
+}
+
+/// What came of one action.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The environment answered.
+    Observed {
+        /// The observations.
+        messages: Vec<AnyMessage>,
+        /// The reward of this step.
+        reward: f64,
+        /// Whether the environment says that the episode is over.
+        done: bool,
+        /// Whether the environment says that the episode was cut off.
+        truncated: bool,
+    },
+    /// The step failed; the environment may go on.
+    Failed {
+        /// What failed and why, for people.
+        message: Text,
+    },
+}
+
+/// One action and what came of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepRecord {
+    /// The action.
+    pub action: AnyMessage,
+    /// What came of it.
+    pub outcome: Outcome,
+    /// How long the step took in seconds, where known.
+    pub seconds: Option<f64>,
+    /// What else is known of the step (by the policy or the source).
+    pub extras: Object,
+}
+
+/// How an episode stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Ending {
+    /// It can go on.
+    #[default]
+    Open,
+    /// The environment said that it is done.
+    Done,
+    /// The environment or a limit cut it off.
+    Truncated {
+        /// By what, for people.
+        reason: Text,
+    },
+    /// The environment broke down (a panic); the steps so far are kept.
+    Crashed {
+        /// What is known of it.
+        message: Text,
+    },
+}
+
+/// An episode, whoever made it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Episode {
+    /// Its id, unique among those of a person.
+    pub id: Text,
+    /// What a person calls it.
+    pub name: Text,
+    /// What makes its environment again; `None` where the source did not say.
+    pub recipe: Option<Recipe>,
+    /// Who acted ("manual", "random", a model's name), where known.
+    pub policy: Option<Text>,
+    /// The tools on offer.
+    pub tools: Vec<Tool>,
+    /// The observations of the reset.
+    pub start: Vec<AnyMessage>,
+    /// The steps in order.
+    pub steps: Vec<StepRecord>,
+    /// Frame 0 is after the reset, frame `i` after step `i`. May hold fewer (or none) where the
+    /// source had none.
+    pub frames: FrameHistory,
+    /// How it stands.
+    pub ending: Ending,
+    /// Everything else the source had.
+    pub metadata: Object,
+}
+
+impl Episode {
+    /// The sum of all rewards.
+    pub fn total_reward(&self) -> f64 {
+        self.steps.iter().filter_map(StepRecord::reward).sum()
+    }
+}
+
+impl StepRecord {
+    /// The reward, if the step did not fail.
+    pub fn reward(&self) -> Option<f64> {
+        match self.outcome {
+            Outcome::Observed { reward, .. } => Some(reward),
+            Outcome::Failed { .. } => None,
+        }
+    }
+}
