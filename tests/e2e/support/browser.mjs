@@ -1,0 +1,99 @@
+// Real Chromium, one context a visit. Whatever a visit does, it fails on console errors, on page
+// errors, and on requests to anywhere but the origin under test.
+
+import assert from "node:assert/strict";
+import { chromium } from "playwright-core";
+import { AxeBuilder } from "@axe-core/playwright";
+
+/** Where the page is served, with its path prefix and a slash at the end. */
+export const HOME = process.env.VOLARY_URL ?? "http://127.0.0.1:8080/";
+
+/** The sizes at which the page is looked at. */
+export const SIZES = {
+  wide: { width: 1440, height: 900 },
+  narrow: { width: 390, height: 844 },
+};
+
+let browser;
+
+/** The browser of this test process, started on first use. */
+export async function launched() {
+  browser ??= await chromium.launch({
+    executablePath: process.env.VOLARY_CHROMIUM ?? "/usr/bin/chromium",
+    headless: true,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  return browser;
+}
+
+/** Ends the browser; call it in `after`. */
+export async function ended() {
+  await browser?.close();
+  browser = undefined;
+}
+
+/**
+ * Opens the page at a hash and runs `journey(page, visit)`, then checks what must hold after any
+ * journey.
+ *
+ * @param {{hash?: string, size?: keyof SIZES, theme?: "light"|"dark", axe?: boolean,
+ *          allowedErrors?: RegExp[], init?: (context) => Promise<void>}} options
+ *   `allowedErrors` are console errors that the journey provokes on purpose.
+ */
+export async function visit(options, journey) {
+  const { hash = "", size = "wide", theme = "light", axe = true, allowedErrors = [] } = options;
+  const context = await (await launched()).newContext({
+    viewport: SIZES[size],
+    colorScheme: theme,
+    acceptDownloads: true,
+    reducedMotion: options.motion ?? "reduce",
+    permissions: ["clipboard-read", "clipboard-write"],
+    baseURL: HOME,
+  });
+  const problems = [];
+  const requests = [];
+  context.on("request", (request) => {
+    requests.push(request.url());
+    const url = new URL(request.url());
+    const local = ["data:", "blob:"].includes(url.protocol) || url.origin === new URL(HOME).origin;
+    if (!local) problems.push(`request off the origin: ${request.url()}`);
+  });
+  context.on("console", (message) => {
+    if (message.type() !== "error") return;
+    if (allowedErrors.some((allowed) => allowed.test(message.text()))) return;
+    problems.push(`console error: ${message.text()}`);
+  });
+  context.on("weberror", (error) => {
+    const text = String(error.error());
+    if (allowedErrors.some((allowed) => allowed.test(text))) return;
+    problems.push(`page error: ${text}`);
+  });
+  try {
+    await options.init?.(context);
+    const page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    await page.goto(HOME + hash);
+    await journey(page, { requests, problems });
+    if (axe) await accessible(page);
+    assert.deepEqual(problems, []);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Fails on anything that axe finds. */
+export async function accessible(page) {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  const found = violations.map(
+    ({ id, help, nodes }) => `${id}: ${help}\n  ${nodes.map((node) => node.html).join("\n  ")}`,
+  );
+  assert.deepEqual(found, [], "axe found something");
+}
