@@ -19,6 +19,7 @@ pub mod message;
 pub mod random;
 pub mod registry;
 pub mod renderer;
+pub mod schema;
 pub mod task_config;
 pub mod tool;
 pub mod view;

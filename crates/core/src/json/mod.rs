@@ -6,19 +6,24 @@
 //! - [`compact`]: value to text as pydantic gives it.
 //! - [`repr`]: the `repr` and `str` of Python, which stand in aviary's messages.
 //! - [`number`]: float texts, and numbers out of texts.
+//! - [`text`]: white space and digits as Python sees them.
 //!
 //! Texts are [`Text`] (`Arc<str>`): frames, messages and episodes share them instead of copying.
 
 pub mod compact;
 pub mod number;
 mod object;
+mod printable;
 pub mod read;
 pub mod repr;
 mod serde_impl;
+pub mod text;
 pub mod write;
 
-pub use number::Integer;
+pub use number::{Integer, float_from_text, float_text, integer_from_text};
 pub use object::{Key, Object};
+pub use read::{ReadError, read};
+pub use repr::text_repr;
 
 /// A shared, immutable text. Cloning costs no copy.
 pub type Text = std::sync::Arc<str>;

@@ -1,6 +1,9 @@
 //! Numbers: integers of any size, float texts, numbers out of texts.
 
+use std::fmt::Write;
+
 use super::Text;
+use super::text::{decimal_digit, is_space, strip};
 
 /// A whole number. Small ones are machine integers; larger ones are kept as their canonical
 /// decimal digits (`-?[1-9][0-9]*`), which is all that the core needs of them.
@@ -12,9 +15,61 @@ pub enum Integer {
     Large(Text),
 }
 
+impl Integer {
+    /// From ASCII decimal digits, with an optional sign; leading zeros are dropped. `None` for
+    /// anything else.
+    pub fn from_digits(text: &str) -> Option<Integer> {
+        let (negative, digits) = match text.as_bytes() {
+            [b'-', ..] => (true, &text[1..]),
+            [b'+', ..] => (false, &text[1..]),
+            _ => (false, text),
+        };
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        if let Ok(value) = text.parse::<i64>() {
+            return Some(Integer::Small(value));
+        }
+        let digits = digits.trim_start_matches('0');
+        let sign = if negative { "-" } else { "" };
+        Some(Integer::Large(format!("{sign}{digits}").into()))
+    }
+
+    /// The nearest float, halves to even; infinite if too big.
+    pub fn to_f64(&self) -> f64 {
+        match self {
+            Integer::Small(value) => *value as f64,
+            // Canonical digits always parse, and parsing rounds half to even.
+            Integer::Large(digits) => digits.parse().unwrap_or(f64::NAN),
+        }
+    }
+
+    /// The machine integer, if it fits.
+    pub fn to_i64(&self) -> Option<i64> {
+        match self {
+            Integer::Small(value) => Some(*value),
+            Integer::Large(_) => None,
+        }
+    }
+
+    /// Whether it is zero.
+    pub fn is_zero(&self) -> bool {
+        *self == Integer::Small(0)
+    }
+}
+
 impl From<i64> for Integer {
     fn from(value: i64) -> Self {
         Integer::Small(value)
+    }
+}
+
+impl From<i128> for Integer {
+    fn from(value: i128) -> Self {
+        i64::try_from(value).map_or_else(
+            |_| Integer::Large(value.to_string().into()),
+            Integer::Small,
+        )
     }
 }
 
@@ -23,6 +78,177 @@ impl std::fmt::Display for Integer {
         match self {
             Integer::Small(value) => value.fmt(formatter),
             Integer::Large(digits) => formatter.write_str(digits),
+        }
+    }
+}
+
+/// Where a float text turns to the exponent form, and how it writes the exponent.
+pub(super) struct FloatStyle {
+    /// Magnitudes below have an exponent.
+    pub(super) plain_from: f64,
+    /// Whether exponents have at least two digits.
+    pub(super) padded: bool,
+}
+
+/// Python's `repr` of a float.
+pub(super) const PYTHON: FloatStyle = FloatStyle {
+    plain_from: 1e-4,
+    padded: true,
+};
+
+/// The float texts of pydantic's JSON.
+pub(super) const COMPACT: FloatStyle = FloatStyle {
+    plain_from: 1e-5,
+    padded: false,
+};
+
+/// The *float text*: the shortest digits that read back, always with `.0` or an exponent;
+/// `nan`, `inf`, `-inf`.
+pub fn float_text(value: f64) -> String {
+    let mut out = String::new();
+    if value.is_nan() {
+        out.push_str("nan");
+    } else if value.is_infinite() {
+        out.push_str(if value > 0.0 { "inf" } else { "-inf" });
+    } else {
+        write_finite(&mut out, value, &PYTHON);
+    }
+    out
+}
+
+/// Appends the text of a finite float.
+pub(super) fn write_finite(out: &mut String, value: f64, style: &FloatStyle) {
+    let magnitude = value.abs();
+    if value == 0.0 || (style.plain_from..1e16).contains(&magnitude) {
+        let before = out.len();
+        append(out, format_args!("{value}"));
+        if !out[before..].contains('.') {
+            out.push_str(".0");
+        }
+        return;
+    }
+    let before = out.len();
+    append(out, format_args!("{value:e}"));
+    let Some(place) = out[before..].find('e') else {
+        return;
+    };
+    let exponent = out.split_off(before + place + 1);
+    let (sign, digits) = match exponent.strip_prefix('-') {
+        Some(digits) => ('-', digits),
+        None => ('+', exponent.as_str()),
+    };
+    out.push(sign);
+    if style.padded && digits.len() < 2 {
+        out.push('0');
+    }
+    out.push_str(digits);
+}
+
+/// Appends formatted text; writing to a `String` does not fail.
+pub(super) fn append(out: &mut String, arguments: std::fmt::Arguments<'_>) {
+    let _ = out.write_fmt(arguments);
+}
+
+/// The float that a text stands for, as Python's `float` reads it: outer white space, sign,
+/// decimal digits of any script, `_` between digits, point, exponent, `inf`, `infinity`, `nan`.
+pub fn float_from_text(text: &str) -> Option<f64> {
+    plain_ascii(text)?.parse().ok()
+}
+
+/// The integer that a text stands for, as Python's `int` reads it.
+pub fn integer_from_text(text: &str) -> Option<Integer> {
+    Integer::from_digits(&plain_ascii(text)?)
+}
+
+/// The text stripped, its digits in ASCII, without the `_` between them; `None` if a character
+/// stands there that no number has.
+fn plain_ascii(text: &str) -> Option<String> {
+    let inner = if text.is_ascii() {
+        text.trim_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r'])
+    } else {
+        strip(text)
+    };
+    let mut plain = String::with_capacity(inner.len());
+    let mut after_digit = false;
+    let mut characters = inner.chars().peekable();
+    while let Some(character) = characters.next() {
+        if let Some(digit) = decimal_digit(character) {
+            plain.push(char::from(b'0' + digit));
+            after_digit = true;
+            continue;
+        }
+        if character == '_' {
+            let before_digit = characters.peek().copied().and_then(decimal_digit).is_some();
+            if !(after_digit && before_digit) {
+                return None;
+            }
+        } else if character.is_ascii() && !is_space(character) {
+            plain.push(character);
+        } else {
+            return None;
+        }
+        after_digit = false;
+    }
+    Some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn float_texts() {
+        for (value, text) in [
+            (0.0, "0.0"),
+            (-0.0, "-0.0"),
+            (1.0, "1.0"),
+            (0.1, "0.1"),
+            (1e-4, "0.0001"),
+            (1e-5, "1e-05"),
+            (1.5e-7, "1.5e-07"),
+            (9_999_999_999_999_998.0, "9999999999999998.0"),
+            (1e16, "1e+16"),
+            (-1.25e100, "-1.25e+100"),
+            (5e-324, "5e-324"),
+            (f64::NAN, "nan"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(float_text(value), text);
+        }
+    }
+
+    #[test]
+    fn floats_from_texts() {
+        for (text, value) in [
+            (" 1.5\n", 1.5),
+            ("1_000.5e1_0", 1000.5e10),
+            ("٣.٥", 3.5),
+            ("\u{3000}5\u{1c}é", f64::NAN),
+            ("-Infinity", f64::NEG_INFINITY),
+            (".5", 0.5),
+            ("5.", 5.0),
+            ("1e999", f64::INFINITY),
+        ] {
+            match float_from_text(text) {
+                Some(read) => assert_eq!(read, value, "{text}"),
+                None => assert!(value.is_nan(), "{text}"),
+            }
+        }
+        for bad in ["", " ", "_1", "1_", "1__0", "1_.5", "1 2", "\u{1c}1", "0x1", "e5", ".", "1,000"] {
+            assert_eq!(float_from_text(bad), None, "{bad}");
+        }
+        assert!(float_from_text("+nAn").is_some_and(f64::is_nan));
+    }
+
+    #[test]
+    fn integers_from_texts() {
+        assert_eq!(integer_from_text(" -0_07 "), Some(Integer::Small(-7)));
+        assert_eq!(integer_from_text("٣"), Some(Integer::Small(3)));
+        let large = integer_from_text("+0099999999999999999999");
+        assert_eq!(large, Some(Integer::Large("99999999999999999999".into())));
+        assert_eq!(large.map(|value| value.to_f64()), Some(1e20));
+        for bad in ["", "-", "1.0", "1e5", "inf", "--1"] {
+            assert_eq!(integer_from_text(bad), None, "{bad}");
         }
     }
 }

@@ -1,10 +1,8 @@
 //! Objects: pairs in order of insertion, each key once.
 //!
 //! A plain vector, since the objects here are small (tool arguments, message infos, schemas): that
-//! beats a hash map in time and in bytes. Readers of large objects index them first ([`read`]
-//! does, and so do diffs).
-//!
-//! [`read`]: super::read
+//! beats a hash map in time and in bytes. Who looks up many keys in a large object indexes it first,
+//! as [`Object::from_pairs`] does.
 
 use std::borrow::Cow;
 
@@ -27,6 +25,29 @@ impl Object {
 
     /// From pairs whose keys are known to differ.
     pub fn from_distinct(pairs: Vec<(Key, Json)>) -> Self {
+        Object { pairs }
+    }
+
+    /// From pairs whose keys may repeat: the last value wins, at the place of the first.
+    pub fn from_pairs(mut pairs: Vec<(Key, Json)>) -> Self {
+        let mut order: Vec<usize> = (0..pairs.len()).collect();
+        // Equal keys come to stand together, in the order of their places.
+        order.sort_by(|one, other| pairs[*one].0.cmp(&pairs[*other].0));
+        let repeated: Vec<&[usize]> = order
+            .chunk_by(|one, other| pairs[*one].0 == pairs[*other].0)
+            .filter(|equal| equal.len() > 1)
+            .collect();
+        if !repeated.is_empty() {
+            let mut keep = vec![true; pairs.len()];
+            for equal in repeated {
+                if let [first, .., last] = *equal {
+                    pairs[first].1 = std::mem::take(&mut pairs[last].1);
+                }
+                equal[1..].iter().for_each(|place| keep[*place] = false);
+            }
+            let mut keep = keep.into_iter();
+            pairs.retain(|_| keep.next().unwrap_or(true));
+        }
         Object { pairs }
     }
 

@@ -4,20 +4,20 @@
 //! - [`call`]: calls, and reading them.
 //! - [`wire`]: tools from and to JSON.
 //! - [`describe`]: tools as texts for prompts.
-//! - [`run`]: handlers, their state, what they give back.
+//! - [`run`]: handlers and their state; [`outcome`]: what they give back.
 //! - [`parameter`]: Rust types as JSON Schema and back; [`builder`]: tools made at run time.
 
 pub mod builder;
 pub mod call;
 pub mod describe;
+pub mod outcome;
 pub mod parameter;
 pub mod run;
 pub mod wire;
 
-pub use builder::ToolBuilder;
 pub use call::{ToolCall, ToolCallFunction};
-pub use parameter::Parameter;
-pub use run::{BoundTool, CallContext, Handler, ToolError, ToolResult, ToolSet, ToolValue};
+pub use outcome::{ToolError, ToolResult, ToolValue};
+pub use run::{BoundTool, CallContext, Handler, ToolSet};
 
 use crate::json::{Object, Text};
 

@@ -1,0 +1,106 @@
+//! Values to the text that pydantic gives: no spaces, non-ASCII characters kept, no NaN.
+
+use super::number::{COMPACT, write_finite};
+use super::write::{write_integer, write_unit};
+use super::{Json, Object};
+
+impl Json {
+    /// The compact JSON text. `NaN` and the infinities become `null`.
+    pub fn to_compact_text(&self) -> String {
+        let mut out = String::new();
+        self.write_compact_text(&mut out);
+        out
+    }
+
+    /// Appends the compact JSON text.
+    pub fn write_compact_text(&self, out: &mut String) {
+        write(out, self);
+    }
+
+    /// The compact JSON text without the null members of the object itself. Deeper ones stay: a
+    /// record's fields may be null and left out, what they hold is data.
+    pub fn to_compact_text_without_nulls(&self) -> String {
+        let mut out = String::new();
+        match self {
+            Json::Object(object) => write_members(
+                &mut out,
+                object.iter().filter(|(_, value)| !value.is_null()),
+            ),
+            other => write(&mut out, other),
+        }
+        out
+    }
+}
+
+impl Object {
+    /// The compact JSON text of the object.
+    pub fn to_compact_text(&self) -> String {
+        let mut out = String::new();
+        write_members(&mut out, self.iter());
+        out
+    }
+}
+
+fn write(out: &mut String, value: &Json) {
+    match value {
+        Json::Null => out.push_str("null"),
+        Json::Bool(true) => out.push_str("true"),
+        Json::Bool(false) => out.push_str("false"),
+        Json::Integer(value) => write_integer(out, value),
+        Json::Float(value) if value.is_finite() => write_finite(out, *value, &COMPACT),
+        Json::Float(_) => out.push_str("null"),
+        Json::Text(text) => write_text(out, text),
+        Json::List(list) => {
+            out.push('[');
+            for (place, element) in list.iter().enumerate() {
+                if place > 0 {
+                    out.push(',');
+                }
+                write(out, element);
+            }
+            out.push(']');
+        }
+        Json::Object(object) => write_members(out, object.iter()),
+    }
+}
+
+fn write_members<'a>(
+    out: &mut String,
+    members: impl Iterator<Item = (&'a super::Key, &'a Json)>,
+) {
+    out.push('{');
+    for (place, (key, value)) in members.enumerate() {
+        if place > 0 {
+            out.push(',');
+        }
+        write_text(out, key);
+        out.push(':');
+        write(out, value);
+    }
+    out.push('}');
+}
+
+fn write_text(out: &mut String, text: &str) {
+    out.push('"');
+    let mut rest = text;
+    while let Some(place) = rest.bytes().position(needs_escape) {
+        out.push_str(&rest[..place]);
+        match rest.as_bytes()[place] {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            b'\n' => out.push_str("\\n"),
+            b'\r' => out.push_str("\\r"),
+            b'\t' => out.push_str("\\t"),
+            0x8 => out.push_str("\\b"),
+            0xc => out.push_str("\\f"),
+            other => write_unit(out, u16::from(other)),
+        }
+        rest = &rest[place + 1..];
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+fn needs_escape(byte: u8) -> bool {
+    byte < 0x20 || byte == b'"' || byte == b'\\'
+}

@@ -1,0 +1,420 @@
+//! Text to value, by the rules of Python's `json.loads`.
+//!
+//! Strict JSON, but `NaN`, `Infinity` and `-Infinity` are read; the last of equal keys wins, at the
+//! place of the first; `-0` is the integer 0; integers have any size. An escaped surrogate without its
+//! partner becomes U+FFFD, since no Rust text can hold it. The reader keeps its own stack, so no
+//! input overflows the program's; values nested deeper than [`DEPTH_LIMIT`] are refused, which
+//! lets all that works on values recurse.
+
+use std::borrow::Cow;
+
+use super::{Integer, Json, Key, Object};
+
+/// How many lists and objects may stand inside each other. Python's limit is about the same.
+pub const DEPTH_LIMIT: usize = 1000;
+
+/// What is wrong with a text, in Python's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadProblem {
+    /// No value where one must stand.
+    #[error("Expecting value")]
+    ExpectingValue,
+    /// No key where one must stand.
+    #[error("Expecting property name enclosed in double quotes")]
+    ExpectingKey,
+    /// No colon after a key.
+    #[error("Expecting ':' delimiter")]
+    ExpectingColon,
+    /// Neither a comma nor the end of the list or object.
+    #[error("Expecting ',' delimiter")]
+    ExpectingComma,
+    /// More after the value.
+    #[error("Extra data")]
+    ExtraData,
+    /// A text without its closing quote.
+    #[error("Unterminated string starting at")]
+    Unterminated,
+    /// A control character that must be escaped.
+    #[error("Invalid control character at")]
+    ControlCharacter,
+    /// A backslash before a character that makes no escape.
+    #[error("Invalid \\escape")]
+    Escape,
+    /// `\u` without four hex digits.
+    #[error("Invalid \\uXXXX escape")]
+    UnicodeEscape,
+    /// A byte order mark at the start.
+    #[error("Unexpected UTF-8 BOM (decode using utf-8-sig)")]
+    ByteOrderMark,
+    /// More than [`DEPTH_LIMIT`] levels.
+    #[error("Nested too deeply")]
+    TooDeep,
+}
+
+/// A text that is no JSON, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}: line {line} column {column} (char {position})")]
+pub struct ReadError {
+    /// What is wrong.
+    pub problem: ReadProblem,
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// The place in characters, from 0.
+    pub position: usize,
+}
+
+/// Reads a JSON text.
+pub fn read(text: &str) -> Result<Json, ReadError> {
+    let mut reader = Reader { text, at: 0 };
+    reader.document().map_err(|fault| fault.locate(text))
+}
+
+impl Json {
+    /// Reads a JSON text; see [`read`].
+    pub fn parse(text: &str) -> Result<Json, ReadError> {
+        read(text)
+    }
+}
+
+/// A problem at a byte.
+struct Fault {
+    problem: ReadProblem,
+    at: usize,
+}
+
+impl Fault {
+    fn locate(&self, text: &str) -> ReadError {
+        let before = &text[..self.at];
+        let line_start = before.rfind('\n').map_or(0, |place| place + 1);
+        ReadError {
+            problem: self.problem,
+            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
+            column: before[line_start..].chars().count() + 1,
+            position: before.chars().count(),
+        }
+    }
+}
+
+/// A list or object whose end has not been read.
+enum Open {
+    List(Vec<Json>),
+    /// The members so far, and the key whose value comes next.
+    Object(Vec<(Key, Json)>, Key),
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    /// The byte that is read next; always at a character's start where faults point to it.
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn document(&mut self) -> Result<Json, Fault> {
+        if self.text.starts_with('\u{feff}') {
+            return Err(self.fault(ReadProblem::ByteOrderMark));
+        }
+        self.skip_space();
+        let mut open = Vec::new();
+        loop {
+            if let Some(opened) = self.opening()? {
+                if open.len() >= DEPTH_LIMIT {
+                    return Err(self.fault(ReadProblem::TooDeep));
+                }
+                open.push(opened);
+                continue;
+            }
+            let value = self.leaf()?;
+            if let Some(document) = self.close(value, &mut open)? {
+                return Ok(document);
+            }
+        }
+    }
+
+    /// Reads the start of a list or object that is not empty, up to its first value.
+    fn opening(&mut self) -> Result<Option<Open>, Fault> {
+        let start = self.at;
+        let (end, opened) = match self.peek() {
+            Some(b'[') => (b']', Open::List(Vec::new())),
+            Some(b'{') => (b'}', Open::Object(Vec::new(), Key::Borrowed(""))),
+            _ => return Ok(None),
+        };
+        self.at += 1;
+        self.skip_space();
+        if self.peek() == Some(end) {
+            self.at = start;
+            return Ok(None);
+        }
+        match opened {
+            Open::List(list) => Ok(Some(Open::List(list))),
+            Open::Object(members, _) => Ok(Some(Open::Object(members, self.key()?))),
+        }
+    }
+
+    /// Puts a value into what is open, and ends all that ends with it. Gives the document when
+    /// nothing is open any more; else the next value comes next.
+    fn close(&mut self, value: Json, open: &mut Vec<Open>) -> Result<Option<Json>, Fault> {
+        let mut value = value;
+        loop {
+            self.skip_space();
+            match open.pop() {
+                None if self.at < self.text.len() => {
+                    return Err(self.fault(ReadProblem::ExtraData));
+                }
+                None => return Ok(Some(value)),
+                Some(Open::List(mut list)) => {
+                    list.push(value);
+                    if self.comma_or(b']')? {
+                        open.push(Open::List(list));
+                        return Ok(None);
+                    }
+                    value = Json::List(list);
+                }
+                Some(Open::Object(mut members, key)) => {
+                    members.push((key, value));
+                    if self.comma_or(b'}')? {
+                        let key = self.key()?;
+                        open.push(Open::Object(members, key));
+                        return Ok(None);
+                    }
+                    value = Json::Object(Object::from_pairs(members));
+                }
+            }
+        }
+    }
+
+    /// Whether a comma comes (and white space after it), or the end.
+    fn comma_or(&mut self, end: u8) -> Result<bool, Fault> {
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                self.skip_space();
+                Ok(true)
+            }
+            Some(byte) if byte == end => {
+                self.at += 1;
+                Ok(false)
+            }
+            _ => Err(self.fault(ReadProblem::ExpectingComma)),
+        }
+    }
+
+    /// Reads a key, its colon, and the white space around.
+    fn key(&mut self) -> Result<Key, Fault> {
+        if self.peek() != Some(b'"') {
+            return Err(self.fault(ReadProblem::ExpectingKey));
+        }
+        let key = self.quoted()?.into_owned();
+        self.skip_space();
+        if self.peek() != Some(b':') {
+            return Err(self.fault(ReadProblem::ExpectingColon));
+        }
+        self.at += 1;
+        self.skip_space();
+        Ok(Key::Owned(key))
+    }
+
+    /// Reads a value that holds no other.
+    fn leaf(&mut self) -> Result<Json, Fault> {
+        match self.peek() {
+            Some(b'"') => Ok(Json::Text(self.quoted()?.into())),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            // What is not empty was taken by `opening`.
+            Some(b'[') => Ok(self.empty(b']', Json::List(Vec::new()))),
+            Some(b'{') => Ok(self.empty(b'}', Json::Object(Object::new()))),
+            _ => self.word(&[
+                ("null", Json::Null),
+                ("true", Json::Bool(true)),
+                ("false", Json::Bool(false)),
+                ("NaN", Json::Float(f64::NAN)),
+                ("Infinity", Json::Float(f64::INFINITY)),
+            ]),
+        }
+    }
+
+    fn empty(&mut self, end: u8, value: Json) -> Json {
+        self.at += 1;
+        self.skip_space();
+        debug_assert_eq!(self.peek(), Some(end));
+        self.at += 1;
+        value
+    }
+
+    fn word(&mut self, words: &[(&str, Json)]) -> Result<Json, Fault> {
+        for (word, value) in words {
+            if self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
+                self.at += word.len();
+                return Ok(value.clone());
+            }
+        }
+        Err(self.fault(ReadProblem::ExpectingValue))
+    }
+
+    fn number(&mut self) -> Result<Json, Fault> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.skip_digits(),
+            _ => {
+                self.at = start;
+                return self.word(&[("-Infinity", Json::Float(f64::NEG_INFINITY))]);
+            }
+        }
+        let whole = self.at;
+        self.fraction();
+        self.exponent();
+        let text = &self.text[start..self.at];
+        // The grammar above is within what both parsers read.
+        let value = if self.at == whole {
+            Integer::from_digits(text).map(Json::Integer)
+        } else {
+            text.parse().ok().map(Json::Float)
+        };
+        value.ok_or(Fault {
+            problem: ReadProblem::ExpectingValue,
+            at: start,
+        })
+    }
+
+    fn fraction(&mut self) {
+        if let [b'.', b'0'..=b'9', ..] = self.text.as_bytes()[self.at..] {
+            self.at += 2;
+            self.skip_digits();
+        }
+    }
+
+    fn exponent(&mut self) {
+        let sign = match self.text.as_bytes()[self.at..] {
+            [b'e' | b'E', b'+' | b'-', b'0'..=b'9', ..] => 1,
+            [b'e' | b'E', b'0'..=b'9', ..] => 0,
+            _ => return,
+        };
+        self.at += 2 + sign;
+        self.skip_digits();
+    }
+
+    fn skip_digits(&mut self) {
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+
+    /// Reads a quoted text; borrowed if nothing in it is escaped.
+    fn quoted(&mut self) -> Result<Cow<'a, str>, Fault> {
+        let opening = self.at;
+        self.at += 1;
+        let mut read = String::new();
+        loop {
+            let start = self.at;
+            let length = self.text.as_bytes()[start..]
+                .iter()
+                .position(|byte| *byte < 0x20 || *byte == b'"' || *byte == b'\\');
+            let Some(length) = length else {
+                return Err(Fault {
+                    problem: ReadProblem::Unterminated,
+                    at: opening,
+                });
+            };
+            self.at += length;
+            let stretch = &self.text[start..self.at];
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    if read.is_empty() {
+                        return Ok(Cow::Borrowed(stretch));
+                    }
+                    read.push_str(stretch);
+                    return Ok(Cow::Owned(read));
+                }
+                Some(b'\\') => {
+                    read.push_str(stretch);
+                    let character = self.escape(opening)?;
+                    read.push(character);
+                }
+                _ => return Err(self.fault(ReadProblem::ControlCharacter)),
+            }
+        }
+    }
+
+    /// Reads an escape from its backslash on.
+    fn escape(&mut self, opening: usize) -> Result<char, Fault> {
+        let backslash = self.at;
+        let Some(byte) = self.text.as_bytes().get(backslash + 1) else {
+            return Err(Fault {
+                problem: ReadProblem::Unterminated,
+                at: opening,
+            });
+        };
+        let character = match byte {
+            b'"' => '"',
+            b'\\' => '\\',
+            b'/' => '/',
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => return self.unicode_escape(),
+            _ => return Err(self.fault(ReadProblem::Escape)),
+        };
+        self.at += 2;
+        Ok(character)
+    }
+
+    fn unicode_escape(&mut self) -> Result<char, Fault> {
+        let first = self.unit()?;
+        if !(0xd800..0xdc00).contains(&first) || !self.text[self.at..].starts_with("\\u") {
+            return Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        let after_first = self.at;
+        let second = self.unit()?;
+        if (0xdc00..0xe000).contains(&second) {
+            let code = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+            return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+        }
+        self.at = after_first;
+        Ok(char::REPLACEMENT_CHARACTER)
+    }
+
+    /// Reads `\uXXXX`.
+    fn unit(&mut self) -> Result<u32, Fault> {
+        let digits = self.at + 2;
+        let mut unit = 0;
+        for place in digits..digits + 4 {
+            let digit = self.text.as_bytes().get(place).copied();
+            match digit.and_then(|byte| char::from(byte).to_digit(16)) {
+                Some(digit) => unit = unit << 4 | digit,
+                None => {
+                    return Err(Fault {
+                        problem: ReadProblem::UnicodeEscape,
+                        at: self.at + 1,
+                    });
+                }
+            }
+        }
+        self.at = digits + 4;
+        Ok(unit)
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn fault(&self, problem: ReadProblem) -> Fault {
+        Fault {
+            problem,
+            at: self.at,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Values to the text that Python's `json.dumps` gives: ASCII, plain or indented.
+//!
+//! The writer appends to one string and copies stretches that need no escape as a whole.
+
+use super::number::{PYTHON, append, write_finite};
+use super::{Integer, Json, Object};
+
+impl Json {
+    /// The JSON text `J`: separators `", "` and `": "`, all but printable ASCII escaped.
+    pub fn to_python_text(&self) -> String {
+        let mut out = String::new();
+        self.write_python_text(&mut out);
+        out
+    }
+
+    /// Appends the JSON text `J`.
+    pub fn write_python_text(&self, out: &mut String) {
+        write(out, self, &Layout::ONE_LINE, 0);
+    }
+
+    /// The JSON text with each member on its own line, indented by so many spaces a level. Empty
+    /// lists and objects stay on one line.
+    pub fn to_python_text_indented(&self, indent: usize) -> String {
+        let mut out = String::new();
+        let layout = Layout {
+            separator: ",",
+            indent: Some(indent),
+        };
+        write(&mut out, self, &layout, 0);
+        out
+    }
+}
+
+impl Object {
+    /// The JSON text `J` of the object.
+    pub fn to_python_text(&self) -> String {
+        let mut out = String::new();
+        write_object(&mut out, self, &Layout::ONE_LINE, 0);
+        out
+    }
+}
+
+struct Layout {
+    separator: &'static str,
+    indent: Option<usize>,
+}
+
+impl Layout {
+    const ONE_LINE: Layout = Layout {
+        separator: ", ",
+        indent: None,
+    };
+
+    fn break_line(&self, out: &mut String, level: usize) {
+        if let Some(indent) = self.indent {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent * level));
+        }
+    }
+}
+
+fn write(out: &mut String, value: &Json, layout: &Layout, level: usize) {
+    match value {
+        Json::Null => out.push_str("null"),
+        Json::Bool(true) => out.push_str("true"),
+        Json::Bool(false) => out.push_str("false"),
+        Json::Integer(value) => write_integer(out, value),
+        Json::Float(value) => write_float(out, *value),
+        Json::Text(text) => write_text(out, text),
+        Json::List(list) => {
+            if list.is_empty() {
+                out.push_str("[]");
+                return;
+            }
+            out.push('[');
+            for (place, element) in list.iter().enumerate() {
+                if place > 0 {
+                    out.push_str(layout.separator);
+                }
+                layout.break_line(out, level + 1);
+                write(out, element, layout, level + 1);
+            }
+            layout.break_line(out, level);
+            out.push(']');
+        }
+        Json::Object(object) => write_object(out, object, layout, level),
+    }
+}
+
+fn write_object(out: &mut String, object: &Object, layout: &Layout, level: usize) {
+    if object.is_empty() {
+        out.push_str("{}");
+        return;
+    }
+    out.push('{');
+    for (place, (key, value)) in object.iter().enumerate() {
+        if place > 0 {
+            out.push_str(layout.separator);
+        }
+        layout.break_line(out, level + 1);
+        write_text(out, key);
+        out.push_str(": ");
+        write(out, value, layout, level + 1);
+    }
+    layout.break_line(out, level);
+    out.push('}');
+}
+
+pub(super) fn write_integer(out: &mut String, value: &Integer) {
+    match value {
+        Integer::Small(value) => append(out, format_args!("{value}")),
+        Integer::Large(digits) => out.push_str(digits),
+    }
+}
+
+fn write_float(out: &mut String, value: f64) {
+    if value.is_nan() {
+        out.push_str("NaN");
+    } else if value.is_infinite() {
+        out.push_str(if value > 0.0 { "Infinity" } else { "-Infinity" });
+    } else {
+        write_finite(out, value, &PYTHON);
+    }
+}
+
+fn write_text(out: &mut String, text: &str) {
+    out.push('"');
+    let mut rest = text;
+    while let Some(place) = rest.bytes().position(needs_escape) {
+        let (plain, from) = rest.split_at(place);
+        out.push_str(plain);
+        let mut characters = from.chars();
+        if let Some(character) = characters.next() {
+            write_escape(out, character);
+        }
+        rest = characters.as_str();
+    }
+    out.push_str(rest);
+    out.push('"');
+}
+
+fn needs_escape(byte: u8) -> bool {
+    !(0x20..0x7f).contains(&byte) || byte == b'"' || byte == b'\\'
+}
+
+fn write_escape(out: &mut String, character: char) {
+    match character {
+        '"' => out.push_str("\\\""),
+        '\\' => out.push_str("\\\\"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        '\t' => out.push_str("\\t"),
+        '\u{8}' => out.push_str("\\b"),
+        '\u{c}' => out.push_str("\\f"),
+        other => {
+            for unit in other.encode_utf16(&mut [0; 2]) {
+                write_unit(out, *unit);
+            }
+        }
+    }
+}
+
+/// Appends `\uXXXX` in lower-case hex.
+pub(super) fn write_unit(out: &mut String, unit: u16) {
+    const HEX: [char; 16] = [
+        '0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f',
+    ];
+    out.push_str("\\u");
+    for shift in [12, 8, 4, 0] {
+        out.push(HEX[usize::from(unit >> shift & 0xf)]);
+    }
+}

@@ -1,0 +1,1 @@
+//! Display texts, joining, appending.

@@ -1,0 +1,1 @@
+//! Task datasets by configuration.
