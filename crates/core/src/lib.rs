@@ -23,6 +23,7 @@ pub mod schema;
 pub mod task_config;
 pub mod tool;
 pub mod view;
+pub mod virtual_clock;
 
 pub use clock::Clock;
 pub use environment::{Environment, EnvironmentError, Reset, Step};

@@ -1,14 +1,24 @@
 //! Running tool calls: order kept, reader/writer rule, timeouts, failures answered or raised.
 //!
-//! The rules stand at [`exec_tool_calls`]; [`lock`] has the reader/writer rule.
+//! The rules stand at [`exec_tool_calls`]; [`lock`] has the reader/writer rule, [`call`] runs one
+//! call, [`order`] puts the responses in order.
 
+mod call;
 pub mod lock;
+mod order;
 
 use std::cell::RefCell;
 use std::time::Duration;
 
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+
+use call::Calls;
+use lock::CallLock;
+
 use crate::clock::Clock;
 use crate::json::Text;
+use crate::json::repr::text_repr;
 use crate::message::{ToolRequestMessage, ToolResponseMessage};
 use crate::tool::{ToolError, ToolSet};
 
@@ -49,11 +59,110 @@ pub enum ExecError {
         error: ToolError,
     },
     /// A call of an unknown tool, and such calls are not answered.
-    #[error("'{name}' not a valid name in {names:?}")]
+    #[error("{} not a valid name in {{{}}}.", text_repr(name), list(names))]
     InvalidTool {
         /// The name that was called.
         name: Text,
         /// The names there are.
         names: Vec<Text>,
     },
+}
+
+fn list(names: &[Text]) -> String {
+    let names: Vec<String> = names.iter().map(|name| text_repr(name)).collect();
+    names.join(", ")
+}
+
+/// Runs the calls of a message and gives one response for each.
+///
+/// - A call of an unknown tool is answered with `Invalid tool call: {name}`, or is an error.
+/// - Calls run beside each other unless told otherwise, under the rule of [`lock`]. Synchronous
+///   tools run at once, in call order.
+/// - A call over the time limit (counted from when it may run) fails with `TimeoutError`.
+/// - A failure becomes a response if told so; else the first failure in time is the error. The
+///   others still run to their end before it is given, unless calls run one after the other.
+/// - A message without content fails in either case.
+/// - A response carries `info`: `{start_ts, end_ts}` in seconds of the clock, the start being that
+///   of waiting.
+/// - Responses stand in the order of the calls; calls that share an id stand together at the first
+///   one's place, calls of unknown tools first.
+///
+/// # Errors
+///
+/// See [`ExecError`] and the options.
+pub async fn exec_tool_calls<S>(
+    tools: &ToolSet<S>,
+    state: &RefCell<S>,
+    message: &ToolRequestMessage,
+    options: &ExecOptions,
+    clock: &dyn Clock,
+) -> Result<Vec<ToolResponseMessage>, ExecError> {
+    let calls = Calls {
+        tools,
+        state,
+        options,
+        clock,
+    };
+    let mut responses = if calls.never_wait(message) {
+        at_once(&calls, message)?
+    } else if options.concurrency {
+        beside_each_other(&calls, message).await?
+    } else {
+        one_by_one(&calls, message).await?
+    };
+    order::by_first_place(&mut responses);
+    Ok(responses)
+}
+
+type Outcome = Result<Vec<ToolResponseMessage>, ExecError>;
+
+fn at_once<S>(calls: &Calls<'_, S>, message: &ToolRequestMessage) -> Outcome {
+    let mut responses = Vec::with_capacity(message.tool_calls.len());
+    let mut failure = None;
+    for call in &message.tool_calls {
+        match calls.run_at_once(call) {
+            Ok(response) => responses.push(response),
+            Err(error) if calls.options.concurrency => {
+                failure.get_or_insert(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    failure.map_or(Ok(responses), Err)
+}
+
+async fn one_by_one<S>(calls: &Calls<'_, S>, message: &ToolRequestMessage) -> Outcome {
+    let lock = CallLock::new();
+    let mut responses = Vec::with_capacity(message.tool_calls.len());
+    for call in &message.tool_calls {
+        responses.push(calls.run(call, &lock).await?);
+    }
+    Ok(responses)
+}
+
+async fn beside_each_other<S>(calls: &Calls<'_, S>, message: &ToolRequestMessage) -> Outcome {
+    let lock = CallLock::new();
+    // Polled in call order first, then in the order of wake-ups: the order of aviary's event loop.
+    let mut running: FuturesUnordered<_> = message
+        .tool_calls
+        .iter()
+        .enumerate()
+        .map(|(place, call)| {
+            let run = calls.run(call, &lock);
+            async move { (place, run.await) }
+        })
+        .collect();
+    let mut ended = Vec::with_capacity(message.tool_calls.len());
+    let mut failure = None;
+    while let Some((place, outcome)) = running.next().await {
+        match outcome {
+            Ok(response) => ended.push((place, response)),
+            Err(error) => {
+                failure.get_or_insert(error);
+            }
+        }
+    }
+    ended.sort_unstable_by_key(|(place, _)| *place);
+    let responses = ended.into_iter().map(|(_, response)| response).collect();
+    failure.map_or(Ok(responses), Err)
 }

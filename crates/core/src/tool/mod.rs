@@ -5,19 +5,25 @@
 //! - [`wire`]: tools from and to JSON.
 //! - [`describe`]: tools as texts for prompts.
 //! - [`run`]: handlers and their state; [`outcome`]: what they give back.
-//! - [`parameter`]: Rust types as JSON Schema and back; [`builder`]: tools made at run time.
+//! - [`parameter`]: Rust types as JSON Schema and back; [`signature`]: which arguments fit.
+//! - [`definition`]: how a tool's schema is put together; [`builder`]: tools made at run time.
 
 pub mod builder;
 pub mod call;
+pub mod definition;
 pub mod describe;
 pub mod outcome;
 pub mod parameter;
 pub mod run;
+pub mod signature;
 pub mod wire;
 
+pub use builder::{BuildError, ToolBuilder};
 pub use call::{ToolCall, ToolCallFunction};
-pub use outcome::{ToolError, ToolResult, ToolValue};
+pub use outcome::{IntoToolResult, ToolError, ToolResult, ToolValue};
+pub use parameter::{Parameter, ParameterError};
 pub use run::{BoundTool, CallContext, Handler, ToolSet};
+pub use signature::Signature;
 
 use crate::json::{Object, Text};
 

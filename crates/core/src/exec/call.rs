@@ -1,0 +1,172 @@
+//! One tool call: finding its tool, running it, making its response.
+
+use std::cell::RefCell;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use super::lock::{Access, CallLock};
+use super::{ExecError, ExecOptions};
+use crate::clock::Clock;
+use crate::json::{Json, Key, Object};
+use crate::message::{Body, ToolRequestMessage, ToolResponseMessage};
+use crate::tool::{
+    BoundTool, CallContext, Handler, ToolCall, ToolError, ToolResult, ToolSet, ToolValue,
+};
+
+/// What all calls of a message share.
+pub(super) struct Calls<'a, S> {
+    pub(super) tools: &'a ToolSet<S>,
+    pub(super) state: &'a RefCell<S>,
+    pub(super) options: &'a ExecOptions,
+    pub(super) clock: &'a dyn Clock,
+}
+
+type Outcome = Result<ToolResponseMessage, ExecError>;
+
+impl<'a, S> Calls<'a, S> {
+    /// Whether none of the message's calls can ever wait: each finds a tool that runs at once, or
+    /// none, and there is no time limit.
+    pub(super) fn never_wait(&self, message: &ToolRequestMessage) -> bool {
+        self.options.exec_timeout.is_none()
+            && message.tool_calls.iter().all(|call| {
+                self.find(call)
+                    .is_none_or(|tool| matches!(tool.handler, Handler::Sync(_)))
+            })
+    }
+
+    /// Runs a call that never waits, so that it needs neither lock nor future.
+    pub(super) fn run_at_once(&self, call: &ToolCall) -> Outcome {
+        let start = self.clock.now();
+        let Some(tool) = self.find(call) else {
+            return self.unknown(call);
+        };
+        match &tool.handler {
+            Handler::Sync(handler) => {
+                let result = handler(self.context(call), &call.function.arguments);
+                self.respond(call, start, result)
+            }
+            Handler::Async(_) => self.respond(
+                call,
+                start,
+                Err(ToolError::runtime("This tool takes its time.")),
+            ),
+        }
+    }
+
+    /// Runs a call, in its turn and within the time limit.
+    pub(super) async fn run(&self, call: &'a ToolCall, lock: &CallLock) -> Outcome {
+        let start = self.clock.now();
+        let Some(tool) = self.find(call) else {
+            return self.unknown(call);
+        };
+        let access = match tool.tool.concurrency_safe {
+            true => Access::Read,
+            false => Access::Write,
+        };
+        let guard = lock.enter(access).await;
+        let result = self.handle(tool, call).await;
+        drop(guard);
+        self.respond(call, start, result)
+    }
+
+    fn find(&self, call: &ToolCall) -> Option<&'a BoundTool<S>> {
+        self.tools.get(&call.function.name)
+    }
+
+    fn context(&self, call: &'a ToolCall) -> CallContext<'a, S> {
+        CallContext {
+            state: self.state,
+            tool_call_id: &call.id,
+            clock: self.clock,
+        }
+    }
+
+    async fn handle(&self, tool: &BoundTool<S>, call: &'a ToolCall) -> ToolResult {
+        // Without any time the tool does not even begin, as in asyncio.
+        if self.options.exec_timeout == Some(Duration::ZERO) {
+            return Err(ToolError::timeout());
+        }
+        let arguments = &call.function.arguments;
+        match &tool.handler {
+            Handler::Sync(handler) => handler(self.context(call), arguments),
+            Handler::Async(handler) => {
+                let running = handler(self.context(call), arguments);
+                match self.options.exec_timeout {
+                    Some(limit) => within(running, self.clock, limit).await,
+                    None => running.await,
+                }
+            }
+        }
+    }
+
+    fn unknown(&self, call: &ToolCall) -> Outcome {
+        let name = &call.function.name;
+        if self.options.handle_invalid_tool_calls {
+            let body = Body::text(format!("Invalid tool call: {name}"));
+            Ok(response(call, body))
+        } else {
+            Err(ExecError::InvalidTool {
+                name: name.clone(),
+                names: self.tools.names().cloned().collect(),
+            })
+        }
+    }
+
+    fn respond(&self, call: &ToolCall, start: f64, result: ToolResult) -> Outcome {
+        let raise = |error| ExecError::Tool {
+            name: call.function.name.clone(),
+            error,
+        };
+        let result = match result {
+            Err(error) if self.options.handle_tool_exc => Ok(ToolValue::Text(
+                format!(
+                    "Encountered exception during tool call: {}",
+                    error.to_repr()
+                )
+                .into(),
+            )),
+            other => other,
+        };
+        let mut body = result.and_then(ToolValue::into_body).map_err(raise)?;
+        body.info = Some(Object::from_distinct(vec![
+            (Key::Borrowed("start_ts"), Json::Float(start)),
+            (Key::Borrowed("end_ts"), Json::Float(self.clock.now())),
+        ]));
+        Ok(response(call, body))
+    }
+}
+
+fn response(call: &ToolCall, body: Body) -> ToolResponseMessage {
+    ToolResponseMessage {
+        body,
+        name: call.function.name.clone(),
+        tool_call_id: call.id.clone(),
+    }
+}
+
+/// Waits for a tool, but not longer than the limit. Where the tool ends exactly then, time is up,
+/// but a tool that never waited is never late.
+async fn within(
+    tool: impl Future<Output = ToolResult>,
+    clock: &dyn Clock,
+    limit: Duration,
+) -> ToolResult {
+    let mut tool = pin!(tool);
+    let mut limit = clock.sleep(limit);
+    let mut begun = false;
+    poll_fn(|context| {
+        if !begun {
+            begun = true;
+            if let Poll::Ready(result) = tool.as_mut().poll(context) {
+                return Poll::Ready(result);
+            }
+        }
+        if limit.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(ToolError::timeout()));
+        }
+        tool.as_mut().poll(context)
+    })
+    .await
+}

@@ -1,0 +1,178 @@
+//! The reader/writer rule of tool calls: concurrency-safe calls (readers) run beside each other,
+//! any other call (a writer) runs alone.
+//!
+//! The order is aviary's: a waiting writer does not hold up readers; when a writer ends, all
+//! waiting readers enter, else the next writer; otherwise calls enter in the order in which they
+//! asked. So readers that keep coming can starve a writer, but a message has only so many calls.
+
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+/// How a call wants to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Beside other readers.
+    Read,
+    /// Alone.
+    Write,
+}
+
+/// The lock of one message's calls.
+#[derive(Default)]
+pub struct CallLock {
+    state: RefCell<State>,
+}
+
+#[derive(Default)]
+struct State {
+    readers: usize,
+    writer: bool,
+    waiting_readers: VecDeque<Rc<Ticket>>,
+    waiting_writers: VecDeque<Rc<Ticket>>,
+}
+
+/// A place in a queue. Whoever lets it in counts it in at once, so nobody can slip in between.
+#[derive(Default)]
+struct Ticket {
+    admitted: Cell<bool>,
+    waker: RefCell<Option<Waker>>,
+}
+
+impl CallLock {
+    /// A free lock.
+    pub fn new() -> Self {
+        CallLock::default()
+    }
+
+    /// Resolves when the call may run; it runs until the guard is dropped.
+    pub fn enter(&self, access: Access) -> Enter<'_> {
+        Enter {
+            lock: self,
+            access,
+            ticket: None,
+        }
+    }
+
+    /// Enters at once, if the lock lets it.
+    fn try_enter(&self, access: Access) -> bool {
+        let mut state = self.state.borrow_mut();
+        match access {
+            Access::Read if !state.writer => {
+                state.readers += 1;
+                true
+            }
+            Access::Write if !state.writer && state.readers == 0 => {
+                state.writer = true;
+                true
+            }
+            _ => false,
+        }
+    }
+
+    fn leave(&self, access: Access) {
+        let mut admitted = Vec::new();
+        {
+            let mut state = self.state.borrow_mut();
+            match access {
+                Access::Read => state.readers -= 1,
+                Access::Write => {
+                    state.writer = false;
+                    admitted.extend(state.waiting_readers.drain(..));
+                    state.readers = admitted.len();
+                }
+            }
+            if state.readers == 0
+                && let Some(ticket) = state.waiting_writers.pop_front()
+            {
+                state.writer = true;
+                admitted.push(ticket);
+            }
+        }
+        // Woken outside the borrow: a waker may run anything.
+        for ticket in admitted {
+            ticket.admitted.set(true);
+            if let Some(waker) = ticket.waker.take() {
+                waker.wake();
+            }
+        }
+    }
+}
+
+/// Waits for its turn. Dropped before, it gives its place away.
+pub struct Enter<'a> {
+    lock: &'a CallLock,
+    access: Access,
+    ticket: Option<Rc<Ticket>>,
+}
+
+impl<'a> Future for Enter<'a> {
+    type Output = Guard<'a>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Guard<'a>> {
+        let entered = match &self.ticket {
+            Some(ticket) => ticket.admitted.get(),
+            None => self.lock.try_enter(self.access),
+        };
+        if entered {
+            self.ticket = None;
+            return Poll::Ready(Guard {
+                lock: self.lock,
+                access: self.access,
+            });
+        }
+        let lock = self.lock;
+        let access = self.access;
+        let ticket = self.ticket.get_or_insert_with(|| {
+            let ticket = Rc::new(Ticket::default());
+            lock.state
+                .borrow_mut()
+                .queue(access)
+                .push_back(Rc::clone(&ticket));
+            ticket
+        });
+        ticket.waker.replace(Some(context.waker().clone()));
+        Poll::Pending
+    }
+}
+
+impl State {
+    fn queue(&mut self, access: Access) -> &mut VecDeque<Rc<Ticket>> {
+        match access {
+            Access::Read => &mut self.waiting_readers,
+            Access::Write => &mut self.waiting_writers,
+        }
+    }
+}
+
+impl Drop for Enter<'_> {
+    fn drop(&mut self) {
+        let Some(ticket) = self.ticket.take() else {
+            return;
+        };
+        if ticket.admitted.get() {
+            self.lock.leave(self.access);
+        } else {
+            self.lock
+                .state
+                .borrow_mut()
+                .queue(self.access)
+                .retain(|waiting| !Rc::ptr_eq(waiting, &ticket));
+        }
+    }
+}
+
+/// The right to run. Dropping it lets the next ones in.
+pub struct Guard<'a> {
+    lock: &'a CallLock,
+    access: Access,
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.lock.leave(self.access);
+    }
+}

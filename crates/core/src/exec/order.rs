@@ -1,0 +1,41 @@
+//! The order of responses: that of the calls, but calls that share an id stand together.
+
+use std::collections::HashMap;
+
+use crate::json::Text;
+use crate::message::ToolResponseMessage;
+
+/// Up to so many responses comparing each pair is quicker than hashing.
+const FEW: usize = 16;
+
+/// Orders responses (given in the order of the calls) by the first place of their id; within an
+/// id, calls of unknown tools, which have no info, stand before the others.
+pub(super) fn by_first_place(responses: &mut Vec<ToolResponseMessage>) {
+    if !any_shared(responses) {
+        return;
+    }
+    let mut first: HashMap<Text, usize> = HashMap::new();
+    for (place, response) in responses.iter().enumerate() {
+        first
+            .entry(response.tool_call_id.clone())
+            .or_insert(place);
+    }
+    responses.sort_by_cached_key(|response| {
+        let place = first.get(&response.tool_call_id).copied();
+        (place, response.body.info.is_some())
+    });
+}
+
+fn any_shared(responses: &[ToolResponseMessage]) -> bool {
+    if responses.len() <= FEW {
+        return responses.iter().enumerate().any(|(place, response)| {
+            responses[..place]
+                .iter()
+                .any(|earlier| earlier.tool_call_id == response.tool_call_id)
+        });
+    }
+    let mut seen = std::collections::HashSet::with_capacity(responses.len());
+    !responses
+        .iter()
+        .all(|response| seen.insert(&response.tool_call_id))
+}

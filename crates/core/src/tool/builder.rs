@@ -1,0 +1,216 @@
+//! Tools made at run time, with the same checks as `#[tool]` makes at compile time.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use futures_util::future::LocalBoxFuture;
+
+use super::definition::{ParameterDefinition, define};
+use super::parameter::Parameter;
+use super::signature::{CALL_ID, STATE, Signature};
+use super::{BoundTool, CallContext, IntoToolResult, Tool, ToolResult};
+use crate::json::{Json, Key, Object, Text};
+
+/// Why a tool could not be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// A model would not know what the tool does.
+    #[error("Missing docstring for function {tool}.")]
+    MissingDescription {
+        /// The tool.
+        tool: Text,
+    },
+    /// A model would not know what the parameter is.
+    #[error("Missing description for parameter {parameter}.")]
+    MissingParameterDescription {
+        /// The parameter.
+        parameter: Text,
+    },
+    /// Two parameters of one name.
+    #[error("The parameter {parameter} is there twice.")]
+    DuplicateParameter {
+        /// The parameter.
+        parameter: Text,
+    },
+    /// The name is one that is injected, never given by a model.
+    #[error("No parameter can be called {parameter}: handlers get that from the call context.")]
+    Injected {
+        /// The parameter.
+        parameter: Text,
+    },
+    /// A default before the first parameter.
+    #[error("A default must follow the parameter that it is for.")]
+    StrayDefault,
+}
+
+/// Builds a tool step by step.
+///
+/// ```
+/// use volary_core::tool::{BoundTool, Parameter, ToolBuilder};
+///
+/// let add: BoundTool<i64> = ToolBuilder::new("add")
+///     .description("Add to the sum.")
+///     .typed::<i64>("by", "How much to add.")
+///     .default(1)
+///     .handler(|context, arguments| {
+///         let by = arguments.get("by").map_or(Ok(1), i64::read)?;
+///         *context.state.borrow_mut() += by;
+///         Ok(*context.state.borrow())
+///     })?;
+/// # Ok::<(), volary_core::tool::BuildError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ToolBuilder {
+    name: Text,
+    description: Text,
+    parameters: Vec<ParameterDefinition>,
+    definitions: Object,
+    descriptions_may_lack: bool,
+    concurrency_safe: bool,
+    stray_default: bool,
+}
+
+impl ToolBuilder {
+    /// A tool of this name, so far without description and parameters.
+    pub fn new(name: impl Into<Text>) -> Self {
+        ToolBuilder {
+            name: name.into(),
+            description: "".into(),
+            parameters: Vec::new(),
+            definitions: Object::new(),
+            descriptions_may_lack: false,
+            concurrency_safe: true,
+            stray_default: false,
+        }
+    }
+
+    /// What the tool does.
+    #[must_use]
+    pub fn description(mut self, text: &str) -> Self {
+        self.description = text.trim().into();
+        self
+    }
+
+    /// Adds a parameter of any JSON Schema.
+    #[must_use]
+    pub fn parameter(mut self, name: impl Into<Key>, schema: Object, description: &str) -> Self {
+        self.parameters.push(ParameterDefinition {
+            name: name.into(),
+            schema,
+            description: description.trim().into(),
+            default: None,
+        });
+        self
+    }
+
+    /// Adds a parameter with the schema of a type.
+    #[must_use]
+    pub fn typed<T: Parameter>(mut self, name: impl Into<Key>, description: &str) -> Self {
+        let schema = T::schema(&mut self.definitions);
+        self.parameter(name, schema, description)
+    }
+
+    /// Gives the latest parameter a default, so that calls need not give it. The handler then does
+    /// not see it either.
+    #[must_use]
+    pub fn default(mut self, value: impl Into<Json>) -> Self {
+        match self.parameters.last_mut() {
+            Some(parameter) => parameter.default = Some(value.into()),
+            None => self.stray_default = true,
+        }
+        self
+    }
+
+    /// Lets parameters be without description.
+    #[must_use]
+    pub fn allow_missing_descriptions(mut self) -> Self {
+        self.descriptions_may_lack = true;
+        self
+    }
+
+    /// Whether calls may run beside others (true by default).
+    #[must_use]
+    pub fn concurrency_safe(mut self, safe: bool) -> Self {
+        self.concurrency_safe = safe;
+        self
+    }
+
+    /// The tool, with a handler that runs at once. Unknown and missing arguments fail before it.
+    ///
+    /// # Errors
+    ///
+    /// See [`BuildError`].
+    pub fn handler<S, R: IntoToolResult>(
+        self,
+        handler: impl Fn(CallContext<'_, S>, &Object) -> Result<R, super::ToolError> + 'static,
+    ) -> Result<BoundTool<S>, BuildError> {
+        let (tool, signature) = self.finish()?;
+        Ok(BoundTool::sync(tool, move |context, arguments| {
+            signature.check(arguments)?;
+            handler(context, arguments)?.into_tool_result()
+        }))
+    }
+
+    /// The tool, with a handler that takes its time: `|context, arguments| Box::pin(async move { … })`.
+    /// Unknown and missing arguments fail before it.
+    ///
+    /// # Errors
+    ///
+    /// See [`BuildError`].
+    pub fn async_handler<S>(
+        self,
+        handler: impl for<'a> Fn(CallContext<'a, S>, &'a Object) -> LocalBoxFuture<'a, ToolResult>
+        + 'static,
+    ) -> Result<BoundTool<S>, BuildError> {
+        let (tool, signature) = self.finish()?;
+        Ok(BoundTool::asynchronous(tool, move |context, arguments| {
+            match signature.check(arguments) {
+                Ok(()) => handler(context, arguments),
+                Err(error) => Box::pin(std::future::ready(Err(error))),
+            }
+        }))
+    }
+
+    /// The definition, and what to check calls against.
+    fn finish(self) -> Result<(Arc<Tool>, Signature), BuildError> {
+        if self.stray_default {
+            return Err(BuildError::StrayDefault);
+        }
+        if self.description.is_empty() {
+            return Err(BuildError::MissingDescription { tool: self.name });
+        }
+        for (place, parameter) in self.parameters.iter().enumerate() {
+            let name = Text::from(&*parameter.name);
+            let earlier = &self.parameters[..place];
+            if [STATE, CALL_ID].contains(&&*name) {
+                return Err(BuildError::Injected { parameter: name });
+            }
+            if earlier.iter().any(|other| other.name == parameter.name) {
+                return Err(BuildError::DuplicateParameter { parameter: name });
+            }
+            if parameter.description.is_empty() && !self.descriptions_may_lack {
+                return Err(BuildError::MissingParameterDescription { parameter: name });
+            }
+        }
+        let parameters: Vec<(Key, bool)> = self
+            .parameters
+            .iter()
+            .map(|parameter| (parameter.name.clone(), parameter.default.is_none()))
+            .collect();
+        let signature = Signature {
+            function: self.name.to_string().into(),
+            parameters: Cow::Owned(parameters),
+            takes_state: false,
+            takes_call_id: true,
+        };
+        let tool = define(
+            &self.name,
+            &self.description,
+            self.parameters,
+            self.definitions,
+            self.concurrency_safe,
+        );
+        Ok((Arc::new(tool), signature))
+    }
+}

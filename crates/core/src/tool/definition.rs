@@ -1,0 +1,87 @@
+//! From a name, texts and parameters to a tool's definition, as aviary makes it from a function.
+//!
+//! The one place where schemas of whole tools are put together: `#[tool]` and the builder both end
+//! here.
+
+use crate::json::{Json, Key, Object, Text};
+
+use super::{FunctionInfo, Parameters, Tool};
+
+/// A parameter as the model is told of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterDefinition {
+    /// Its name.
+    pub name: Key,
+    /// The schema of its type.
+    pub schema: Object,
+    /// What it is; empty for none.
+    pub description: Text,
+    /// What it is if not given; `None` if it must be given.
+    pub default: Option<Json>,
+}
+
+/// Puts a tool together; `definitions` are the named types that the parameters refer to.
+pub fn define(
+    name: &str,
+    description: &str,
+    parameters: Vec<ParameterDefinition>,
+    definitions: Object,
+    concurrency_safe: bool,
+) -> Tool {
+    let required = parameters
+        .iter()
+        .filter(|parameter| parameter.default.is_none())
+        .map(|parameter| Text::from(&*parameter.name))
+        .collect();
+    let properties = parameters
+        .into_iter()
+        .map(|parameter| (parameter.name.clone(), property(parameter).into()))
+        .collect();
+    let mut extras = Object::new();
+    if !definitions.is_empty() {
+        extras.insert("$defs", definitions);
+    }
+    Tool {
+        info: FunctionInfo {
+            name: name.into(),
+            description: description.into(),
+            parameters: Some(Parameters {
+                properties,
+                required,
+                extras,
+            }),
+        },
+        concurrency_safe,
+    }
+}
+
+/// The schema of a property: that of its type, with title, description and default.
+pub fn property(parameter: ParameterDefinition) -> Object {
+    let mut schema = parameter.schema;
+    // A named type has its own title.
+    if !schema.contains_key("$ref") && !schema.contains_key("title") {
+        schema.insert("title", title(&parameter.name));
+    }
+    if !parameter.description.is_empty() {
+        schema.insert("description", parameter.description);
+    }
+    if let Some(default) = parameter.default {
+        schema.insert("default", default);
+    }
+    schema
+}
+
+/// The title of a name: `max_new_tokens` is `Max New Tokens`.
+pub fn title(name: &str) -> String {
+    let mut after_letter = false;
+    let mut title = String::with_capacity(name.len());
+    for character in name.replace('_', " ").trim().chars() {
+        if after_letter {
+            title.extend(character.to_lowercase());
+        } else {
+            title.extend(character.to_uppercase());
+        }
+        after_letter = character.is_lowercase() || character.is_uppercase();
+    }
+    title
+}

@@ -1,0 +1,223 @@
+//! What comes of a call: a value, or why it failed; and how each becomes the content of a response.
+//!
+//! As in aviary: a text stands as it is, unflagged; a message gives its stored content and flag; a
+//! record (a model there) becomes compact JSON without null fields; anything else its JSON text.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::json::repr::text_repr;
+use crate::json::{Json, Object, Text};
+use crate::message::{Body, Message};
+
+/// What a tool gives back.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToolValue {
+    /// A text: becomes the content as it is.
+    Text(Text),
+    /// A JSON value, null included: becomes its JSON text, flagged.
+    Json(Json),
+    /// A record (a model in aviary): becomes compact JSON without nulls, flagged.
+    Record(Object),
+    /// A message: its stored content and flag; a message without content fails.
+    Message(Message),
+}
+
+/// What a tool gives: a value, or why it failed.
+pub type ToolResult = Result<ToolValue, ToolError>;
+
+/// A failed call, with the name of the class under which aviary reports it. Shows as its text, or
+/// as its class if it has none.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolError {
+    /// Such as `ValueError`. Replies show `Class('text')`.
+    pub class: Cow<'static, str>,
+    /// What went wrong. `None` for exceptions without arguments (`TimeoutError()`).
+    pub text: Option<Text>,
+    /// The parts of a group of failures; empty otherwise.
+    pub parts: Vec<ToolError>,
+}
+
+impl ToolValue {
+    /// The content that the value becomes in a response; fails for a message without content.
+    pub fn into_body(self) -> Result<Body, ToolError> {
+        match self {
+            ToolValue::Text(text) => Ok(Body::text(text)),
+            ToolValue::Json(value) => Ok(Body::json(&value)),
+            ToolValue::Record(record) => Ok(Body {
+                content: Some(Json::Object(record).to_compact_text_without_nulls().into()),
+                content_is_json_str: true,
+                ..Body::default()
+            }),
+            ToolValue::Message(message) if message.body.content.is_none() => Err(
+                ToolError::value("A tool returned a message without content."),
+            ),
+            ToolValue::Message(message) => Ok(Body {
+                content: message.body.content,
+                content_is_json_str: message.body.content_is_json_str,
+                ..Body::default()
+            }),
+        }
+    }
+}
+
+impl ToolError {
+    /// A failure of a class, with its text.
+    pub fn new(class: impl Into<Cow<'static, str>>, text: impl Into<Text>) -> Self {
+        ToolError {
+            class: class.into(),
+            text: Some(text.into()),
+            parts: Vec::new(),
+        }
+    }
+
+    /// A bad value.
+    pub fn value(text: impl Into<Text>) -> Self {
+        ToolError::new("ValueError", text)
+    }
+
+    /// Arguments that the tool does not take.
+    pub fn arguments(text: impl Into<Text>) -> Self {
+        ToolError::new("TypeError", text)
+    }
+
+    /// Anything that went wrong while running.
+    pub fn runtime(text: impl Into<Text>) -> Self {
+        ToolError::new("RuntimeError", text)
+    }
+
+    /// The time limit was over.
+    pub fn timeout() -> Self {
+        ToolError {
+            class: "TimeoutError".into(),
+            text: None,
+            parts: Vec::new(),
+        }
+    }
+
+    /// Several failures as one.
+    pub fn group(text: impl Into<Text>, parts: Vec<ToolError>) -> Self {
+        ToolError {
+            parts,
+            ..ToolError::new("ExceptionGroup", text)
+        }
+    }
+
+    /// The failure as replies show it, aviary's `R`: `Class('text')`; for a group its text, the
+    /// number of its parts, and each part.
+    pub fn to_repr(&self) -> String {
+        if self.parts.is_empty() {
+            return self.to_class_repr();
+        }
+        let parts: Vec<String> = self.parts.iter().map(ToolError::to_class_repr).collect();
+        format!("{self}, where sub-exceptions are: {}", parts.join(", "))
+    }
+
+    /// Python's `repr` of the exception itself.
+    fn to_class_repr(&self) -> String {
+        let text = self.text.as_deref().map(text_repr).unwrap_or_default();
+        if self.parts.is_empty() {
+            return format!("{}({text})", self.class);
+        }
+        let parts: Vec<String> = self.parts.iter().map(ToolError::to_class_repr).collect();
+        format!("{}({text}, [{}])", self.class, parts.join(", "))
+    }
+}
+
+impl fmt::Display for ToolError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.text.as_deref().unwrap_or(&self.class))?;
+        match self.parts.len() {
+            0 => Ok(()),
+            1 => formatter.write_str(" (1 sub-exception)"),
+            count => write!(formatter, " ({count} sub-exceptions)"),
+        }
+    }
+}
+
+impl std::error::Error for ToolError {}
+
+/// What a tool function may return.
+pub trait IntoToolResult {
+    /// The value that the response is made of, or the failure.
+    fn into_tool_result(self) -> ToolResult;
+}
+
+impl<T: IntoToolResult, E: Into<ToolError>> IntoToolResult for Result<T, E> {
+    fn into_tool_result(self) -> ToolResult {
+        self.map_err(Into::into)?.into_tool_result()
+    }
+}
+
+impl IntoToolResult for ToolValue {
+    fn into_tool_result(self) -> ToolResult {
+        Ok(self)
+    }
+}
+
+impl IntoToolResult for () {
+    fn into_tool_result(self) -> ToolResult {
+        Ok(ToolValue::Json(Json::Null))
+    }
+}
+
+impl IntoToolResult for Message {
+    fn into_tool_result(self) -> ToolResult {
+        Ok(ToolValue::Message(self))
+    }
+}
+
+/// A text value is a text; any other stays JSON.
+impl IntoToolResult for Json {
+    fn into_tool_result(self) -> ToolResult {
+        Ok(match self {
+            Json::Text(text) => ToolValue::Text(text),
+            other => ToolValue::Json(other),
+        })
+    }
+}
+
+impl<T: IntoToolResult> IntoToolResult for Option<T> {
+    fn into_tool_result(self) -> ToolResult {
+        match self {
+            Some(value) => value.into_tool_result(),
+            None => ().into_tool_result(),
+        }
+    }
+}
+
+macro_rules! texts {
+    ($($type:ty),*) => { $(
+        impl IntoToolResult for $type {
+            fn into_tool_result(self) -> ToolResult {
+                Ok(ToolValue::Text(self.into()))
+            }
+        }
+    )* };
+}
+
+texts!(&str, String, Text);
+
+macro_rules! values {
+    ($($type:ty),*) => { $(
+        impl IntoToolResult for $type {
+            fn into_tool_result(self) -> ToolResult {
+                Ok(ToolValue::Json(self.into()))
+            }
+        }
+    )* };
+}
+
+values!(bool, i32, i64, u32, f64, Object);
+
+impl IntoToolResult for f32 {
+    fn into_tool_result(self) -> ToolResult {
+        f64::from(self).into_tool_result()
+    }
+}
+
+impl<T: Into<Json>> IntoToolResult for Vec<T> {
+    fn into_tool_result(self) -> ToolResult {
+        Ok(ToolValue::Json(self.into()))
+    }
+}

@@ -1,0 +1,414 @@
+//! The standard types as parameters, each under the Python type that it stands for.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{BuildHasher, Hash};
+
+use super::{Parameter, ParameterError};
+use crate::json::{Integer, Json, Key, Object, Text};
+use crate::object;
+
+/// `int`. What has no sign has `minimum` 0 as well, as pydantic's `NonNegativeInt`.
+macro_rules! integers {
+    ($($type:ty),*) => { $(
+        impl Parameter for $type {
+            fn schema(_definitions: &mut Object) -> Object {
+                let mut schema = object!({"type": "integer"});
+                if <$type>::MIN == 0 {
+                    schema.insert("minimum", 0);
+                }
+                schema
+            }
+
+            fn read(value: &Json) -> Result<Self, ParameterError> {
+                let whole = whole(value);
+                match whole.map(<$type>::try_from) {
+                    Some(Ok(number)) => Ok(number),
+                    None if <$type>::MIN != 0 => {
+                        Err(ParameterError::expected("an integer", value))
+                    }
+                    _ => {
+                        let (low, high) = (<$type>::MIN, <$type>::MAX);
+                        let range = format!("an integer from {low} to {high}");
+                        Err(ParameterError::expected(&range, value))
+                    }
+                }
+            }
+
+            fn dump(&self) -> Json {
+                Json::Integer(Integer::from(i128::from(*self)))
+            }
+        }
+    )* };
+}
+
+integers!(i32, i64, u8, u16, u32, u64);
+
+/// The whole number that a value is, be it written as a float.
+fn whole(value: &Json) -> Option<i128> {
+    /// From here on, neighbouring floats are more than one apart.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    match value {
+        Json::Integer(Integer::Small(number)) => Some(i128::from(*number)),
+        Json::Integer(Integer::Large(digits)) => digits.parse().ok(),
+        Json::Float(number) if number.fract() == 0.0 && number.abs() <= EXACT => {
+            Some(*number as i128)
+        }
+        _ => None,
+    }
+}
+
+/// `float`.
+impl Parameter for f64 {
+    fn schema(_definitions: &mut Object) -> Object {
+        object!({"type": "number"})
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        value
+            .as_f64()
+            .ok_or_else(|| ParameterError::expected("a number", value))
+    }
+
+    fn dump(&self) -> Json {
+        Json::Float(*self)
+    }
+}
+
+/// `float`, rounded.
+impl Parameter for f32 {
+    fn schema(definitions: &mut Object) -> Object {
+        f64::schema(definitions)
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        f64::read(value).map(|number| number as f32)
+    }
+
+    fn dump(&self) -> Json {
+        Json::Float(f64::from(*self))
+    }
+}
+
+/// `str`.
+impl Parameter for Text {
+    fn schema(_definitions: &mut Object) -> Object {
+        object!({"type": "string"})
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        value
+            .as_text()
+            .cloned()
+            .ok_or_else(|| ParameterError::expected("a text", value))
+    }
+
+    fn dump(&self) -> Json {
+        Json::Text(self.clone())
+    }
+}
+
+/// `str`.
+impl Parameter for String {
+    fn schema(definitions: &mut Object) -> Object {
+        Text::schema(definitions)
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        Text::read(value).map(|text| text.to_string())
+    }
+
+    fn dump(&self) -> Json {
+        Json::from(self.as_str())
+    }
+}
+
+/// `bool`.
+impl Parameter for bool {
+    fn schema(_definitions: &mut Object) -> Object {
+        object!({"type": "boolean"})
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        value
+            .as_bool()
+            .ok_or_else(|| ParameterError::expected("true or false", value))
+    }
+
+    fn dump(&self) -> Json {
+        Json::Bool(*self)
+    }
+}
+
+/// `None`.
+impl Parameter for () {
+    fn schema(_definitions: &mut Object) -> Object {
+        object!({"type": "null"})
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        match value {
+            Json::Null => Ok(()),
+            _ => Err(ParameterError::expected("null", value)),
+        }
+    }
+
+    fn dump(&self) -> Json {
+        Json::Null
+    }
+}
+
+/// `Any`.
+impl Parameter for Json {
+    fn schema(_definitions: &mut Object) -> Object {
+        Object::new()
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        Ok(value.clone())
+    }
+
+    fn dump(&self) -> Json {
+        self.clone()
+    }
+}
+
+/// `dict[str, Any]`.
+impl Parameter for Object {
+    fn schema(definitions: &mut Object) -> Object {
+        map_schema::<Json>(definitions)
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        object(value).cloned()
+    }
+
+    fn dump(&self) -> Json {
+        Json::Object(self.clone())
+    }
+}
+
+/// `T | None`; must be given unless the parameter has a default, as in Python.
+impl<T: Parameter> Parameter for Option<T> {
+    fn schema(definitions: &mut Object) -> Object {
+        let mut cases = match T::schema(definitions) {
+            // A union in a union is one union.
+            mut union if is_plain_union(&union) => match union.remove("anyOf") {
+                Some(Json::List(cases)) => cases,
+                _ => Vec::new(),
+            },
+            other => vec![other.into()],
+        };
+        let null = Json::from(<()>::schema(definitions));
+        if !cases.contains(&null) {
+            cases.push(null);
+        }
+        object!({"anyOf": cases})
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        match value {
+            Json::Null => Ok(None),
+            other => T::read(other).map(Some).map_err(or_null),
+        }
+    }
+
+    fn dump(&self) -> Json {
+        self.as_ref().map_or(Json::Null, T::dump)
+    }
+}
+
+fn is_plain_union(schema: &Object) -> bool {
+    schema.len() == 1 && schema.contains_key("anyOf")
+}
+
+/// Says that null would have been fine too, where the value itself does not fit.
+fn or_null(mut error: ParameterError) -> ParameterError {
+    if error.place.is_empty()
+        && let Some((expected, found)) = error.problem.split_once(", not ")
+    {
+        error.problem = format!("{expected} or null, not {found}");
+    }
+    error
+}
+
+/// The same as its content.
+impl<T: Parameter> Parameter for Box<T> {
+    fn schema(definitions: &mut Object) -> Object {
+        T::schema(definitions)
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        T::read(value).map(Box::new)
+    }
+
+    fn dump(&self) -> Json {
+        T::dump(self)
+    }
+}
+
+/// `list[T]`.
+impl<T: Parameter> Parameter for Vec<T> {
+    fn schema(definitions: &mut Object) -> Object {
+        let items = T::schema(definitions);
+        object!({"type": "array", "items": items})
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        elements(value)?.collect()
+    }
+
+    fn dump(&self) -> Json {
+        Json::List(self.iter().map(T::dump).collect())
+    }
+}
+
+/// The elements of a list, read.
+fn elements<T: Parameter>(
+    value: &Json,
+) -> Result<impl Iterator<Item = Result<T, ParameterError>>, ParameterError> {
+    let list = value
+        .as_list()
+        .ok_or_else(|| ParameterError::expected("a list", value))?;
+    Ok(list
+        .iter()
+        .enumerate()
+        .map(|(index, element)| T::read(element).map_err(|error| error.at_index(index))))
+}
+
+fn set_schema<T: Parameter>(definitions: &mut Object) -> Object {
+    let mut schema = Vec::<T>::schema(definitions);
+    schema.insert("uniqueItems", true);
+    schema
+}
+
+/// `set[T]`.
+impl<T: Parameter + Ord> Parameter for BTreeSet<T> {
+    fn schema(definitions: &mut Object) -> Object {
+        set_schema::<T>(definitions)
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        elements(value)?.collect()
+    }
+
+    fn dump(&self) -> Json {
+        Json::List(self.iter().map(T::dump).collect())
+    }
+}
+
+/// `set[T]`. Its order differs from run to run: for what shall be deterministic take `BTreeSet`.
+impl<T: Parameter + Eq + Hash, H: BuildHasher + Default> Parameter for HashSet<T, H> {
+    fn schema(definitions: &mut Object) -> Object {
+        set_schema::<T>(definitions)
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        elements(value)?.collect()
+    }
+
+    fn dump(&self) -> Json {
+        Json::List(self.iter().map(T::dump).collect())
+    }
+}
+
+fn map_schema<T: Parameter>(definitions: &mut Object) -> Object {
+    let values = match T::schema(definitions) {
+        any if any.is_empty() => Json::Bool(true),
+        schema => schema.into(),
+    };
+    object!({"type": "object", "additionalProperties": values})
+}
+
+fn object(value: &Json) -> Result<&Object, ParameterError> {
+    value
+        .as_object()
+        .ok_or_else(|| ParameterError::expected("an object", value))
+}
+
+/// The members of an object, read.
+fn members<T: Parameter>(
+    value: &Json,
+) -> Result<impl Iterator<Item = Result<(String, T), ParameterError>>, ParameterError> {
+    Ok(object(value)?.iter().map(|(key, member)| {
+        T::read(member)
+            .map(|member| (key.to_string(), member))
+            .map_err(|error| error.at_key(key))
+    }))
+}
+
+fn dump_members<'a, T: Parameter + 'a>(
+    members: impl Iterator<Item = (&'a String, &'a T)>,
+) -> Json {
+    let members = members.map(|(key, member)| (Key::from(key.clone()), member.dump()));
+    Json::Object(Object::from_distinct(members.collect()))
+}
+
+/// `dict[str, T]`.
+impl<T: Parameter> Parameter for BTreeMap<String, T> {
+    fn schema(definitions: &mut Object) -> Object {
+        map_schema::<T>(definitions)
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        members(value)?.collect()
+    }
+
+    fn dump(&self) -> Json {
+        dump_members(self.iter())
+    }
+}
+
+/// `dict[str, T]`. Its order differs from run to run: for what shall be deterministic take
+/// `BTreeMap`.
+impl<T: Parameter, H: BuildHasher + Default> Parameter for HashMap<String, T, H> {
+    fn schema(definitions: &mut Object) -> Object {
+        map_schema::<T>(definitions)
+    }
+
+    fn read(value: &Json) -> Result<Self, ParameterError> {
+        members(value)?.collect()
+    }
+
+    fn dump(&self) -> Json {
+        dump_members(self.iter())
+    }
+}
+
+/// `tuple[A, B, …]`.
+macro_rules! tuples {
+    ($($count:literal: $($type:ident $place:tt),*;)*) => { $(
+        impl<$($type: Parameter),*> Parameter for ($($type,)*) {
+            fn schema(definitions: &mut Object) -> Object {
+                let items: Vec<Json> = vec![$($type::schema(definitions).into()),*];
+                object!({
+                    "type": "array",
+                    "prefixItems": items,
+                    "minItems": $count,
+                    "maxItems": $count,
+                })
+            }
+
+            fn read(value: &Json) -> Result<Self, ParameterError> {
+                match value.as_list() {
+                    Some(list) if list.len() == $count => Ok(($(
+                        $type::read(&list[$place]).map_err(|error| error.at_index($place))?,
+                    )*)),
+                    _ => Err(ParameterError::expected(concat!("a list of ", $count), value)),
+                }
+            }
+
+            fn dump(&self) -> Json {
+                Json::List(vec![$(self.$place.dump()),*])
+            }
+        }
+    )* };
+}
+
+tuples! {
+    1: A 0;
+    2: A 0, B 1;
+    3: A 0, B 1, C 2;
+    4: A 0, B 1, C 2, D 3;
+    5: A 0, B 1, C 2, D 3, E 4;
+    6: A 0, B 1, C 2, D 3, E 4, F 5;
+}

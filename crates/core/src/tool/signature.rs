@@ -1,0 +1,146 @@
+//! Which arguments a tool takes, and what a call says that does not fit: in CPython's words, since
+//! in aviary a tool is called as a Python function.
+
+use std::borrow::Cow;
+
+use super::parameter::{Parameter, ParameterError};
+use super::ToolError;
+use crate::json::{Json, Key, Object};
+
+/// The parameters that a model may give, and those that are injected.
+#[derive(Clone, Debug)]
+pub struct Signature {
+    /// The name of the function.
+    pub function: Key,
+    /// The parameters by name, and whether each must be given.
+    pub parameters: Cow<'static, [(Key, bool)]>,
+    /// Whether the state is injected; a `state` from the model then fails.
+    pub takes_state: bool,
+    /// Whether the id of the call is injected, over whatever the model sent.
+    pub takes_call_id: bool,
+}
+
+impl Signature {
+    /// Fails for unknown arguments and for missing ones.
+    ///
+    /// # Errors
+    ///
+    /// A `TypeError` with the text that CPython gives for such a call.
+    pub fn check(&self, arguments: &Object) -> Result<(), ToolError> {
+        let mut known = 0;
+        for (name, required) in &*self.parameters {
+            if arguments.contains_key(name) {
+                known += 1;
+            } else if *required {
+                return Err(self.misfit(arguments));
+            }
+        }
+        let ignored = usize::from(self.takes_call_id && arguments.contains_key(CALL_ID));
+        if known + ignored == arguments.len() {
+            Ok(())
+        } else {
+            Err(self.misfit(arguments))
+        }
+    }
+
+    /// Reads the argument of a name.
+    ///
+    /// # Errors
+    ///
+    /// A `TypeError` if it is missing or does not fit.
+    pub fn read<T: Parameter>(&self, arguments: &Object, name: &str) -> Result<T, ToolError> {
+        let value = self.value(arguments, name)?;
+        T::read(value).map_err(|error| self.unfit(name, &error))
+    }
+
+    /// Reads the argument of a name, or takes the default.
+    ///
+    /// # Errors
+    ///
+    /// A `TypeError` if it does not fit.
+    pub fn read_or<T: Parameter>(
+        &self,
+        arguments: &Object,
+        name: &str,
+        default: impl FnOnce() -> T,
+    ) -> Result<T, ToolError> {
+        match arguments.get(name) {
+            Some(value) => T::read(value).map_err(|error| self.unfit(name, &error)),
+            None => Ok(default()),
+        }
+    }
+
+    /// The argument of a name as it came.
+    ///
+    /// # Errors
+    ///
+    /// A `TypeError` if it is missing.
+    pub fn value<'a>(&self, arguments: &'a Object, name: &str) -> Result<&'a Json, ToolError> {
+        arguments.get(name).ok_or_else(|| self.misfit(arguments))
+    }
+
+    /// The text argument of a name, not copied.
+    ///
+    /// # Errors
+    ///
+    /// A `TypeError` if it is missing or no text.
+    pub fn text<'a>(&self, arguments: &'a Object, name: &str) -> Result<&'a str, ToolError> {
+        let value = self.value(arguments, name)?;
+        match value {
+            Json::Text(text) => Ok(text),
+            _ => Err(self.unfit(name, &ParameterError::expected("a text", value))),
+        }
+    }
+
+    fn unfit(&self, name: &str, error: &ParameterError) -> ToolError {
+        ToolError::arguments(format!("{}() argument '{name}{}' {}", self.function, error.place, error.problem))
+    }
+
+    /// What is wrong with the names of the arguments, in the order in which CPython looks.
+    #[cold]
+    fn misfit(&self, arguments: &Object) -> ToolError {
+        let function = &self.function;
+        let is_known = |key: &str| {
+            self.parameters.iter().any(|(name, _)| name == key)
+                || (self.takes_call_id && key == CALL_ID)
+        };
+        if self.takes_state && arguments.contains_key(STATE) {
+            return ToolError::arguments(format!(
+                "{function}() got multiple values for keyword argument '{STATE}'"
+            ));
+        }
+        if let Some(key) = arguments.keys().find(|key| !is_known(key)) {
+            return ToolError::arguments(format!(
+                "{function}() got an unexpected keyword argument '{key}'"
+            ));
+        }
+        let missing: Vec<String> = self
+            .parameters
+            .iter()
+            .filter(|(name, required)| *required && !arguments.contains_key(name))
+            .map(|(name, _)| format!("'{name}'"))
+            .collect();
+        ToolError::arguments(format!(
+            "{function}() missing {} required positional argument{}: {}",
+            missing.len(),
+            if missing.len() == 1 { "" } else { "s" },
+            listed(&missing)
+        ))
+    }
+}
+
+/// The name under which the state is injected.
+pub const STATE: &str = "state";
+
+/// The name under which the id of the call is injected.
+pub const CALL_ID: &str = "tool_call_id";
+
+/// `'a'`, `'a' and 'b'`, `'a', 'b', and 'c'`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [one, other] => format!("{one} and {other}"),
+        [first @ .., last] => format!("{}, and {last}", first.join(", ")),
+    }
+}

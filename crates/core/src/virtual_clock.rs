@@ -1,0 +1,137 @@
+//! A clock whose time passes only when everything waits: tests and replays of environments that
+//! take their time run in no time, and always in the same order.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use futures_util::future::LocalBoxFuture;
+
+use crate::clock::Clock;
+
+/// A clock that starts at zero and jumps to the next moment at which a sleep ends. Clones share
+/// their time.
+#[derive(Clone, Default)]
+pub struct VirtualClock {
+    time: Rc<RefCell<Time>>,
+}
+
+#[derive(Default)]
+struct Time {
+    now: Duration,
+    /// How many sleeps there were, so that sleeps which end together end in the order of asking.
+    asked: u64,
+    sleeps: BTreeMap<(Duration, u64), Option<Waker>>,
+}
+
+/// What runs waits for something other than this clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("Everything waits, and no sleep of the virtual clock would end that.")]
+pub struct Stalled;
+
+impl VirtualClock {
+    /// A clock at zero.
+    pub fn new() -> Self {
+        VirtualClock::default()
+    }
+
+    /// The time since the start.
+    pub fn elapsed(&self) -> Duration {
+        self.time.borrow().now
+    }
+
+    /// Runs a future to its end; time passes whenever it waits.
+    pub fn run<F: Future>(&self, future: F) -> Result<F::Output, Stalled> {
+        let woken = Arc::new(Woken(AtomicBool::new(true)));
+        let waker = Waker::from(Arc::clone(&woken));
+        let mut context = Context::from_waker(&waker);
+        let mut future = pin!(future);
+        loop {
+            while woken.0.swap(false, Ordering::Relaxed) {
+                if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+                    return Ok(output);
+                }
+            }
+            if !self.pass() {
+                return Err(Stalled);
+            }
+        }
+    }
+
+    /// Goes to the next moment at which a sleep ends, and ends all that end then. Tells whether
+    /// there was one.
+    fn pass(&self) -> bool {
+        let mut wakers = Vec::new();
+        {
+            let mut time = self.time.borrow_mut();
+            let Some((&(next, _), _)) = time.sleeps.first_key_value() else {
+                return false;
+            };
+            time.now = time.now.max(next);
+            while let Some(entry) = time.sleeps.first_entry()
+                && entry.key().0 <= next
+            {
+                wakers.extend(entry.remove());
+            }
+        }
+        wakers.into_iter().for_each(Waker::wake);
+        true
+    }
+}
+
+impl Clock for VirtualClock {
+    fn now(&self) -> f64 {
+        self.elapsed().as_secs_f64()
+    }
+
+    fn sleep(&self, duration: Duration) -> LocalBoxFuture<'static, ()> {
+        let mut time = self.time.borrow_mut();
+        time.asked += 1;
+        let key = (time.now.saturating_add(duration), time.asked);
+        time.sleeps.insert(key, None);
+        Box::pin(Sleep {
+            time: Rc::clone(&self.time),
+            key,
+        })
+    }
+}
+
+/// Ends at its moment. Dropped before, it leaves no trace: time never passes for its sake.
+struct Sleep {
+    time: Rc<RefCell<Time>>,
+    key: (Duration, u64),
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        match self.time.borrow_mut().sleeps.get_mut(&self.key) {
+            Some(waker) => {
+                *waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+            None => Poll::Ready(()),
+        }
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        self.time.borrow_mut().sleeps.remove(&self.key);
+    }
+}
+
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
