@@ -12,6 +12,7 @@ pub mod clock;
 pub mod dataset;
 pub mod environment;
 pub mod exec;
+pub mod fields;
 pub mod frame;
 pub mod functional;
 pub mod json;

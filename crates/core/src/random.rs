@@ -121,7 +121,11 @@ mod tests {
         // As the reference implementation gives them for a state filled by SplitMix64 from 0.
         assert_eq!(
             drawn,
-            [5_987_356_902_031_041_503, 7_051_070_477_665_621_255, 6_633_766_593_972_829_180]
+            [
+                5_987_356_902_031_041_503,
+                7_051_070_477_665_621_255,
+                6_633_766_593_972_829_180
+            ]
         );
     }
 

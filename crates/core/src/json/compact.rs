@@ -64,10 +64,7 @@ fn write(out: &mut String, value: &Json) {
     }
 }
 
-fn write_members<'a>(
-    out: &mut String,
-    members: impl Iterator<Item = (&'a super::Key, &'a Json)>,
-) {
+fn write_members<'a>(out: &mut String, members: impl Iterator<Item = (&'a super::Key, &'a Json)>) {
     out.push('{');
     for (place, (key, value)) in members.enumerate() {
         if place > 0 {

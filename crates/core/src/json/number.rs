@@ -66,10 +66,8 @@ impl From<i64> for Integer {
 
 impl From<i128> for Integer {
     fn from(value: i128) -> Self {
-        i64::try_from(value).map_or_else(
-            |_| Integer::Large(value.to_string().into()),
-            Integer::Small,
-        )
+        i64::try_from(value)
+            .map_or_else(|_| Integer::Large(value.to_string().into()), Integer::Small)
     }
 }
 
@@ -234,7 +232,9 @@ mod tests {
                 None => assert!(value.is_nan(), "{text}"),
             }
         }
-        for bad in ["", " ", "_1", "1_", "1__0", "1_.5", "1 2", "\u{1c}1", "0x1", "e5", ".", "1,000"] {
+        for bad in [
+            "", " ", "_1", "1_", "1__0", "1_.5", "1 2", "\u{1c}1", "0x1", "e5", ".", "1,000",
+        ] {
             assert_eq!(float_from_text(bad), None, "{bad}");
         }
         assert!(float_from_text("+nAn").is_some_and(f64::is_nan));

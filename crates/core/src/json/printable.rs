@@ -109,8 +109,18 @@ mod tests {
             assert!(printable.holds(shown), "{shown:?}");
         }
         for escaped in [
-            '\0', '\n', '\u{7f}', '\u{a0}', '\u{ad}', '\u{378}', '\u{200b}', '\u{2028}', '\u{e000}',
-            '\u{feff}', '\u{1fae8}', '\u{10ffff}',
+            '\0',
+            '\n',
+            '\u{7f}',
+            '\u{a0}',
+            '\u{ad}',
+            '\u{378}',
+            '\u{200b}',
+            '\u{2028}',
+            '\u{e000}',
+            '\u{feff}',
+            '\u{1fae8}',
+            '\u{10ffff}',
         ] {
             assert!(!printable.holds(escaped), "{escaped:?}");
         }

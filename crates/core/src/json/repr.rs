@@ -1,9 +1,9 @@
 //! Python's `repr` and `str` of JSON values, which stand in aviary's messages.
 
+use super::Json;
 use super::number::{append, float_text};
 use super::printable::Printable;
 use super::write::write_integer;
-use super::Json;
 
 impl Json {
     /// Python's `repr`: `R`.

@@ -1,1 +1,113 @@
 //! Messages with images.
+
+use super::error::MessageError;
+use super::{Body, Message, Role};
+use crate::json::{Json, Object, Text};
+use crate::object;
+
+impl Message {
+    /// A message of a text and images, which are base64 texts or data URLs and are kept as given.
+    /// Without images the content is the text; else it is multimodal: the images, then the text.
+    pub fn create(
+        role: Role,
+        text: Option<Text>,
+        images: Option<&[Text]>,
+        info: Option<Object>,
+    ) -> Result<Self, MessageError> {
+        let mut body = match images {
+            None => Body {
+                content: text,
+                ..Body::default()
+            },
+            Some(images) => multimodal(text, images)?,
+        };
+        body.info = info;
+        Ok(Message { role, body })
+    }
+}
+
+fn multimodal(text: Option<Text>, images: &[Text]) -> Result<Body, MessageError> {
+    let mut blocks = Vec::with_capacity(images.len() + 1);
+    for image in images {
+        if !is_image_text(image) {
+            return Err(MessageError::Image);
+        }
+        let url = Text::clone(image);
+        blocks.push(Json::from(
+            object!({"type": "image_url", "image_url": {"url": url}}),
+        ));
+    }
+    blocks.extend(text.map(|text| super::dump::text_block(text.into())));
+    Body::read_content(&Json::List(blocks)).map_err(|error| MessageError::Field {
+        kind: "Message",
+        error,
+    })
+}
+
+/// Whether the text can be read as base64: for a `data:image/` URL the part after its first comma.
+fn is_image_text(image: &str) -> bool {
+    if !image.starts_with("data:image/") {
+        return is_base64(image);
+    }
+    image
+        .split_once(',')
+        .is_some_and(|(_, encoded)| is_base64(encoded))
+}
+
+/// Whether Python's lenient decoder reads the text: characters outside the alphabet are skipped;
+/// padding that completes a group of four, two places or more of it filled, ends the data, other
+/// padding is skipped; the text must not end inside a group.
+fn is_base64(text: &str) -> bool {
+    if !text.is_ascii() {
+        return false;
+    }
+    let mut filled = 0;
+    let mut padding = 0;
+    for byte in text.bytes() {
+        match byte {
+            b'=' if filled >= 2 => {
+                padding += 1;
+                if filled + padding >= 4 {
+                    return true;
+                }
+            }
+            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'+' | b'/' => {
+                filled = (filled + 1) % 4;
+                padding = 0;
+            }
+            _ => {}
+        }
+    }
+    filled == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_as_leniently_as_python() {
+        for good in [
+            "", "AAAA", "AAA=", "AA==", "AA==zzz", "A=A=A=A=", "AA=A=", "=", "AA\n-A=",
+        ] {
+            assert!(is_base64(good), "{good}");
+        }
+        for bad in ["A", "AA", "AAA", "AA=", "AA=A", "AAAAA", "AAé="] {
+            assert!(!is_base64(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn data_urls_need_a_comma() {
+        assert!(is_image_text("data:image/png;base64,AAAA,BB=="));
+        assert!(!is_image_text("data:image/AAAA"));
+        assert!(!is_image_text("data:text/plain,AAAA"));
+    }
+
+    #[test]
+    fn no_blocks_are_no_content() {
+        assert!(Message::create(Role::User, None, Some(&[]), None).is_err());
+        let text = Message::create(Role::User, Some("x".into()), Some(&[]), None);
+        assert!(text.is_ok_and(|message| message.body.is_multimodal()));
+    }
+}

@@ -5,12 +5,19 @@
 //! - [`read`]: JSON to message, and which JSON becomes which kind.
 //! - [`dump`]: message to JSON, with all its options.
 //! - [`text`]: display texts, joining, appending.
-//! - [`create`]: messages with images.
+//! - [`create`]: messages with images. [`respond`]: answers to calls.
 
 pub mod create;
 pub mod dump;
+pub mod error;
 pub mod read;
+pub mod respond;
 pub mod text;
+
+pub use dump::DumpOptions;
+pub use error::{MalformedMessageError, MessageError};
+pub use read::Notes;
+pub use text::join;
 
 use crate::json::{Json, Object, Text};
 use crate::tool::ToolCall;

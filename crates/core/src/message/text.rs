@@ -1,1 +1,120 @@
 //! Display texts, joining, appending.
+
+use std::fmt;
+
+use super::dump::text_block;
+use super::error::MessageError;
+use super::{AnyMessage, Body, Message, ToolRequestMessage, ToolResponseMessage};
+use crate::json::{Json, read, text_repr};
+
+/// The content, or nothing.
+impl fmt::Display for Message {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.body.content_or_empty())
+    }
+}
+
+/// The content, or nothing; with calls, a sentence that lists them.
+impl fmt::Display for ToolRequestMessage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let content = self.body.content_or_empty();
+        if self.tool_calls.is_empty() {
+            return formatter.write_str(content);
+        }
+        let content = text_repr(content);
+        write!(formatter, "Tool request message {content} for tool calls: ")?;
+        for (place, call) in self.tool_calls.iter().enumerate() {
+            let separator = if place > 0 { "; " } else { "" };
+            write!(formatter, "{separator}{call} [id={}]", call.id)?;
+        }
+        Ok(())
+    }
+}
+
+/// A sentence that says which call is answered with what.
+impl fmt::Display for ToolResponseMessage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "Tool response message {} for tool call ID {} of tool {}",
+            text_repr(self.body.content_or_empty()),
+            self.tool_call_id,
+            text_repr(&self.name)
+        )
+    }
+}
+
+impl fmt::Display for AnyMessage {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AnyMessage::Request(message) => message.fmt(formatter),
+            AnyMessage::Response(message) => message.fmt(formatter),
+            AnyMessage::Plain(message) => message.fmt(formatter),
+        }
+    }
+}
+
+/// The messages as one text, each with its role in front if asked.
+pub fn join<'a>(
+    messages: impl IntoIterator<Item = &'a AnyMessage>,
+    delimiter: &str,
+    include_roles: bool,
+) -> String {
+    let lines: Vec<String> = messages
+        .into_iter()
+        .map(|message| match include_roles {
+            true => format!("{}: {message}", message.role().as_str()),
+            false => message.to_string(),
+        })
+        .collect();
+    lines.join(delimiter)
+}
+
+impl Body {
+    /// The stored text, or an empty one.
+    pub fn content_or_empty(&self) -> &str {
+        self.content.as_deref().unwrap_or_default()
+    }
+
+    /// Adds a text at the end: joined to a text by the delimiter; to JSON content, which must be a
+    /// list, as a block. Without content it becomes the content. Changes nothing if it fails.
+    pub fn append_text(&mut self, text: &str, delimiter: &str) -> Result<(), MessageError> {
+        self.add_text(
+            text,
+            |content| format!("{content}{delimiter}{text}"),
+            Vec::push,
+        )
+    }
+
+    /// Adds a text at the start; else as [`Body::append_text`].
+    pub fn prepend_text(&mut self, text: &str, delimiter: &str) -> Result<(), MessageError> {
+        self.add_text(
+            text,
+            |content| format!("{text}{delimiter}{content}"),
+            |blocks, block| blocks.insert(0, block),
+        )
+    }
+
+    fn add_text(
+        &mut self,
+        text: &str,
+        joined: impl Fn(&str) -> String,
+        put: impl Fn(&mut Vec<Json>, Json),
+    ) -> Result<(), MessageError> {
+        let changed = match self.content_or_empty() {
+            "" => text.to_owned(),
+            content if self.content_is_json_str => {
+                let value =
+                    read(content).map_err(|error| MessageError::ContentNotJson { error })?;
+                let Json::List(mut blocks) = value else {
+                    return Err(MessageError::ContentNotList);
+                };
+                put(&mut blocks, text_block(text.into()));
+                Json::List(blocks).to_python_text()
+            }
+            content => joined(content),
+        };
+        self.content = Some(changed.into());
+        Ok(())
+    }
+}

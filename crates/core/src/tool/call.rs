@@ -1,9 +1,18 @@
 //! Calls of tools: making them, reading them, showing them.
 
-use crate::json::{Object, Text};
+use std::fmt;
+
+use super::Tool;
+use crate::fields::{self, FieldError};
+use crate::json::{Json, Key, Object, Text, read};
+use crate::message::Notes;
+use crate::random::Random;
+
+/// The name that a call gets when its arguments are no JSON.
+pub const INVALID: &str = "INVALID";
 
 /// A call of a tool.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolCall {
     /// Links the call to its response.
     pub id: Text,
@@ -20,5 +29,178 @@ pub struct ToolCallFunction {
     pub arguments: Object,
 }
 
-/// The name that a call gets when its arguments are no JSON.
-pub const INVALID: &str = "INVALID";
+impl ToolCall {
+    /// A new id: nine letters and digits, which every model provider takes.
+    pub fn new_id(random: &mut Random) -> Text {
+        const CHARACTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+        let mut draw = || random.pick(CHARACTERS).copied().map_or('0', char::from);
+        let id: String = std::iter::repeat_with(&mut draw).take(9).collect();
+        id.into()
+    }
+
+    /// A call by name, with a new id.
+    pub fn from_name(name: impl Into<Text>, arguments: Object, random: &mut Random) -> Self {
+        ToolCall {
+            id: ToolCall::new_id(random),
+            function: ToolCallFunction {
+                name: name.into(),
+                arguments,
+            },
+        }
+    }
+
+    /// A call of a tool. Positional values go to its parameters in order and win over named ones;
+    /// those without a parameter are dropped. An empty id is replaced by a new one.
+    pub fn from_tool(
+        tool: &Tool,
+        positional: Vec<Json>,
+        named: Object,
+        id: Text,
+        random: &mut Random,
+    ) -> Self {
+        let mut call = ToolCall::from_name(tool.info.name.clone(), named, random);
+        if !id.is_empty() {
+            call.id = id;
+        }
+        if let Some(parameters) = &tool.info.parameters {
+            for (name, value) in parameters.properties.keys().zip(positional) {
+                call.function.arguments.insert(Key::clone(name), value);
+            }
+        }
+        call
+    }
+
+    /// Reads a call.
+    pub fn read(value: &Json) -> Result<Self, FieldError> {
+        ToolCall::read_noting(value, &mut Notes::new())
+    }
+
+    /// Reads a call, noting arguments that could not be read.
+    pub fn read_noting(value: &Json, notes: &mut Notes) -> Result<Self, FieldError> {
+        let object = fields::object("", value)?;
+        if let Some(kind) = object.get("type") {
+            fields::constant("type", kind, "function")?;
+        }
+        let id = fields::text("id", fields::required(object, "id")?)?;
+        let function = fields::required(object, "function")?;
+        let function = ToolCallFunction::read_noting(function, notes)
+            .map_err(|error| error.within("function"))?;
+        Ok(ToolCall { id, function })
+    }
+
+    /// The call as JSON.
+    pub fn dump(&self) -> Object {
+        Object::from_distinct(vec![
+            ("id".into(), self.id.clone().into()),
+            ("type".into(), "function".into()),
+            ("function".into(), self.function.dump().into()),
+        ])
+    }
+}
+
+impl ToolCallFunction {
+    /// Reads what is called; see [`ToolCallFunction::read_noting`].
+    pub fn read(value: &Json) -> Result<Self, FieldError> {
+        ToolCallFunction::read_noting(value, &mut Notes::new())
+    }
+
+    /// Reads what is called. Arguments stand as an object or as its JSON text; null and an empty text
+    /// are no arguments. Text that is no JSON makes a call of [`INVALID`] without arguments, whatever
+    /// its name, so that the model hears of it; the note says why.
+    pub fn read_noting(value: &Json, notes: &mut Notes) -> Result<Self, FieldError> {
+        let object = fields::object("", value)?;
+        let arguments = match fields::required(object, "arguments")? {
+            Json::Null => Object::new(),
+            Json::Text(text) if text.is_empty() => Object::new(),
+            Json::Text(text) => match read(text) {
+                Ok(Json::Object(arguments)) => arguments,
+                Ok(other) => return Err(not_an_object(&other)),
+                Err(error) => {
+                    let name = object.get("name").unwrap_or(&Json::Null).to_display();
+                    notes.push(
+                        format!("The arguments of a call of {name} are no JSON ({error}); the call became {INVALID}.")
+                            .into(),
+                    );
+                    return Ok(ToolCallFunction {
+                        name: INVALID.into(),
+                        arguments: Object::new(),
+                    });
+                }
+            },
+            Json::Object(arguments) => arguments.clone(),
+            other => return Err(not_an_object(other)),
+        };
+        let name = fields::text("name", fields::required(object, "name")?)?;
+        Ok(ToolCallFunction { name, arguments })
+    }
+
+    /// What is called as JSON, the arguments as JSON text.
+    pub fn dump(&self) -> Object {
+        Object::from_distinct(vec![
+            ("arguments".into(), self.arguments.to_python_text().into()),
+            ("name".into(), self.name.clone().into()),
+        ])
+    }
+}
+
+fn not_an_object(found: &Json) -> FieldError {
+    FieldError::new(
+        "arguments",
+        format!("an object is needed, not {}", fields::kind_of(found)),
+    )
+}
+
+impl fmt::Display for ToolCall {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.function.fmt(formatter)
+    }
+}
+
+/// As a call with keyword arguments; each value stands in quotes as Python's `str` shows it.
+impl fmt::Display for ToolCallFunction {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}(", self.name)?;
+        for (place, (key, value)) in self.arguments.iter().enumerate() {
+            let separator = if place > 0 { ", " } else { "" };
+            write!(formatter, "{separator}{key}='{}'", value.to_display())?;
+        }
+        formatter.write_str(")")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    #[test]
+    fn new_ids_are_nine_letters_and_digits() {
+        let mut random = Random::new(0);
+        let first = ToolCall::new_id(&mut random);
+        let second = ToolCall::new_id(&mut random);
+        assert_ne!(first, second);
+        for id in [first, second] {
+            assert_eq!(id.len(), 9);
+            assert!(
+                id.chars()
+                    .all(|character| character.is_ascii_alphanumeric())
+            );
+        }
+    }
+
+    #[test]
+    fn unreadable_arguments_are_noted() {
+        let mut notes = Notes::new();
+        let value = json!({"id": "1", "function": {"name": "f", "arguments": "oops"}});
+        let call = ToolCall::read_noting(&value, &mut notes);
+        assert!(call.is_ok_and(|call| &*call.function.name == INVALID));
+        assert_eq!(notes.len(), 1);
+    }
+
+    #[test]
+    fn missing_arguments_are_an_error() {
+        let value = json!({"id": "1", "function": {"name": "f"}});
+        let error = ToolCall::read(&value).map_err(|error| error.to_string());
+        assert_eq!(error, Err("function.arguments: is required".to_owned()));
+    }
+}

@@ -23,6 +23,7 @@ pub use call::{ToolCall, ToolCallFunction};
 pub use outcome::{IntoToolResult, ToolError, ToolResult, ToolValue};
 pub use parameter::{Parameter, ParameterError};
 pub use run::{BoundTool, CallContext, Handler, ToolSet};
+pub use wire::ToolDumpOptions;
 pub use signature::Signature;
 
 use crate::json::{Object, Text};
