@@ -1,0 +1,99 @@
+//! `cargo xtask ci`: what must hold before a change goes in.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::count::Count;
+use crate::project::Project;
+use crate::setup::{self, WasmStd};
+use crate::{layering, run, test, tidy};
+
+/// Runs every stage, also after one has failed, and ends with a line that counts.
+pub fn ci(project: &Project) -> Result<()> {
+    let mut total = Count::default();
+    let mut failed = Vec::new();
+    for (name, stage) in STAGES {
+        println!("\n=== {name} ===");
+        let count = stage(project).unwrap_or_else(|error| {
+            eprintln!("error: {error:#}");
+            Count::of(false)
+        });
+        if count.failed > 0 {
+            failed.push(name);
+        }
+        total += count;
+    }
+    if !failed.is_empty() {
+        println!("\nFailed: {}.", failed.join(", "));
+    }
+    println!("\n{total}");
+    if total.failed > 0 {
+        bail!("the change is not ready");
+    }
+    Ok(())
+}
+
+type Stage = fn(&Project) -> Result<Count>;
+
+const STAGES: [(&str, Stage); 6] = [
+    ("format", format),
+    ("lints, native", lint_native),
+    ("lints, wasm", lint_wasm),
+    ("layers", layers),
+    ("sources", sources),
+    ("cargo xtask test", tests),
+];
+
+fn format(project: &Project) -> Result<Count> {
+    one(project.cargo().args(["fmt", "--all", "--check"]))
+}
+
+fn lint_native(project: &Project) -> Result<Count> {
+    let mut clippy = project.cargo();
+    clippy.args([
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]);
+    one(&mut clippy)
+}
+
+/// All that the page is made of, with a table of its own: what a browser's one thread must not do.
+fn lint_wasm(project: &Project) -> Result<Count> {
+    setup::ensure(project, &[&WasmStd])?;
+    let mut clippy = WasmStd::source(project)?.clippy(project);
+    clippy
+        .env("CLIPPY_CONF_DIR", project.path(".ci/wasm"))
+        .args(["--target", "wasm32-unknown-unknown", "--package", "volary"]);
+    for member in layering::BELOW_THE_PAGE {
+        clippy.args(["--package", member]);
+    }
+    one(clippy.args(["--", "-D", "warnings"]))
+}
+
+fn layers(project: &Project) -> Result<Count> {
+    Ok(judge(&layering::breaches(project)?))
+}
+
+fn sources(project: &Project) -> Result<Count> {
+    Ok(judge(&tidy::complaints(project)?))
+}
+
+fn tests(project: &Project) -> Result<Count> {
+    test::parts(project, &[])
+}
+
+fn one(command: &mut Command) -> Result<Count> {
+    run::run(command).map(|()| Count::of(true))
+}
+
+fn judge(complaints: &[String]) -> Count {
+    for complaint in complaints {
+        println!("{complaint}");
+    }
+    Count::of(complaints.is_empty())
+}

@@ -1,0 +1,94 @@
+//! Counting what passed and what failed, in the words of each test runner.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+/// How many passed, how many failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Fine.
+    pub passed: u64,
+    /// Not fine.
+    pub failed: u64,
+}
+
+impl Count {
+    /// A single check.
+    pub fn of(fine: bool) -> Count {
+        Count {
+            passed: u64::from(fine),
+            failed: u64::from(!fine),
+        }
+    }
+
+    /// What a line adds: cargo's `test result: ok. 3 passed; 1 failed; …`, Node's `# pass 3` or
+    /// `ℹ pass 3`, pytest's `=== 1 failed, 3 passed in 0.1s ===`.
+    pub fn read(&mut self, line: &str) {
+        let words: Vec<&str> = line
+            .split([' ', ';', ','])
+            .filter(|word| !word.is_empty())
+            .collect();
+        let cargo = line.starts_with("test result: ");
+        let pytest = line.starts_with("==") && line.contains(" in ");
+        if cargo || pytest {
+            for pair in words.windows(2) {
+                match (pair[0].parse::<u64>(), pair[1]) {
+                    (Ok(number), "passed") => self.passed += number,
+                    (Ok(number), "failed" | "error" | "errors") => self.failed += number,
+                    _ => {}
+                }
+            }
+        }
+        if let ["#" | "ℹ", what, number] = words[..]
+            && let Ok(number) = number.parse::<u64>()
+        {
+            match what {
+                "pass" => self.passed += number,
+                "fail" | "cancelled" => self.failed += number,
+                _ => {}
+            }
+        }
+    }
+}
+
+impl AddAssign for Count {
+    fn add_assign(&mut self, other: Count) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+    }
+}
+
+impl fmt::Display for Count {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} passed, {} failed", self.passed, self.failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Count;
+
+    #[test]
+    fn every_runner_is_understood() {
+        let mut count = Count::default();
+        for line in [
+            "running 4 tests",
+            "test result: FAILED. 3 passed; 1 failed; 2 ignored; 0 measured; 5 filtered out",
+            "# tests 12",
+            "# pass 10",
+            "# fail 2",
+            "ℹ pass 7",
+            "=== 1 failed, 4 passed, 1 warning in 0.12s ===",
+            "we passed 9 failed 9",
+        ] {
+            count.read(line);
+        }
+        assert_eq!(
+            count,
+            Count {
+                passed: 24,
+                failed: 4
+            }
+        );
+    }
+}

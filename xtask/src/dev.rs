@@ -1,0 +1,80 @@
+//! `cargo xtask serve --dev`: a debug build by Trunk, which reloads the page when a source changes.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result, bail};
+
+use crate::page;
+use crate::project::Project;
+use crate::run;
+use crate::serve::Options;
+
+/// The name under which Trunk calls us after each build.
+pub const HOOK: &str = "open-policy";
+
+const FOLDER: &str = "target/xtask/dev";
+
+/// Hands over to Trunk.
+///
+/// Its configuration is written here and not in Trunk.toml, because it names this very program: Trunk's
+/// reloading is an inline script, which the page's policy would forbid.
+pub fn serve(project: &Project, options: &Options) -> Result<()> {
+    page::ensure_tools(project)?;
+    let folder = project.path(FOLDER);
+    std::fs::create_dir_all(&folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
+    let config = folder.join("Trunk.toml");
+    let this = std::env::current_exe().context("cannot tell where xtask is")?;
+    let text = format!(
+        "[build]\ntarget = {:?}\ndist = {:?}\npublic_url = \"./\"\npattern_script = \"\"\n\
+         [[hooks]]\nstage = \"post_build\"\ncommand = {:?}\ncommand_arguments = [{HOOK:?}]\n",
+        project.path("index.html"),
+        folder.join("dist"),
+        this,
+    );
+    std::fs::write(&config, text).with_context(|| format!("cannot write {}", config.display()))?;
+    let mut trunk = page::trunk(project)?;
+    trunk.arg("serve").arg("--config").arg(&config);
+    trunk.args(["--address", "127.0.0.1", "--port"]);
+    trunk.arg(options.port.to_string());
+    if options.open {
+        trunk.arg("--open");
+    }
+    println!(
+        "Volary will be at http://127.0.0.1:{}/ and reload when a source changes (Ctrl+C stops it).",
+        options.port
+    );
+    run::run(&mut trunk)
+}
+
+/// Takes the Content-Security-Policy out of the page that Trunk has just built. Trunk calls this.
+pub fn open_policy() -> Result<()> {
+    let stage = std::env::var_os("TRUNK_STAGING_DIR").context("only Trunk calls this")?;
+    let page = PathBuf::from(stage).join("index.html");
+    let html = std::fs::read_to_string(&page)?;
+    let Some(open) = without_policy(&html) else {
+        bail!("{} has no Content-Security-Policy", page.display());
+    };
+    std::fs::write(&page, open)?;
+    Ok(())
+}
+
+fn without_policy(html: &str) -> Option<String> {
+    let at = html.find("Content-Security-Policy")?;
+    let start = html[..at].rfind("<meta")?;
+    let end = at + html[at..].find('>')? + 1;
+    Some(format!("{}{}", &html[..start], &html[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_policy;
+
+    #[test]
+    fn the_policy_goes_and_nothing_else() {
+        let html = "<meta charset=utf-8><meta http-equiv=\"Content-Security-Policy\" content=\"x 'y'\"><p>";
+        let open = without_policy(html);
+        assert_eq!(open.as_deref(), Some("<meta charset=utf-8><p>"));
+        assert_eq!(without_policy("<p>"), None);
+    }
+}

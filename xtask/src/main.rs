@@ -1,0 +1,91 @@
+//! What a person types: `cargo xtask serve`, `test`, `build`, `bench`, `ci`, `doctor`.
+//!
+//! Each command is one file. All that a command needs on the machine is a [`setup::Need`], which is
+//! looked for first and installed, with a line that says what and why.
+
+mod bench;
+mod ci;
+mod count;
+mod dev;
+mod doctor;
+mod http;
+mod layering;
+mod page;
+mod project;
+mod run;
+mod serve;
+mod setup;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+use lexopt::prelude::*;
+use project::Project;
+
+const HELP: &str = "\
+Usage: cargo xtask <command>
+
+  serve    build the page and serve it on http://127.0.0.1:8080
+             --port <port>   another port
+             --open          open it in the browser
+             --dev           debug build that reloads when a source changes
+  test     run every test
+             --only <part>   unit, golden, e2e or interop; may be repeated
+  build    leave a static site in dist/
+  bench    measure, and print one table
+             --only <part>   one part; may be repeated
+  ci       what must hold before a change goes in: format, lints, layers, tests
+  doctor   say what is here, what is missing and what would be done about it
+
+What is missing is installed on first use, inside target/tools where possible.
+VOLARY_CHROMIUM names a browser for the tests other than the one that is found.";
+
+fn main() -> ExitCode {
+    match command() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn command() -> Result<()> {
+    let mut line = lexopt::Parser::from_env();
+    let name = match line.next()? {
+        Some(Value(name)) => name.string()?,
+        Some(Short('h') | Long("help")) | None => {
+            println!("{HELP}");
+            return Ok(());
+        }
+        Some(other) => return Err(other.unexpected().into()),
+    };
+    let mut serve = serve::Options::default();
+    let mut only = Vec::new();
+    while let Some(argument) = line.next()? {
+        match (name.as_str(), argument) {
+            (_, Short('h') | Long("help")) => {
+                println!("{HELP}");
+                return Ok(());
+            }
+            ("serve", Long("port")) => serve.port = line.value()?.parse()?,
+            ("serve", Long("open")) => serve.open = true,
+            ("serve", Long("dev")) => serve.dev = true,
+            ("test" | "bench", Long("only")) => only.push(line.value()?.string()?),
+            (_, other) => return Err(other.unexpected().into()),
+        }
+    }
+    let project = Project::here()?;
+    match name.as_str() {
+        "serve" => serve::serve(&project, &serve),
+        "test" => test::test(&project, &only),
+        "build" => page::build(&project),
+        "bench" => bench::bench(&project, &only),
+        "ci" => ci::ci(&project),
+        "doctor" => doctor::doctor(&project),
+        dev::HOOK => dev::open_policy(),
+        other => bail!("there is no command `{other}`\n\n{HELP}"),
+    }
+}

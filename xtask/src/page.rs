@@ -1,0 +1,131 @@
+//! Building the page: cargo compiles it, Trunk makes a static site of it in `dist/`.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+
+use crate::project::Project;
+use crate::run;
+use crate::setup::quietly::quietly;
+use crate::setup::{self, Job, Need, Node, Trunk, WasmBindgen, WasmOpt, WasmStd};
+
+/// What the site is made of. Whatever else changes, it stays the same.
+const SOURCES: [&str; 9] = [
+    ".cargo/config.toml",
+    "Cargo.lock",
+    "Cargo.toml",
+    "Trunk.toml",
+    "index.html",
+    "crates",
+    "public",
+    "src",
+    "style",
+];
+
+/// Where the fingerprint of the sources of `dist/` is kept.
+const BUILT: &str = "target/xtask/built";
+
+/// Builds the site, unless it is up to date.
+pub fn build(project: &Project) -> Result<()> {
+    let sources = fingerprint(project)?;
+    let built = project.path(BUILT);
+    let site = project.path("dist/index.html");
+    if site.exists() && std::fs::read_to_string(&built).is_ok_and(|text| text == sources) {
+        eprintln!("dist/ is up to date.");
+        return Ok(());
+    }
+    ensure_tools(project)?;
+    let start = Instant::now();
+    eprintln!("Building the page.");
+    // First by itself, so that an error in the code is shown as cargo shows it.
+    run::run(&mut compile(project)?)?;
+    run::run(trunk(project)?.args(["build", "--release"]))?;
+    // What the sources were before the build: whatever changed meanwhile is built next time.
+    write(&built, &sources)?;
+    eprintln!("Built dist/ in {:.0?}.", start.elapsed());
+    Ok(())
+}
+
+/// Installs what building takes. What can be compiled of the page meanwhile is.
+pub fn ensure_tools(project: &Project) -> Result<()> {
+    setup::ensure(project, &[&WasmStd, &Node])?;
+    let wasm_bindgen = WasmBindgen::locked(project)?;
+    let mut compile = compile(project)?;
+    let head_start = Job {
+        name: "The page".to_owned(),
+        work: Box::new(move |status| {
+            // Should it fail, the build proper will, and say why.
+            let _ = quietly(&mut compile, None, status);
+            Ok(())
+        }),
+    };
+    let tools: [&dyn Need; 3] = [&Trunk, &wasm_bindgen, &WasmOpt];
+    setup::ensure_beside(project, &tools, Some(head_start))
+}
+
+/// Trunk, told how wasm is compiled on this machine.
+pub fn trunk(project: &Project) -> Result<Command> {
+    let mut trunk = project.command("trunk");
+    WasmStd::source(project)?.apply(&mut trunk);
+    if std::env::var_os("RUST_LOG").is_none() {
+        // It warns that it can't minify what wasm-bindgen writes, at every build.
+        trunk.env("RUST_LOG", "error");
+    }
+    trunk
+        .env("RUST_BACKTRACE", "0")
+        .env("TRUNK_SKIP_VERSION_CHECK", "true")
+        .env_remove("NO_COLOR");
+    Ok(trunk)
+}
+
+/// The very compilation that Trunk asks for.
+fn compile(project: &Project) -> Result<Command> {
+    let mut cargo = project.cargo();
+    cargo
+        .args(["build", "--target", "wasm32-unknown-unknown"])
+        .args(["--profile", "wasm-release", "--bin", "volary"]);
+    WasmStd::source(project)?.apply(&mut cargo);
+    Ok(cargo)
+}
+
+/// Changes when a source is written, added, removed or renamed.
+fn fingerprint(project: &Project) -> Result<String> {
+    let mut hasher = DefaultHasher::new();
+    for source in SOURCES {
+        add(&project.path(source), &mut hasher)?;
+    }
+    // A setting that changes what is built without a trace in the sources.
+    std::env::var_os("RUSTFLAGS").hash(&mut hasher);
+    Ok(format!("{:x}", hasher.finish()))
+}
+
+fn add(path: &Path, hasher: &mut DefaultHasher) -> Result<()> {
+    let Ok(data) = path.metadata() else {
+        return Ok(());
+    };
+    if data.is_dir() {
+        let unreadable = || format!("cannot read {}", path.display());
+        let entries = path.read_dir().with_context(unreadable)?;
+        let mut inside = entries
+            .map(|entry| entry.map(|entry| entry.path()))
+            .collect::<Result<Vec<_>, _>>()
+            .with_context(unreadable)?;
+        inside.sort();
+        return inside.iter().try_for_each(|path| add(path, hasher));
+    }
+    path.hash(hasher);
+    data.len().hash(hasher);
+    data.modified()?.hash(hasher);
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    let unwritable = || format!("cannot write {}", path.display());
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).with_context(unwritable)?;
+    }
+    std::fs::write(path, text).with_context(unwritable)
+}

@@ -1,0 +1,136 @@
+//! Tools that cargo builds from source: Trunk and wasm-bindgen's command line.
+//!
+//! They are built unoptimised and without what we never use of them, because a user waits for them: on two
+//! cores Trunk takes 2½ minutes like this, and 7 as its authors release it. They run for seconds only.
+
+use anyhow::Result;
+
+use super::quietly::{Status, quietly};
+use super::{Lane, Need, Remedy};
+use crate::project::Project;
+use crate::run::output;
+
+/// The last release that Rust 1.95 compiles.
+const TRUNK: &str = "0.21.14";
+
+/// Trunk.
+pub struct Trunk;
+
+impl Need for Trunk {
+    fn name(&self) -> String {
+        format!("trunk {TRUNK}")
+    }
+
+    fn reason(&self) -> &'static str {
+        "bundles the page"
+    }
+
+    fn find(&self, project: &Project) -> Option<String> {
+        find(project, "trunk", TRUNK)
+    }
+
+    fn remedy(&self, _: &Project) -> Remedy {
+        from_source("2½ minutes")
+    }
+
+    fn install(&self, project: &Project, status: &Status) -> Result<()> {
+        let fixed = ["--locked", "--bin", "trunk"];
+        install(project, "trunk", TRUNK, &fixed, status)
+    }
+
+    fn by_hand(&self) -> String {
+        format!("To install it yourself: `cargo install --locked trunk --version {TRUNK}`.")
+    }
+}
+
+/// wasm-bindgen's command line, of exactly the version that the page is compiled with.
+pub struct WasmBindgen {
+    version: String,
+}
+
+impl WasmBindgen {
+    /// In the version that the lock file fixes.
+    pub fn locked(project: &Project) -> Result<WasmBindgen> {
+        let version = project.locked_version("wasm-bindgen")?;
+        Ok(WasmBindgen { version })
+    }
+}
+
+impl Need for WasmBindgen {
+    fn name(&self) -> String {
+        format!("wasm-bindgen {}", self.version)
+    }
+
+    fn reason(&self) -> &'static str {
+        "lets the page and the browser call each other"
+    }
+
+    fn find(&self, project: &Project) -> Option<String> {
+        find(project, "wasm-bindgen", &self.version)
+    }
+
+    fn remedy(&self, _: &Project) -> Remedy {
+        from_source("45 seconds")
+    }
+
+    fn install(&self, project: &Project, status: &Status) -> Result<()> {
+        // Not --locked: its lock file names a release that was withdrawn.
+        let fixed = ["--bin", "wasm-bindgen"];
+        install(project, "wasm-bindgen-cli", &self.version, &fixed, status)
+    }
+
+    fn by_hand(&self) -> String {
+        format!(
+            "To install it yourself: `cargo install wasm-bindgen-cli --version {}`.",
+            self.version
+        )
+    }
+}
+
+fn from_source(time: &str) -> Remedy {
+    Remedy::Install {
+        how: format!("building it from source, {time} on two cores"),
+        lane: Lane::Project,
+    }
+}
+
+/// In the project's own tools or on the search path, if it is of that very version.
+fn find(project: &Project, program: &str, version: &str) -> Option<String> {
+    let said = output(project.command(program).arg("--version")).ok()?;
+    let found = said.split_whitespace().nth(1)?;
+    let own = project.path("target/tools/bin").join(program);
+    (found == version).then(|| {
+        if own.exists() {
+            "in target/tools".to_owned()
+        } else {
+            "on the search path".to_owned()
+        }
+    })
+}
+
+fn install(
+    project: &Project,
+    package: &str,
+    version: &str,
+    fixed: &[&str],
+    status: &Status,
+) -> Result<()> {
+    let workshop = project.path("target/tools/build").join(package);
+    let mut command = project.cargo();
+    command
+        .args(["install", package, "--version", version])
+        .args(fixed)
+        .args(["--debug", "--no-default-features", "--force", "--root"])
+        .arg(project.path("target/tools"))
+        .arg("--target-dir")
+        .arg(&workshop)
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
+        .env("CARGO_PROFILE_DEV_INCREMENTAL", "false")
+        .env("CARGO_TERM_PROGRESS_WHEN", "never")
+        // The flags of the user's own code are not meant for these.
+        .env_remove("RUSTFLAGS");
+    quietly(&mut command, None, status)?;
+    // What is left of the build is big, and of no more use; should it stay, no harm is done.
+    let _ = std::fs::remove_dir_all(workshop);
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! What commands need on the machine: looked for, said, installed, and looked for again.
+//!
+//! Nothing is installed outside of the project but by the machine's own package manager, `rustup` or
+//! `apt-get`. What can't be installed is asked for, in words that can be typed.
+
+mod cargo_tools;
+mod chromium;
+mod debian;
+mod jobs;
+mod node;
+mod npm;
+mod original;
+pub mod quietly;
+mod wasm_std;
+
+use anyhow::{Context, Result, bail};
+
+pub use cargo_tools::{Trunk, WasmBindgen};
+pub use chromium::Chromium;
+pub use jobs::Job;
+pub use node::Node;
+pub use npm::{Playwright, WasmOpt};
+pub use original::Original;
+pub use wasm_std::WasmStd;
+
+use crate::project::Project;
+use quietly::Status;
+
+/// Something that a command needs.
+pub trait Need: Sync {
+    /// What it is, with its version where that matters.
+    fn name(&self) -> String;
+    /// What it does for us; follows on "which".
+    fn reason(&self) -> &'static str;
+    /// Where it is, if it is here.
+    fn find(&self, project: &Project) -> Option<String>;
+    /// What is to be done when it is missing.
+    fn remedy(&self, project: &Project) -> Remedy;
+    /// Does what [`Remedy::Install`] says.
+    fn install(&self, project: &Project, status: &Status) -> Result<()>;
+    /// What the user can do, should it come to that.
+    fn by_hand(&self) -> String;
+}
+
+/// What is to be done about something that is missing.
+pub enum Remedy {
+    /// We install it.
+    Install {
+        /// How, and how long it takes; follows on a colon.
+        how: String,
+        /// What else may go on meanwhile.
+        lane: Lane,
+    },
+    /// The user has to, as [`Need::by_hand`] says.
+    Ask,
+}
+
+/// Installations that get in each other's way share a lane.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Lane {
+    /// Of the machine: one after the other, before all others.
+    System,
+    /// Of the project: side by side.
+    Project,
+}
+
+/// Installs what is missing.
+pub fn ensure(project: &Project, needs: &[&dyn Need]) -> Result<()> {
+    ensure_beside(project, needs, None)
+}
+
+/// Installs what is missing, and does another job meanwhile if there is something to wait for.
+pub fn ensure_beside(project: &Project, needs: &[&dyn Need], job: Option<Job<'_>>) -> Result<()> {
+    let mut beside = Vec::new();
+    let mut asked = Vec::new();
+    for need in needs.iter().filter(|need| need.find(project).is_none()) {
+        match need.remedy(project) {
+            Remedy::Ask => asked.push(request(*need)),
+            Remedy::Install { how, lane } => {
+                eprintln!(
+                    "Missing: {}, which {}. Now: {how}.",
+                    need.name(),
+                    need.reason()
+                );
+                let work = Job {
+                    name: need.name(),
+                    work: Box::new(|status| install(*need, project, status)),
+                };
+                match lane {
+                    Lane::System => jobs::run(vec![work])?,
+                    Lane::Project => beside.push(work),
+                }
+            }
+        }
+    }
+    if !asked.is_empty() {
+        bail!("{}", asked.join("\n"));
+    }
+    if !beside.is_empty() {
+        beside.extend(job);
+        jobs::run(beside)?;
+    }
+    Ok(())
+}
+
+fn install(need: &dyn Need, project: &Project, status: &Status) -> Result<()> {
+    need.install(project, status)
+        .with_context(|| format!("it could not be installed. {}", need.by_hand()))?;
+    need.find(project).with_context(|| {
+        let hand = need.by_hand();
+        format!("it was installed, and yet it is not found. {hand}")
+    })?;
+    Ok(())
+}
+
+fn request(need: &dyn Need) -> String {
+    let (name, reason, hand) = (need.name(), need.reason(), need.by_hand());
+    format!("{name} is missing, which {reason}. {hand}")
+}

@@ -1,0 +1,123 @@
+//! `cargo xtask test`: native tests, journeys in a real browser, and the original as the judge.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::count::Count;
+use crate::http::Site;
+use crate::project::Project;
+use crate::setup::{self, Chromium, Node, Original, Playwright};
+use crate::{page, run};
+
+/// The page must work under any prefix, so this is where the tests meet it.
+const PREFIX: &str = "/some/prefix/";
+
+/// The parts, in the order in which they fail soonest.
+const PARTS: [&str; 4] = ["unit", "golden", "interop", "e2e"];
+
+/// Runs every part, or those that are named.
+pub fn test(project: &Project, only: &[String]) -> Result<()> {
+    let count = parts(project, only)?;
+    println!("\n{count}");
+    if count.failed > 0 {
+        bail!("some tests failed");
+    }
+    Ok(())
+}
+
+/// Runs the parts and counts; a part that can't be run at all is an error.
+pub fn parts(project: &Project, only: &[String]) -> Result<Count> {
+    if let Some(unknown) = only.iter().find(|name| !PARTS.contains(&name.as_str())) {
+        bail!(
+            "there is no part `{unknown}`; there are {}",
+            PARTS.join(", ")
+        );
+    }
+    let mut total = Count::default();
+    for part in PARTS {
+        // The golden cases are among the native tests already, unless they are asked for alone.
+        let wanted = only.iter().any(|name| name == part) || only.is_empty() && part != "golden";
+        if wanted {
+            println!("\n== {part} ==");
+            total += match part {
+                "unit" => unit(project)?,
+                "golden" => golden(project)?,
+                "interop" => interop(project)?,
+                _ => e2e(project)?,
+            };
+        }
+    }
+    Ok(total)
+}
+
+fn unit(project: &Project) -> Result<Count> {
+    let mut cargo = project.cargo();
+    tally(cargo.args(["test", "--workspace", "--no-fail-fast"]))
+}
+
+fn golden(project: &Project) -> Result<Count> {
+    let mut cargo = project.cargo();
+    tally(cargo.args(["test", "--workspace", "--test", "golden"]))
+}
+
+fn interop(project: &Project) -> Result<Count> {
+    setup::ensure(project, &[&Original])?;
+    let python = Original::python(project);
+    let mut pytest = project.command(&python);
+    pytest
+        .args(["-m", "pytest", "-p", "no:cacheprovider", "tests/interop"])
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .env("VOLARY_PYTHON", &python);
+    tally(&mut pytest)
+}
+
+fn e2e(project: &Project) -> Result<Count> {
+    setup::ensure(project, &[&Node, &Chromium, &Playwright])?;
+    page::build(project)?;
+    let site = Site::serve(project.path("dist"), PREFIX, 0)?;
+    let journeys = files(&project.path("tests/e2e"), ".spec.mjs")?;
+    let mut node = in_browser(project, &site)?;
+    // One file at a time: a journey measures time, and there may be two cores.
+    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]);
+    tally(node.args(journeys))
+}
+
+/// Node, told where the page and the browser are.
+pub fn in_browser(project: &Project, site: &Site) -> Result<Command> {
+    let mut node = project.command("node");
+    node.env("VOLARY_URL", site.url())
+        .env("VOLARY_CHROMIUM", Chromium::path(project)?);
+    Ok(node)
+}
+
+/// The files of a folder whose names end so, in order; none is an error, for then nothing is tested.
+pub fn files(folder: &Path, end: &str) -> Result<Vec<std::path::PathBuf>> {
+    let unreadable = || format!("cannot read {}", folder.display());
+    let mut files = Vec::new();
+    for entry in folder.read_dir().with_context(unreadable)? {
+        let path = entry.with_context(unreadable)?.path();
+        if path.to_string_lossy().ends_with(end) {
+            files.push(path);
+        }
+    }
+    if files.is_empty() {
+        bail!("{} holds no {end}", folder.display());
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn tally(command: &mut Command) -> Result<Count> {
+    let mut count = Count::default();
+    let fine = run::watch(command, |line| count.read(line))?;
+    if !fine && count.failed == 0 {
+        // It failed before or beside its tests: that is a failure as well.
+        count.failed = 1;
+    }
+    if count == Count::default() {
+        bail!("`{}` ran no test at all", run::line(command));
+    }
+    Ok(count)
+}

@@ -1,0 +1,94 @@
+//! What every source file holds to, and no compiler checks: a head that says what it is for, a length
+//! that one can read, and the one door for effects.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+use crate::project::Project;
+
+/// Past this something wants to be split.
+const LONGEST: usize = 400;
+const FOLDERS: [&str; 3] = ["src", "crates", "xtask/src"];
+/// The door.
+const SHELL: &str = "src/shell/";
+/// What goes through it alone.
+const EFFECTS: [&str; 4] = ["web_sys", "js_sys", "gloo_", "spawn_local"];
+
+/// Every breach, in words.
+pub fn complaints(project: &Project) -> Result<Vec<String>> {
+    let root = project.path("");
+    let mut files = Vec::new();
+    for folder in FOLDERS {
+        collect(&project.path(folder), &mut files)?;
+    }
+    let mut complaints = Vec::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file)
+            .with_context(|| format!("cannot read {}", file.display()))?;
+        let name = file.strip_prefix(&root).unwrap_or(&file);
+        let name = name.to_string_lossy().replace('\\', "/");
+        complaints.extend(judge(&name, &text));
+    }
+    Ok(complaints)
+}
+
+/// Rust files; those of macro tests under `tests/ui` are inputs, not sources.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    let unreadable = || format!("cannot read {}", folder.display());
+    for entry in folder.read_dir().with_context(unreadable)? {
+        let path = entry.with_context(unreadable)?.path();
+        if path.is_dir() {
+            if !path.ends_with("tests/ui") {
+                collect(&path, files)?;
+            }
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(())
+}
+
+fn judge(name: &str, text: &str) -> Vec<String> {
+    let mut complaints = Vec::new();
+    if !text.starts_with("//! ") {
+        complaints.push(format!(
+            "{name}: does not open with what it is for (`//! …`)"
+        ));
+    }
+    let length = text.lines().count();
+    if length > LONGEST {
+        complaints.push(format!("{name}: {length} lines, more than {LONGEST}"));
+    }
+    if name.starts_with("src/") && !name.starts_with(SHELL) {
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or(line);
+            for effect in EFFECTS.iter().filter(|effect| code.contains(*effect)) {
+                let number = number + 1;
+                complaints.push(format!("{name}:{number}: `{effect}` outside of {SHELL}"));
+            }
+        }
+    }
+    complaints
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_is_heard() {
+        assert!(judge("src/a.rs", "//! Fine.\nuse std::fmt;\n").is_empty());
+        assert_eq!(judge("crates/core/src/a.rs", "use std::fmt;\n").len(), 1);
+        let long = "//! Long.\n".repeat(LONGEST + 1);
+        assert_eq!(judge("src/a.rs", &long).len(), 1);
+        let door = "//! Out.\nuse web_sys::Window; // web_sys\n";
+        assert_eq!(
+            judge("src/app.rs", door),
+            ["src/app.rs:2: `web_sys` outside of src/shell/"]
+        );
+        assert!(judge("src/shell/clock.rs", door).is_empty());
+        assert!(judge("src/app.rs", "//! No web_sys here.\n").is_empty());
+    }
+}
