@@ -8,7 +8,10 @@ if (globalThis.document) {
     const { default: start } = await import(glue.href);
     await start({ module_or_path: fetch(wasm.href, { integrity: wasm.integrity }) });
   } catch (error) {
-    document.getElementById("broken")?.removeAttribute("hidden");
+    // A panic has been told already, by src/shell/rescue.rs; this is what failed before Rust began.
+    const reason = document.getElementById("broken-reason");
+    reason.textContent ||= String(error);
+    document.getElementById("broken").hidden = false;
     throw error;
   }
 } else {
