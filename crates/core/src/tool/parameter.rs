@@ -8,6 +8,7 @@ use std::fmt;
 
 use crate::json::{Json, Object};
 
+pub mod model;
 mod standard;
 
 /// A type of parameters.

@@ -3,13 +3,13 @@
 //! What always holds: a handler borrows the arguments, so running a call copies none of them, and
 //! the first of equal names wins.
 
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell, RefMut};
 use std::rc::Rc;
 use std::sync::Arc;
 
 use futures_util::future::LocalBoxFuture;
 
-use super::{Tool, ToolResult};
+use super::{Tool, ToolError, ToolResult};
 use crate::clock::Clock;
 use crate::json::{Object, Text};
 
@@ -31,6 +31,31 @@ impl<S> Clone for CallContext<'_, S> {
 }
 
 impl<S> Copy for CallContext<'_, S> {}
+
+impl<'a, S> CallContext<'a, S> {
+    /// The state, to change it.
+    ///
+    /// # Errors
+    ///
+    /// If another tool holds the state while it waits, which no tool should.
+    pub fn state_mut(&self) -> Result<RefMut<'a, S>, ToolError> {
+        self.state.try_borrow_mut().map_err(|_| in_use())
+    }
+
+    /// The state, to look at it.
+    ///
+    /// # Errors
+    ///
+    /// If another tool holds the state while it waits, which no tool should.
+    pub fn state_ref(&self) -> Result<Ref<'a, S>, ToolError> {
+        self.state.try_borrow().map_err(|_| in_use())
+    }
+}
+
+#[cold]
+fn in_use() -> ToolError {
+    ToolError::runtime("The state is held by another tool that waits.")
+}
 
 /// Runs a call at once.
 pub type SyncHandler<S> = Rc<dyn Fn(CallContext<'_, S>, &Object) -> ToolResult>;

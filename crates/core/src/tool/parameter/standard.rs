@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};
 
-use super::{Parameter, ParameterError};
+use super::{Parameter, ParameterError, model};
 use crate::json::{Integer, Json, Key, Object, Text};
 use crate::object;
 
@@ -179,7 +179,7 @@ impl Parameter for Object {
     }
 
     fn read(value: &Json) -> Result<Self, ParameterError> {
-        object(value).cloned()
+        model::fields(value).cloned()
     }
 
     fn dump(&self) -> Json {
@@ -190,19 +190,8 @@ impl Parameter for Object {
 /// `T | None`; must be given unless the parameter has a default, as in Python.
 impl<T: Parameter> Parameter for Option<T> {
     fn schema(definitions: &mut Object) -> Object {
-        let mut cases = match T::schema(definitions) {
-            // A union in a union is one union.
-            mut union if is_plain_union(&union) => match union.remove("anyOf") {
-                Some(Json::List(cases)) => cases,
-                _ => Vec::new(),
-            },
-            other => vec![other.into()],
-        };
-        let null = Json::from(<()>::schema(definitions));
-        if !cases.contains(&null) {
-            cases.push(null);
-        }
-        object!({"anyOf": cases})
+        let value = T::schema(definitions);
+        model::union(vec![value, <()>::schema(definitions)])
     }
 
     fn read(value: &Json) -> Result<Self, ParameterError> {
@@ -215,10 +204,6 @@ impl<T: Parameter> Parameter for Option<T> {
     fn dump(&self) -> Json {
         self.as_ref().map_or(Json::Null, T::dump)
     }
-}
-
-fn is_plain_union(schema: &Object) -> bool {
-    schema.len() == 1 && schema.contains_key("anyOf")
 }
 
 /// Says that null would have been fine too, where the value itself does not fit.
@@ -319,17 +304,11 @@ fn map_schema<T: Parameter>(definitions: &mut Object) -> Object {
     object!({"type": "object", "additionalProperties": values})
 }
 
-fn object(value: &Json) -> Result<&Object, ParameterError> {
-    value
-        .as_object()
-        .ok_or_else(|| ParameterError::expected("an object", value))
-}
-
 /// The members of an object, read.
 fn members<T: Parameter>(
     value: &Json,
 ) -> Result<impl Iterator<Item = Result<(String, T), ParameterError>>, ParameterError> {
-    Ok(object(value)?.iter().map(|(key, member)| {
+    Ok(model::fields(value)?.iter().map(|(key, member)| {
         T::read(member)
             .map(|member| (key.to_string(), member))
             .map_err(|error| error.at_key(key))

@@ -1,0 +1,199 @@
+//! Structs and enums as parameters, in pydantic's terms: models, enumerations, unions. What
+//! `#[derive(ToolParameter)]` generates is made of these.
+
+use super::{Parameter, ParameterError};
+use crate::json::{Json, Object, Text};
+use crate::object;
+use crate::tool::definition::{ParameterDefinition, property};
+
+/// A reference to a named type, whose schema is made once. Types that contain themselves end here.
+/// Two types of one name in one tool are taken for one.
+pub fn named(
+    definitions: &mut Object,
+    name: &'static str,
+    schema: impl FnOnce(&mut Object) -> Object,
+) -> Object {
+    if !definitions.contains_key(name) {
+        definitions.insert(name, Json::Null);
+        let schema = schema(definitions);
+        definitions.insert(name, schema);
+    }
+    object!({"$ref": (format!("#/$defs/{name}"))})
+}
+
+/// The schema of a model.
+pub fn model(title: &'static str, description: &str, fields: Vec<ParameterDefinition>) -> Object {
+    let required: Vec<Text> = fields
+        .iter()
+        .filter(|field| field.default.is_none())
+        .map(|field| Text::from(&*field.name))
+        .collect();
+    let properties: Object = fields
+        .into_iter()
+        .map(|field| (field.name.clone(), property(field).into()))
+        .collect();
+    let mut schema = object!({"type": "object", "title": title, "properties": properties});
+    describe(&mut schema, description);
+    if !required.is_empty() {
+        schema.insert("required", required);
+    }
+    schema
+}
+
+/// The schema of one of several values; a single one is a constant.
+pub fn choice(values: Vec<Json>) -> Object {
+    let mut types = values.iter().map(type_of);
+    let first = types.next().flatten();
+    let uniform = first.filter(|first| types.all(|other| other == Some(*first)));
+    let mut schema = match <[Json; 1]>::try_from(values) {
+        Ok([value]) => object!({"const": value}),
+        Err(values) => object!({"enum": values}),
+    };
+    if let Some(uniform) = uniform {
+        schema.insert("type", uniform);
+    }
+    schema
+}
+
+/// The schema of an enumeration.
+pub fn enumeration(title: &'static str, description: &str, values: Vec<Json>) -> Object {
+    let mut schema = choice(values);
+    schema.insert("title", title);
+    describe(&mut schema, description);
+    schema
+}
+
+fn describe(schema: &mut Object, description: &str) {
+    if !description.is_empty() {
+        schema.insert("description", description);
+    }
+}
+
+fn type_of(value: &Json) -> Option<&'static str> {
+    match value {
+        Json::Text(_) => Some("string"),
+        Json::Bool(_) => Some("boolean"),
+        Json::Integer(_) => Some("integer"),
+        Json::Float(_) => Some("number"),
+        Json::Null => Some("null"),
+        Json::List(_) | Json::Object(_) => None,
+    }
+}
+
+/// The schema of a value of one of several types. A union in a union is one union.
+pub fn union(cases: Vec<Object>) -> Object {
+    let mut flat: Vec<Json> = Vec::with_capacity(cases.len());
+    for mut case in cases {
+        let inner = match case.remove("anyOf") {
+            Some(Json::List(inner)) if case.is_empty() => inner,
+            Some(other) => {
+                case.insert("anyOf", other);
+                vec![case.into()]
+            }
+            None => vec![case.into()],
+        };
+        for case in inner {
+            if !flat.contains(&case) {
+                flat.push(case);
+            }
+        }
+    }
+    match <[Json; 1]>::try_from(flat) {
+        Ok([Json::Object(only)]) => only,
+        Ok(other) => object!({"anyOf": (other.to_vec())}),
+        Err(flat) => object!({"anyOf": flat}),
+    }
+}
+
+/// The schema of one of several models, told apart by a field.
+pub fn tagged_union(tag: &'static str, cases: Vec<(&'static str, Object)>) -> Object {
+    let mapping: Object = cases
+        .iter()
+        .filter_map(|(value, case)| Some(((*value).into(), case.get("$ref")?.clone())))
+        .collect();
+    let cases: Vec<Object> = cases.into_iter().map(|(_, case)| case).collect();
+    object!({
+        "oneOf": cases,
+        "discriminator": {"propertyName": tag, "mapping": mapping},
+    })
+}
+
+/// The fields of a model's value.
+///
+/// # Errors
+///
+/// If the value is no object.
+pub fn fields(value: &Json) -> Result<&Object, ParameterError> {
+    value
+        .as_object()
+        .ok_or_else(|| ParameterError::expected("an object", value))
+}
+
+/// A field that must be there.
+///
+/// # Errors
+///
+/// If it is not, or does not fit.
+pub fn field<T: Parameter>(fields: &Object, name: &str) -> Result<T, ParameterError> {
+    let value = fields
+        .get(name)
+        .ok_or_else(|| ParameterError::new(format!("lacks the field '{name}'")))?;
+    T::read(value).map_err(|error| error.at_key(name))
+}
+
+/// A field that need not be there.
+///
+/// # Errors
+///
+/// If it does not fit.
+pub fn field_or<T: Parameter>(
+    fields: &Object,
+    name: &str,
+    default: impl FnOnce() -> T,
+) -> Result<T, ParameterError> {
+    match fields.get(name) {
+        Some(value) => T::read(value).map_err(|error| error.at_key(name)),
+        None => Ok(default()),
+    }
+}
+
+/// The field that tells models apart.
+///
+/// # Errors
+///
+/// If it is missing or no text.
+pub fn tag<'a>(fields: &'a Object, name: &str) -> Result<&'a str, ParameterError> {
+    match fields.get(name) {
+        Some(Json::Text(tag)) => Ok(tag),
+        Some(other) => Err(ParameterError::expected("a text", other).at_key(name)),
+        None => Err(ParameterError::new(format!("lacks the field '{name}'"))),
+    }
+}
+
+/// The error for a value that is none of those there are.
+pub fn none_of(values: &[Json], found: &Json) -> ParameterError {
+    let values: Vec<String> = values.iter().map(Json::to_compact_text).collect();
+    let expected = match values.as_slice() {
+        [only] => only.clone(),
+        several => format!("one of {}", several.join(", ")),
+    };
+    ParameterError::expected(&expected, found)
+}
+
+/// Reads a case of a union: only the exact value if told so, so that a number that two cases can
+/// read becomes the one that it is.
+pub fn case<T: Parameter>(value: &Json, exact: bool) -> Option<T> {
+    let read = T::read(value).ok()?;
+    (!exact || read.dump() == *value).then_some(read)
+}
+
+/// The error for a value that is no case of a union, from what is wrong with each.
+pub fn no_case<const N: usize>(problems: [Option<ParameterError>; N]) -> ParameterError {
+    let mut problems: Vec<String> = problems
+        .into_iter()
+        .flatten()
+        .map(|error| error.to_string().trim_start().to_owned())
+        .collect();
+    problems.dedup();
+    ParameterError::new(problems.join("; or "))
+}

@@ -1,0 +1,208 @@
+//! Doc comments as descriptions: the text before the first heading, and the list under
+//! `# Arguments`.
+
+use proc_macro2::Span;
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprLit, Lit, Meta};
+
+/// What a doc comment says of a function.
+#[derive(Default)]
+pub struct Documentation {
+    /// The text before the first heading.
+    pub description: String,
+    /// The items of the section `# Arguments`, in order.
+    pub parameters: Vec<DocumentedParameter>,
+}
+
+/// An item of the section `# Arguments`.
+pub struct DocumentedParameter {
+    pub name: String,
+    /// What stands in brackets behind the name.
+    pub type_name: Option<String>,
+    pub text: String,
+    /// The line where it begins.
+    pub span: Span,
+}
+
+struct Line {
+    text: String,
+    span: Span,
+}
+
+impl Documentation {
+    /// Reads the doc comments among the attributes.
+    pub fn read(attributes: &[Attribute]) -> syn::Result<Self> {
+        let lines = lines(attributes);
+        let mut sections = sections(&lines).into_iter();
+        let description = sections.next().map(text_of).unwrap_or_default();
+        let parameters = match sections.find(|section| heading(&section[0].text) == Some("Arguments")) {
+            Some(section) => items(&section[1..])?,
+            None => Vec::new(),
+        };
+        Ok(Documentation {
+            description,
+            parameters,
+        })
+    }
+
+    /// The item of a parameter.
+    pub fn parameter(&self, name: &str) -> Option<&DocumentedParameter> {
+        self.parameters
+            .iter()
+            .find(|parameter| parameter.name == name)
+    }
+}
+
+/// The whole text of the doc comments up to the first heading: the description of a type or field.
+pub fn description(attributes: &[Attribute]) -> String {
+    let lines = lines(attributes);
+    sections(&lines)
+        .into_iter()
+        .next()
+        .map(text_of)
+        .unwrap_or_default()
+}
+
+fn lines(attributes: &[Attribute]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for attribute in attributes {
+        let Meta::NameValue(meta) = &attribute.meta else {
+            continue;
+        };
+        let Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) = &meta.value
+        else {
+            continue;
+        };
+        if meta.path.is_ident("doc") {
+            let text_of_attribute = text.value();
+            let block = without_stars(&text_of_attribute);
+            lines.extend(block.into_iter().map(|line| Line {
+                text: line.trim_end().to_owned(),
+                span: attribute.span(),
+            }));
+        }
+    }
+    let indent = common_indent(&lines);
+    for line in &mut lines {
+        line.text = line.text.chars().skip(indent).collect();
+    }
+    lines
+}
+
+/// The lines of a doc attribute; a block comment's leading stars are no text.
+fn without_stars(text: &str) -> Vec<String> {
+    let starred = text
+        .lines()
+        .skip(1)
+        .filter(|line| !line.trim().is_empty())
+        .all(|line| line.trim_start().starts_with('*'));
+    text.lines()
+        .enumerate()
+        .map(|(place, line)| match line.trim_start().strip_prefix('*') {
+            Some(rest) if starred && place > 0 => rest.to_owned(),
+            _ => line.to_owned(),
+        })
+        .collect()
+}
+
+fn indent_of(text: &str) -> usize {
+    text.chars().take_while(|c| c.is_whitespace()).count()
+}
+
+fn common_indent(lines: &[Line]) -> usize {
+    lines
+        .iter()
+        .filter(|line| !line.text.is_empty())
+        .map(|line| indent_of(&line.text))
+        .min()
+        .unwrap_or(0)
+}
+
+/// Cuts before each heading; the first section has none. Code blocks have no headings.
+fn sections(lines: &[Line]) -> Vec<&[Line]> {
+    let mut sections = Vec::new();
+    let mut start = 0;
+    let mut in_code = false;
+    for (place, line) in lines.iter().enumerate() {
+        if line.text.trim_start().starts_with("```") {
+            in_code = !in_code;
+        } else if !in_code && heading(&line.text).is_some() {
+            sections.push(&lines[start..place]);
+            start = place;
+        }
+    }
+    sections.push(&lines[start..]);
+    sections
+}
+
+fn heading(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches('#');
+    let level = line.len() - rest.len();
+    ((1..=6).contains(&level) && rest.starts_with(' ')).then(|| rest.trim())
+}
+
+fn text_of(lines: &[Line]) -> String {
+    let lines: Vec<&str> = lines.iter().map(|line| line.text.as_str()).collect();
+    lines.join("\n").trim().to_owned()
+}
+
+/// The items of a list, each with the lines that continue it.
+fn items(lines: &[Line]) -> syn::Result<Vec<DocumentedParameter>> {
+    let mut items: Vec<(&Line, Vec<&str>)> = Vec::new();
+    for line in lines {
+        if line.text.starts_with("- ") || line.text.starts_with("* ") {
+            items.push((line, Vec::new()));
+        } else if let Some((_, continued)) = items.last_mut() {
+            continued.push(&line.text);
+        }
+    }
+    items
+        .into_iter()
+        .map(|(line, continued)| item(line, &continued))
+        .collect()
+}
+
+fn item(line: &Line, continued: &[&str]) -> syn::Result<DocumentedParameter> {
+    let malformed = || {
+        syn::Error::new(
+            line.span,
+            "An item under `# Arguments` reads: - `name`: text",
+        )
+    };
+    let (head, text) = line.text[2..].split_once(':').ok_or_else(malformed)?;
+    let (name, type_name) = match head.split_once('(') {
+        Some((name, rest)) => {
+            let type_name = rest.trim().strip_suffix(')').ok_or_else(malformed)?;
+            (name, Some(type_name.to_owned()))
+        }
+        None => (head, None),
+    };
+    let name = name.trim().trim_matches('`').trim_start_matches('_');
+    if syn::parse_str::<syn::Ident>(name).is_err() && !name.chars().all(is_name_part) {
+        return Err(malformed());
+    }
+    let indent = continued
+        .iter()
+        .filter(|line| !line.is_empty())
+        .map(|line| indent_of(line))
+        .min()
+        .unwrap_or(0);
+    let mut text = text.trim().to_owned();
+    for line in continued {
+        text.push('\n');
+        text.extend(line.chars().skip(indent));
+    }
+    Ok(DocumentedParameter {
+        name: name.to_owned(),
+        type_name,
+        text: text.trim().to_owned(),
+        span: line.span,
+    })
+}
+
+fn is_name_part(character: char) -> bool {
+    character.is_alphanumeric() || character == '_' || character == '-'
+}

@@ -1,0 +1,403 @@
+//! A function as a tool: what its doc comments, its parameters and our attributes say, checked.
+
+use proc_macro2::Ident;
+use syn::spanned::Spanned;
+use syn::{
+    Error, FnArg, GenericArgument, GenericParam, ItemFn, Pat, PathArguments, Result, Type,
+    TypeParamBound, Visibility,
+};
+
+use crate::attribute::{DefaultValue, FunctionOptions, ParameterOptions};
+use crate::docs::Documentation;
+
+/// A function that is a tool.
+pub struct ToolFunction {
+    pub ident: Ident,
+    pub visibility: Visibility,
+    pub is_async: bool,
+    /// The name on the wire.
+    pub name: String,
+    pub description: String,
+    pub concurrency_safe: bool,
+    /// What the function is called with, in order.
+    pub arguments: Vec<Argument>,
+}
+
+/// Where an argument of the function comes from.
+pub enum Argument {
+    /// The environment.
+    State(StateForm, Box<Type>),
+    /// The call: its id; borrowed, or owned.
+    CallId { borrowed: bool },
+    /// The clock.
+    Clock,
+    /// The model.
+    Given(Box<GivenParameter>),
+}
+
+/// How the function takes the state.
+#[derive(Clone, Copy, PartialEq)]
+pub enum StateForm {
+    /// `&mut S`
+    Exclusive,
+    /// `&S`
+    Shared,
+    /// `&RefCell<S>`
+    Cell,
+}
+
+/// A parameter that the model may give, or that is hidden from it.
+pub struct GivenParameter {
+    /// The name on the wire.
+    pub name: String,
+    pub description: String,
+    pub form: Form,
+    /// The type whose schema the model is told.
+    pub schema: Type,
+    pub default: Option<DefaultValue>,
+    pub hidden: bool,
+}
+
+/// How the function takes a parameter.
+pub enum Form {
+    /// By value, of this type.
+    Value(Type),
+    /// `&str`
+    Text,
+    /// `&Json`
+    Json,
+}
+
+impl ToolFunction {
+    /// Reads a function; all that is wrong with it is one error.
+    pub fn read(item: &ItemFn, options: &FunctionOptions) -> Result<Self> {
+        let signature = &item.sig;
+        let ident = &signature.ident;
+        let mut errors = Errors::default();
+        for parameter in &signature.generics.params {
+            if !matches!(parameter, GenericParam::Lifetime(_)) {
+                errors.add(Error::new_spanned(
+                    parameter,
+                    "A tool has one schema, so its function can't be generic.",
+                ));
+            }
+        }
+        let docs = Documentation::read(&item.attrs).unwrap_or_else(|error| {
+            errors.add(error);
+            Documentation::default()
+        });
+        if docs.description.is_empty() {
+            errors.add(Error::new_spanned(
+                ident,
+                format!(
+                    "Missing docstring for function {ident}. Say in a doc comment (`/// …`) what \
+                     the tool does: that is what the model reads."
+                ),
+            ));
+        }
+        let mut arguments = Vec::new();
+        for input in &signature.inputs {
+            match argument(input, signature.asyncness.is_some(), &docs, options) {
+                Ok(argument) => arguments.push(argument),
+                Err(error) => errors.add(error),
+            }
+        }
+        errors.extend(stray_descriptions(&docs, &arguments, item));
+        errors.extend(doubles(&arguments, item));
+        errors.into_result(ToolFunction {
+            ident: ident.clone(),
+            visibility: item.vis.clone(),
+            is_async: signature.asyncness.is_some(),
+            name: options
+                .name
+                .as_ref()
+                .map_or_else(|| plain_name(ident), syn::LitStr::value),
+            description: docs.description.clone(),
+            concurrency_safe: options.concurrency_safe,
+            arguments,
+        })
+    }
+
+    /// The parameters that the model may give.
+    pub fn given(&self) -> impl Iterator<Item = &GivenParameter> {
+        self.arguments.iter().filter_map(|argument| match argument {
+            Argument::Given(parameter) if !parameter.hidden => Some(&**parameter),
+            _ => None,
+        })
+    }
+
+    /// The type of the state, if the function takes one.
+    pub fn state(&self) -> Option<&Type> {
+        self.arguments.iter().find_map(|argument| match argument {
+            Argument::State(_, state) => Some(&**state),
+            _ => None,
+        })
+    }
+
+    /// Whether the id of the call is injected.
+    pub fn takes_call_id(&self) -> bool {
+        self.arguments
+            .iter()
+            .any(|argument| matches!(argument, Argument::CallId { .. }))
+    }
+}
+
+/// The name of Rust without what only Rust needs: `r#type` is `type`, `_story` is `story`.
+fn plain_name(ident: &Ident) -> String {
+    let name = ident.to_string();
+    let name = name.strip_prefix("r#").unwrap_or(&name);
+    name.trim_start_matches('_').to_owned()
+}
+
+fn argument(
+    input: &FnArg,
+    is_async: bool,
+    docs: &Documentation,
+    options: &FunctionOptions,
+) -> Result<Argument> {
+    let parameter = match input {
+        FnArg::Typed(parameter) => parameter,
+        FnArg::Receiver(receiver) => {
+            return Err(Error::new_spanned(
+                receiver,
+                "A tool is a free function. Take what it works on as `state: &mut State`.",
+            ));
+        }
+    };
+    let Pat::Ident(pattern) = &*parameter.pat else {
+        return Err(Error::new_spanned(
+            &parameter.pat,
+            "A parameter of a tool needs a plain name, since the model gives it by name.",
+        ));
+    };
+    let ty = &*parameter.ty;
+    let name = plain_name(&pattern.ident);
+    match name.as_str() {
+        "state" => return state(ty, is_async),
+        "tool_call_id" => {
+            return Ok(Argument::CallId {
+                borrowed: matches!(ty, Type::Reference(_)),
+            });
+        }
+        "clock" if is_clock(ty) => return Ok(Argument::Clock),
+        _ => {}
+    }
+    let own = ParameterOptions::of_parameter(&parameter.attrs)?;
+    let name = own.rename.as_ref().map_or(name, syn::LitStr::value);
+    let form = form(ty)?;
+    if own.hidden && own.default.is_none() {
+        return Err(Error::new_spanned(
+            pattern,
+            "No model can give a hidden parameter: it needs `default = …`.",
+        ));
+    }
+    if matches!(form, Form::Json) && own.default.is_some() {
+        return Err(Error::new_spanned(
+            ty,
+            "With a default, take the value as `Json`.",
+        ));
+    }
+    let description = match docs.parameter(&name) {
+        _ if own.hidden => String::new(),
+        Some(documented) => match &documented.type_name {
+            Some(type_name) if options.types_in_descriptions => {
+                format!("({type_name}): {}", documented.text)
+            }
+            _ => documented.text.clone(),
+        },
+        None => String::new(),
+    };
+    if description.is_empty() && !own.hidden && !options.allow_missing_descriptions {
+        return Err(Error::new_spanned(
+            pattern,
+            format!(
+                "Missing description for parameter {name}. Add - `{name}`: … under `# Arguments`, \
+                 or say `#[tool(allow_missing_descriptions)]`."
+            ),
+        ));
+    }
+    let schema = own.schema.unwrap_or_else(|| match &form {
+        Form::Value(ty) => ty.clone(),
+        Form::Text => syn::parse_quote!(::volary_core::json::Text),
+        Form::Json => syn::parse_quote!(::volary_core::json::Json),
+    });
+    Ok(Argument::Given(Box::new(GivenParameter {
+        name,
+        description,
+        form,
+        schema,
+        default: own.default,
+        hidden: own.hidden,
+    })))
+}
+
+fn state(ty: &Type, is_async: bool) -> Result<Argument> {
+    let Type::Reference(reference) = ty else {
+        return Err(state_error(ty, is_async));
+    };
+    let inner = &*reference.elem;
+    if let Type::ImplTrait(_) = inner {
+        return Err(Error::new_spanned(
+            inner,
+            "A tool works on one type of state; name it.",
+        ));
+    }
+    let cell = if reference.mutability.is_none() {
+        only_argument(inner, "RefCell")
+    } else {
+        None
+    };
+    match cell {
+        Some(state) => Ok(Argument::State(StateForm::Cell, Box::new(state.clone()))),
+        None if is_async => Err(state_error(ty, is_async)),
+        None => {
+            let form = match reference.mutability {
+                Some(_) => StateForm::Exclusive,
+                None => StateForm::Shared,
+            };
+            Ok(Argument::State(form, Box::new(inner.clone())))
+        }
+    }
+}
+
+fn state_error(ty: &Type, is_async: bool) -> Error {
+    let text = if is_async {
+        "An async tool takes `state: &RefCell<State>`, and borrows it only between awaits: other \
+         tools run while it waits."
+    } else {
+        "A tool takes `state: &mut State`, `&State` or `&RefCell<State>`."
+    };
+    Error::new_spanned(ty, text)
+}
+
+/// `T` of `Name<T>`.
+fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
+    let Type::Path(path) = ty else { return None };
+    let segment = path.path.segments.last()?;
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return None;
+    };
+    match arguments.args.first()? {
+        GenericArgument::Type(argument) if segment.ident == name => Some(argument),
+        _ => None,
+    }
+}
+
+/// Whether a type is `&dyn Clock`.
+fn is_clock(ty: &Type) -> bool {
+    let Type::Reference(reference) = ty else {
+        return false;
+    };
+    let Type::TraitObject(object) = &*reference.elem else {
+        return false;
+    };
+    object.bounds.iter().any(|bound| match bound {
+        TypeParamBound::Trait(bound) => is_named(&bound.path, "Clock"),
+        _ => false,
+    })
+}
+
+fn is_named(path: &syn::Path, name: &str) -> bool {
+    path.segments
+        .last()
+        .is_some_and(|segment| segment.ident == name)
+}
+
+fn form(ty: &Type) -> Result<Form> {
+    let Type::Reference(reference) = ty else {
+        return match ty {
+            Type::ImplTrait(_) => Err(Error::new_spanned(
+                ty,
+                "A parameter of a tool needs a type of its own, since the model is told of it.",
+            )),
+            _ => Ok(Form::Value(ty.clone())),
+        };
+    };
+    match &*reference.elem {
+        Type::Path(path) if reference.mutability.is_none() && path.path.is_ident("str") => {
+            Ok(Form::Text)
+        }
+        Type::Path(path) if reference.mutability.is_none() && is_named(&path.path, "Json") => {
+            Ok(Form::Json)
+        }
+        _ => Err(Error::new_spanned(
+            ty,
+            "A tool takes its parameters by value, or as `&str` or `&Json`.",
+        )),
+    }
+}
+
+/// Descriptions of what is no parameter: mostly a parameter that was renamed.
+fn stray_descriptions(docs: &Documentation, arguments: &[Argument], item: &ItemFn) -> Vec<Error> {
+    let is_parameter = |name: &str| {
+        arguments.iter().any(|argument| match argument {
+            Argument::Given(parameter) => parameter.name == name,
+            Argument::State(..) => name == "state",
+            Argument::CallId { .. } => name == "tool_call_id",
+            Argument::Clock => name == "clock",
+        })
+    };
+    // A parameter at fault is reported as such, not also here.
+    let is_faulty = |name: &str| {
+        arguments.len() < item.sig.inputs.len()
+            && item.sig.inputs.iter().any(|input| match input {
+                FnArg::Typed(parameter) => match &*parameter.pat {
+                    Pat::Ident(pattern) => plain_name(&pattern.ident) == name,
+                    _ => true,
+                },
+                FnArg::Receiver(_) => false,
+            })
+    };
+    docs.parameters
+        .iter()
+        .filter(|documented| !is_parameter(&documented.name) && !is_faulty(&documented.name))
+        .map(|documented| {
+            let name = &documented.name;
+            let text = format!("The function has no parameter {name}.");
+            Error::new(documented.span, text)
+        })
+        .collect()
+}
+
+/// Two parameters of one name on the wire.
+fn doubles(arguments: &[Argument], item: &ItemFn) -> Vec<Error> {
+    let names: Vec<&str> = arguments
+        .iter()
+        .filter_map(|argument| match argument {
+            Argument::Given(parameter) => Some(parameter.name.as_str()),
+            _ => None,
+        })
+        .collect();
+    names
+        .iter()
+        .enumerate()
+        .filter(|(place, name)| names[..*place].contains(name))
+        .map(|(_, name)| {
+            Error::new(
+                item.sig.inputs.span(),
+                format!("Two parameters are called {name}."),
+            )
+        })
+        .collect()
+}
+
+/// Errors on their way to being one.
+#[derive(Default)]
+struct Errors(Option<Error>);
+
+impl Errors {
+    fn add(&mut self, error: Error) {
+        match &mut self.0 {
+            Some(errors) => errors.combine(error),
+            None => self.0 = Some(error),
+        }
+    }
+
+    fn extend(&mut self, errors: Vec<Error>) {
+        errors.into_iter().for_each(|error| self.add(error));
+    }
+
+    fn into_result<T>(self, value: T) -> Result<T> {
+        self.0.map_or(Ok(value), Err)
+    }
+}

@@ -1,0 +1,40 @@
+//! `#[tool]`: reads the function ([`function`]), then writes the namespace beside it
+//! ([`generate`]).
+
+mod function;
+mod generate;
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{FnArg, ItemFn};
+
+use crate::attribute::FunctionOptions;
+
+pub use generate::owned;
+
+/// The function with its namespace. On an error the function stays too, so that the compiler does
+/// not also complain about every use of it.
+pub fn expand(options: TokenStream, item: ItemFn) -> TokenStream {
+    let generated = FunctionOptions::parse(options)
+        .and_then(|options| function::ToolFunction::read(&item, &options))
+        .map(|function| generate::namespace(&function))
+        .unwrap_or_else(|error| {
+            let error = error.into_compile_error();
+            let namespace = generate::stand_in(&item);
+            quote! { #error #namespace }
+        });
+    let plain = without_options(item);
+    quote! { #plain #generated }
+}
+
+/// The function without our attributes on its parameters, which no compiler knows.
+fn without_options(mut item: ItemFn) -> ItemFn {
+    for input in &mut item.sig.inputs {
+        if let FnArg::Typed(parameter) = input {
+            parameter
+                .attrs
+                .retain(|attribute| !attribute.path().is_ident("tool"));
+        }
+    }
+    item
+}
