@@ -7,7 +7,7 @@ use crate::json::{Json, Object, Text};
 
 /// A value that does not fit where it stands.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{path}: {reason}")]
+#[error("{}{reason}", if path.is_empty() { String::new() } else { format!("{path}: ") })]
 pub struct FieldError {
     /// The place, such as `tool_calls[0].function.name`.
     pub path: String,

@@ -1,5 +1,6 @@
 //! A frame: the state of an environment at one moment, to look at.
 
+use crate::fields::{self, FieldError};
 use crate::json::{Json, Object};
 
 /// What `export_frame` gives: any JSON values. Values are copies already, so `deepcopy` is only
@@ -28,6 +29,19 @@ impl Frame {
             state: state.into(),
             info: info.into(),
         }
+    }
+
+    /// Reads a frame; every field may be missing.
+    pub fn read(value: &Json) -> Result<Self, FieldError> {
+        let object = fields::object("", value)?;
+        let mut frame = Frame::new(
+            object.get("state").cloned().unwrap_or_default(),
+            object.get("info").cloned().unwrap_or_default(),
+        );
+        if let Some(flag) = object.get("deepcopy") {
+            frame.deepcopy = fields::flag("deepcopy", flag)?;
+        }
+        Ok(frame)
     }
 
     /// The dump: always all three keys.

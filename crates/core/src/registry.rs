@@ -5,8 +5,10 @@
 
 use crate::dataset::TaskDataset;
 use crate::environment::{Environment, Setting};
+use crate::fields::FieldError;
 use crate::json::{Json, Object, Text};
 use crate::message::ToolRequestMessage;
+use crate::schema;
 use crate::view::{View, ViewInput};
 
 /// An environment that can be made by name.
@@ -51,6 +53,93 @@ pub struct Registry {
     pub datasets: Vec<DatasetEntry>,
 }
 
+impl Registry {
+    /// The names of the environments, in the order of display.
+    pub fn available(&self) -> impl Iterator<Item = &'static str> {
+        self.environments.iter().map(|entry| entry.name)
+    }
+
+    /// The entry of an environment.
+    pub fn environment(&self, name: &str) -> Result<&EnvironmentEntry, RegistryError> {
+        let entry = self.environments.iter().find(|entry| entry.name == name);
+        entry.ok_or_else(|| RegistryError::UnknownName { name: name.into() })
+    }
+
+    /// The entry of a task dataset.
+    pub fn dataset(&self, name: &str) -> Result<&DatasetEntry, RegistryError> {
+        let entry = self.datasets.iter().find(|entry| entry.name == name);
+        entry.ok_or_else(|| RegistryError::UnknownName { name: name.into() })
+    }
+
+    /// Makes an environment from a task text or from a configuration, not both.
+    pub fn environment_from_name(
+        &self,
+        name: &str,
+        task: Option<&str>,
+        configuration: &Object,
+        setting: &Setting,
+    ) -> Result<Box<dyn Environment>, RegistryError> {
+        let entry = self.environment(name)?;
+        let Some(task) = task else {
+            return entry.make(configuration, setting);
+        };
+        if !configuration.is_empty() {
+            return Err(RegistryError::TaskAndSettings);
+        }
+        entry.make_from_task(task, setting)
+    }
+
+    /// Makes a task dataset from arguments.
+    pub fn dataset_from_name(
+        &self,
+        name: &str,
+        arguments: &Object,
+        setting: &Setting,
+    ) -> Result<Box<dyn TaskDataset>, RegistryError> {
+        let entry = self.dataset(name)?;
+        (entry.make)(&checked(&(entry.configuration)(), arguments)?, setting)
+    }
+}
+
+impl EnvironmentEntry {
+    /// Makes one from a configuration, which is checked and filled with defaults first.
+    pub fn make(
+        &self,
+        configuration: &Object,
+        setting: &Setting,
+    ) -> Result<Box<dyn Environment>, RegistryError> {
+        (self.make)(&checked(&(self.configuration)(), configuration)?, setting)
+    }
+
+    /// Makes one from a task text.
+    pub fn make_from_task(
+        &self,
+        task: &str,
+        setting: &Setting,
+    ) -> Result<Box<dyn Environment>, RegistryError> {
+        let from_task = self.from_task.ok_or_else(|| RegistryError::NoTasks {
+            kind: self.name.into(),
+        })?;
+        self.make(&from_task(task), setting)
+    }
+}
+
+/// The configuration with its defaults, if it fits.
+fn checked(schema: &Json, configuration: &Object) -> Result<Object, RegistryError> {
+    let filled = schema::with_defaults(schema, configuration);
+    let value = Json::Object(filled);
+    let problems = schema::check(schema, &value);
+    match value {
+        Json::Object(filled) if problems.is_empty() => Ok(filled),
+        _ => Err(RegistryError::Schema { problems }),
+    }
+}
+
+fn listed(problems: &[FieldError]) -> String {
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    problems.join("; ")
+}
+
 /// Why something could not be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -70,7 +159,13 @@ pub enum RegistryError {
         /// The kind of environment.
         kind: Text,
     },
-    /// The configuration does not fit.
+    /// The configuration does not fit its schema.
+    #[error("{}", listed(problems))]
+    Schema {
+        /// All that is wrong, each with its place in the configuration.
+        problems: Vec<FieldError>,
+    },
+    /// The configuration fits its schema, and yet nothing can be made from it.
     #[error("{key}: {reason}")]
     Configuration {
         /// The key at fault.

@@ -1,1 +1,196 @@
-//! Trajectories as files.
+//! Trajectories as files: one for each frame, linked to its neighbours, and one that names them.
+//!
+//! The files are aviary's `Renderer` files, texts included, so each reads what the other wrote.
+//! Nothing is written here: [`Renderer::build`] gives names and texts.
+
+use crate::frame::Frame;
+use crate::json::{Json, Text};
+use crate::object;
+use crate::random::Random;
+
+/// The name of a trajectory that was given none.
+pub const DEFAULT_NAME: &str = "Trajectory";
+
+/// The indent that aviary writes by default.
+pub const DEFAULT_INDENT: usize = 4;
+
+/// Names the files of one trajectory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Renderer {
+    prefix: Text,
+    id: Text,
+    name: Text,
+}
+
+/// Why there can be no such files.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RenderError {
+    /// The prefix does not do for a file name.
+    #[error("Prefix must be an alphanumeric string, which {prefix:?} is not.")]
+    Prefix {
+        /// The prefix.
+        prefix: Text,
+    },
+    /// The id would make folders.
+    #[error("The id {id:?} can't be part of a file name: leave out slashes and backslashes.")]
+    Id {
+        /// The id.
+        id: Text,
+    },
+}
+
+/// A file to go beside the frames.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExtraFile {
+    /// Where it comes from; it is written under the last part.
+    pub path: String,
+    /// What it holds; `None` if there is no such file.
+    pub text: Option<String>,
+}
+
+/// A file that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RenderedFile {
+    /// Its name, without folders.
+    pub name: String,
+    /// What it holds, without a final line break.
+    pub text: String,
+}
+
+/// What was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rendered {
+    /// The files: the frames in order, what names them, then extra files. Each name occurs once.
+    pub files: Vec<RenderedFile>,
+    /// The paths of extra files that do not exist.
+    pub missing: Vec<String>,
+}
+
+impl Renderer {
+    /// Names files `{prefix}_{id}_{i}.json` and `{prefix}_info_{id}.json`. The prefix must be letters
+    /// and digits (Unicode's), the id anything without slashes.
+    pub fn new(
+        prefix: impl Into<Text>,
+        id: impl Into<Text>,
+        name: impl Into<Text>,
+    ) -> Result<Self, RenderError> {
+        let (prefix, id, name) = (prefix.into(), id.into(), name.into());
+        if prefix.is_empty() || !prefix.chars().all(char::is_alphanumeric) {
+            return Err(RenderError::Prefix { prefix });
+        }
+        if id.contains(['/', '\\', '\0']) {
+            return Err(RenderError::Id { id });
+        }
+        Ok(Renderer { prefix, id, name })
+    }
+
+    /// A new id: sixteen hex digits.
+    pub fn new_id(random: &mut Random) -> Text {
+        format!("{:016x}", random.next_u64()).into()
+    }
+
+    /// The files of the frames; none if there are no frames. Without an indent each file is one
+    /// line. An extra file replaces a file of its name.
+    pub fn build(
+        &self,
+        frames: &[Frame],
+        indent: Option<usize>,
+        extra_files: Vec<ExtraFile>,
+    ) -> Rendered {
+        let mut rendered = Rendered::default();
+        let Some(last) = frames.len().checked_sub(1) else {
+            return rendered;
+        };
+        let text = |value: Json| match indent {
+            Some(indent) => value.to_python_text_indented(indent),
+            None => value.to_python_text(),
+        };
+        for (place, frame) in frames.iter().enumerate() {
+            let before = place.checked_sub(1).map(|before| self.frame_name(before));
+            let after = (place < last).then(|| self.frame_name(place + 1));
+            let mut content = frame.dump();
+            // Frames are counted from 1, their files from 0.
+            content.insert("index", i64::try_from(place + 1).unwrap_or(i64::MAX));
+            content.insert("prev_frame", before);
+            content.insert("next_frame", after);
+            rendered.put(self.frame_name(place), text(content.into()));
+        }
+        let manifest = object!({
+            "name": (self.name.clone()),
+            "first": (self.frame_name(0)),
+            "last": (self.frame_name(last))
+        });
+        let manifest_name = format!("{}_info_{}.json", self.prefix, self.id);
+        rendered.put(manifest_name, text(manifest.into()));
+        for ExtraFile { path, text } in extra_files {
+            match text {
+                Some(text) => {
+                    let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+                    rendered.put(name, text);
+                }
+                None => rendered.missing.push(path),
+            }
+        }
+        rendered
+    }
+
+    fn frame_name(&self, place: usize) -> String {
+        format!("{}_{}_{place}.json", self.prefix, self.id)
+    }
+}
+
+impl Rendered {
+    fn put(&mut self, name: String, text: String) {
+        match self.files.iter_mut().find(|file| file.name == name) {
+            Some(file) => file.text = text,
+            None => self.files.push(RenderedFile { name, text }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn renderer(prefix: &str, id: &str) -> Result<Renderer, RenderError> {
+        Renderer::new(prefix, id, DEFAULT_NAME)
+    }
+
+    #[test]
+    fn prefixes_are_letters_and_digits() {
+        for good in ["a", "1", "é中٣"] {
+            assert!(renderer(good, "a").is_ok(), "{good}");
+        }
+        for bad in ["", "a_b", "a b", "a/b"] {
+            assert!(renderer(bad, "a").is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn ids_make_no_folders() {
+        assert!(renderer("a", "..").is_ok());
+        for bad in ["../x", "a\\b", "a\0"] {
+            assert!(renderer("a", bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn extra_files_come_last_and_replace() -> Result<(), RenderError> {
+        let extra = |path: &str, text: Option<&str>| ExtraFile {
+            path: path.to_owned(),
+            text: text.map(str::to_owned),
+        };
+        let extras = vec![
+            extra("x/notes.txt", Some("one")),
+            extra("y/notes.txt", Some("two")),
+            extra("none.txt", None),
+        ];
+        let rendered = renderer("t", "1")?.build(&[Frame::default()], None, extras);
+        let names: Vec<&str> = rendered.files.iter().map(|file| &*file.name).collect();
+        assert_eq!(names, ["t_1_0.json", "t_info_1.json", "notes.txt"]);
+        assert_eq!(rendered.files[2].text, "two");
+        assert_eq!(rendered.missing, ["none.txt"]);
+        Ok(())
+    }
+}

@@ -1,4 +1,12 @@
 //! Task datasets: tasks by place, by arguments, or fresh ones for ever.
+//!
+//! [`Batches`] goes through any of them; [`EnvsTaskDataset`] is made of given environments.
+
+mod batches;
+mod envs;
+
+pub use batches::Batches;
+pub use envs::EnvsTaskDataset;
 
 use crate::environment::Environment;
 use crate::json::{Object, Text};

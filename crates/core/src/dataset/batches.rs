@@ -1,0 +1,60 @@
+//! Going through a dataset in batches.
+
+use super::{DatasetError, TaskDataset};
+use crate::environment::Environment;
+use crate::random::Random;
+
+/// The environments of a dataset in batches: of a finite one each once, the last batch maybe
+/// smaller; of an endless one for ever.
+pub struct Batches<'a> {
+    dataset: &'a dyn TaskDataset,
+    size: usize,
+    /// The places that are left; `None` for endless datasets.
+    places: Option<std::vec::IntoIter<usize>>,
+}
+
+impl<'a> Batches<'a> {
+    /// Goes through a dataset in batches of a size, which must not be zero. With a source of
+    /// randomness a finite dataset comes in a random order; an endless one has none to change.
+    pub fn new(
+        dataset: &'a dyn TaskDataset,
+        size: usize,
+        shuffle: Option<&mut Random>,
+    ) -> Result<Self, DatasetError> {
+        if size == 0 {
+            return Err(DatasetError::EmptyBatches);
+        }
+        let places = dataset.length().map(|length| {
+            let mut places: Vec<usize> = (0..length).collect();
+            if let Some(random) = shuffle {
+                random.shuffle(&mut places);
+            }
+            places.into_iter()
+        });
+        Ok(Batches {
+            dataset,
+            size,
+            places,
+        })
+    }
+}
+
+impl Iterator for Batches<'_> {
+    type Item = Result<Vec<Box<dyn Environment>>, DatasetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let Some(places) = &mut self.places else {
+            return Some((0..self.size).map(|_| self.dataset.environment()).collect());
+        };
+        let batch: Vec<usize> = places.take(self.size).collect();
+        if batch.is_empty() {
+            return None;
+        }
+        let environments = batch.into_iter();
+        Some(
+            environments
+                .map(|place| self.dataset.environment_at(place))
+                .collect(),
+        )
+    }
+}

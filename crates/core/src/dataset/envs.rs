@@ -1,0 +1,93 @@
+//! A dataset of environments that exist already: it hands out the very objects.
+
+use std::rc::Rc;
+
+use futures_util::future::LocalBoxFuture;
+use futures_util::lock::Mutex;
+
+use super::{DatasetError, TaskDataset};
+use crate::environment::{Environment, EnvironmentError, Reset, Step};
+use crate::frame::Frame;
+use crate::json::Text;
+use crate::message::AnyMessage;
+
+/// A dataset of given environments. Each place always gives the same environment, with whatever
+/// state it is in.
+pub struct EnvsTaskDataset {
+    environments: Vec<Shared>,
+}
+
+impl EnvsTaskDataset {
+    /// A dataset of these environments.
+    pub fn new(environments: impl IntoIterator<Item = Box<dyn Environment>>) -> Self {
+        EnvsTaskDataset {
+            environments: environments.into_iter().map(Shared::new).collect(),
+        }
+    }
+}
+
+impl TaskDataset for EnvsTaskDataset {
+    fn kind(&self) -> &'static str {
+        "EnvsTaskDataset"
+    }
+
+    fn length(&self) -> Option<usize> {
+        Some(self.environments.len())
+    }
+
+    fn environment_at(&self, index: usize) -> Result<Box<dyn Environment>, DatasetError> {
+        let environment = self.environments.get(index);
+        let environment = environment.ok_or_else(|| DatasetError::OutOfRange {
+            index: i64::try_from(index).unwrap_or(i64::MAX),
+            length: self.environments.len(),
+        })?;
+        Ok(Box::new(environment.clone()))
+    }
+}
+
+/// One environment with several holders. Whoever resets or steps it while another does waits.
+#[derive(Clone)]
+struct Shared {
+    // Neither changes with the state, so both can be had while another holder is at work.
+    kind: &'static str,
+    id: Result<Text, EnvironmentError>,
+    environment: Rc<Mutex<Box<dyn Environment>>>,
+}
+
+impl Shared {
+    fn new(environment: Box<dyn Environment>) -> Self {
+        Shared {
+            kind: environment.kind(),
+            id: environment.id(),
+            environment: Rc::new(Mutex::new(environment)),
+        }
+    }
+}
+
+impl Environment for Shared {
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    fn reset(&mut self) -> LocalBoxFuture<'_, Result<Reset, EnvironmentError>> {
+        Box::pin(async { self.environment.lock().await.reset().await })
+    }
+
+    fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Step, EnvironmentError>> {
+        Box::pin(async { self.environment.lock().await.step(action).await })
+    }
+
+    /// Empty while another holder is at work.
+    fn export_frame(&self) -> Frame {
+        let environment = self.environment.try_lock();
+        environment.map_or_else(Frame::default, |environment| environment.export_frame())
+    }
+
+    fn id(&self) -> Result<Text, EnvironmentError> {
+        self.id.clone()
+    }
+
+    fn close(&mut self) -> LocalBoxFuture<'_, Result<(), EnvironmentError>> {
+        Box::pin(async { self.environment.lock().await.close().await })
+    }
+}

@@ -1,1 +1,0 @@
-//! Checking values against JSON Schema.

@@ -1,0 +1,101 @@
+//! Checking values against JSON Schema: configurations before an environment is made, arguments
+//! before a call is sent.
+//!
+//! What is understood is what schemas here are made of: `type`, `enum`, `const`, `anyOf`, `oneOf`
+//! (as `anyOf`), `allOf`, `$ref` within the schema, `properties`, `required`, `additionalProperties`,
+//! `items`, `prefixItems`, `minItems`, `maxItems`, `uniqueItems`, `minimum`, `maximum`, `minLength`.
+//! Other keywords hold for every value. A whole float is an integer, as JSON Schema has it.
+
+mod check;
+mod words;
+
+use crate::fields::FieldError;
+use crate::json::{Json, Key, Object};
+
+/// All that is wrong with a value, in the order of the schema. Paths are like `tags[2].name`; the
+/// value itself has an empty one.
+pub fn check(schema: &Json, value: &Json) -> Vec<FieldError> {
+    check::check(schema, value)
+}
+
+/// The object with the defaults of the schema for all that is missing, in objects within it too.
+pub fn with_defaults(schema: &Json, object: &Object) -> Object {
+    let mut filled = object.clone();
+    fill(schema, schema, &mut filled, DEPTH_LIMIT);
+    filled
+}
+
+/// The schema that a schema stands for: follows `$ref` within `root`. `None` if it leads nowhere.
+pub fn resolve<'a>(root: &'a Json, schema: &'a Json) -> Option<&'a Json> {
+    let mut schema = schema;
+    // More steps than this are a circle.
+    for _ in 0..DEPTH_LIMIT {
+        let Some(reference) = schema.get("$ref").and_then(Json::as_text) else {
+            return Some(schema);
+        };
+        schema = lookup(root, reference)?;
+    }
+    None
+}
+
+/// How many schemas may apply within each other to one value and what it holds.
+const DEPTH_LIMIT: usize = 200;
+
+/// The part of a schema that a reference such as `#/$defs/Name` points to.
+fn lookup<'a>(root: &'a Json, reference: &str) -> Option<&'a Json> {
+    let mut part = root;
+    for name in reference.strip_prefix('#')?.split('/').skip(1) {
+        let name = name.replace("~1", "/").replace("~0", "~");
+        part = match part {
+            Json::List(list) => list.get(name.parse::<usize>().ok()?)?,
+            other => other.get(&name)?,
+        };
+    }
+    Some(part)
+}
+
+fn fill(root: &Json, schema: &Json, object: &mut Object, depth: usize) {
+    let properties = resolve(root, schema)
+        .and_then(|schema| schema.get("properties"))
+        .and_then(Json::as_object);
+    let (Some(properties), Some(depth)) = (properties, depth.checked_sub(1)) else {
+        return;
+    };
+    for (name, property) in properties.iter() {
+        if !object.contains_key(name)
+            && let Some(default) = property.get("default")
+        {
+            object.insert(Key::clone(name), default.clone());
+        }
+        if let Some(Json::Object(inner)) = object.get_mut(name) {
+            fill(root, property, inner, depth);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json;
+
+    #[test]
+    fn defaults_fill_what_is_missing() {
+        let schema = json!({
+            "properties": {
+                "a": {"default": 1},
+                "b": {"$ref": "#/$defs/B"},
+                "c": {"type": "integer"}
+            },
+            "$defs": {"B": {"properties": {"x": {"default": null}, "y": {"default": "y"}}}}
+        });
+        let filled = with_defaults(&schema, &crate::object!({"b": {"y": "own"}}));
+        let expected = crate::object!({"b": {"y": "own", "x": null}, "a": 1});
+        assert_eq!(filled, expected);
+    }
+
+    #[test]
+    fn references_in_a_circle_lead_nowhere() {
+        let schema = json!({"$defs": {"A": {"$ref": "#/$defs/A"}}, "$ref": "#/$defs/A"});
+        assert_eq!(resolve(&schema, &schema), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! What is said to people about values that do not fit.
+
+use crate::fields::kind_of;
+use crate::json::{Json, Object, float_text};
+
+/// A type of JSON Schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl Kind {
+    /// The types that a schema asks for; none if it does not ask.
+    pub(super) fn of_schema(schema: &Object) -> Vec<Kind> {
+        match schema.get("type") {
+            Some(Json::List(names)) => names.iter().filter_map(Kind::of_name).collect(),
+            Some(name) => Kind::of_name(name).into_iter().collect(),
+            None => Vec::new(),
+        }
+    }
+
+    fn of_name(name: &Json) -> Option<Kind> {
+        match &**name.as_text()? {
+            "null" => Some(Kind::Null),
+            "boolean" => Some(Kind::Boolean),
+            "integer" => Some(Kind::Integer),
+            "number" => Some(Kind::Number),
+            "string" => Some(Kind::String),
+            "array" => Some(Kind::Array),
+            "object" => Some(Kind::Object),
+            _ => None,
+        }
+    }
+
+    /// Whether a value is of this type.
+    pub(super) fn holds(self, value: &Json) -> bool {
+        match value {
+            Json::Null => self == Kind::Null,
+            Json::Bool(_) => self == Kind::Boolean,
+            Json::Integer(_) => matches!(self, Kind::Integer | Kind::Number),
+            Json::Float(float) => {
+                self == Kind::Number || (self == Kind::Integer && float.fract() == 0.0)
+            }
+            Json::Text(_) => self == Kind::String,
+            Json::List(_) => self == Kind::Array,
+            Json::Object(_) => self == Kind::Object,
+        }
+    }
+
+    fn in_words(self) -> &'static str {
+        match self {
+            Kind::Null => "null",
+            Kind::Boolean => "true or false",
+            Kind::Integer => "a whole number",
+            Kind::Number => "a number",
+            Kind::String => "a text",
+            Kind::Array => "a list",
+            Kind::Object => "an object",
+        }
+    }
+}
+
+/// For a value of a type that was not asked for.
+pub(super) fn wrong_type(kinds: &[Kind], value: &Json) -> String {
+    let found = match value {
+        Json::Integer(_) => "a whole number".to_owned(),
+        Json::Float(float) => float_text(*float),
+        other => kind_of(other).to_owned(),
+    };
+    let wanted: Vec<&str> = kinds.iter().map(|kind| kind.in_words()).collect();
+    format!("must be {}, not {found}", listed(&wanted))
+}
+
+/// For a value that fits none of several schemas.
+pub(super) fn any_of<'a>(branches: impl Iterator<Item = &'a Object>) -> String {
+    let mut wanted: Vec<String> = Vec::new();
+    for branch in branches {
+        let words = match (branch.get("const"), branch.get("enum")) {
+            (Some(constant), _) => vec![constant.to_compact_text()],
+            (None, Some(Json::List(options))) => {
+                options.iter().map(Json::to_compact_text).collect()
+            }
+            _ => Kind::of_schema(branch)
+                .into_iter()
+                .map(|kind| kind.in_words().to_owned())
+                .collect(),
+        };
+        for word in words {
+            if !wanted.contains(&word) {
+                wanted.push(word);
+            }
+        }
+    }
+    match wanted.is_empty() {
+        true => "fits none of the allowed forms".to_owned(),
+        false => format!("must be {}", listed(&wanted)),
+    }
+}
+
+/// For a value that is not among the options.
+pub(super) fn not_an_option(options: &[Json]) -> String {
+    let options: Vec<String> = options.iter().map(Json::to_compact_text).collect();
+    format!("must be one of {}", options.join(", "))
+}
+
+/// For a member that the schema does not know.
+pub(super) fn unknown(properties: Option<&Object>) -> String {
+    let known: Vec<&str> = properties
+        .iter()
+        .flat_map(|properties| properties.keys())
+        .map(|key| &**key)
+        .collect();
+    match known.is_empty() {
+        true => "is not known here".to_owned(),
+        false => format!("is not known here; known are {}", known.join(", ")),
+    }
+}
+
+/// A number of things.
+pub(super) fn count(number: f64, thing: &str) -> String {
+    let plural = if number == 1.0 { "" } else { "s" };
+    format!("{} {thing}{plural}", self::number(number))
+}
+
+/// A number as people write it.
+pub(super) fn number(number: f64) -> String {
+    number.to_string()
+}
+
+fn listed(words: &[impl AsRef<str>]) -> String {
+    let words: Vec<&str> = words.iter().map(AsRef::as_ref).collect();
+    words.join(" or ")
+}
