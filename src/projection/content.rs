@@ -1,0 +1,137 @@
+//! What a message holds, in the way in which it is best read.
+
+use volary_core::json::{Json, Text};
+use volary_core::message::Body;
+
+/// A larger content is shown as the text that it is, not taken apart as JSON.
+const LARGEST_JSON: usize = 200_000;
+
+/// The content of a message.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Content {
+    /// Nothing is said.
+    Nothing,
+    /// A text.
+    Text(Text),
+    /// A list or an object.
+    Json(Json),
+    /// Texts and images.
+    Parts(Vec<Part>),
+}
+
+/// A part of a content with texts and images.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// A text.
+    Text(Text),
+    /// An image that lies in the message itself.
+    Image(Text),
+    /// An image that lies elsewhere. It is not fetched: that would tell its host who looks.
+    ImageElsewhere(Text),
+    /// Anything else.
+    Other(Json),
+}
+
+/// Takes the content of a message apart.
+pub fn content(body: &Body) -> Content {
+    let Some(text) = body.content.as_ref().filter(|text| !text.is_empty()) else {
+        return Content::Nothing;
+    };
+    let container = text.starts_with(['{', '[']) && text.ends_with(['}', ']', ' ', '\n']);
+    // Content with images is taken apart however long it is: images are long.
+    let multimodal = body.content_is_json_str && text.starts_with("[{");
+    if !container || (text.len() > LARGEST_JSON && !multimodal) {
+        return Content::Text(text.clone());
+    }
+    match Json::parse(text) {
+        Ok(Json::List(list)) if body.content_is_json_str && is_multimodal(&list) => {
+            Content::Parts(list.into_iter().map(part).collect())
+        }
+        Ok(_) if text.len() > LARGEST_JSON => Content::Text(text.clone()),
+        Ok(value @ (Json::List(_) | Json::Object(_))) => Content::Json(value),
+        Ok(_) | Err(_) => Content::Text(text.clone()),
+    }
+}
+
+/// Whether a list is one of text and image blocks (aviary's rule).
+fn is_multimodal(list: &[Json]) -> bool {
+    !list.is_empty()
+        && list.iter().all(|block| {
+            block
+                .get("type")
+                .and_then(Json::as_text)
+                .is_some_and(|kind| matches!(&**kind, "text" | "image_url"))
+        })
+}
+
+fn part(block: Json) -> Part {
+    if let Some(text) = block.get("text").and_then(Json::as_text) {
+        return Part::Text(text.clone());
+    }
+    let address = block
+        .get("image_url")
+        .and_then(|image| image.get("url").unwrap_or(image).as_text());
+    match address {
+        Some(address) if is_image_data(address) => Part::Image(address.clone()),
+        Some(address) => Part::ImageElsewhere(address.clone()),
+        None => Part::Other(block),
+    }
+}
+
+/// Whether an address holds the image itself.
+fn is_image_data(address: &str) -> bool {
+    const START: &str = "data:image/";
+    address
+        .get(..START.len())
+        .is_some_and(|start| start.eq_ignore_ascii_case(START))
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::json;
+
+    use super::*;
+
+    #[test]
+    fn texts_stay_texts() {
+        assert_eq!(content(&Body::default()), Content::Nothing);
+        assert_eq!(content(&Body::text("")), Content::Nothing);
+        for text in ["hello", "[draft] of a text", "{not json}", "12"] {
+            assert_eq!(content(&Body::text(text)), Content::Text(text.into()));
+        }
+    }
+
+    #[test]
+    fn lists_and_objects_are_taken_apart() {
+        let value = json!({"a": 1});
+        assert_eq!(content(&Body::json(&value)), Content::Json(value.clone()));
+        assert_eq!(content(&Body::text("{\"a\": 1}\n")), Content::Json(value));
+    }
+
+    #[test]
+    fn images_are_shown_only_where_they_lie_in_the_message() {
+        let blocks = json!([
+            {"type": "text", "text": "look"},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
+            {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
+            {"type": "image_url", "image_url": {"url": "javascript:alert(1)"}},
+            {"type": "image_url"}
+        ]);
+        assert_eq!(
+            content(&Body::json(&blocks)),
+            Content::Parts(vec![
+                Part::Text("look".into()),
+                Part::Image("data:image/png;base64,AA==".into()),
+                Part::ImageElsewhere("https://example.org/a.png".into()),
+                Part::ImageElsewhere("javascript:alert(1)".into()),
+                Part::Other(json!({"type": "image_url"})),
+            ])
+        );
+    }
+
+    #[test]
+    fn large_json_stays_text() {
+        let text = format!("[{}1]", "1, ".repeat(LARGEST_JSON / 3));
+        assert_eq!(content(&Body::text(&*text)), Content::Text((*text).into()));
+    }
+}

@@ -1,0 +1,280 @@
+//! Rewards as geometry: a bar a step and a line of the running total, in a box of fixed units.
+//!
+//! Long episodes are gathered into columns. A column keeps the lowest and the highest value
+//! in it, so that no peak gets lost.
+
+use volary_trace::{Episode, StepRecord};
+
+/// The width of the box.
+pub const WIDTH: f64 = 600.0;
+/// The height of the box.
+pub const HEIGHT: f64 = 120.0;
+/// So many columns at most; a column has at most two points of the line.
+const COLUMNS: usize = 300;
+/// Space above the highest and below the lowest value.
+const MARGIN: f64 = 6.0;
+
+/// A reward curve.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// The line of the running total, as the `d` of an SVG path. It starts at 0 after the reset.
+    pub total: String,
+    /// The bars of the single rewards, as the `d` of an SVG path.
+    pub rewards: String,
+    /// Where zero lies.
+    pub zero: f64,
+    /// The highest value of all.
+    pub high: f64,
+    /// The lowest value of all.
+    pub low: f64,
+    /// The number of steps.
+    pub steps: usize,
+}
+
+/// The lowest and the highest of some values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Span {
+    low: f64,
+    high: f64,
+}
+
+impl Span {
+    const NOTHING: Span = Span {
+        low: f64::INFINITY,
+        high: f64::NEG_INFINITY,
+    };
+
+    fn add(&mut self, value: f64) {
+        self.low = self.low.min(value);
+        self.high = self.high.max(value);
+    }
+}
+
+/// What is shown of a reward that is no number: nothing. Infinite ones are cut to what floats hold.
+fn shown(reward: f64) -> f64 {
+    if reward.is_nan() {
+        0.0
+    } else {
+        reward.clamp(-1e300, 1e300)
+    }
+}
+
+/// The curve of an episode.
+pub fn curve(episode: &Episode) -> Curve {
+    let steps = episode.steps.len();
+    let columns = steps.min(COLUMNS);
+    let mut totals = Vec::with_capacity(columns);
+    let mut bars = Vec::with_capacity(columns);
+    let mut all = Span {
+        low: 0.0,
+        high: 0.0,
+    };
+    let mut total = 0.0;
+    for column in 0..columns {
+        let mut total_span = Span::NOTHING;
+        let mut bar_span = Span {
+            low: 0.0,
+            high: 0.0,
+        };
+        let start = column * steps / columns;
+        let end = (column + 1) * steps / columns;
+        for step in episode.steps.get(start..end).unwrap_or_default() {
+            let reward = shown(StepRecord::reward(step).unwrap_or_default());
+            total = shown(total + reward);
+            total_span.add(total);
+            bar_span.add(reward);
+        }
+        for value in [total_span.low, total_span.high, bar_span.low, bar_span.high] {
+            all.add(value);
+        }
+        totals.push((total_span, total));
+        bars.push(bar_span);
+    }
+    let scale = Scale::over(all);
+    Curve {
+        total: total_path(&totals, &scale, steps),
+        rewards: reward_path(&bars, &scale),
+        zero: scale.y(0.0),
+        high: all.high,
+        low: all.low,
+        steps,
+    }
+}
+
+/// Where a step stands from left to right. The reset is at the left edge.
+pub fn x_of_step(step: usize, steps: usize) -> f64 {
+    step as f64 / steps.max(1) as f64 * WIDTH
+}
+
+/// The step at a place between 0 (left) and 1 (right).
+pub fn step_at(place: f64, steps: usize) -> usize {
+    (place.clamp(0.0, 1.0) * steps as f64).round() as usize
+}
+
+/// From values to heights.
+struct Scale {
+    high: f64,
+    units: f64,
+}
+
+impl Scale {
+    fn over(span: Span) -> Self {
+        let range = span.high - span.low;
+        Scale {
+            high: span.high,
+            units: if range > 0.0 {
+                (HEIGHT - 2.0 * MARGIN) / range
+            } else {
+                0.0
+            },
+        }
+    }
+
+    fn y(&self, value: f64) -> f64 {
+        if self.units == 0.0 {
+            return HEIGHT - MARGIN;
+        }
+        MARGIN + (self.high - value) * self.units
+    }
+}
+
+fn total_path(totals: &[(Span, f64)], scale: &Scale, steps: usize) -> String {
+    let mut path = Path::default();
+    path.go('M', 0.0, scale.y(0.0));
+    for (column, (span, last)) in totals.iter().enumerate() {
+        let step = (column + 1) * steps / totals.len();
+        let x = x_of_step(step, steps);
+        if span.low < span.high {
+            // Up and down within the column, ending where the next one begins.
+            let other = if *last == span.high {
+                span.low
+            } else {
+                span.high
+            };
+            path.go('L', x, scale.y(other));
+        }
+        path.go('L', x, scale.y(*last));
+    }
+    path.0
+}
+
+fn reward_path(bars: &[Span], scale: &Scale) -> String {
+    let mut path = Path::default();
+    for (column, span) in bars.iter().enumerate() {
+        if span.low == 0.0 && span.high == 0.0 {
+            continue;
+        }
+        let x = x_of_step(column + 1, bars.len());
+        path.go('M', x, scale.y(span.low));
+        path.go('L', x, scale.y(span.high));
+    }
+    path.0
+}
+
+/// The `d` of an SVG path, with a tenth of a unit as its precision.
+#[derive(Default)]
+struct Path(String);
+
+impl Path {
+    fn go(&mut self, command: char, x: f64, y: f64) {
+        self.0.push(command);
+        self.tenths(x);
+        self.0.push(' ');
+        self.tenths(y);
+    }
+
+    fn tenths(&mut self, value: f64) {
+        let tenths = (value * 10.0).round() as i64;
+        self.0.push_str(&(tenths / 10).to_string());
+        if tenths % 10 != 0 {
+            self.0.push('.');
+            self.0.push_str(&(tenths % 10).unsigned_abs().to_string());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use volary_core::message::Message;
+    use volary_trace::Outcome;
+
+    use super::*;
+
+    fn episode(rewards: &[f64]) -> Episode {
+        let step = |reward: &f64| StepRecord {
+            action: Message::user("act").into(),
+            outcome: Outcome::Observed {
+                messages: Vec::new(),
+                reward: *reward,
+                done: false,
+                truncated: false,
+            },
+            seconds: None,
+            extras: Default::default(),
+        };
+        Episode {
+            steps: rewards.iter().map(step).collect(),
+            ..Episode::default()
+        }
+    }
+
+    #[test]
+    fn nothing_yet() {
+        let curve = curve(&Episode::default());
+        assert_eq!(curve.total, "M0 114");
+        assert_eq!(curve.rewards, "");
+        assert_eq!(curve.zero, HEIGHT - MARGIN);
+    }
+
+    #[test]
+    fn totals_and_rewards_share_a_scale() {
+        let curve = curve(&episode(&[1.0, 1.0, 0.0]));
+        assert_eq!((curve.low, curve.high), (0.0, 2.0));
+        assert_eq!(curve.total, "M0 114L200 60L400 6L600 6");
+        assert_eq!(curve.rewards, "M200 114L200 60M400 114L400 60");
+    }
+
+    #[test]
+    fn a_peak_among_many_steps_is_kept() {
+        let mut rewards = vec![0.0; 10_000];
+        rewards[5_001] = 7.0;
+        rewards[5_002] = -7.0;
+        let curve = curve(&episode(&rewards));
+        assert_eq!((curve.low, curve.high), (-7.0, 7.0));
+        assert_eq!(curve.total.matches('L').count(), 301);
+    }
+
+    #[test]
+    fn what_is_no_number_breaks_nothing() {
+        let curve = curve(&episode(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]));
+        assert!(curve.zero.is_finite());
+        assert!(!curve.total.contains("NaN"));
+    }
+
+    #[test]
+    fn clicks_find_steps() {
+        assert_eq!(step_at(0.0, 10), 0);
+        assert_eq!(step_at(0.52, 10), 5);
+        assert_eq!(step_at(7.0, 10), 10);
+        assert_eq!(step_at(0.5, 0), 0);
+    }
+
+    proptest! {
+        #[test]
+        fn stays_in_its_box(rewards in prop::collection::vec(-1e6f64..1e6, 0..1_000)) {
+            let curve = curve(&episode(&rewards));
+            let numbers: Vec<f64> = curve
+                .total
+                .split(['M', 'L', ' '])
+                .filter(|number| !number.is_empty())
+                .map(|number| number.parse().unwrap())
+                .collect();
+            prop_assert!(numbers.len() <= 4 * COLUMNS + 2);
+            for (place, number) in numbers.iter().enumerate() {
+                let most = if place % 2 == 0 { WIDTH } else { HEIGHT };
+                prop_assert!((0.0..=most).contains(number), "{number}");
+            }
+        }
+    }
+}

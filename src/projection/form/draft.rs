@@ -1,0 +1,170 @@
+//! What was typed into a form: a tree beside the fields. It holds unfinished and wrong texts too.
+
+use volary_core::Json;
+
+use super::field::{Field, Kind};
+
+/// What a field that is not filled in means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Blank {
+    /// The key is left out.
+    LeftOut,
+    /// The value is `null`.
+    Null,
+}
+
+/// What was filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Draft {
+    /// Nothing.
+    Blank(Blank),
+    /// A text, a number or free JSON, as typed.
+    Text(String),
+    /// Yes or no.
+    Flag(bool),
+    /// The option at this place.
+    Choice(usize),
+    /// The one possible value.
+    Fixed,
+    /// Elements of a list, members of a map.
+    Entries(Vec<Entry>),
+    /// One draft a field, of a group or tuple.
+    Members(Vec<Draft>),
+    /// The kind at this place, of several.
+    Variant(u32, Box<Draft>),
+}
+
+/// An element of a list, or a member of a map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Names the entry as long as the list is edited, wherever it moves.
+    pub key: u32,
+    /// The key in a map; empty in lists.
+    pub name: String,
+    /// What was filled in.
+    pub draft: Draft,
+}
+
+impl Draft {
+    /// The draft of a field that nobody touched: its default, or nothing.
+    pub fn initial(field: &Field) -> Self {
+        // To leave a key out says the same as its default `null`, and less is shorter.
+        let default = field.default.as_ref().filter(|value| !value.is_null());
+        if let Some(draft) = default.and_then(|default| Draft::of(field, Some(default))) {
+            return draft;
+        }
+        match field.blanks().first() {
+            Some(blank) => Draft::Blank(*blank),
+            None => Draft::begun(field),
+        }
+    }
+
+    /// The draft of a field that is being filled in: empty, but there.
+    pub fn begun(field: &Field) -> Self {
+        match &field.kind {
+            Kind::Text { .. } | Kind::Integer | Kind::Number | Kind::Free => {
+                Draft::Blank(Blank::LeftOut)
+            }
+            Kind::Flag => Draft::Flag(false),
+            Kind::Choice(options) if options.len() == 1 => Draft::Choice(0),
+            Kind::Choice(_) => Draft::Blank(Blank::LeftOut),
+            Kind::Fixed(_) => Draft::Fixed,
+            Kind::List { item, fewest, .. } => Draft::Entries(
+                (0..u32::try_from(*fewest).unwrap_or_default().min(100))
+                    .map(|key| Entry::new(key, Draft::initial(item)))
+                    .collect(),
+            ),
+            Kind::Map { .. } => Draft::Entries(Vec::new()),
+            Kind::Tuple(fields) | Kind::Group(fields) => {
+                Draft::Members(fields.iter().map(Draft::initial).collect())
+            }
+            Kind::Either(_) => Draft::of_variant(field, 0),
+        }
+    }
+
+    /// The draft of one of several kinds, not yet filled in.
+    pub fn of_variant(field: &Field, variant: u32) -> Self {
+        let inner = field
+            .variant(variant as usize)
+            .map_or(Draft::Fixed, Draft::initial);
+        Draft::Variant(variant, Box::new(inner))
+    }
+
+    /// The draft that stands for a value (`None`: left out), if the field can hold it.
+    pub fn of(field: &Field, value: Option<&Json>) -> Option<Self> {
+        let Some(value) = value else {
+            return Some(Draft::Blank(Blank::LeftOut));
+        };
+        if value.is_null() && field.nullable {
+            return Some(Draft::Blank(Blank::Null));
+        }
+        match (&field.kind, value) {
+            (Kind::Text { .. }, Json::Text(text)) => Some(Draft::Text(text.to_string())),
+            (Kind::Integer | Kind::Number, Json::Integer(_)) | (Kind::Number, Json::Float(_)) => {
+                Some(Draft::Text(value.to_python_text()))
+            }
+            (Kind::Flag, Json::Bool(flag)) => Some(Draft::Flag(*flag)),
+            (Kind::Choice(options), _) => options
+                .iter()
+                .position(|option| option == value)
+                .map(Draft::Choice),
+            (Kind::Fixed(fixed), _) => (fixed == value).then_some(Draft::Fixed),
+            (Kind::List { item, .. }, Json::List(list)) => {
+                let entries = (0..)
+                    .zip(list)
+                    .map(|(key, value)| Some(Entry::new(key, Draft::of(item, Some(value))?)))
+                    .collect::<Option<_>>()?;
+                Some(Draft::Entries(entries))
+            }
+            (Kind::Tuple(fields), Json::List(list)) if fields.len() == list.len() => {
+                let members = fields
+                    .iter()
+                    .zip(list)
+                    .map(|(field, value)| Draft::of(field, Some(value)))
+                    .collect::<Option<_>>()?;
+                Some(Draft::Members(members))
+            }
+            (Kind::Group(fields), Json::Object(object)) => {
+                let known = |key: &str| fields.iter().any(|field| &*field.name == key);
+                if !object.keys().all(|key| known(key)) {
+                    return None;
+                }
+                let members = fields
+                    .iter()
+                    .map(|field| Draft::of(field, object.get(&field.name)))
+                    .collect::<Option<_>>()?;
+                Some(Draft::Members(members))
+            }
+            (Kind::Map { value: pattern }, Json::Object(object)) => {
+                let entries = (0..)
+                    .zip(object.iter())
+                    .map(|(key, (name, value))| {
+                        Some(Entry {
+                            key,
+                            name: name.to_string(),
+                            draft: Draft::of(pattern, Some(value))?,
+                        })
+                    })
+                    .collect::<Option<_>>()?;
+                Some(Draft::Entries(entries))
+            }
+            (Kind::Either(variants), _) => (0..).zip(variants).find_map(|(place, variant)| {
+                let inner = Draft::of(variant, Some(value))?;
+                Some(Draft::Variant(place, Box::new(inner)))
+            }),
+            (Kind::Free, _) => Some(Draft::Text(super::raw_text(value))),
+            _ => None,
+        }
+    }
+}
+
+impl Entry {
+    /// An entry without a name.
+    pub fn new(key: u32, draft: Draft) -> Self {
+        Entry {
+            key,
+            name: String::new(),
+            draft,
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Places in a draft, and changing what stands there.
+
+use super::Form;
+use super::Mode;
+use super::draft::{Blank, Draft, Entry};
+use super::field::{Field, Kind};
+use super::read::FieldError;
+
+/// Where a field stands: member by place, entry by key, variant by place. The whole is the
+/// empty place.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Place(Vec<u32>);
+
+impl Place {
+    /// The place of a member of the whole.
+    pub fn member(place: usize) -> Self {
+        Place::default().then(u32::try_from(place).unwrap_or(u32::MAX))
+    }
+
+    /// A place within this one.
+    pub fn then(&self, step: u32) -> Self {
+        let mut steps = self.0.clone();
+        steps.push(step);
+        Place(steps)
+    }
+
+    /// An id for an element of the page: the prefix, then the steps.
+    pub fn id(&self, prefix: &str) -> String {
+        let mut id = prefix.to_owned();
+        for step in &self.0 {
+            id.push('-');
+            id.push_str(&step.to_string());
+        }
+        id
+    }
+}
+
+impl From<&[u32]> for Place {
+    fn from(steps: &[u32]) -> Self {
+        Place(steps.to_vec())
+    }
+}
+
+/// Which way an entry moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Towards the start.
+    Up,
+    /// Towards the end.
+    Down,
+}
+
+impl Form {
+    /// What was filled in at a place.
+    pub fn draft(&self, place: &Place) -> Option<&Draft> {
+        let Mode::Fields(root) = &self.mode else {
+            return None;
+        };
+        place
+            .0
+            .iter()
+            .try_fold(root, |draft, step| draft.child(*step))
+    }
+
+    /// What was filled in at a place, to change it.
+    pub fn draft_mut(&mut self, place: &Place) -> Option<&mut Draft> {
+        self.refusals.clear();
+        let Mode::Fields(root) = &mut self.mode else {
+            return None;
+        };
+        place
+            .0
+            .iter()
+            .try_fold(root, |draft, step| draft.child_mut(*step))
+    }
+
+    /// What is wrong at a place, if errors are shown.
+    pub fn error_at(&self, place: &Place) -> Option<String> {
+        self.errors()
+            .into_iter()
+            .find(|FieldError { place: at, .. }| at == place)
+            .map(|error| error.reason)
+    }
+}
+
+impl Draft {
+    fn child(&self, step: u32) -> Option<&Draft> {
+        match self {
+            Draft::Members(members) => members.get(step as usize),
+            Draft::Entries(entries) => entries
+                .iter()
+                .find(|entry| entry.key == step)
+                .map(|entry| &entry.draft),
+            Draft::Variant(variant, inner) if *variant == step => Some(inner),
+            _ => None,
+        }
+    }
+
+    fn child_mut(&mut self, step: u32) -> Option<&mut Draft> {
+        match self {
+            Draft::Members(members) => members.get_mut(step as usize),
+            Draft::Entries(entries) => entries
+                .iter_mut()
+                .find(|entry| entry.key == step)
+                .map(|entry| &mut entry.draft),
+            Draft::Variant(variant, inner) if *variant == step => Some(inner),
+            _ => None,
+        }
+    }
+
+    /// The text as typed; empty if nothing is.
+    pub fn text(&self) -> &str {
+        match self {
+            Draft::Text(text) => text,
+            _ => "",
+        }
+    }
+
+    /// Takes over a typed text. Without a text, the field is blank.
+    pub fn set_text(&mut self, field: &Field, text: String) {
+        *self = if text.is_empty() {
+            let blank = field.blanks().first().copied();
+            Draft::Blank(blank.unwrap_or(Blank::LeftOut))
+        } else {
+            Draft::Text(text)
+        };
+    }
+
+    /// The entries of a list or map.
+    pub fn entries(&self) -> &[Entry] {
+        match self {
+            Draft::Entries(entries) => entries,
+            _ => &[],
+        }
+    }
+
+    /// Adds an entry at the end; gives its key.
+    pub fn add_entry(&mut self, field: &Field) -> Option<u32> {
+        let (Kind::List { item: pattern, .. } | Kind::Map { value: pattern }) = &field.kind else {
+            return None;
+        };
+        if !matches!(self, Draft::Entries(_)) {
+            *self = Draft::Entries(Vec::new());
+        }
+        let Draft::Entries(entries) = self else {
+            return None;
+        };
+        let key = entries.iter().map(|entry| entry.key + 1).max();
+        let key = key.unwrap_or_default();
+        entries.push(Entry::new(key, Draft::initial(pattern)));
+        Some(key)
+    }
+
+    /// Takes an entry away.
+    pub fn remove_entry(&mut self, key: u32) {
+        if let Draft::Entries(entries) = self {
+            entries.retain(|entry| entry.key != key);
+        }
+    }
+
+    /// Moves an entry by one place. At the end it stays.
+    pub fn move_entry(&mut self, key: u32, direction: Direction) {
+        let Draft::Entries(entries) = self else {
+            return;
+        };
+        let Some(place) = entries.iter().position(|entry| entry.key == key) else {
+            return;
+        };
+        let other = match direction {
+            Direction::Up => place.checked_sub(1),
+            Direction::Down => Some(place + 1).filter(|other| *other < entries.len()),
+        };
+        if let Some(other) = other {
+            entries.swap(place, other);
+        }
+    }
+
+    /// Gives an entry of a map another key.
+    pub fn rename_entry(&mut self, key: u32, name: String) {
+        if let Draft::Entries(entries) = self
+            && let Some(entry) = entries.iter_mut().find(|entry| entry.key == key)
+        {
+            entry.name = name;
+        }
+    }
+}

@@ -1,0 +1,372 @@
+//! From a JSON Schema to the fields of a form.
+//!
+//! Schemas come from tools and servers of any kind. What is not understood becomes a field for
+//! free JSON, so that every schema gives a form that can hold every value.
+
+use volary_core::json::{Json, Object, Text};
+
+/// More fields than this are not made from one schema; deeper parts are edited as JSON.
+const MOST_FIELDS: usize = 400;
+/// Texts whose default is longer than this, or that may be longer, get room for several lines.
+const LONG_TEXT: i64 = 200;
+
+/// A field of a form.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Field {
+    /// The key under which the value stands.
+    pub name: Text,
+    /// What it is, for people.
+    pub help: Option<Text>,
+    /// Whether it must be given.
+    pub required: bool,
+    /// Whether `null` may be given.
+    pub nullable: bool,
+    /// What stands there if nothing is given.
+    pub default: Option<Json>,
+    /// What is filled in.
+    pub kind: Kind,
+}
+
+/// What is filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    /// A text, on several lines if `long`.
+    Text {
+        /// Whether there shall be room for several lines from the start.
+        long: bool,
+    },
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// Yes or no.
+    Flag,
+    /// One of these.
+    Choice(Vec<Json>),
+    /// Exactly this.
+    Fixed(Json),
+    /// Any number of values.
+    List {
+        /// The field of each element, as a pattern.
+        item: Box<Field>,
+        /// The fewest.
+        fewest: usize,
+        /// The most.
+        most: Option<usize>,
+    },
+    /// Elements of different kinds, one each.
+    Tuple(Vec<Field>),
+    /// Known keys.
+    Group(Vec<Field>),
+    /// Free keys.
+    Map {
+        /// The field of each value, as a pattern.
+        value: Box<Field>,
+    },
+    /// One of several kinds.
+    Either(Vec<Field>),
+    /// Any JSON.
+    Free,
+}
+
+impl Field {
+    /// The field of the whole value.
+    pub fn root(schema: &Json) -> Self {
+        let mut maker = Maker {
+            root: schema,
+            references: Vec::new(),
+            fields_left: MOST_FIELDS,
+        };
+        let mut root = maker.field("", schema, true);
+        // The arguments of a tool are an object, even where the schema forgets to say so.
+        if root.kind == Kind::Free && schema.get("properties").is_none() {
+            root.kind = Kind::Group(Vec::new());
+        }
+        root
+    }
+
+    /// What a blank field can mean, in the order of preference.
+    pub fn blanks(&self) -> Vec<super::Blank> {
+        use super::Blank;
+        let mut blanks = Vec::with_capacity(2);
+        let null_is_default = self.default.as_ref().is_none_or(Json::is_null);
+        if self.nullable && (self.required || !null_is_default) {
+            blanks.push(Blank::Null);
+        }
+        if !self.required {
+            blanks.push(Blank::LeftOut);
+        }
+        if self.nullable && !blanks.contains(&Blank::Null) {
+            blanks.push(Blank::Null);
+        }
+        blanks
+    }
+
+    /// The variant with a place, of a field that is one of several kinds.
+    pub fn variant(&self, place: usize) -> Option<&Field> {
+        match &self.kind {
+            Kind::Either(variants) => variants.get(place),
+            _ => None,
+        }
+    }
+
+    fn is_number(&self) -> bool {
+        matches!(self.kind, Kind::Integer | Kind::Number)
+    }
+
+    /// The kind in a word or two, for people.
+    pub fn kind_text(&self) -> &'static str {
+        match &self.kind {
+            Kind::Text { .. } => "text",
+            Kind::Integer => "whole number",
+            Kind::Number => "number",
+            Kind::Flag => "yes or no",
+            Kind::Choice(_) => "choice",
+            Kind::Fixed(_) => "fixed",
+            Kind::List { .. } | Kind::Tuple(_) => "list",
+            Kind::Group(_) | Kind::Map { .. } => "object",
+            Kind::Either(_) => "one of several",
+            Kind::Free => "JSON",
+        }
+    }
+}
+
+struct Maker<'a> {
+    root: &'a Json,
+    /// The references that are being followed: one that leads to itself ends in free JSON.
+    references: Vec<Text>,
+    fields_left: usize,
+}
+
+impl<'a> Maker<'a> {
+    fn field(&mut self, name: &str, schema: &'a Json, required: bool) -> Field {
+        let mut field = Field {
+            name: name.into(),
+            help: text_at(schema, "description"),
+            required,
+            nullable: false,
+            default: schema.get("default").cloned(),
+            kind: Kind::Free,
+        };
+        if self.fields_left == 0 {
+            return field;
+        }
+        self.fields_left -= 1;
+        let (kind, nullable) = self.kind(schema, &mut field.help);
+        field.kind = match kind {
+            // Given or not: that is a choice.
+            Kind::Fixed(value) if !required => Kind::Choice(vec![value]),
+            kind => kind,
+        };
+        field.nullable = nullable;
+        field
+    }
+
+    /// The kind, and whether `null` may be given. What a referred schema says of itself helps where
+    /// the field has no help of its own.
+    fn kind(&mut self, schema: &'a Json, help: &mut Option<Text>) -> (Kind, bool) {
+        if let Some(reference) = text_at(schema, "$ref") {
+            if self.references.contains(&reference) {
+                return (Kind::Free, false);
+            }
+            let Some(target) = self.target(&reference) else {
+                return (Kind::Free, false);
+            };
+            if help.is_none() {
+                *help = text_at(target, "description");
+            }
+            self.references.push(reference);
+            let kind = self.kind(target, help);
+            self.references.pop();
+            return kind;
+        }
+        if let Some(fixed) = schema.get("const") {
+            return (Kind::Fixed(fixed.clone()), false);
+        }
+        if let Some(options) = schema.get("enum").and_then(Json::as_list) {
+            let nullable = options.iter().any(Json::is_null);
+            let given = options.iter().filter(|option| !option.is_null());
+            return (Kind::Choice(given.cloned().collect()), nullable);
+        }
+        for union in ["anyOf", "oneOf"] {
+            if let Some(variants) = schema.get(union).and_then(Json::as_list) {
+                return self.union(variants.iter(), help);
+            }
+        }
+        if let Some([only]) = schema.get("allOf").and_then(Json::as_list) {
+            return self.kind(only, help);
+        }
+        match schema.get("type") {
+            Some(Json::Text(name)) => (self.typed(name, schema), false),
+            Some(Json::List(names)) => self.types(names, schema),
+            _ if schema.get("properties").is_some() => (self.typed("object", schema), false),
+            _ => (Kind::Free, false),
+        }
+    }
+
+    fn target(&self, reference: &str) -> Option<&'a Json> {
+        let mut target = self.root;
+        for step in reference.strip_prefix('#')?.split('/').skip(1) {
+            target = target.get(&step.replace("~1", "/").replace("~0", "~"))?;
+        }
+        Some(target)
+    }
+
+    fn union(
+        &mut self,
+        variants: impl Iterator<Item = &'a Json>,
+        help: &mut Option<Text>,
+    ) -> (Kind, bool) {
+        let mut fields = Vec::new();
+        let mut nullable = false;
+        for variant in variants {
+            if is_null_type(variant) {
+                nullable = true;
+                continue;
+            }
+            let name = text_at(variant, "title").unwrap_or_default();
+            let field = self.field(&name, variant, true);
+            nullable |= field.nullable;
+            fields.push(field);
+        }
+        (self.either(fields, help), nullable)
+    }
+
+    fn types(&mut self, names: &'a [Json], schema: &'a Json) -> (Kind, bool) {
+        let names: Vec<&Text> = names.iter().filter_map(Json::as_text).collect();
+        let nullable = names.iter().any(|name| &***name == "null");
+        let fields = names
+            .into_iter()
+            .filter(|name| &***name != "null")
+            .map(|name| Field {
+                name: Text::default(),
+                help: None,
+                required: true,
+                nullable: false,
+                default: None,
+                kind: self.typed(name, schema),
+            })
+            .collect();
+        (self.either(fields, &mut None), nullable)
+    }
+
+    /// One of several kinds; if there is just one, that one.
+    fn either(&mut self, mut fields: Vec<Field>, help: &mut Option<Text>) -> Kind {
+        match fields.len() {
+            0 => Kind::Free,
+            1 => fields.pop().map_or(Kind::Free, |only| {
+                if help.is_none() {
+                    *help = only.help;
+                }
+                only.kind
+            }),
+            _ if fields.iter().all(Field::is_number) => Kind::Number,
+            _ => {
+                for field in &mut fields {
+                    if field.name.is_empty() {
+                        field.name = field.kind_text().into();
+                    }
+                }
+                Kind::Either(fields)
+            }
+        }
+    }
+
+    fn typed(&mut self, name: &str, schema: &'a Json) -> Kind {
+        match name {
+            "string" => Kind::Text {
+                long: is_long(schema),
+            },
+            "integer" => Kind::Integer,
+            "number" => Kind::Number,
+            "boolean" => Kind::Flag,
+            "null" => Kind::Fixed(Json::Null),
+            "array" => self.list(schema),
+            "object" => self.object(schema),
+            _ => Kind::Free,
+        }
+    }
+
+    fn list(&mut self, schema: &'a Json) -> Kind {
+        if let Some(prefix) = schema.get("prefixItems").and_then(Json::as_list) {
+            // Only where there is exactly one value for each of them.
+            let exact = number_at(schema, "minItems") == Some(prefix.len())
+                && (number_at(schema, "maxItems") == Some(prefix.len())
+                    || schema.get("items").and_then(Json::as_bool) == Some(false));
+            if !exact {
+                return Kind::Free;
+            }
+            return Kind::Tuple(
+                prefix
+                    .iter()
+                    .enumerate()
+                    .map(|(place, item)| self.field(&(place + 1).to_string(), item, true))
+                    .collect(),
+            );
+        }
+        match schema.get("items") {
+            Some(item @ Json::Object(_)) => Kind::List {
+                item: Box::new(self.field("", item, true)),
+                fewest: number_at(schema, "minItems").unwrap_or_default(),
+                most: number_at(schema, "maxItems"),
+            },
+            _ => Kind::Free,
+        }
+    }
+
+    fn object(&mut self, schema: &'a Json) -> Kind {
+        if let Some(properties) = schema.get("properties").and_then(Json::as_object)
+            && (!properties.is_empty() || !has_free_keys(schema))
+        {
+            let required = schema.get("required").and_then(Json::as_list);
+            return Kind::Group(self.members(properties, required.unwrap_or_default()));
+        }
+        match schema.get("additionalProperties") {
+            Some(value @ Json::Object(_)) => Kind::Map {
+                value: Box::new(self.field("", value, true)),
+            },
+            _ if schema.get("properties").is_some() => Kind::Group(Vec::new()),
+            _ => Kind::Free,
+        }
+    }
+
+    fn members(&mut self, properties: &'a Object, required: &[Json]) -> Vec<Field> {
+        properties
+            .iter()
+            .map(|(name, schema)| {
+                let required = required
+                    .iter()
+                    .any(|key| key.as_text().is_some_and(|key| **key == **name));
+                self.field(name, schema, required)
+            })
+            .collect()
+    }
+}
+
+/// Whether keys beyond the named ones are described.
+fn has_free_keys(schema: &Json) -> bool {
+    matches!(schema.get("additionalProperties"), Some(Json::Object(_)))
+}
+
+fn is_null_type(schema: &Json) -> bool {
+    let by_type = schema.get("type").and_then(Json::as_text);
+    by_type.is_some_and(|name| &**name == "null") || schema.get("const").is_some_and(Json::is_null)
+}
+
+fn is_long(schema: &Json) -> bool {
+    let most = schema.get("maxLength").and_then(Json::as_i64);
+    let default = text_at(schema, "default");
+    text_at(schema, "contentMediaType").is_some()
+        || text_at(schema, "format").is_some_and(|format| &*format == "multiline")
+        || most.is_some_and(|most| most > LONG_TEXT)
+        || default.is_some_and(|text| text.contains('\n') || text.len() as i64 > LONG_TEXT)
+}
+
+fn text_at(schema: &Json, key: &str) -> Option<Text> {
+    let text = schema.get(key)?.as_text()?;
+    (!text.is_empty()).then(|| text.clone())
+}
+
+fn number_at(schema: &Json, key: &str) -> Option<usize> {
+    usize::try_from(schema.get(key)?.as_i64()?).ok()
+}

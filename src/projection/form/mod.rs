@@ -1,0 +1,223 @@
+//! A form made from a JSON Schema: its fields, what was typed into them, and the value that they
+//! stand for.
+//!
+//! What always holds: nothing that was given gets lost. A value that the fields cannot hold is
+//! edited as raw JSON; a text that is no value stays as typed, with an error beside it.
+//!
+//! - [`field`]: schema to fields.
+//! - [`draft`]: what was typed, as a tree beside the fields; value to draft.
+//! - [`read`]: draft to value, with errors.
+//! - [`edit`]: changing a draft at a place.
+
+pub mod draft;
+pub mod edit;
+mod faults;
+pub mod field;
+pub mod read;
+
+use std::sync::Arc;
+
+use volary_core::Json;
+
+pub use draft::{Blank, Draft, Entry};
+pub use edit::Place;
+pub use field::{Field, Kind};
+pub use read::FieldError;
+
+/// A form: a schema and what was typed.
+#[derive(Clone, Debug)]
+pub struct Form {
+    schema: Arc<Json>,
+    root: Arc<Field>,
+    mode: Mode,
+    /// Errors from outside, until the next edit.
+    refusals: Vec<FieldError>,
+    /// Whether errors are shown: from the first submit on, so that nobody is blamed while typing.
+    checked: bool,
+}
+
+/// How the value is edited.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Mode {
+    /// In fields.
+    Fields(Draft),
+    /// As JSON text.
+    Raw(String),
+}
+
+impl Default for Form {
+    fn default() -> Self {
+        Form::new(Json::Object(Default::default()))
+    }
+}
+
+impl Form {
+    /// A form filled with the schema's defaults.
+    pub fn new(schema: Json) -> Self {
+        let root = Field::root(&schema);
+        let draft = Draft::initial(&root);
+        Form {
+            schema: Arc::new(schema),
+            root: Arc::new(root),
+            mode: Mode::Fields(draft),
+            refusals: Vec::new(),
+            checked: false,
+        }
+    }
+
+    /// A form filled with a value. What the fields cannot hold is shown as raw JSON.
+    pub fn with_value(schema: Json, value: &Json) -> Self {
+        let mut form = Form::new(schema);
+        form.mode = form
+            .fields_for(value)
+            .unwrap_or_else(|| Mode::Raw(raw_text(value)));
+        form
+    }
+
+    /// The fields filled with a value, if they can hold it without loss.
+    fn fields_for(&self, value: &Json) -> Option<Mode> {
+        let draft = Draft::of(&self.root, Some(value))?;
+        let read = read::read(&self.root, &draft);
+        (read.errors.is_empty() && read.value.as_ref() == Some(value))
+            .then_some(Mode::Fields(draft))
+    }
+
+    /// The field of the whole value.
+    pub fn root(&self) -> &Arc<Field> {
+        &self.root
+    }
+
+    /// How the value is edited.
+    pub fn mode(&self) -> &Mode {
+        &self.mode
+    }
+
+    /// Whether there is anything to fill in.
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.root.kind, Kind::Group(fields) if fields.is_empty())
+            && matches!(self.mode, Mode::Fields(_))
+    }
+
+    /// The value, if all is well; else every error.
+    pub fn value(&self) -> Result<Json, Vec<FieldError>> {
+        let (value, mut errors) = match &self.mode {
+            Mode::Fields(draft) => {
+                let read = read::read(&self.root, draft);
+                let value = read.value.unwrap_or_default();
+                if read.errors.is_empty() {
+                    let faults = faults::in_fields(&self.schema, &value, &self.root, draft);
+                    (value, faults)
+                } else {
+                    (value, read.errors)
+                }
+            }
+            Mode::Raw(text) => match Json::parse(text) {
+                Err(error) => (
+                    Json::Null,
+                    vec![FieldError::whole(format!("This is no JSON: {error}."))],
+                ),
+                Ok(value) => {
+                    let faults = faults::in_text(&self.schema, &value);
+                    (value, faults)
+                }
+            },
+        };
+        errors.extend(self.refusals.iter().cloned());
+        if errors.is_empty() {
+            Ok(value)
+        } else {
+            Err(errors)
+        }
+    }
+
+    /// The value, if all is well. Else errors are shown from now on.
+    pub fn submit(&mut self) -> Option<Json> {
+        self.refusals.clear();
+        let value = self.value().ok();
+        self.checked = value.is_none();
+        value
+    }
+
+    /// The errors to show: none before the first submit.
+    pub fn errors(&self) -> Vec<FieldError> {
+        if self.checked || !self.refusals.is_empty() {
+            self.value().err().unwrap_or_default()
+        } else {
+            Vec::new()
+        }
+    }
+
+    /// Marks the field of a key, for reasons that no schema knows. An unknown key marks the whole.
+    pub fn refuse(&mut self, key: &str, reason: &str) {
+        let place = match (&self.root.kind, &self.mode) {
+            (Kind::Group(fields), Mode::Fields(_)) => fields
+                .iter()
+                .position(|field| &*field.name == key)
+                .map(Place::member),
+            _ => None,
+        };
+        self.refusals.push(match place {
+            Some(place) => FieldError {
+                place,
+                reason: reason.to_owned(),
+            },
+            None => FieldError::whole(format!("{key}: {reason}")),
+        });
+        self.checked = true;
+    }
+
+    /// Whether the value is edited as raw JSON.
+    pub fn is_raw(&self) -> bool {
+        matches!(self.mode, Mode::Raw(_))
+    }
+
+    /// Goes on in raw JSON, with what is in the fields. What is no value yet is left out.
+    pub fn edit_raw(&mut self) {
+        if let Mode::Fields(draft) = &self.mode {
+            let value = read::read(&self.root, draft).value.unwrap_or_default();
+            self.mode = Mode::Raw(raw_text(&value));
+            self.refusals.clear();
+        }
+    }
+
+    /// Goes on in fields. Says why if they can't hold what the raw JSON says; it then stays.
+    pub fn edit_fields(&mut self) -> bool {
+        let Mode::Raw(text) = &self.mode else {
+            return true;
+        };
+        self.refusals.clear();
+        let problem = match Json::parse(text) {
+            Err(_) => {
+                // `value` says what is wrong with it.
+                self.checked = true;
+                return false;
+            }
+            Ok(value) => match self.fields_for(&value) {
+                Some(mode) => {
+                    self.mode = mode;
+                    return true;
+                }
+                None => "The fields can't hold this value. Change it, or send it from here.",
+            },
+        };
+        self.refusals.push(FieldError::whole(problem));
+        false
+    }
+
+    /// Changes the raw JSON.
+    pub fn set_raw(&mut self, text: String) {
+        self.mode = Mode::Raw(text);
+        self.refusals.clear();
+    }
+}
+
+fn raw_text(value: &Json) -> String {
+    super::pretty::pretty(value, usize::MAX)
+        .tokens
+        .iter()
+        .map(|token| &*token.text)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests;

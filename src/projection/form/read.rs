@@ -1,0 +1,193 @@
+//! From what was typed to the value, with an error at each place that is not right.
+
+use volary_core::Json;
+use volary_core::json::{Integer, Object};
+
+use super::draft::{Blank, Draft, Entry};
+use super::edit::Place;
+use super::field::{Field, Kind};
+
+/// What is wrong with a field.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// Where.
+    pub place: Place,
+    /// What is wrong and what would be right.
+    pub reason: String,
+}
+
+impl FieldError {
+    /// An error of the whole value.
+    pub fn whole(reason: impl Into<String>) -> Self {
+        FieldError {
+            place: Place::default(),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// What a draft stands for.
+#[derive(Debug)]
+pub struct Read {
+    /// The value; `None` if it is left out. A text that is no value of its field stands in
+    /// here as text, so that it is not lost on the way to raw JSON.
+    pub value: Option<Json>,
+    /// What is not right.
+    pub errors: Vec<FieldError>,
+}
+
+/// What a draft stands for.
+pub fn read(field: &Field, draft: &Draft) -> Read {
+    let mut reader = Reader::default();
+    let value = reader.value(field, draft);
+    Read {
+        value,
+        errors: reader.errors,
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    place: Vec<u32>,
+    errors: Vec<FieldError>,
+}
+
+impl Reader {
+    fn error(&mut self, reason: impl Into<String>) {
+        self.errors.push(FieldError {
+            place: Place::from(&*self.place),
+            reason: reason.into(),
+        });
+    }
+
+    fn within(&mut self, step: u32, field: &Field, draft: &Draft) -> Option<Json> {
+        self.place.push(step);
+        let value = self.value(field, draft);
+        self.place.pop();
+        value
+    }
+
+    fn value(&mut self, field: &Field, draft: &Draft) -> Option<Json> {
+        match (draft, &field.kind) {
+            (Draft::Blank(Blank::Null), _) => Some(Json::Null),
+            (Draft::Blank(Blank::LeftOut), _) => {
+                if field.required {
+                    self.error(missing(field));
+                }
+                None
+            }
+            (Draft::Text(text), kind) => Some(self.text(text, kind)),
+            (Draft::Flag(flag), _) => Some(Json::Bool(*flag)),
+            (Draft::Choice(place), Kind::Choice(options)) => options.get(*place).cloned(),
+            (Draft::Fixed, Kind::Fixed(value)) => Some(value.clone()),
+            (Draft::Entries(entries), Kind::List { item, fewest, most }) => {
+                self.count(entries.len(), *fewest, *most);
+                Some(Json::List(self.elements(entries, item)))
+            }
+            (Draft::Entries(entries), Kind::Map { value }) => {
+                Some(Json::Object(self.map(entries, value)))
+            }
+            (Draft::Members(members), Kind::Tuple(fields)) => {
+                let places = (0..).zip(fields.iter().zip(members));
+                let values = places
+                    .filter_map(|(place, (field, draft))| self.within(place, field, draft))
+                    .collect();
+                Some(Json::List(values))
+            }
+            (Draft::Members(members), Kind::Group(fields)) => {
+                let mut object = Object::new();
+                for (place, (field, draft)) in (0..).zip(fields.iter().zip(members)) {
+                    if let Some(value) = self.within(place, field, draft) {
+                        object.insert(field.name.to_string(), value);
+                    }
+                }
+                Some(Json::Object(object))
+            }
+            (Draft::Variant(variant, inner), Kind::Either(_)) => {
+                let field = field.variant(*variant as usize)?;
+                self.within(*variant, field, inner)
+            }
+            // A draft is only ever made for its field.
+            _ => None,
+        }
+    }
+
+    fn text(&mut self, text: &str, kind: &Kind) -> Json {
+        let (value, reason) = match kind {
+            Kind::Integer => (
+                Integer::from_digits(text.trim()).map(Json::Integer),
+                "This must be a whole number, such as 3 or -12.".to_owned(),
+            ),
+            Kind::Number => (
+                number(text.trim()),
+                "This must be a number, such as 3, 0.5 or 1e-3.".to_owned(),
+            ),
+            Kind::Free => match Json::parse(text) {
+                Ok(value) => (Some(value), String::new()),
+                Err(error) => (
+                    None,
+                    format!("This is no JSON: {error}. A text needs double quotes."),
+                ),
+            },
+            _ => (Some(Json::from(text)), String::new()),
+        };
+        value.unwrap_or_else(|| {
+            self.error(reason);
+            Json::from(text)
+        })
+    }
+
+    fn count(&mut self, count: usize, fewest: usize, most: Option<usize>) {
+        if count < fewest {
+            self.error(format!(
+                "At least {fewest} must be given; there are {count}."
+            ));
+        }
+        if let Some(most) = most.filter(|most| count > *most) {
+            self.error(format!("At most {most} may be given; there are {count}."));
+        }
+    }
+
+    fn elements(&mut self, entries: &[Entry], item: &Field) -> Vec<Json> {
+        entries
+            .iter()
+            .filter_map(|entry| self.within(entry.key, item, &entry.draft))
+            .collect()
+    }
+
+    fn map(&mut self, entries: &[Entry], pattern: &Field) -> Object {
+        let mut object = Object::new();
+        for entry in entries {
+            let Some(value) = self.within(entry.key, pattern, &entry.draft) else {
+                continue;
+            };
+            if object.insert(entry.name.clone(), value).is_some() {
+                self.place.push(entry.key);
+                self.error(format!("The key “{}” stands here twice.", entry.name));
+                self.place.pop();
+            }
+        }
+        object
+    }
+}
+
+/// A number as people type it: as JSON, or with a bare point (`.5`, `2.`).
+fn number(text: &str) -> Option<Json> {
+    if let Ok(value @ (Json::Integer(_) | Json::Float(_))) = Json::parse(text) {
+        return Some(value);
+    }
+    let plain = text
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    text.parse().ok().filter(|_| plain).map(Json::Float)
+}
+
+fn missing(field: &Field) -> String {
+    match &field.kind {
+        Kind::Choice(_) => "This is required: choose one.".to_owned(),
+        Kind::Text { .. } => "This is required: type a text.".to_owned(),
+        Kind::Free => "This is required: type a JSON value.".to_owned(),
+        Kind::Integer | Kind::Number => format!("This is required: type a {}.", field.kind_text()),
+        _ => "This is required.".to_owned(),
+    }
+}

@@ -1,0 +1,23 @@
+//! What went wrong, in the three parts that a person needs.
+
+/// Something that went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// What failed.
+    pub what: String,
+    /// Why.
+    pub why: String,
+    /// What to do about it.
+    pub advice: String,
+}
+
+impl Notice {
+    /// What failed, why, and what to do about it.
+    pub fn new(what: impl Into<String>, why: impl Into<String>, advice: impl Into<String>) -> Self {
+        Notice {
+            what: what.into(),
+            why: why.into(),
+            advice: advice.into(),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! An episode in words.
+
+use volary_core::json::number::float_text;
+use volary_trace::{Ending, Episode};
+
+use super::text::plural;
+
+/// How an episode stands.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Standing {
+    /// The sum of the rewards, as a text.
+    pub reward: String,
+    /// How many steps there are, with the noun.
+    pub steps: String,
+    /// Whether it goes on, and if not, why not.
+    pub state: State,
+}
+
+/// Whether an episode goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum State {
+    /// It can go on.
+    Open,
+    /// The environment said that it is done.
+    Done,
+    /// Cut off, and by what.
+    Truncated(String),
+    /// The environment broke down, and what is known of it.
+    Crashed(String),
+}
+
+/// How an episode stands.
+pub fn standing(episode: &Episode) -> Standing {
+    Standing {
+        reward: reward_text(episode.total_reward()),
+        steps: plural(episode.steps.len(), "step"),
+        state: match &episode.ending {
+            Ending::Open => State::Open,
+            Ending::Done => State::Done,
+            Ending::Truncated { reason } => State::Truncated(reason.to_string()),
+            Ending::Crashed { message } => State::Crashed(message.to_string()),
+        },
+    }
+}
+
+/// A reward for people: at most six decimals, so that sums of `0.1` are no nuisance.
+pub fn reward_text(reward: f64) -> String {
+    if !reward.is_finite() || reward.abs() >= 1e15 {
+        return float_text(reward);
+    }
+    let rounded = (reward * 1e6).round() / 1e6;
+    if rounded == 0.0 && reward != 0.0 {
+        return float_text(reward);
+    }
+    // Not `-0.0`.
+    float_text(rounded + 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rewards_are_readable() {
+        for (reward, expected) in [
+            (0.0, "0.0"),
+            (-0.0, "0.0"),
+            (1.0, "1.0"),
+            (0.1 + 0.2, "0.3"),
+            (-0.1, "-0.1"),
+            (1e-9, "1e-09"),
+            (1e300, "1e+300"),
+            (f64::NAN, "nan"),
+            (f64::INFINITY, "inf"),
+        ] {
+            assert_eq!(reward_text(reward), expected);
+        }
+    }
+
+    #[test]
+    fn says_why_it_does_not_go_on() {
+        let mut episode = Episode::default();
+        assert_eq!(standing(&episode).state, State::Open);
+        assert_eq!(standing(&episode).steps, "0 steps");
+        episode.ending = Ending::Truncated {
+            reason: "the limit of 3 steps".into(),
+        };
+        assert_eq!(
+            standing(&episode).state,
+            State::Truncated("the limit of 3 steps".into())
+        );
+    }
+}

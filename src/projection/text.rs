@@ -1,0 +1,315 @@
+//! Foreign text made safe to look at.
+//!
+//! Texts come from tools, models and files. They are shown as text, never as markup, and in a
+//! bounded slice: a long text is folded to a preview, a very long one is read part by part.
+//! Characters that cannot be seen but change what is read (controls, zero-width marks,
+//! direction overrides, tags) are shown by name.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A text up to this many bytes is never folded.
+const SHORT_BYTES: usize = 2_400;
+/// A text up to this many lines is never folded.
+const SHORT_LINES: usize = 40;
+/// What a folded text shows, at most.
+const PREVIEW_BYTES: usize = 1_600;
+/// What a folded text shows, at most.
+const PREVIEW_LINES: usize = 24;
+/// A text up to this many bytes is shown whole once unfolded; a longer one in parts of this size.
+pub const PART_BYTES: usize = 64_000;
+
+/// A size for people, in decimal units: `512 B`, `1.5 kB`, `10.0 MB`.
+pub fn size_text(bytes: usize) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    if bytes < 1_000 {
+        return format!("{bytes} B");
+    }
+    let mut size = bytes as f64 / 1_000.0;
+    let mut unit = 0;
+    // 999.95 would be shown as 1000.0.
+    while size >= 999.95 && unit + 1 < UNITS.len() {
+        size /= 1_000.0;
+        unit += 1;
+    }
+    format!("{size:.1} {}", UNITS.get(unit).copied().unwrap_or_default())
+}
+
+/// A whole number with thousands apart: `10,000`.
+pub fn count_text(count: usize) -> String {
+    let digits = count.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A number with its noun: `1 step`, `2 steps`.
+pub fn plural(count: usize, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", count_text(count))
+}
+
+/// The largest place not beyond `place` at which the text can be cut.
+pub fn cut_at(text: &str, place: usize) -> usize {
+    text.floor_char_boundary(place)
+}
+
+/// Where the preview of a text ends, if the text is long enough to be folded.
+pub fn preview_end(text: &str) -> Option<usize> {
+    let looked_at = text.get(..cut_at(text, SHORT_BYTES)).unwrap_or_default();
+    let long = looked_at.len() < text.len();
+    let lines = looked_at.bytes().filter(|byte| *byte == b'\n').count();
+    if !long && lines < SHORT_LINES {
+        return None;
+    }
+    let by_lines = looked_at
+        .bytes()
+        .enumerate()
+        .filter(|(_, byte)| *byte == b'\n')
+        .nth(PREVIEW_LINES - 1)
+        .map(|(place, _)| place);
+    let by_bytes = cut_at(text, PREVIEW_BYTES);
+    Some(by_lines.map_or(by_bytes, |place| place.min(by_bytes)))
+}
+
+/// How many parts a text is read in.
+pub fn part_count(text: &str) -> usize {
+    text.len().div_ceil(PART_BYTES).max(1)
+}
+
+/// Where a part of a text lies. All parts together are the text.
+pub fn part(text: &str, number: usize) -> Range<usize> {
+    let start = cut_at(text, number.saturating_mul(PART_BYTES));
+    let end = cut_at(text, (number.saturating_add(1)).saturating_mul(PART_BYTES));
+    start..end
+}
+
+/// A piece of a text as it is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Piece<'a> {
+    /// Text that can be read as it is.
+    Plain(&'a str),
+    /// A character that cannot be seen.
+    Hidden {
+        /// A short name to show in its place, such as `RLO`.
+        mark: Cow<'static, str>,
+        /// What it is, in words.
+        meaning: Cow<'static, str>,
+    },
+}
+
+/// The text in pieces, in order. A text without hidden characters is one piece.
+pub fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut plain_from = 0;
+    // Bytes of hidden characters: ASCII controls, or lead bytes C2 (C1 controls, soft hyphen),
+    // D8 (Arabic mark), E1, E2, EF, F3. All else cannot begin one.
+    let suspicious =
+        |byte: u8| byte < 0x20 || matches!(byte, 0x7f | 0xc2 | 0xd8 | 0xe1 | 0xe2 | 0xef | 0xf3);
+    let mut from = 0;
+    while let Some(found) = text
+        .as_bytes()
+        .get(from..)
+        .and_then(|rest| rest.iter().position(|byte| suspicious(*byte)))
+    {
+        let place = from + found;
+        let Some(character) = text.get(place..).and_then(|rest| rest.chars().next()) else {
+            break;
+        };
+        from = place + character.len_utf8();
+        if let Some((mark, meaning)) = hidden(text, place, character) {
+            push_plain(&mut pieces, text, plain_from..place);
+            pieces.push(Piece::Hidden { mark, meaning });
+            plain_from = from;
+        }
+    }
+    push_plain(&mut pieces, text, plain_from..text.len());
+    pieces
+}
+
+fn push_plain<'a>(pieces: &mut Vec<Piece<'a>>, text: &'a str, range: Range<usize>) {
+    if let Some(plain) = text.get(range)
+        && !plain.is_empty()
+    {
+        pieces.push(Piece::Plain(plain));
+    }
+}
+
+type Named = (Cow<'static, str>, Cow<'static, str>);
+
+/// The mark and the meaning of a character, if it is one that cannot be seen.
+fn hidden(text: &str, place: usize, character: char) -> Option<Named> {
+    let named = |mark: &'static str, meaning: &'static str| Some((mark.into(), meaning.into()));
+    match character {
+        '\n' | '\t' => None,
+        '\r' => match text.as_bytes().get(place + 1) {
+            Some(b'\n') => None,
+            _ => named("CR", "carriage return"),
+        },
+        '\0' => named("NUL", "null character"),
+        '\u{8}' => named("BS", "backspace"),
+        '\u{1b}' => named("ESC", "escape"),
+        '\u{ad}' => named("SHY", "soft hyphen"),
+        '\u{61c}' => named("ALM", "Arabic letter mark"),
+        '\u{180e}' => named("MVS", "Mongolian vowel separator"),
+        '\u{200b}' => named("ZWSP", "zero-width space"),
+        '\u{200c}' | '\u{200d}' if joins(text, place, character) => None,
+        '\u{200c}' => named("ZWNJ", "zero-width non-joiner"),
+        '\u{200d}' => named("ZWJ", "zero-width joiner"),
+        '\u{200e}' => named("LRM", "left-to-right mark"),
+        '\u{200f}' => named("RLM", "right-to-left mark"),
+        '\u{2028}' => named("LS", "line separator"),
+        '\u{2029}' => named("PS", "paragraph separator"),
+        '\u{202a}' => named("LRE", "left-to-right embedding"),
+        '\u{202b}' => named("RLE", "right-to-left embedding"),
+        '\u{202c}' => named("PDF", "pop directional formatting"),
+        '\u{202d}' => named("LRO", "left-to-right override"),
+        '\u{202e}' => named("RLO", "right-to-left override"),
+        '\u{2060}' => named("WJ", "word joiner"),
+        '\u{2066}' => named("LRI", "left-to-right isolate"),
+        '\u{2067}' => named("RLI", "right-to-left isolate"),
+        '\u{2068}' => named("FSI", "first strong isolate"),
+        '\u{2069}' => named("PDI", "pop directional isolate"),
+        '\u{feff}' => named("BOM", "byte order mark"),
+        '\u{e0020}'..='\u{e007e}' => {
+            let shown = char::from_u32(u32::from(character) - 0xe0000).unwrap_or(' ');
+            Some((
+                format!("TAG {shown}").into(),
+                format!("invisible tag character for {shown}").into(),
+            ))
+        }
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => unnamed(character, "control character"),
+        '\u{2061}'..='\u{206f}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}' => {
+            unnamed(character, "invisible character")
+        }
+        _ => None,
+    }
+}
+
+/// A hidden character without a usual short name.
+fn unnamed(character: char, meaning: &'static str) -> Option<Named> {
+    Some((
+        format!("U+{:04X}", u32::from(character)).into(),
+        meaning.into(),
+    ))
+}
+
+/// Whether a joiner stands where writing needs it: between characters beyond ASCII, as in
+/// Persian, Indic scripts and joined emoji.
+fn joins(text: &str, place: usize, character: char) -> bool {
+    let before = text.get(..place).and_then(|text| text.chars().next_back());
+    let after = text
+        .get(place + character.len_utf8()..)
+        .and_then(|text| text.chars().next());
+    let writing = |neighbour: Option<char>| {
+        neighbour.is_some_and(|neighbour| {
+            neighbour > '\u{7f}' && !matches!(neighbour, '\u{200b}'..='\u{200f}' | '\u{2060}')
+        })
+    };
+    writing(before) && writing(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn sizes_are_decimal() {
+        for (bytes, expected) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1_000, "1.0 kB"),
+            (1_549, "1.5 kB"),
+            (999_949, "999.9 kB"),
+            (999_950, "1.0 MB"),
+            (10_000_000, "10.0 MB"),
+        ] {
+            assert_eq!(size_text(bytes), expected);
+        }
+    }
+
+    #[test]
+    fn counts_are_readable() {
+        assert_eq!(count_text(0), "0");
+        assert_eq!(count_text(999), "999");
+        assert_eq!(count_text(1_234_567), "1,234,567");
+        assert_eq!(plural(1, "step"), "1 step");
+        assert_eq!(plural(10_000, "step"), "10,000 steps");
+    }
+
+    #[test]
+    fn only_long_texts_are_folded() {
+        assert_eq!(preview_end(&"a".repeat(SHORT_BYTES)), None);
+        assert_eq!(
+            preview_end(&"a".repeat(SHORT_BYTES + 1)),
+            Some(PREVIEW_BYTES)
+        );
+        assert_eq!(preview_end(&"a\n".repeat(SHORT_LINES - 1)), None);
+        let lines = "a\n".repeat(SHORT_LINES);
+        assert_eq!(preview_end(&lines), Some(2 * PREVIEW_LINES - 1));
+    }
+
+    #[test]
+    fn what_cannot_be_seen_is_named() {
+        let marks = |text: &str| -> Vec<String> {
+            pieces(text)
+                .into_iter()
+                .map(|piece| match piece {
+                    Piece::Plain(text) => text.to_owned(),
+                    Piece::Hidden { mark, .. } => format!("<{mark}>"),
+                })
+                .collect()
+        };
+        assert_eq!(marks("plain\r\n\ttext"), ["plain\r\n\ttext"]);
+        assert_eq!(marks("a\u{202e}b\u{0}"), ["a", "<RLO>", "b", "<NUL>"]);
+        assert_eq!(marks("\u{e0041}\u{85}"), ["<TAG A>", "<U+0085>"]);
+        assert_eq!(marks("a\u{200d}b"), ["a", "<ZWJ>", "b"]);
+        let family = "\u{1f468}\u{200d}\u{1f469}";
+        assert_eq!(marks(family), [family]);
+        assert_eq!(marks("é € 漢"), ["é € 漢"]);
+        assert!(pieces("").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_keep_the_plain_text(text in "[a-z\\u{200b}\\u{202e}é漢\\r\\n\u{1f468}]{0,40}") {
+            let shown: String = pieces(&text)
+                .into_iter()
+                .filter_map(|piece| match piece {
+                    Piece::Plain(text) => Some(text),
+                    Piece::Hidden { .. } => None,
+                })
+                .collect();
+            let expected: String = text
+                .char_indices()
+                .filter(|(place, character)| hidden(&text, *place, *character).is_none())
+                .map(|(_, character)| character)
+                .collect();
+            prop_assert_eq!(shown, expected);
+        }
+
+        #[test]
+        fn parts_make_up_the_text(character in prop::sample::select(vec!["a", "é", "漢", "\u{1f468}"]), count in 0usize..80_000) {
+            let text = character.repeat(count);
+            let whole: String = (0..part_count(&text))
+                .filter_map(|number| text.get(part(&text, number)))
+                .collect();
+            prop_assert!(whole == text);
+        }
+
+        #[test]
+        fn a_preview_is_a_cut(text in "[aé漢\n]{0,4000}") {
+            if let Some(end) = preview_end(&text) {
+                prop_assert!(text.get(..end).is_some());
+                prop_assert!(end < text.len());
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! An episode as blocks to scroll through, with an index that grows with the episode.
+//!
+//! A block is a step, or a part of one that has very many messages: its height is bounded, so
+//! that a window of blocks is a bounded piece of the page however long the episode is.
+
+use std::ops::Range;
+
+use volary_core::AnyMessage;
+use volary_core::message::Body;
+use volary_trace::{Episode, Outcome, StepRecord};
+
+/// A step with more messages than this stands in several blocks.
+const MOST_MESSAGES: usize = 20;
+
+/// A piece of the transcript.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// The step; 0 is the reset.
+    pub step: usize,
+    /// Its messages that stand here. Message 0 of a step is the action.
+    pub messages: Range<usize>,
+    /// Whether the step begins here.
+    pub first: bool,
+    /// Whether the step ends here.
+    pub last: bool,
+}
+
+/// The blocks of an episode, in order.
+#[derive(Clone, Debug, Default)]
+pub struct TranscriptIndex {
+    edition: Option<u32>,
+    blocks: Vec<Block>,
+    /// The first block of each step.
+    first_blocks: Vec<usize>,
+}
+
+impl TranscriptIndex {
+    /// Follows the episode and says how many of the former blocks are still as they were. Work
+    /// is done for new steps only, unless the edition changed: then steps that were already
+    /// there may be others.
+    pub fn follow(&mut self, episode: &Episode, edition: u32) -> usize {
+        let steps = episode.steps.len() + 1;
+        if self.edition != Some(edition) || self.first_blocks.len() > steps {
+            self.edition = Some(edition);
+            self.blocks.clear();
+            self.first_blocks.clear();
+        }
+        let kept = self.blocks.len();
+        for step in self.first_blocks.len()..steps {
+            self.first_blocks.push(self.blocks.len());
+            self.push_step(step, message_count(episode, step));
+        }
+        kept
+    }
+
+    fn push_step(&mut self, step: usize, messages: usize) {
+        let mut start = 0;
+        loop {
+            let end = messages.min(start + MOST_MESSAGES);
+            self.blocks.push(Block {
+                step,
+                messages: start..end,
+                first: start == 0,
+                last: end == messages,
+            });
+            if end == messages {
+                return;
+            }
+            start = end;
+        }
+    }
+
+    /// How many blocks there are.
+    pub fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// A block.
+    pub fn block(&self, place: usize) -> Option<&Block> {
+        self.blocks.get(place)
+    }
+
+    /// The block with which a step begins; the last step's for steps beyond.
+    pub fn first_block(&self, step: usize) -> usize {
+        let last = self.first_blocks.len().saturating_sub(1);
+        self.first_blocks
+            .get(step.min(last))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// The block in which a message of a step stands.
+    pub fn block_of(&self, step: usize, message: usize) -> usize {
+        self.first_block(step) + message / MOST_MESSAGES
+    }
+}
+
+/// The steps as people count them: 0 is the reset, then 1, 2, 3.
+pub fn step_record(episode: &Episode, step: usize) -> Option<&StepRecord> {
+    episode.steps.get(step.checked_sub(1)?)
+}
+
+/// The observations of a step.
+pub fn observations(episode: &Episode, step: usize) -> &[AnyMessage] {
+    match step_record(episode, step).map(|record| &record.outcome) {
+        None if step == 0 => &episode.start,
+        Some(Outcome::Observed { messages, .. }) => messages,
+        None | Some(Outcome::Failed { .. }) => &[],
+    }
+}
+
+/// How many messages a step has, its action included.
+pub fn message_count(episode: &Episode, step: usize) -> usize {
+    observations(episode, step).len() + usize::from(step > 0)
+}
+
+/// A message of a step; message 0 is the action (of step 0, which has none, the first observation).
+pub fn message(episode: &Episode, step: usize, place: usize) -> Option<&AnyMessage> {
+    match (step, place) {
+        (0, place) => episode.start.get(place),
+        (step, 0) => step_record(episode, step).map(|record| &record.action),
+        (step, place) => observations(episode, step).get(place - 1),
+    }
+}
+
+/// About how high a block will be, in pixels, for a text column of usual width. Replaced by
+/// the true height once the block was on the page.
+pub fn estimated_height(episode: &Episode, block: &Block) -> f64 {
+    const MARKER: f64 = 40.0;
+    let messages: f64 = block
+        .messages
+        .clone()
+        .filter_map(|place| message(episode, block.step, place))
+        .map(estimated_message_height)
+        .sum();
+    messages + if block.first { MARKER } else { 0.0 } + if block.last { MARKER } else { 0.0 }
+}
+
+fn estimated_message_height(message: &AnyMessage) -> f64 {
+    const HEADING: f64 = 48.0;
+    const LINE: f64 = 24.0;
+    let calls = match message {
+        AnyMessage::Request(request) => request.tool_calls.len(),
+        AnyMessage::Response(_) | AnyMessage::Plain(_) => 0,
+    };
+    HEADING + LINE * (estimated_lines(message.body()) + 2 * calls) as f64
+}
+
+/// About how many lines a folded content has.
+fn estimated_lines(body: &Body) -> usize {
+    const CHARACTERS_A_LINE: usize = 80;
+    const LOOKED_AT: usize = 1_600;
+    const MOST: usize = 26;
+    let Some(text) = body.content.as_deref().filter(|text| !text.is_empty()) else {
+        return 0;
+    };
+    let start = text.as_bytes().get(..LOOKED_AT).unwrap_or(text.as_bytes());
+    let breaks = start.iter().filter(|byte| **byte == b'\n').count();
+    (start.len() / CHARACTERS_A_LINE + breaks + 1).min(MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use volary_core::message::Message;
+
+    use super::*;
+
+    fn step(messages: usize) -> StepRecord {
+        StepRecord {
+            action: Message::user("act").into(),
+            outcome: Outcome::Observed {
+                messages: vec![Message::user("seen").into(); messages],
+                reward: 0.0,
+                done: false,
+                truncated: false,
+            },
+            seconds: None,
+            extras: Default::default(),
+        }
+    }
+
+    fn failed() -> StepRecord {
+        StepRecord {
+            outcome: Outcome::Failed {
+                message: "broken".into(),
+            },
+            ..step(0)
+        }
+    }
+
+    #[test]
+    fn an_episode_without_anything_has_one_block() {
+        let mut index = TranscriptIndex::default();
+        assert_eq!(index.follow(&Episode::default(), 0), 0);
+        assert_eq!(index.len(), 1);
+        assert_eq!(
+            index.block(0).map(|block| block.messages.clone()),
+            Some(0..0)
+        );
+    }
+
+    #[test]
+    fn a_failed_step_shows_its_action() {
+        let episode = Episode {
+            steps: vec![failed()],
+            ..Episode::default()
+        };
+        assert_eq!(message_count(&episode, 1), 1);
+        assert!(message(&episode, 1, 0).is_some());
+        assert!(message(&episode, 1, 1).is_none());
+    }
+
+    #[test]
+    fn only_new_steps_are_looked_at() {
+        let mut episode = Episode {
+            steps: vec![step(2), step(70)],
+            ..Episode::default()
+        };
+        let mut index = TranscriptIndex::default();
+        index.follow(&episode, 0);
+        assert_eq!(index.len(), 1 + 1 + 4);
+        episode.steps.push(step(1));
+        assert_eq!(index.follow(&episode, 0), 6);
+        assert_eq!(index.len(), 7);
+        // Another edition: nothing is taken for granted, even if the number of steps is the same.
+        episode.steps[1] = step(1);
+        assert_eq!(index.follow(&episode, 1), 0);
+        assert_eq!(index.len(), 4);
+        episode.steps.truncate(1);
+        index.follow(&episode, 1);
+        assert_eq!(index.len(), 2);
+    }
+
+    proptest! {
+        #[test]
+        fn blocks_hold_every_message_once(counts in prop::collection::vec(0usize..90, 0..20)) {
+            let mut episode = Episode::default();
+            let mut index = TranscriptIndex::default();
+            index.follow(&episode, 7);
+            for count in counts {
+                episode.steps.push(step(count));
+                index.follow(&episode, 7);
+            }
+            for step in 0..=episode.steps.len() {
+                let mut next = 0;
+                let mut place = index.first_block(step);
+                loop {
+                    let block = index.block(place).unwrap().clone();
+                    prop_assert_eq!(block.step, step);
+                    prop_assert_eq!(block.first, next == 0);
+                    prop_assert_eq!(block.messages.start, next);
+                    prop_assert!(block.messages.len() <= MOST_MESSAGES);
+                    for message in block.messages.clone() {
+                        prop_assert_eq!(index.block_of(step, message), place);
+                    }
+                    next = block.messages.end;
+                    place += 1;
+                    if block.last {
+                        break;
+                    }
+                }
+                prop_assert_eq!(next, message_count(&episode, step));
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What changed, in marks with words.
+
+use volary_core::Json;
+use volary_trace::diff::{Child, Diff, text_difference};
+
+use super::Mark;
+use crate::projection::pretty::one_line;
+use crate::projection::text::cut_at;
+
+/// A former value is cut to this.
+const WAS_BYTES: usize = 80;
+/// Texts longer than this show what changed in them, not what they were.
+const SHORT_TEXT: usize = 60;
+
+/// A value that there was before, with what became of it.
+#[derive(Clone, Copy)]
+pub(super) enum Past<'a> {
+    /// Nothing is compared, or nothing changed here and below.
+    Same,
+    /// There was nothing here.
+    Nothing,
+    /// It changed.
+    Value(&'a Json, &'a Diff),
+    /// This row is the former value itself, which is gone.
+    Gone,
+}
+
+impl<'a> Past<'a> {
+    pub(super) fn of_root(before: Option<(&'a Json, &'a Diff)>) -> Self {
+        match before {
+            None => Past::Same,
+            Some((_, diff)) if diff.is_same() => Past::Same,
+            Some((old, diff)) => Past::Value(old, diff),
+        }
+    }
+
+    /// The past of the member of an object.
+    pub(super) fn of_member(self, place: usize, key: &str) -> Past<'a> {
+        self.of_child(place, |old, _| old.get(key))
+    }
+
+    /// The past of the element of a list.
+    pub(super) fn of_element(self, place: usize) -> Past<'a> {
+        self.of_child(place, |old, diff| {
+            let Diff::List(list) = diff else { return None };
+            let after = list.runs.partition_point(|run| run.new <= place);
+            let run = list.runs.get(after.checked_sub(1)?)?;
+            old.as_list()?.get(run.old + (place - run.new))
+        })
+    }
+
+    fn of_child(
+        self,
+        place: usize,
+        former: impl FnOnce(&'a Json, &'a Diff) -> Option<&'a Json>,
+    ) -> Past<'a> {
+        let Past::Value(old, diff) = self else {
+            return match self {
+                Past::Gone => Past::Gone,
+                _ => Past::Same,
+            };
+        };
+        match diff {
+            // The whole is marked; its parts need no marks of their own.
+            Diff::Same | Diff::Replaced | Diff::Text => Past::Same,
+            Diff::Object(_) | Diff::List(_) => match diff.child(place) {
+                Child::Same => Past::Same,
+                Child::Added => Past::Nothing,
+                Child::Changed(change) => match former(old, diff) {
+                    Some(old) => Past::Value(old, change),
+                    None => Past::Nothing,
+                },
+            },
+        }
+    }
+
+    /// The mark of the value that has this past.
+    pub(super) fn mark(self, value: &Json) -> Mark {
+        match self {
+            Past::Same => Mark::Same,
+            Past::Nothing => Mark::Added,
+            Past::Gone => Mark::Removed,
+            Past::Value(_, Diff::Same) => Mark::Same,
+            Past::Value(_, Diff::Object(_) | Diff::List(_)) => Mark::Inside,
+            Past::Value(Json::Text(old), Diff::Text) if old.len() > SHORT_TEXT => {
+                let new = value.as_text().map(|text| &**text).unwrap_or_default();
+                let difference = text_difference(old, new);
+                Mark::Edited {
+                    removed: cut(old.get(difference.removed).unwrap_or_default()),
+                    added: cut(new.get(difference.added).unwrap_or_default()),
+                }
+            }
+            Past::Value(old, Diff::Replaced | Diff::Text) => Mark::Changed {
+                was: one_line(old, WAS_BYTES),
+            },
+        }
+    }
+}
+
+fn cut(text: &str) -> String {
+    let end = cut_at(text, WAS_BYTES);
+    let mut cut = text.get(..end).unwrap_or_default().to_owned();
+    if end < text.len() {
+        cut.push('…');
+    }
+    cut
+}
