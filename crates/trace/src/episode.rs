@@ -2,9 +2,11 @@
 //! all that came of them.
 
 use volary_core::json::{Object, Text};
+use volary_core::random::Random;
 use volary_core::{AnyMessage, Tool};
 
-use crate::frames::FrameHistory;
+use crate::frames::{FrameHistory, FramePatch};
+use crate::patch::PatchError;
 
 /// What makes the environment of an episode again. Local environments are deterministic: a
 /// recipe and the actions give the same observations, bit for bit (timings in infos aside).
@@ -18,6 +20,15 @@ pub struct Recipe {
     pub seed: u64,
     /// The task that it came from, if it came from a dataset. For people; not needed to run.
     pub task: Option<TaskReference>,
+}
+
+/// The id of a call that was made here, by the place of its step and its place in the action: nine
+/// letters and digits, as the strictest providers want them. Following from the place, it needs no
+/// room in links.
+pub fn call_id(step: usize, call: usize) -> Text {
+    // Both are counts of things in memory, so they fit.
+    let mut random = Random::new(step as u64).fork(&call.to_string());
+    format!("{:09x}", random.below(1 << 36)).into()
 }
 
 /// Which task of which dataset.
@@ -114,6 +125,45 @@ impl Episode {
     pub fn total_reward(&self) -> f64 {
         self.steps.iter().filter_map(StepRecord::reward).sum()
     }
+
+    /// All that was said, in order: the start, then each action with its observations.
+    pub fn messages(&self) -> impl Iterator<Item = &AnyMessage> {
+        self.messages_until(self.steps.len())
+    }
+
+    /// What was said up to a frame: 0 is after the reset, `i` after step `i`.
+    pub fn messages_until(&self, step: usize) -> impl Iterator<Item = &AnyMessage> {
+        let steps = self.steps.iter().take(step);
+        let said = steps.flat_map(|step| std::iter::once(&step.action).chain(step.messages()));
+        self.start.iter().chain(said)
+    }
+
+    /// The actions in order.
+    pub fn actions(&self) -> impl ExactSizeIterator<Item = &AnyMessage> {
+        self.steps.iter().map(|step| &step.action)
+    }
+
+    /// Whether it came to an end.
+    pub fn is_over(&self) -> bool {
+        self.ending != Ending::Open
+    }
+
+    /// Appends a step and the frame after it; the ending follows from the step. On an error
+    /// nothing changes.
+    pub fn record(&mut self, step: StepRecord, frame: FramePatch) -> Result<(), PatchError> {
+        self.frames.push_patch(frame)?;
+        self.ending = step.ending();
+        self.steps.push(step);
+        Ok(())
+    }
+
+    /// Goes back to after the first `steps` steps: what came later is gone, and the episode is
+    /// open, unless one of the steps that stay ended it.
+    pub fn rewind(&mut self, steps: usize) {
+        self.steps.truncate(steps);
+        self.frames.truncate(steps + 1);
+        self.ending = self.steps.last().map_or(Ending::Open, StepRecord::ending);
+    }
 }
 
 impl StepRecord {
@@ -122,6 +172,27 @@ impl StepRecord {
         match self.outcome {
             Outcome::Observed { reward, .. } => Some(reward),
             Outcome::Failed { .. } => None,
+        }
+    }
+
+    /// The observations; none if the step failed.
+    pub fn messages(&self) -> &[AnyMessage] {
+        match &self.outcome {
+            Outcome::Observed { messages, .. } => messages,
+            Outcome::Failed { .. } => &[],
+        }
+    }
+
+    /// How an episode stands after the step.
+    pub fn ending(&self) -> Ending {
+        match self.outcome {
+            Outcome::Observed { done: true, .. } => Ending::Done,
+            Outcome::Observed {
+                truncated: true, ..
+            } => Ending::Truncated {
+                reason: "The environment cut the episode off.".into(),
+            },
+            _ => Ending::Open,
         }
     }
 }

@@ -1,0 +1,126 @@
+//! Finds what changed. Texts that are shared are known to be equal without being read, which is
+//! the usual case between two frames of one environment.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use volary_core::json::{Json, Object};
+
+use super::align::align;
+use super::{Diff, ListDiff, MemberDiff, ObjectDiff};
+
+/// What changed from one value to the other.
+pub fn diff(old: &Json, new: &Json) -> Diff {
+    match (old, new) {
+        (Json::Object(old), Json::Object(new)) => diff_objects(old, new),
+        (Json::List(old), Json::List(new)) => {
+            let runs = align(old, new);
+            match runs.as_slice() {
+                [] => Diff::Same,
+                [run] if run.kind == super::RunKind::Same => Diff::Same,
+                _ => Diff::List(ListDiff { runs }),
+            }
+        }
+        _ if identical(old, new) => Diff::Same,
+        (Json::Text(_), Json::Text(_)) => Diff::Text,
+        _ => Diff::Replaced,
+    }
+}
+
+/// Whether two values are the same in every respect that a file or a reader could tell: order of
+/// keys counts, `0.0` is not `-0.0`, `NaN` is `NaN`.
+pub fn identical(left: &Json, right: &Json) -> bool {
+    match (left, right) {
+        (Json::Null, Json::Null) => true,
+        (Json::Bool(left), Json::Bool(right)) => left == right,
+        (Json::Integer(left), Json::Integer(right)) => left == right,
+        (Json::Float(left), Json::Float(right)) => {
+            left.to_bits() == right.to_bits() || (left.is_nan() && right.is_nan())
+        }
+        (Json::Text(left), Json::Text(right)) => Arc::ptr_eq(left, right) || left == right,
+        (Json::List(left), Json::List(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| identical(left, right))
+        }
+        (Json::Object(left), Json::Object(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right.iter())
+                    .all(|((key, left), (other, right))| key == other && identical(left, right))
+        }
+        _ => false,
+    }
+}
+
+fn diff_objects(old: &Object, new: &Object) -> Diff {
+    let places = Places::of(old);
+    let mut found = ObjectDiff::default();
+    let mut kept = vec![false; old.len()];
+    let mut next = 0;
+    for (place, (key, value)) in new.iter().enumerate() {
+        match places.find(key, next) {
+            None => found.members.push(MemberDiff {
+                place,
+                change: None,
+            }),
+            Some((was, before)) => {
+                found.reordered |= was < next;
+                next = was + 1;
+                kept[was] = true;
+                let change = diff(before, value);
+                if !change.is_same() {
+                    found.members.push(MemberDiff {
+                        place,
+                        change: Some(change),
+                    });
+                }
+            }
+        }
+    }
+    found.removed = (0..old.len()).filter(|&place| !kept[place]).collect();
+    if found == ObjectDiff::default() {
+        Diff::Same
+    } else {
+        Diff::Object(found)
+    }
+}
+
+/// Finds members by key, quickly where the order is kept, and by an index in large objects.
+struct Places<'a> {
+    pairs: Vec<(&'a str, &'a Json)>,
+    index: Option<HashMap<&'a str, usize>>,
+}
+
+/// From this size on, an index pays.
+const INDEXED: usize = 24;
+
+impl<'a> Places<'a> {
+    fn of(object: &'a Object) -> Self {
+        let pairs: Vec<_> = object
+            .iter()
+            .map(|(key, value)| (key.as_ref(), value))
+            .collect();
+        let index = (pairs.len() >= INDEXED).then(|| {
+            let places = pairs.iter().enumerate();
+            places.map(|(place, (key, _))| (*key, place)).collect()
+        });
+        Places { pairs, index }
+    }
+
+    fn find(&self, key: &str, expected: usize) -> Option<(usize, &'a Json)> {
+        if let Some((known, value)) = self.pairs.get(expected)
+            && *known == key
+        {
+            return Some((expected, value));
+        }
+        let place = match &self.index {
+            Some(index) => index.get(key).copied()?,
+            None => self.pairs.iter().position(|(known, _)| *known == key)?,
+        };
+        self.pairs.get(place).map(|(_, value)| (place, *value))
+    }
+}

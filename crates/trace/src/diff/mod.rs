@@ -1,0 +1,335 @@
+//! What changed between two JSON values, as a shape that is walked beside the two values: it holds
+//! places, no values, so a diff of a large state in which little changed is small.
+//!
+//! - [`compare`]: how the shape is found. Linear in the size of the values.
+//! - [`align`]: which elements of two lists belong together.
+//! - [`text`]: what changed within a text.
+//!
+//! What always holds: only what is [`identical`] counts as the same, so a patch made from a diff
+//! gives back the new value bit for bit, order of keys included.
+
+mod align;
+mod compare;
+pub mod text;
+
+pub use compare::{diff, identical};
+pub use text::{TextDifference, text_difference};
+
+use volary_core::json::Json;
+
+/// How a value came to be from an older one.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Diff {
+    /// Nothing changed.
+    #[default]
+    Same,
+    /// Another value stands here.
+    Replaced,
+    /// Both are texts, and differ: [`text_difference`] says where.
+    Text,
+    /// Both are objects, and something within differs.
+    Object(ObjectDiff),
+    /// Both are lists, and something within differs.
+    List(ListDiff),
+}
+
+/// How the members of an object changed. Members that stayed the same are not mentioned.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ObjectDiff {
+    /// Members that are new or changed, by place in the new object.
+    pub members: Vec<MemberDiff>,
+    /// The places in the old object of those that are gone.
+    pub removed: Vec<usize>,
+    /// Whether the members that stayed stand in another order.
+    pub reordered: bool,
+}
+
+/// A member that is new or changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemberDiff {
+    /// Its place in the new object.
+    pub place: usize,
+    /// What changed; `None` for a new member.
+    pub change: Option<Diff>,
+}
+
+/// How a list changed: runs of elements, in order, that cover both lists.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ListDiff {
+    /// The runs.
+    pub runs: Vec<Run>,
+}
+
+/// Neighbouring elements that fared alike.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// How they fared.
+    pub kind: RunKind,
+    /// Where they begin in the old list (where they would stand, if they are new).
+    pub old: usize,
+    /// Where they begin in the new list (where they would stand, if they are gone).
+    pub new: usize,
+    /// How many they are; one if changed.
+    pub length: usize,
+}
+
+/// How elements fared.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunKind {
+    /// They stayed the same.
+    Same,
+    /// They are new.
+    Added,
+    /// They are gone.
+    Removed,
+    /// The element changed.
+    Changed(Diff),
+}
+
+/// How a child of the new value came to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Child<'a> {
+    /// Nothing changed, neither here nor further down.
+    Same,
+    /// It is new, with all that is in it.
+    Added,
+    /// It changed.
+    Changed(&'a Diff),
+}
+
+/// A child of the old value that is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Removed {
+    /// Its place in the old value.
+    pub old: usize,
+    /// The place in the new value before which it would stand.
+    pub before: usize,
+}
+
+/// A mark for display.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing changed.
+    Same,
+    /// Another value stands here.
+    Changed,
+    /// Something within changed.
+    Inside,
+}
+
+impl Diff {
+    /// Whether nothing changed.
+    pub fn is_same(&self) -> bool {
+        matches!(self, Diff::Same)
+    }
+
+    /// The mark of the value itself.
+    pub fn mark(&self) -> Mark {
+        match self {
+            Diff::Same => Mark::Same,
+            Diff::Replaced | Diff::Text => Mark::Changed,
+            Diff::Object(_) | Diff::List(_) => Mark::Inside,
+        }
+    }
+
+    /// How the child at a place of the new value came to be: the n-th member of an object, the n-th
+    /// element of a list. In a replaced value every child is new.
+    pub fn child(&self, place: usize) -> Child<'_> {
+        match self {
+            Diff::Same => Child::Same,
+            Diff::Replaced | Diff::Text => Child::Added,
+            Diff::Object(object) => object.member(place),
+            Diff::List(list) => list.element(place),
+        }
+    }
+
+    /// The children of the old value that are gone, in order. Of a replaced value none are named:
+    /// the whole is.
+    pub fn removed(&self) -> Vec<Removed> {
+        match self {
+            Diff::Same | Diff::Replaced | Diff::Text => Vec::new(),
+            Diff::Object(object) => object.removed_members(),
+            Diff::List(list) => list.removed_elements(),
+        }
+    }
+}
+
+impl ObjectDiff {
+    fn member(&self, place: usize) -> Child<'_> {
+        match self
+            .members
+            .binary_search_by_key(&place, |member| member.place)
+        {
+            Err(_) => Child::Same,
+            Ok(found) => self.members[found]
+                .change
+                .as_ref()
+                .map_or(Child::Added, Child::Changed),
+        }
+    }
+
+    /// An old place, less the removed and more the added members before it, is the new one (for
+    /// objects that kept their order).
+    fn removed_members(&self) -> Vec<Removed> {
+        let mut added = self
+            .members
+            .iter()
+            .filter(|member| member.change.is_none())
+            .map(|member| member.place)
+            .peekable();
+        let mut more = 0;
+        self.removed
+            .iter()
+            .enumerate()
+            .map(|(less, &old)| {
+                while added.next_if(|&place| place < old - less + more).is_some() {
+                    more += 1;
+                }
+                Removed {
+                    old,
+                    before: old - less + more,
+                }
+            })
+            .collect()
+    }
+}
+
+impl ListDiff {
+    fn element(&self, place: usize) -> Child<'_> {
+        let after = self.runs.partition_point(|run| run.new <= place);
+        // Removed runs take no place in the new list, so the run that holds the place is the last
+        // one before `after` that is not removed.
+        let run = self.runs[..after]
+            .iter()
+            .rfind(|run| run.kind != RunKind::Removed);
+        match run.map(|run| &run.kind) {
+            None | Some(RunKind::Same | RunKind::Removed) => Child::Same,
+            Some(RunKind::Added) => Child::Added,
+            Some(RunKind::Changed(diff)) => Child::Changed(diff),
+        }
+    }
+
+    fn removed_elements(&self) -> Vec<Removed> {
+        self.runs
+            .iter()
+            .filter(|run| run.kind == RunKind::Removed)
+            .flat_map(|run| {
+                (run.old..run.old + run.length).map(|old| Removed {
+                    old,
+                    before: run.new,
+                })
+            })
+            .collect()
+    }
+}
+
+/// A step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Segment {
+    /// A member of an object.
+    Key(volary_core::json::Key),
+    /// An element of a list.
+    Index(usize),
+}
+
+/// One change, with the path to it: in the old value for what is gone, else in the new one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// The path.
+    pub path: Vec<Segment>,
+    /// What happened there.
+    pub kind: DifferenceKind,
+}
+
+/// What happened at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DifferenceKind {
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// Another value stands here.
+    Changed,
+}
+
+/// The changes one by one, at most `limit` of them, in the order of the new value.
+pub fn differences(old: &Json, new: &Json, limit: usize) -> Vec<Difference> {
+    let mut lister = Lister {
+        path: Vec::new(),
+        found: Vec::new(),
+        limit,
+    };
+    lister.list(&diff(old, new), old, new);
+    lister.found
+}
+
+struct Lister {
+    path: Vec<Segment>,
+    found: Vec<Difference>,
+    limit: usize,
+}
+
+impl Lister {
+    fn add(&mut self, kind: DifferenceKind) {
+        if self.found.len() < self.limit {
+            self.found.push(Difference {
+                path: self.path.clone(),
+                kind,
+            });
+        }
+    }
+
+    fn list(&mut self, diff: &Diff, old: &Json, new: &Json) {
+        match (diff, old, new) {
+            (Diff::Object(object), Json::Object(old), Json::Object(new)) => {
+                let pairs: Vec<_> = new.iter().collect();
+                for member in &object.members {
+                    let Some((key, value)) = pairs.get(member.place) else {
+                        continue;
+                    };
+                    self.path.push(Segment::Key((*key).clone()));
+                    match (&member.change, old.get(key)) {
+                        (Some(change), Some(before)) => self.list(change, before, value),
+                        _ => self.add(DifferenceKind::Added),
+                    }
+                    self.path.pop();
+                }
+                let keys: Vec<_> = old.keys().collect();
+                for key in object.removed.iter().filter_map(|&place| keys.get(place)) {
+                    self.path.push(Segment::Key((*key).clone()));
+                    self.add(DifferenceKind::Removed);
+                    self.path.pop();
+                }
+            }
+            (Diff::List(list), Json::List(old), Json::List(new)) => {
+                for run in &list.runs {
+                    self.list_run(run, old, new);
+                }
+            }
+            (Diff::Same, ..) => {}
+            _ => self.add(DifferenceKind::Changed),
+        }
+    }
+
+    fn list_run(&mut self, run: &Run, old: &[Json], new: &[Json]) {
+        let (start, kind) = match &run.kind {
+            RunKind::Same => return,
+            RunKind::Changed(diff) => {
+                if let (Some(old), Some(value)) = (old.get(run.old), new.get(run.new)) {
+                    self.path.push(Segment::Index(run.new));
+                    self.list(diff, old, value);
+                    self.path.pop();
+                }
+                return;
+            }
+            RunKind::Added => (run.new, DifferenceKind::Added),
+            RunKind::Removed => (run.old, DifferenceKind::Removed),
+        };
+        for index in (start..start + run.length).take(self.limit - self.found.len().min(self.limit))
+        {
+            self.path.push(Segment::Index(index));
+            self.add(kind);
+            self.path.pop();
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! Volary's own format, which is also what page and worker say to each other: an episode as one
+//! JSON object, several as `{"episodes": [...]}` or one a line.
+//!
+//! ```text
+//! {"format": "volary-episode", "version": 1, "id", "name", "recipe", "policy", "tools",
+//!  "start": [message], "steps": [step], "frames": [patch], "ending", "metadata"}
+//! ```
+//!
+//! - [`message`]: messages and tools. [`step`]: recipes, steps, frames, endings. [`patch`]: what
+//!   makes each frame out of the one before.
+//!
+//! What always holds: what is written reads back as the same episode: special floats, integers of
+//! any size, infos and flags included. Members that the format does not know are kept, in the
+//! extras of their step or the metadata of the episode. Reading refuses with the place at fault.
+
+mod message;
+mod node;
+mod patch;
+mod step;
+
+pub use message::{
+    message_from_json, message_to_json, messages_from_json, messages_to_json, tools_from_json,
+    tools_to_json,
+};
+pub use step::{
+    SEED_LIMIT, frame_from_json, frame_to_json, recipe_from_json, recipe_to_json, step_from_json,
+    step_to_json,
+};
+
+use volary_core::json::read::{ReadError, ReadProblem};
+use volary_core::json::{Json, Key, Object};
+use volary_core::object;
+
+use crate::episode::Episode;
+use crate::frames::{FrameHistory, FramePatch};
+use node::Node;
+
+/// What `format` says.
+pub const FORMAT: &str = "volary-episode";
+
+/// The version that is written, and the newest that is read.
+pub const VERSION: i64 = 1;
+
+/// Why something is not read.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NativeError {
+    /// No JSON.
+    #[error("This is no JSON: {error}.")]
+    NotJson {
+        /// What is wrong, and where.
+        error: ReadError,
+    },
+    /// Something of another format.
+    #[error("This is no Volary episode: it lacks \"format\": \"{FORMAT}\".")]
+    OtherFormat,
+    /// Made by a later Volary.
+    #[error(
+        "This is a Volary episode of version {version}, and version {VERSION} is the newest that is understood. A newer Volary can open it."
+    )]
+    Newer {
+        /// What the file says.
+        version: i64,
+    },
+    /// Something is not as it must be.
+    #[error("{place}: {reason}.")]
+    Misfit {
+        /// Where, such as `steps[3].action`.
+        place: String,
+        /// What is wrong there.
+        reason: String,
+    },
+    /// A line of several could not be read.
+    #[error("Line {line}: {error}")]
+    Line {
+        /// The line, from 1.
+        line: usize,
+        /// Why.
+        error: Box<NativeError>,
+    },
+    /// An element of `episodes` could not be read.
+    #[error("Episode {number}: {error}")]
+    Episode {
+        /// Which, from 1.
+        number: usize,
+        /// Why.
+        error: Box<NativeError>,
+    },
+}
+
+/// The episodes of a text, and what of it could not be read.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Reading {
+    /// The episodes.
+    pub episodes: Vec<Episode>,
+    /// Episodes that could not be read, each with the reason.
+    pub faults: Vec<NativeError>,
+}
+
+/// An episode as the text of a file.
+pub fn to_text(episode: &Episode) -> String {
+    episode_to_json(episode).to_python_text()
+}
+
+/// Reads a text with one episode, an object with several, or one episode a line. Fails if there
+/// is not one episode that can be read.
+pub fn read(text: &str) -> Result<Reading, NativeError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let readings: Vec<Result<Episode, NativeError>> = match Json::parse(text) {
+        Ok(value) => match value.get("episodes").and_then(Json::as_list) {
+            Some(episodes) => each_numbered(episodes),
+            None => {
+                return episode_from_json(&value).map(|episode| Reading {
+                    episodes: vec![episode],
+                    faults: Vec::new(),
+                });
+            }
+        },
+        Err(error) if error.problem == ReadProblem::ExtraData => each_line(text),
+        Err(error) => return Err(NativeError::NotJson { error }),
+    };
+    let mut reading = Reading::default();
+    for result in readings {
+        match result {
+            Ok(episode) => reading.episodes.push(episode),
+            Err(error) => reading.faults.push(error),
+        }
+    }
+    match (reading.episodes.is_empty(), reading.faults.first()) {
+        (true, Some(first)) => Err(first.clone()),
+        (true, None) => Err(NativeError::OtherFormat),
+        (false, _) => Ok(reading),
+    }
+}
+
+fn each_numbered(episodes: &[Json]) -> Vec<Result<Episode, NativeError>> {
+    let episodes = episodes.iter().enumerate();
+    episodes
+        .map(|(index, value)| {
+            episode_from_json(value).map_err(|error| NativeError::Episode {
+                number: index + 1,
+                error: Box::new(error),
+            })
+        })
+        .collect()
+}
+
+fn each_line(text: &str) -> Vec<Result<Episode, NativeError>> {
+    let lines = text.lines().enumerate();
+    lines
+        .filter(|(_, line)| !line.trim().is_empty())
+        .map(|(index, line)| {
+            Json::parse(line)
+                .map_err(|error| NativeError::NotJson { error })
+                .and_then(|value| episode_from_json(&value))
+                .map_err(|error| NativeError::Line {
+                    line: index + 1,
+                    error: Box::new(error),
+                })
+        })
+        .collect()
+}
+
+/// An episode in the native format.
+pub fn episode_to_json(episode: &Episode) -> Json {
+    let mut object = object!({
+        "format": FORMAT,
+        "version": VERSION,
+        "id": (episode.id.clone()),
+        "name": (episode.name.clone())
+    });
+    if let Some(recipe) = &episode.recipe {
+        object.insert("recipe", recipe_to_json(recipe));
+    }
+    if let Some(policy) = &episode.policy {
+        object.insert("policy", policy.clone());
+    }
+    let frames = (0..episode.frames.len()).filter_map(|index| episode.frames.patch(index));
+    object.insert("tools", tools_to_json(&episode.tools));
+    object.insert("start", messages_to_json(&episode.start));
+    let steps = episode.steps.iter().map(step_to_json);
+    object.insert("steps", steps.collect::<Vec<_>>());
+    object.insert(
+        "frames",
+        frames.map(FramePatch::to_json).collect::<Vec<_>>(),
+    );
+    object.insert("ending", step::ending_to_json(&episode.ending));
+    object.insert("metadata", episode.metadata.clone());
+    object.into()
+}
+
+/// Reads an episode.
+pub fn episode_from_json(value: &Json) -> Result<Episode, NativeError> {
+    const KNOWN: [&str; 12] = [
+        "format", "version", "id", "name", "recipe", "policy", "tools", "start", "steps", "frames",
+        "ending", "metadata",
+    ];
+    if value
+        .get("format")
+        .and_then(Json::as_text)
+        .map(AsRef::as_ref)
+        != Some(FORMAT)
+    {
+        return Err(NativeError::OtherFormat);
+    }
+    let node = Node::root(value);
+    let version = node.member("version", |node| {
+        let version = node.value().as_i64();
+        version.ok_or_else(|| node.refuse("must be a whole number"))
+    })?;
+    if version > VERSION {
+        return Err(NativeError::Newer { version });
+    }
+    let text = |key| node.optional(key, |node| node.text());
+    let metadata = node.optional("metadata", |node| Ok(node.object()?.clone()))?;
+    let mut metadata = metadata.unwrap_or_default();
+    keep(&mut metadata, node.unknown(&KNOWN)?);
+    Ok(Episode {
+        id: text("id")?.unwrap_or_default(),
+        name: text("name")?.unwrap_or_default(),
+        recipe: node.optional("recipe", step::recipe)?,
+        policy: text("policy")?,
+        tools: node
+            .optional("tools", |node| node.each(message::tool))?
+            .unwrap_or_default(),
+        start: node
+            .optional("start", |node| node.each(message::message))?
+            .unwrap_or_default(),
+        steps: node
+            .optional("steps", |node| node.each(step::step))?
+            .unwrap_or_default(),
+        frames: node.optional("frames", frames)?.unwrap_or_default(),
+        ending: node.optional("ending", step::ending)?.unwrap_or_default(),
+        metadata,
+    })
+}
+
+fn frames(node: Node<'_>) -> Result<FrameHistory, NativeError> {
+    let mut history = FrameHistory::default();
+    node.each(|node| {
+        let pushed = history.push_patch(patch::frame_patch(node)?);
+        pushed.map_err(|error| node.refuse(error.to_string().trim_end_matches('.')))
+    })?;
+    Ok(history)
+}
+
+/// Puts members aside that the format does not know, where their names are free.
+fn keep(aside: &mut Object, unknown: Vec<(Key, Json)>) {
+    if !unknown.is_empty() {
+        let known = std::mem::take(aside).into_iter();
+        *aside = Object::from_pairs(unknown.into_iter().chain(known).collect());
+    }
+}

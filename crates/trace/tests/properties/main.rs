@@ -1,0 +1,8 @@
+//! What always holds, tried with random values.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod diffs;
+mod frames;
+mod native;
+mod share;
+mod values;
