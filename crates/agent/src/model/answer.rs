@@ -1,0 +1,159 @@
+//! What a model answers, whichever provider it came through.
+
+use volary_core::json::{Json, Text};
+use volary_core::{json, object};
+
+/// A call as the provider gave it: the arguments are text that may be no JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RawCall {
+    /// The provider's id; empty where it gave none.
+    pub id: String,
+    /// The tool's name; empty where it gave none.
+    pub name: String,
+    /// JSON text, if all is well.
+    pub arguments: String,
+}
+
+/// Why the model stopped, in OpenAI's words, which are those of aviary.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Finish {
+    /// It was done.
+    #[default]
+    Stop,
+    /// It wants its calls answered.
+    ToolCalls,
+    /// It ran out of tokens.
+    Length,
+    /// It was kept from answering.
+    ContentFilter,
+    /// Anything else, in the provider's words.
+    Other(Text),
+}
+
+impl Finish {
+    /// From OpenAI's word.
+    pub fn from_word(word: &str) -> Self {
+        match word {
+            "stop" => Finish::Stop,
+            "tool_calls" | "function_call" => Finish::ToolCalls,
+            "length" => Finish::Length,
+            "content_filter" => Finish::ContentFilter,
+            other => Finish::Other(other.into()),
+        }
+    }
+
+    /// OpenAI's word, or the provider's own.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Finish::Stop => "stop",
+            Finish::ToolCalls => "tool_calls",
+            Finish::Length => "length",
+            Finish::ContentFilter => "content_filter",
+            Finish::Other(word) => word,
+        }
+    }
+}
+
+/// Tokens that were counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Tokens of the request, cached ones included.
+    pub prompt: u64,
+    /// Tokens of the answer, thinking included.
+    pub completion: u64,
+    /// Tokens of the request that came from a cache.
+    pub cached: u64,
+    /// Tokens of the answer that were thinking, where said.
+    pub reasoning: u64,
+}
+
+/// A piece of an answer, as it arrives.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Delta {
+    /// More text.
+    Text(String),
+    /// More thinking.
+    Thinking(String),
+    /// A call begins. `call` is its place among the calls of the answer.
+    CallStarted {
+        /// The place of the call.
+        call: usize,
+        /// Its name as far as known.
+        name: String,
+    },
+    /// More of a call's arguments; no JSON until all are there.
+    Arguments {
+        /// The place of the call.
+        call: usize,
+        /// The piece.
+        text: String,
+    },
+    /// The tokens so far.
+    Usage(Usage),
+}
+
+/// A whole answer.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// What it says.
+    pub text: Option<String>,
+    /// What it thought, where shown.
+    pub thinking: Option<String>,
+    /// What it calls.
+    pub calls: Vec<RawCall>,
+    /// Why it stopped.
+    pub finish: Finish,
+    /// Why it refused, if it did.
+    pub refusal: Option<String>,
+    /// The tokens, where counted.
+    pub usage: Option<Usage>,
+    /// The model that answered, as the provider names it.
+    pub model: Option<Text>,
+    /// Parts of the answer that the provider wants back with the next request, as they came
+    /// (signed thinking, encrypted reasoning).
+    pub echo: Vec<Json>,
+}
+
+impl Answer {
+    /// The answer as a completion in OpenAI's form, which is what aviary's ToolSelector reads.
+    pub fn to_completion(&self) -> Json {
+        let mut message = object!({
+            "role": "assistant",
+            "content": (self.text.clone().or_else(|| self.refusal.clone())),
+        });
+        if !self.calls.is_empty() {
+            let calls = self.calls.iter().map(|call| {
+                json!({
+                    "id": (call.id.clone()),
+                    "type": "function",
+                    "function": {
+                        "name": (call.name.clone()),
+                        "arguments": (call.arguments.clone())
+                    }
+                })
+            });
+            message.insert("tool_calls", Json::List(calls.collect()));
+        }
+        let mut completion = object!({
+            "choices": [{"finish_reason": (self.finish.as_str()), "message": (message)}],
+        });
+        if let Some(model) = &self.model {
+            completion.insert("model", model.clone());
+        }
+        if let Some(usage) = self.usage {
+            completion.insert(
+                "usage",
+                object!({
+                    "prompt_tokens": (count(usage.prompt)),
+                    "completion_tokens": (count(usage.completion)),
+                }),
+            );
+        }
+        Json::Object(completion)
+    }
+}
+
+/// A count as JSON; counts beyond 2^63 do not occur and are cut there.
+pub fn count(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,101 @@
+//! An answer that is being put together from a stream.
+
+use super::{Answer, Delta, RawCall, Usage};
+
+/// Collects the pieces of an answer, and says each as a delta.
+///
+/// Calls are told apart by a key that the provider gives (a place, an id): pieces of several
+/// calls may alternate.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    pub answer: Answer,
+    keys: Vec<String>,
+}
+
+impl Draft {
+    pub fn text(&mut self, text: &str, deltas: &mut Vec<Delta>) {
+        if !text.is_empty() {
+            self.answer.text.get_or_insert_default().push_str(text);
+            deltas.push(Delta::Text(text.to_owned()));
+        }
+    }
+
+    pub fn thinking(&mut self, text: &str, deltas: &mut Vec<Delta>) {
+        if !text.is_empty() {
+            self.answer.thinking.get_or_insert_default().push_str(text);
+            deltas.push(Delta::Thinking(text.to_owned()));
+        }
+    }
+
+    pub fn refusal(&mut self, text: &str, deltas: &mut Vec<Delta>) {
+        if !text.is_empty() {
+            self.answer.refusal.get_or_insert_default().push_str(text);
+            deltas.push(Delta::Text(text.to_owned()));
+        }
+    }
+
+    /// The place of the call with this key, a new one if there is none yet.
+    pub fn call(&mut self, key: &str) -> usize {
+        match self.keys.iter().position(|known| known == key) {
+            Some(place) => place,
+            None => {
+                self.keys.push(key.to_owned());
+                self.answer.calls.push(RawCall::default());
+                self.keys.len() - 1
+            }
+        }
+    }
+
+    /// The key of the call at a place.
+    pub fn key(&self, place: usize) -> Option<&str> {
+        self.keys.get(place).map(String::as_str)
+    }
+
+    /// Gives a call its id and name. Said again they change nothing, so that a repeated piece
+    /// does no harm.
+    pub fn name_call(&mut self, place: usize, id: &str, name: &str, deltas: &mut Vec<Delta>) {
+        let Some(call) = self.answer.calls.get_mut(place) else {
+            return;
+        };
+        if call.id.is_empty() {
+            call.id.push_str(id);
+        }
+        if call.name.is_empty() && !name.is_empty() {
+            call.name.push_str(name);
+            deltas.push(Delta::CallStarted {
+                call: place,
+                name: name.to_owned(),
+            });
+        }
+    }
+
+    pub fn arguments(&mut self, place: usize, text: &str, deltas: &mut Vec<Delta>) {
+        if let Some(call) = self.answer.calls.get_mut(place)
+            && !text.is_empty()
+        {
+            call.arguments.push_str(text);
+            deltas.push(Delta::Arguments {
+                call: place,
+                text: text.to_owned(),
+            });
+        }
+    }
+
+    /// Replaces what is known of a call's arguments by the whole of them.
+    pub fn whole_arguments(&mut self, place: usize, text: &str, deltas: &mut Vec<Delta>) {
+        let Some(call) = self.answer.calls.get_mut(place) else {
+            return;
+        };
+        if let Some(missing) = text.strip_prefix(call.arguments.as_str()) {
+            let missing = missing.to_owned();
+            self.arguments(place, &missing, deltas);
+        } else {
+            call.arguments = text.to_owned();
+        }
+    }
+
+    pub fn usage(&mut self, usage: Usage, deltas: &mut Vec<Delta>) {
+        self.answer.usage = Some(usage);
+        deltas.push(Delta::Usage(usage));
+    }
+}

@@ -1,0 +1,316 @@
+//! Messages as turns that every provider accepts.
+//!
+//! What always holds for the turns: every call is answered right after the message that made it, in
+//! the order of the calls, once; nothing else is an answer. Ids are unique within the history. What
+//! episodes hold besides (answers to no call, unanswered calls, shared ids) is mended here, so that
+//! no provider refuses a history that aviary made.
+
+use std::collections::HashSet;
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::{AnyMessage, Role, ToolRequestMessage, ToolResponseMessage};
+
+/// A piece of what a person, an environment or a tool says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// Text.
+    Text(String),
+    /// An image: its `data:` or web address.
+    Image(String),
+}
+
+/// A call as history holds it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PastCall {
+    /// Its id, unique in the history.
+    pub id: String,
+    /// The tool.
+    pub name: Text,
+    /// The arguments.
+    pub arguments: Object,
+    /// The answer to it.
+    pub answer: Vec<Part>,
+}
+
+/// One turn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Turn {
+    /// Instructions.
+    System(String),
+    /// Anything said to the model that answers no call.
+    User(Vec<Part>),
+    /// What the model said and called, with the answers to its calls.
+    Assistant {
+        /// What it said; may be empty.
+        text: String,
+        /// The calls, each with its answer.
+        calls: Vec<PastCall>,
+        /// Parts that its provider wants back, under that provider's name.
+        echo: Option<Echo>,
+    },
+}
+
+/// Parts that a provider wants back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Echo {
+    /// The provider that gave them.
+    pub provider: Text,
+    /// The parts, as they came.
+    pub parts: Vec<Json>,
+}
+
+/// Where a request message's info keeps what its provider wants back:
+/// `{"provider": name, "parts": [...]}`.
+pub const ECHO_KEY: &str = "echo";
+
+/// What stands for an answer that never came.
+pub const NO_ANSWER: &str = "This call was not answered.";
+
+/// The messages as turns. `make_id` gives the id under which the n-th call is sent, from the id
+/// that it has (for providers that demand a form); ids that come twice are changed before that.
+pub fn turns(messages: &[AnyMessage], make_id: impl Fn(usize, &str) -> String) -> Vec<Turn> {
+    let mut history = History {
+        turns: Vec::new(),
+        original_ids: Vec::new(),
+        used: HashSet::new(),
+        made: 0,
+    };
+    for message in messages {
+        match message {
+            AnyMessage::Request(request) => history.request(request, &make_id),
+            AnyMessage::Response(response) => history.response(response),
+            AnyMessage::Plain(message) => match message.role {
+                Role::System => history
+                    .turns
+                    .push(Turn::System(text_of(message_parts(&message.body)))),
+                Role::Assistant => history.turns.push(Turn::Assistant {
+                    text: text_of(message_parts(&message.body)),
+                    calls: Vec::new(),
+                    echo: None,
+                }),
+                Role::User | Role::Tool | Role::Function => {
+                    history.user(message_parts(&message.body))
+                }
+            },
+        }
+    }
+    history.finish()
+}
+
+struct History {
+    turns: Vec<Turn>,
+    /// The ids that the calls of the last assistant turn have in the messages; answers refer to
+    /// these. Empty once anything but answers followed.
+    original_ids: Vec<Text>,
+    used: HashSet<String>,
+    made: usize,
+}
+
+impl History {
+    fn request(&mut self, request: &ToolRequestMessage, make_id: &impl Fn(usize, &str) -> String) {
+        self.original_ids = request
+            .tool_calls
+            .iter()
+            .map(|call| call.id.clone())
+            .collect();
+        let mut calls = Vec::with_capacity(request.tool_calls.len());
+        for call in &request.tool_calls {
+            let mut id = make_id(self.made, &call.id);
+            self.made += 1;
+            while id.is_empty() || !self.used.insert(id.clone()) {
+                id = make_id(self.made, &format!("{}-{}", call.id, self.made));
+                self.made += 1;
+            }
+            calls.push(PastCall {
+                id,
+                name: call.function.name.clone(),
+                arguments: call.function.arguments.clone(),
+                answer: Vec::new(),
+            });
+        }
+        self.turns.push(Turn::Assistant {
+            text: text_of(message_parts(&request.body)),
+            calls,
+            echo: echo_of(request),
+        });
+    }
+
+    fn response(&mut self, response: &ToolResponseMessage) {
+        let parts = message_parts(&response.body);
+        // The first call of that id that waits for an answer: ids may be shared.
+        if let Some(Turn::Assistant { calls, .. }) = self.turns.last_mut()
+            && let Some((call, _)) = calls
+                .iter_mut()
+                .zip(&self.original_ids)
+                .find(|(call, id)| call.answer.is_empty() && **id == response.tool_call_id)
+        {
+            call.answer = if parts.is_empty() {
+                vec![Part::Text(String::new())]
+            } else {
+                parts
+            };
+            return;
+        }
+        self.user(parts);
+    }
+
+    fn user(&mut self, parts: Vec<Part>) {
+        match self.turns.last_mut() {
+            Some(Turn::User(known)) => known.extend(parts),
+            _ => self.turns.push(Turn::User(parts)),
+        }
+    }
+
+    fn finish(mut self) -> Vec<Turn> {
+        for turn in &mut self.turns {
+            if let Turn::Assistant { calls, .. } = turn {
+                for call in calls.iter_mut().filter(|call| call.answer.is_empty()) {
+                    call.answer = vec![Part::Text(NO_ANSWER.into())];
+                }
+            }
+        }
+        self.turns
+    }
+}
+
+fn echo_of(request: &ToolRequestMessage) -> Option<Echo> {
+    let echo = request.body.info.as_ref()?.get(ECHO_KEY)?;
+    Some(Echo {
+        provider: echo.get("provider")?.as_text()?.clone(),
+        parts: echo.get("parts")?.as_list()?.to_vec(),
+    })
+}
+
+/// The content as parts: the blocks of multimodal content, else its text; none if there is none.
+fn message_parts(body: &volary_core::message::Body) -> Vec<Part> {
+    match (body.blocks(), &body.content) {
+        (Some(blocks), _) => blocks.iter().filter_map(part).collect(),
+        (None, Some(text)) => vec![Part::Text(text.to_string())],
+        (None, None) => Vec::new(),
+    }
+}
+
+fn part(block: &Json) -> Option<Part> {
+    if let Some(text) = block.get("text").and_then(Json::as_text) {
+        return Some(Part::Text(text.to_string()));
+    }
+    let image = block.get("image_url")?;
+    let url = image.as_text().or_else(|| image.get("url")?.as_text())?;
+    Some(Part::Image(url.to_string()))
+}
+
+/// The texts of parts, one a line; images are left out, since where this is used none can stand.
+pub fn text_of(parts: impl IntoIterator<Item = Part>) -> String {
+    let texts: Vec<String> = parts
+        .into_iter()
+        .filter_map(|part| match part {
+            Part::Text(text) => Some(text),
+            Part::Image(_) => None,
+        })
+        .collect();
+    texts.join("\n")
+}
+
+/// An image as its media type and base64 data, if its address holds them.
+pub fn image_data(url: &str) -> Option<(&str, &str)> {
+    let (kind, data) = url.strip_prefix("data:")?.split_once(',')?;
+    Some((kind.strip_suffix(";base64")?, data))
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::Message;
+    use volary_core::json::read::read;
+
+    use super::*;
+
+    fn messages(text: &str) -> Vec<AnyMessage> {
+        let Ok(Json::List(list)) = read(text) else {
+            panic!("no list: {text}");
+        };
+        list.iter()
+            .map(|value| AnyMessage::read(value).unwrap())
+            .collect()
+    }
+
+    fn shown(messages: &[AnyMessage]) -> Vec<String> {
+        turns(messages, |_, id| id.to_owned())
+            .into_iter()
+            .map(|turn| match turn {
+                Turn::System(text) => format!("system {text}"),
+                Turn::User(parts) => format!("user {}", text_of(parts)),
+                Turn::Assistant { text, calls, .. } => {
+                    let calls: Vec<String> = calls
+                        .into_iter()
+                        .map(|call| format!("{}={}", call.id, text_of(call.answer)))
+                        .collect();
+                    format!("assistant {text}[{}]", calls.join(" "))
+                }
+            })
+            .collect()
+    }
+
+    #[test]
+    fn answers_stand_with_their_calls_in_call_order() {
+        let messages = messages(
+            r#"[{"role":"system","content":"s"},{"role":"user","content":"u"},
+                {"role":"assistant","tool_calls":[
+                    {"id":"a","function":{"name":"f","arguments":{}}},
+                    {"id":"b","function":{"name":"g","arguments":{}}}]},
+                {"role":"tool","content":"2","name":"g","tool_call_id":"b"},
+                {"role":"tool","content":"1","name":"f","tool_call_id":"a"}]"#,
+        );
+        assert_eq!(
+            shown(&messages),
+            ["system s", "user u", "assistant [a=1 b=2]"]
+        );
+    }
+
+    #[test]
+    fn stray_and_missing_answers_are_mended() {
+        let messages = messages(
+            r#"[{"role":"assistant","content":"hm","tool_calls":[]},
+                {"role":"tool","content":"No tool calls","name":"","tool_call_id":""},
+                {"role":"assistant","tool_calls":[{"id":"a","function":{"name":"f","arguments":{}}}]},
+                {"role":"user","content":"go on"}]"#,
+        );
+        assert_eq!(
+            shown(&messages),
+            [
+                "assistant hm[]",
+                "user No tool calls",
+                "assistant [a=This call was not answered.]",
+                "user go on"
+            ]
+        );
+    }
+
+    #[test]
+    fn shared_ids_become_unique() {
+        let messages = messages(
+            r#"[{"role":"assistant","tool_calls":[
+                    {"id":"a","function":{"name":"f","arguments":{}}},
+                    {"id":"a","function":{"name":"g","arguments":{}}}]},
+                {"role":"tool","content":"1","name":"f","tool_call_id":"a"},
+                {"role":"tool","content":"2","name":"g","tool_call_id":"a"}]"#,
+        );
+        assert_eq!(shown(&messages), ["assistant [a=1 a-2=2]"]);
+    }
+
+    #[test]
+    fn images_are_parts() {
+        let message = Message::new(
+            Role::User,
+            r#"[{"type":"image_url","image_url":{"url":"data:image/png;base64,AAAA"}}]"#,
+        );
+        let mut message = message;
+        message.body.content_is_json_str = true;
+        let turns = turns(&[message.into()], |_, id| id.to_owned());
+        let image = Part::Image("data:image/png;base64,AAAA".into());
+        assert_eq!(turns, [Turn::User(vec![image])]);
+        assert_eq!(
+            image_data("data:image/png;base64,AAAA"),
+            Some(("image/png", "AAAA"))
+        );
+    }
+}

@@ -1,0 +1,118 @@
+//! Mistral Chat Completions: OpenAI's form, with differences that matter. `tool_choice` is `any`
+//! where others say `required`; ids of calls are nine letters or digits; the seed is
+//! `random_seed`; contents may be chunks; only a few headers pass its CORS rules.
+
+use volary_core::json::{Json, Text};
+use volary_core::{json, object};
+
+use super::history::turns;
+use super::openai_chat::{
+    ChatStream, bearer, messages, model_ids, models_request, read_completion, tools,
+};
+use super::{
+    Answer, ApiKey, HttpRequest, ModelError, ModelRequest, Provider, StreamReader, ToolChoice,
+};
+
+/// The codec.
+pub struct Mistral;
+
+impl Provider for Mistral {
+    fn name(&self) -> &'static str {
+        "mistral"
+    }
+
+    fn request(&self, base_url: &str, key: &ApiKey, request: &ModelRequest) -> HttpRequest {
+        let turns = turns(&request.messages, |_, id| nine_characters(id));
+        let mut body = object!({
+            "model": (request.model.clone()),
+            "messages": (messages(&turns)),
+        });
+        if !request.tools.is_empty() {
+            body.insert("tools", tools(request));
+            if let Some(choice) = &request.tool_choice {
+                body.insert("tool_choice", tool_choice(choice));
+            }
+        }
+        if let Some(temperature) = request.temperature {
+            body.insert("temperature", temperature);
+        }
+        if let Some(limit) = request.max_tokens {
+            body.insert("max_tokens", limit);
+        }
+        if !request.stop.is_empty() {
+            body.insert("stop", request.stop.clone());
+        }
+        if let Some(seed) = request.seed {
+            body.insert("random_seed", seed);
+        }
+        if request.stream {
+            body.insert("stream", true);
+        }
+        HttpRequest {
+            url: format!("{base_url}/chat/completions"),
+            headers: bearer(key),
+            body: Json::Object(body).to_compact_text(),
+        }
+    }
+
+    fn read(&self, body: &Json) -> Result<Answer, ModelError> {
+        read_completion(body)
+    }
+
+    fn stream(&self) -> Box<dyn StreamReader> {
+        Box::new(ChatStream::default())
+    }
+
+    fn models(&self, base_url: &str, key: &ApiKey) -> HttpRequest {
+        models_request(base_url, key)
+    }
+
+    fn read_models(&self, body: &Json) -> Vec<Text> {
+        model_ids(body)
+    }
+}
+
+fn tool_choice(choice: &ToolChoice) -> Json {
+    match choice {
+        ToolChoice::Required => "any".into(),
+        ToolChoice::Auto => "auto".into(),
+        ToolChoice::None => "none".into(),
+        ToolChoice::Tool(name) => json!({"type": "function", "function": {"name": (name.clone())}}),
+    }
+}
+
+/// The id itself if it has Mistral's form, else one made from it: always the same, so that a
+/// history stays the same from request to request.
+fn nine_characters(id: &str) -> String {
+    if id.len() == 9 && id.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return id.to_owned();
+    }
+    // FNV-1a, then base 36: 36^9 ids are enough for any history, and clashes are mended there.
+    let mut hash = id.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    (0..9)
+        .map(|_| {
+            let digit = u32::try_from(hash % 36).unwrap_or(0);
+            hash /= 36;
+            char::from_digit(digit, 36).unwrap_or('0')
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_get_the_form_that_mistral_wants() {
+        assert_eq!(nine_characters("abcDEF123"), "abcDEF123");
+        for id in ["", "call_1", "toolu_0123456789", "é"] {
+            let made = nine_characters(id);
+            assert_eq!(made.len(), 9, "{id}");
+            assert!(made.bytes().all(|byte| byte.is_ascii_alphanumeric()));
+            assert_eq!(made, nine_characters(id));
+        }
+        assert_ne!(nine_characters("call_1"), nine_characters("call_2"));
+    }
+}

@@ -1,0 +1,34 @@
+//! Models as policies: what is asked of a model, what it answers, and how each provider says that
+//! on the wire.
+//!
+//! Everything here is sans-I/O: a [`Provider`] turns a [`ModelRequest`] into an [`HttpRequest`], and
+//! the bytes of the reply into an [`Answer`]. Whoever has a network moves the bytes.
+//!
+//! - [`request`], [`answer`], [`error`]: the words that all providers share.
+//! - [`history`]: messages as turns that every provider accepts.
+//! - [`sse`]: server-sent events; [`reply`]: bytes of a reply to deltas and the answer.
+//! - [`openai_chat`], [`openai_responses`], [`anthropic`], [`gemini`], [`mistral`]: the providers.
+//! - [`selector`]: aviary's ToolSelector and its ledger, over any of them.
+
+pub mod answer;
+pub mod anthropic;
+mod draft;
+pub mod error;
+pub mod gemini;
+pub mod history;
+pub mod http;
+pub mod mistral;
+pub mod openai_chat;
+pub mod openai_responses;
+pub mod provider;
+pub mod reply;
+pub mod request;
+pub mod selector;
+pub mod sse;
+
+pub use answer::{Answer, Delta, Finish, RawCall, Usage};
+pub use error::ModelError;
+pub use http::{ApiKey, HttpRequest};
+pub use provider::{Provider, ProviderKind, StreamReader};
+pub use reply::Reply;
+pub use request::{Effort, ModelRequest, ToolChoice};

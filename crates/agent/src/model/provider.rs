@@ -1,0 +1,74 @@
+//! What a provider is to us: a way to say a request, and a way to read its reply.
+
+use volary_core::json::{Json, Text};
+
+use super::sse::SseEvent;
+use super::{Answer, ApiKey, Delta, HttpRequest, ModelError, ModelRequest};
+use super::{anthropic, gemini, mistral, openai_chat, openai_responses};
+
+/// The wire formats that are spoken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ProviderKind {
+    /// OpenAI Chat Completions, and all that is compatible with it.
+    OpenAiChat,
+    /// OpenAI Responses.
+    OpenAiResponses,
+    /// Anthropic Messages.
+    Anthropic,
+    /// Google Gemini, native.
+    Gemini,
+    /// Mistral Chat Completions.
+    Mistral,
+}
+
+impl ProviderKind {
+    /// All of them, in the order of display.
+    pub const ALL: [ProviderKind; 5] = [
+        ProviderKind::OpenAiChat,
+        ProviderKind::OpenAiResponses,
+        ProviderKind::Anthropic,
+        ProviderKind::Gemini,
+        ProviderKind::Mistral,
+    ];
+
+    /// The codec.
+    pub fn provider(self) -> &'static dyn Provider {
+        match self {
+            ProviderKind::OpenAiChat => &openai_chat::OpenAiChat,
+            ProviderKind::OpenAiResponses => &openai_responses::OpenAiResponses,
+            ProviderKind::Anthropic => &anthropic::Anthropic,
+            ProviderKind::Gemini => &gemini::Gemini,
+            ProviderKind::Mistral => &mistral::Mistral,
+        }
+    }
+}
+
+/// Reads the events of a stream.
+pub trait StreamReader {
+    /// Takes an event; what it brings is added to `deltas`.
+    fn event(&mut self, event: &SseEvent, deltas: &mut Vec<Delta>) -> Result<(), ModelError>;
+
+    /// The answer as far as it came, and whether the provider said that it is whole.
+    fn answer(&mut self) -> (Answer, bool);
+}
+
+/// A wire format.
+pub trait Provider {
+    /// Its name, under which answers keep what it wants back.
+    fn name(&self) -> &'static str;
+
+    /// A request as it goes over the wire. `base_url` has no slash at its end.
+    fn request(&self, base_url: &str, key: &ApiKey, request: &ModelRequest) -> HttpRequest;
+
+    /// The answer in a whole reply of a success status.
+    fn read(&self, body: &Json) -> Result<Answer, ModelError>;
+
+    /// A reader for a streamed reply.
+    fn stream(&self) -> Box<dyn StreamReader>;
+
+    /// Where the list of models is found, with the headers for it.
+    fn models(&self, base_url: &str, key: &ApiKey) -> HttpRequest;
+
+    /// The names in the list of models.
+    fn read_models(&self, body: &Json) -> Vec<Text>;
+}

@@ -1,0 +1,192 @@
+//! Aviary's ToolSelector and its ledger, as two halves around a request that somebody else sends.
+//!
+//! [`ToolSelector::request`] says what to send, [`ToolSelector::read`] turns the completion into an
+//! action. Both speak the form of OpenAI's completions, as aviary's does; an [`Answer`](super::Answer) of any
+//! provider comes in that form by [`Answer::to_completion`](super::Answer::to_completion).
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::message::dump::DumpOptions;
+use volary_core::message::error::{MalformedMessageError, MessageError};
+use volary_core::tool::wire::ToolDumpOptions;
+use volary_core::{AnyMessage, Tool, ToolRequestMessage, json, object};
+
+use super::ToolChoice;
+
+/// Selects tools by a model.
+#[derive(Clone, Debug)]
+pub struct ToolSelector {
+    model: Text,
+    ledger: Option<Vec<AnyMessage>>,
+    own_completion: bool,
+}
+
+/// What is sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SelectorRequest {
+    /// The model.
+    pub model: Text,
+    /// All messages to send: those of the ledger, if there is one.
+    pub messages: Vec<AnyMessage>,
+    /// The tools on offer.
+    pub tools: Vec<Tool>,
+    /// What to do with them; `None` leaves it to the provider.
+    pub tool_choice: Option<ToolChoice>,
+}
+
+impl ToolSelector {
+    /// A selector with a model's name. With `accum_messages` it keeps a ledger of all messages.
+    /// `own_completion` says that completions come from a function of the caller's (aviary then takes
+    /// `stop` as a reason to finish when one tool was chosen).
+    pub fn new(model: impl Into<Text>, accum_messages: bool, own_completion: bool) -> Self {
+        ToolSelector {
+            model: model.into(),
+            ledger: accum_messages.then(Vec::new),
+            own_completion,
+        }
+    }
+
+    /// The messages of the ledger, if there is one.
+    pub fn ledger(&self) -> Option<&[AnyMessage]> {
+        self.ledger.as_deref()
+    }
+
+    /// What to send. The ledger takes the messages at once: they stay if the request fails.
+    pub fn request(
+        &mut self,
+        messages: &[AnyMessage],
+        tools: &[Tool],
+        tool_choice: Option<ToolChoice>,
+    ) -> SelectorRequest {
+        let messages = match &mut self.ledger {
+            Some(ledger) => {
+                ledger.extend_from_slice(messages);
+                ledger.clone()
+            }
+            None => messages.to_vec(),
+        };
+        SelectorRequest {
+            model: self.model.clone(),
+            messages,
+            tools: tools.to_vec(),
+            tool_choice,
+        }
+    }
+
+    /// Turns a completion into an action, which the ledger takes. The action's info has `usage`
+    /// (tokens of prompt and completion) and `model`. An action without calls is accepted.
+    pub fn read(
+        &mut self,
+        completion: &Json,
+        tool_choice: Option<&ToolChoice>,
+    ) -> Result<ToolRequestMessage, MalformedMessageError> {
+        let choices = completion
+            .get("choices")
+            .and_then(Json::as_list)
+            .unwrap_or(&[]);
+        let [choice] = choices else {
+            return Err(malformed(format!(
+                "Expected one choice in model response, got {} choices, full response was {}.",
+                choices.len(),
+                completion.to_python_text()
+            )));
+        };
+        let reason = choice.get("finish_reason").unwrap_or(&Json::Null);
+        let stop_is_fine = match tool_choice {
+            Some(ToolChoice::Required) => true,
+            Some(ToolChoice::Tool(_)) => self.own_completion,
+            Some(ToolChoice::Auto | ToolChoice::None) | None => false,
+        };
+        let expected = if stop_is_fine {
+            "{'tool_calls', 'stop'}"
+        } else {
+            "{'tool_calls'}"
+        };
+        let is_expected = match reason.as_text().map(|word| &**word) {
+            Some("tool_calls") => true,
+            Some("stop") => stop_is_fine,
+            _ => false,
+        };
+        if !is_expected {
+            return Err(malformed(format!(
+                "Expected a finish reason in {expected} in model response, got finish reason {}, \
+                 full response was {}.",
+                reason.to_repr(),
+                completion.to_python_text()
+            )));
+        }
+        let selection = self.selection(choice, completion.get("usage"));
+        let selection = selection.map_err(|error| {
+            malformed(format!(
+                "Failed to convert model response's message into a tool request message: {error} \
+                 Full response was {}.",
+                completion.to_python_text()
+            ))
+        })?;
+        if let Some(ledger) = &mut self.ledger {
+            ledger.push(selection.clone().into());
+        }
+        Ok(selection)
+    }
+
+    fn selection(
+        &self,
+        choice: &Json,
+        usage: Option<&Json>,
+    ) -> Result<ToolRequestMessage, MessageError> {
+        let message = choice.get("message").cloned().unwrap_or_default();
+        let mut selection = ToolRequestMessage::read(&message)?;
+        let tokens = |key: &str| {
+            usage
+                .and_then(|usage| usage.get(key))
+                .cloned()
+                .unwrap_or(Json::from(0))
+        };
+        selection.body.info = Some(object!({
+            "usage": [(tokens("prompt_tokens")), (tokens("completion_tokens"))],
+            "model": (self.model.clone()),
+        }));
+        Ok(selection)
+    }
+}
+
+impl SelectorRequest {
+    /// The request in the form that a completion function gets. Fails if a flagged content is no JSON.
+    pub fn to_json(&self) -> Result<Object, MessageError> {
+        let options = DumpOptions {
+            exclude_none: true,
+            ..DumpOptions::default()
+        };
+        let messages: Result<Vec<Json>, MessageError> = self
+            .messages
+            .iter()
+            .map(|message| message.dump(&options).map(Json::Object))
+            .collect();
+        let tools = self
+            .tools
+            .iter()
+            .map(|tool| tool.dump(ToolDumpOptions::WIRE));
+        let mut request = object!({
+            "model": (self.model.clone()),
+            "messages": (Json::List(messages?)),
+            "tools": (Json::List(tools.map(Json::Object).collect())),
+        });
+        if let Some(choice) = &self.tool_choice {
+            let choice = match choice {
+                ToolChoice::Required => "required".into(),
+                ToolChoice::Auto => "auto".into(),
+                ToolChoice::None => "none".into(),
+                ToolChoice::Tool(name) => {
+                    json!({"type": "function", "function": {"name": (name.clone())}})
+                }
+            };
+            request.insert("tool_choice", choice);
+        }
+        Ok(request)
+    }
+}
+
+fn malformed(message: String) -> MalformedMessageError {
+    MalformedMessageError {
+        message: message.into(),
+    }
+}
