@@ -1,0 +1,126 @@
+//! Word problems written for Volary in the style of GSM8K, on three levels.
+
+use volary_core::dataset::{DatasetError, Task, TaskDataset};
+use volary_core::environment::{Environment, Setting};
+use volary_core::json;
+use volary_core::json::{Json, Text};
+use volary_core::registry::{DatasetEntry, RegistryError};
+
+use super::gsm8k::parse_answer;
+use super::opening;
+use crate::calculator::{Calculator, CalculatorConfig, Problem};
+use crate::jsonl;
+use crate::settings::Settings;
+
+/// The entry in the registry.
+pub const ENTRY: DatasetEntry = DatasetEntry {
+    name: "word_problems",
+    summary: "Word problems on three levels, ready to be played with the calculator.",
+    configuration: schema,
+    make: |arguments, setting| {
+        let level = Settings::new(arguments, &["level"])?.whole("level", 1, 3)?;
+        let mut problems = problems()?;
+        problems.retain(|problem| level.is_none_or(|level| problem.level == level));
+        Ok(Box::new(WordProblems {
+            problems,
+            setting: setting.clone(),
+        }))
+    },
+};
+
+/// A word problem as its file has it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WordProblem {
+    /// Its id.
+    pub id: Text,
+    /// 1 for one or two steps, 3 for many.
+    pub level: i64,
+    /// What is asked.
+    pub question: Text,
+    /// The right answer.
+    pub number: f64,
+}
+
+struct WordProblems {
+    problems: Vec<WordProblem>,
+    setting: Setting,
+}
+
+/// All problems, easy ones first. The tests hold the file to its form, so that an error here is not
+/// to be met.
+pub fn problems() -> Result<Vec<WordProblem>, RegistryError> {
+    let mut problems = jsonl::rows(
+        include_str!("../../data/word_problems.jsonl"),
+        |row| {
+            Ok(WordProblem {
+                id: jsonl::text(row, "id")?,
+                level: row.get("level").and_then(Json::as_i64).unwrap_or_default(),
+                question: jsonl::text(row, "question")?,
+                number: parse_answer(&jsonl::text(row, "answer")?)
+                    .map_err(|error| Text::from(error.to_string()))?,
+            })
+        },
+    )
+    .map_err(|faults| RegistryError::Configuration {
+        key: "word_problems".into(),
+        reason: faults.to_string().into(),
+    })?;
+    problems.sort_by_key(|problem| problem.level);
+    Ok(problems)
+}
+
+impl WordProblem {
+    fn problem(&self) -> Problem {
+        Problem {
+            id: Some(self.id.clone()),
+            text: self.question.clone(),
+            answer: self.number,
+        }
+    }
+}
+
+impl TaskDataset for WordProblems {
+    fn kind(&self) -> &'static str {
+        "WordProblemsDataset"
+    }
+
+    fn length(&self) -> Option<usize> {
+        Some(self.problems.len())
+    }
+
+    fn task(&self, index: usize) -> Option<Task> {
+        let problem = self.problems.get(index)?;
+        Some(Task {
+            id: problem.id.clone(),
+            title: format!("Level {}: {}", problem.level, opening(&problem.question)).into(),
+            environment: "calculator",
+            configuration: problem.problem().configuration(),
+        })
+    }
+
+    fn environment_at(&self, index: usize) -> Result<Box<dyn Environment>, DatasetError> {
+        let problem = self
+            .problems
+            .get(index)
+            .ok_or_else(|| super::out_of_range(index, self.problems.len()))?
+            .problem();
+        let config = CalculatorConfig::default();
+        Ok(Box::new(Calculator::new(problem, config, &self.setting)))
+    }
+}
+
+fn schema() -> Json {
+    json!({
+        "type": "object",
+        "properties": {
+            "level": {
+                "anyOf": [{"type": "integer", "minimum": 1, "maximum": 3}, {"type": "null"}],
+                "title": "Level",
+                "description": "1 takes one or two steps, 3 takes many. Without a level, all.",
+                "default": null,
+            },
+        },
+        "required": [],
+        "additionalProperties": false,
+    })
+}

@@ -1,0 +1,62 @@
+//! What the dummy environment and its kin keep: what was said, the reward, whether it is over.
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::message::{Body, ToolRequestMessage, ToolResponseMessage};
+use volary_core::{Frame, Step, ToolSet};
+
+use crate::tool_environment::answered;
+
+/// What was said so far, and how it stands. Reward and end stay until a reset.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Progress {
+    contents: Vec<Json>,
+    /// The reward that every step gives.
+    pub reward: f64,
+    /// Whether the episode is over.
+    pub done: bool,
+}
+
+impl Progress {
+    /// Right after a reset.
+    pub fn new(opening: Text) -> Self {
+        Progress {
+            contents: vec![Json::Text(opening)],
+            ..Progress::default()
+        }
+    }
+
+    /// Takes in the replies to an action, and makes the step of them. An action without calls gets
+    /// a reply that says so.
+    pub fn step(
+        &mut self,
+        action: &ToolRequestMessage,
+        mut replies: Vec<ToolResponseMessage>,
+    ) -> Step {
+        if replies.is_empty() {
+            let text = format!("No tool calls input in tool request {action}.");
+            replies.push(ToolResponseMessage {
+                body: Body::text(text),
+                name: Text::default(),
+                tool_call_id: Text::default(),
+            });
+        }
+        let contents = replies
+            .iter()
+            .map(|reply| reply.body.content.clone().into());
+        self.contents.extend(contents);
+        answered(replies, self.reward, self.done)
+    }
+
+    /// The frame of aviary's `DummyEnv`.
+    pub fn frame<S>(&self, tools: &ToolSet<S>) -> Frame {
+        let names = tools.names().cloned().map(Json::Text).collect();
+        Frame::new(
+            Object::from_distinct(vec![("messages".into(), Json::List(self.contents.clone()))]),
+            Object::from_distinct(vec![
+                ("tool_names".into(), Json::List(names)),
+                ("done".into(), self.done.into()),
+                ("reward".into(), self.reward.into()),
+            ]),
+        )
+    }
+}

@@ -1,0 +1,231 @@
+//! Tools that take their time: to see timeouts, concurrency, and tools that must run alone.
+//!
+//! Without configuration it is the environment of aviary's own tests: each tool takes far longer
+//! than it may, so every call of one fails.
+
+use std::cell::RefCell;
+use std::time::Duration;
+
+use volary_core::exec::ExecOptions;
+use volary_core::json::{Json, Object, Text};
+use volary_core::message::{ToolRequestMessage, ToolResponseMessage};
+use volary_core::registry::{EnvironmentEntry, RegistryError};
+use volary_core::view::{Block, Tone, View, ViewInput};
+use volary_core::{AnyMessage, Clock, Step, ToolSet, json};
+use volary_macros::tool;
+
+use crate::calls::{Exchange, exchanges};
+use crate::settings::Settings;
+use crate::tool_environment::{ToolEnvironment, ToolState, answered};
+
+/// The entry in the registry.
+pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
+    name: "slow",
+    summary: "Tools that take their time: see timeouts and concurrency.",
+    configuration: schema,
+    make: |configuration, setting| {
+        let config = SlowConfig::read(configuration)?;
+        let tools = if config.with_writer {
+            &TOOLS_AND_WRITER
+        } else {
+            &TOOLS
+        };
+        let environment =
+            ToolEnvironment::new(Pace(config.tool_time), tools.with(ToolSet::clone), setting);
+        Ok(Box::new(environment.with_options(config.options())))
+    },
+    from_task: None,
+    view: Some(view),
+    oracle: None,
+};
+
+/// The longest time that can be configured.
+const MOST_SECONDS: f64 = 3600.0;
+
+thread_local! {
+    static TOOLS: ToolSet<Pace> = ToolSet::new([slow_tool::tool(), aslow_tool::tool()]);
+    static TOOLS_AND_WRITER: ToolSet<Pace> =
+        ToolSet::new([slow_tool::tool(), aslow_tool::tool(), slow_writer::tool()]);
+}
+
+/// How long each tool takes: the state of aviary's `SlowEnv`, whose time here can be set.
+#[derive(Clone)]
+struct Pace(Duration);
+
+/// I am very slow.
+#[tool]
+async fn slow_tool(state: &RefCell<Pace>, clock: &dyn Clock) {
+    take_time(state, clock).await;
+}
+
+/// I am very slow.
+#[tool]
+async fn aslow_tool(state: &RefCell<Pace>, clock: &dyn Clock) {
+    take_time(state, clock).await;
+}
+
+/// I am very slow, and nothing else runs beside me.
+#[tool(concurrency_safe = false)]
+async fn slow_writer(state: &RefCell<Pace>, clock: &dyn Clock) {
+    take_time(state, clock).await;
+}
+
+async fn take_time(state: &RefCell<Pace>, clock: &dyn Clock) {
+    let time = state.borrow().0;
+    clock.sleep(time).await;
+}
+
+#[derive(Clone, Copy)]
+struct SlowConfig {
+    tool_time: Duration,
+    limit: Option<Duration>,
+    concurrent: bool,
+    answer_timeouts: bool,
+    with_writer: bool,
+}
+
+impl Default for SlowConfig {
+    fn default() -> Self {
+        SlowConfig {
+            tool_time: Duration::from_millis(100),
+            limit: Some(Duration::from_micros(100)),
+            concurrent: true,
+            answer_timeouts: false,
+            with_writer: false,
+        }
+    }
+}
+
+impl SlowConfig {
+    fn read(configuration: &Object) -> Result<Self, RegistryError> {
+        let known = [
+            "tool_seconds",
+            "limit_seconds",
+            "concurrent",
+            "answer_timeouts",
+            "with_writer",
+        ];
+        let settings = Settings::new(configuration, &known)?;
+        let default = SlowConfig::default();
+        let seconds = |key, default: Duration| {
+            settings
+                .seconds(key, default.as_secs_f64(), MOST_SECONDS)
+                .map(Duration::from_secs_f64)
+        };
+        let limit = match (configuration.get("limit_seconds"), default.limit) {
+            (Some(Json::Null), _) | (None, None) => None,
+            (Some(_), limit) | (None, limit) => {
+                Some(seconds("limit_seconds", limit.unwrap_or_default())?)
+            }
+        };
+        Ok(SlowConfig {
+            tool_time: seconds("tool_seconds", default.tool_time)?,
+            limit,
+            concurrent: settings.boolean("concurrent", default.concurrent)?,
+            answer_timeouts: settings.boolean("answer_timeouts", default.answer_timeouts)?,
+            with_writer: settings.boolean("with_writer", default.with_writer)?,
+        })
+    }
+
+    fn options(&self) -> ExecOptions {
+        ExecOptions {
+            concurrency: self.concurrent,
+            handle_tool_exc: self.answer_timeouts,
+            exec_timeout: self.limit,
+            ..ExecOptions::default()
+        }
+    }
+}
+
+impl ToolState for Pace {
+    const KIND: &'static str = "SlowEnv";
+
+    fn opening(&self) -> Vec<AnyMessage> {
+        Vec::new()
+    }
+
+    fn step(&mut self, _: &ToolRequestMessage, replies: Vec<ToolResponseMessage>) -> Step {
+        answered(replies, 0.0, false)
+    }
+}
+
+/// When each call began and how long it took, from the times in the replies.
+fn view(input: &ViewInput<'_>) -> View {
+    let exchanges = exchanges(input.messages);
+    if exchanges.is_empty() {
+        return View::default();
+    }
+    let first = exchanges
+        .iter()
+        .filter_map(|exchange| moment(exchange, "start_ts"))
+        .fold(f64::INFINITY, f64::min);
+    let rows = exchanges.iter().map(|exchange| {
+        let call: Text = format!("{} ({})", exchange.tool(), exchange.call.id).into();
+        let times = moment(exchange, "start_ts").zip(moment(exchange, "end_ts"));
+        match times {
+            None => (call, "no reply".into(), Tone::Bad),
+            Some((start, end)) => {
+                let failed = exchange.content().starts_with("Encountered exception");
+                let tone = if failed { Tone::Bad } else { Tone::Good };
+                let (from, to) = (start - first, end - first);
+                let text = format!("{from:.2} s to {to:.2} s ({:.2} s)", end - start);
+                (call, text.into(), tone)
+            }
+        }
+    });
+    View {
+        blocks: vec![Block::Results {
+            label: "When the calls ran".into(),
+            rows: rows.collect(),
+        }],
+    }
+}
+
+fn moment(exchange: &Exchange<'_>, key: &str) -> Option<f64> {
+    exchange.reply?.body.info.as_ref()?.get(key)?.as_f64()
+}
+
+fn schema() -> Json {
+    let default = SlowConfig::default();
+    let switch = |title: &str, description: &str, default: bool| json!({"type": "boolean", "title": title, "description": description, "default": default});
+    json!({
+        "type": "object",
+        "properties": {
+            "tool_seconds": {
+                "type": "number",
+                "minimum": 0,
+                "maximum": MOST_SECONDS,
+                "title": "Time of a tool (s)",
+                "description": "How long each tool takes, in seconds.",
+                "default": (default.tool_time.as_secs_f64()),
+            },
+            "limit_seconds": {
+                "anyOf": [
+                    {"type": "number", "minimum": 0, "maximum": MOST_SECONDS},
+                    {"type": "null"},
+                ],
+                "title": "Time limit of a call (s)",
+                "description": "How long a call may take before it fails; without a limit, as long \
+                                as it takes. Waiting for its turn does not count.",
+                "default": (default.limit.map(|limit| limit.as_secs_f64())),
+            },
+            "concurrent": (switch(
+                "Concurrent calls",
+                "Whether the calls of one action run beside each other.",
+                default.concurrent,
+            )),
+            "answer_timeouts": (switch(
+                "Answer timeouts",
+                "Whether a call over the limit gets a reply that says so; else the step fails.",
+                default.answer_timeouts,
+            )),
+            "with_writer": (switch(
+                "A tool that runs alone",
+                "Whether there is a third tool, slow_writer, beside which nothing runs.",
+                default.with_writer,
+            )),
+        },
+        "required": [],
+        "additionalProperties": false,
+    })
+}
