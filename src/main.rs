@@ -1,3 +1,5 @@
 //! The page of Volary, and its worker: one wasm binary that looks where it was started.
 
-fn main() {}
+fn main() {
+    volary::start();
+}

@@ -1,0 +1,287 @@
+//! The policy: which one acts, with what settings. The settings are a form made from a schema, as
+//! everything else that is filled in here.
+
+use leptos::prelude::*;
+use volary_agent::oracle::Oracle;
+use volary_agent::policy::{Policy, PolicyError};
+use volary_agent::random::RandomPolicy;
+use volary_agent::scripted::{self, Scripted};
+use volary_core::json::{Json, Text};
+use volary_core::registry::EnvironmentEntry;
+use volary_core::{AnyMessage, ToolRequestMessage, json};
+
+use super::state::Playground;
+use crate::projection::form::Form;
+
+const SCRIPT: &str = "Script";
+const POLICY_SEED: &str = "Policy seed";
+const DELAY: &str = "Delay";
+const MAXIMUM_STEPS: &str = "Maximum steps";
+
+/// Who acts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PolicyKind {
+    /// The person.
+    #[default]
+    Manual,
+    /// A list of actions.
+    Scripted,
+    /// Random actions, drawn from the schemas.
+    Random,
+    /// The environment's own solution.
+    Oracle,
+}
+
+impl PolicyKind {
+    /// All of them, in the order of display.
+    pub const ALL: [PolicyKind; 4] = [
+        PolicyKind::Manual,
+        PolicyKind::Scripted,
+        PolicyKind::Random,
+        PolicyKind::Oracle,
+    ];
+
+    /// Its name, for people.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PolicyKind::Manual => "Manual",
+            PolicyKind::Scripted => "Scripted",
+            PolicyKind::Random => "Random",
+            PolicyKind::Oracle => "Oracle",
+        }
+    }
+
+    /// What it does, for people.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            PolicyKind::Manual => "You act: choose a tool, fill it in, press Step.",
+            PolicyKind::Scripted => "Takes the actions of a list, one after the other.",
+            PolicyKind::Random => {
+                "Calls random tools with random arguments that fit their schemas."
+            }
+            PolicyKind::Oracle => "Knows the answer and gives it.",
+        }
+    }
+
+    /// Whether it can act in an environment.
+    pub fn fits(self, entry: Option<&EnvironmentEntry>) -> bool {
+        match self {
+            PolicyKind::Oracle => entry.is_some_and(|entry| entry.oracle.is_some()),
+            _ => true,
+        }
+    }
+
+    fn schema(self) -> Json {
+        let delay = json!({
+            "type": "number",
+            "description": "Seconds between two steps.",
+            "default": 0.0,
+            "minimum": 0,
+            "maximum": 60
+        });
+        let maximum = json!({
+            "type": "integer",
+            "description": "An episode that gets so long is truncated.",
+            "default": 100,
+            "minimum": 1,
+            "maximum": 100000
+        });
+        let properties = match self {
+            PolicyKind::Manual => json!({}),
+            PolicyKind::Scripted => json!({
+                SCRIPT: {
+                    "type": "string",
+                    "description": "One action a line: a call {\"name\": …, \"arguments\": {…}}, or a list of calls.",
+                    "format": "multiline"
+                },
+                DELAY: delay,
+                MAXIMUM_STEPS: maximum
+            }),
+            PolicyKind::Random => json!({
+                POLICY_SEED: {
+                    "type": "integer",
+                    "description": "The same seed draws the same actions.",
+                    "default": 0,
+                    "minimum": 0
+                },
+                DELAY: delay,
+                MAXIMUM_STEPS: maximum
+            }),
+            PolicyKind::Oracle => json!({ DELAY: delay, MAXIMUM_STEPS: maximum }),
+        };
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": (if self == PolicyKind::Scripted { vec![SCRIPT] } else { vec![] }),
+            "additionalProperties": false
+        })
+    }
+}
+
+/// The signals of the policy.
+#[derive(Clone, Copy)]
+pub struct Drive {
+    /// Who acts.
+    pub kind: RwSignal<PolicyKind>,
+    /// Its settings.
+    pub form: RwSignal<Form>,
+    /// How the run goes.
+    pub run: RwSignal<Run>,
+    /// Counts the runs.
+    pub(super) runs: StoredValue<u32>,
+}
+
+/// How a run goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Run {
+    /// Nobody runs.
+    #[default]
+    Idle,
+    /// The policy acts; the number tells runs apart.
+    Going(u32),
+    /// It was asked to stop, and the last step is still under way.
+    Stopping(u32),
+}
+
+/// What a run needs besides the policy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Limits {
+    /// Seconds between two steps.
+    pub delay: f64,
+    /// The longest episode.
+    pub max_steps: usize,
+}
+
+impl Drive {
+    /// The person acts.
+    pub fn new() -> Self {
+        Drive {
+            kind: RwSignal::default(),
+            form: RwSignal::new(Form::new(PolicyKind::Manual.schema())),
+            run: RwSignal::default(),
+            runs: StoredValue::new(0),
+        }
+    }
+}
+
+impl Default for Drive {
+    fn default() -> Self {
+        Drive::new()
+    }
+}
+
+impl Playground {
+    /// Chooses who acts. Settings that both have are kept.
+    pub fn choose_policy(self, kind: PolicyKind) {
+        let drive = self.drive;
+        drive.kind.set(kind);
+        let schema = kind.schema();
+        let mut filled = Form::new(schema.clone()).value().unwrap_or_default();
+        let former = drive.form.with_untracked(Form::value).unwrap_or_default();
+        if let (Json::Object(filled), Some(former)) = (&mut filled, former.as_object()) {
+            for key in [DELAY, MAXIMUM_STEPS] {
+                if let (Some(place), Some(value)) = (filled.get_mut(key), former.get(key)) {
+                    *place = value.clone();
+                }
+            }
+        }
+        drive.form.set(match filled {
+            Json::Object(_) => Form::with_value(schema, &filled),
+            _ => Form::new(schema),
+        });
+        if kind == PolicyKind::Scripted {
+            self.script_from_episode();
+        }
+    }
+
+    /// Puts the actions of the shown episode into the script.
+    pub fn script_from_episode(self) {
+        let drive = self.drive;
+        let actions: Vec<ToolRequestMessage> = self.episode.with_untracked(|episode| {
+            let actions = episode.actions();
+            actions
+                .filter_map(|action| match action {
+                    AnyMessage::Request(request) => Some(request.clone()),
+                    _ => None,
+                })
+                .collect()
+        });
+        let schema = PolicyKind::Scripted.schema();
+        let mut value = drive
+            .form
+            .with_untracked(Form::value)
+            .unwrap_or_else(|_| json!({ DELAY: 0.0, MAXIMUM_STEPS: 100 }));
+        if let Json::Object(value) = &mut value {
+            value.insert(SCRIPT, scripted::to_text(&actions));
+        }
+        drive.form.set(Form::with_value(schema, &value));
+    }
+
+    /// The chosen policy with its limits, if its settings are as they should be; else the field at
+    /// fault is marked.
+    pub(super) fn policy(self) -> Option<(Box<dyn Policy>, Limits)> {
+        let drive = self.drive;
+        let settings = drive.form.try_update(Form::submit).flatten()?;
+        let limits = Limits {
+            delay: settings
+                .get(DELAY)
+                .and_then(Json::as_f64)
+                .unwrap_or_default(),
+            max_steps: settings
+                .get(MAXIMUM_STEPS)
+                .and_then(Json::as_i64)
+                .and_then(|steps| steps.try_into().ok())
+                .unwrap_or(100),
+        };
+        let policy: Box<dyn Policy> = match drive.kind.get_untracked() {
+            PolicyKind::Manual => return None,
+            PolicyKind::Scripted => {
+                let text = settings.get(SCRIPT).and_then(Json::as_text)?;
+                match Scripted::parse(text) {
+                    Ok(policy) => Box::new(policy),
+                    Err(error) => {
+                        let reason = error.to_string();
+                        drive.form.update(|form| form.refuse(SCRIPT, &reason));
+                        return None;
+                    }
+                }
+            }
+            PolicyKind::Random => {
+                let seed = settings.get(POLICY_SEED).and_then(Json::as_i64);
+                Box::new(RandomPolicy::new(seed.unwrap_or_default().unsigned_abs()))
+            }
+            PolicyKind::Oracle => match self.oracle() {
+                Ok(policy) => Box::new(policy),
+                Err(error) => {
+                    self.say(error.to_string());
+                    return None;
+                }
+            },
+        };
+        Some((policy, limits))
+    }
+
+    /// Writes down who acted.
+    pub(super) fn set_policy_name(self, name: &str) {
+        let same = self
+            .episode
+            .with_untracked(|episode| episode.policy.as_deref() == Some(name));
+        if !same {
+            self.episode.update_untracked(|episode| {
+                std::sync::Arc::make_mut(episode).policy = Some(Text::from(name));
+            });
+        }
+    }
+
+    fn oracle(self) -> Result<Oracle, PolicyError> {
+        let name = self.episode.with_untracked(|episode| {
+            let recipe = episode.recipe.as_ref();
+            recipe.map_or_else(Text::default, |recipe| recipe.environment.clone())
+        });
+        let entry = self.entry(&name).ok_or_else(|| PolicyError::Unfit {
+            policy: "Oracle".into(),
+            reason: "nobody knows which environment this is.".into(),
+        })?;
+        Oracle::new(entry)
+    }
+}

@@ -1,0 +1,221 @@
+//! What a person does by hand: choose a tool, fill in its form, gather calls, send the action.
+
+use leptos::prelude::*;
+use volary_core::json::{Json, Text};
+use volary_core::message::Body;
+use volary_core::tool::ToolCallFunction;
+use volary_core::{AnyMessage, Tool, ToolCall, ToolRequestMessage, object};
+use volary_trace::call_id;
+
+use super::state::Playground;
+use crate::projection::form::Form;
+
+/// The signals of the action that is being made.
+#[derive(Clone, Copy)]
+pub struct Hands {
+    /// The name of the chosen tool.
+    pub tool: RwSignal<Option<Text>>,
+    /// Its arguments.
+    pub form: RwSignal<Form>,
+    /// The calls that are in the action already.
+    pub calls: RwSignal<Vec<ToolCall>>,
+    /// Which of them is being edited in the form.
+    pub editing: RwSignal<Option<usize>>,
+    /// What is said besides the calls.
+    pub words: RwSignal<String>,
+    schema: StoredValue<Json>,
+}
+
+impl Hands {
+    /// Nothing chosen.
+    pub fn new() -> Self {
+        Hands {
+            tool: RwSignal::new(None),
+            form: RwSignal::default(),
+            calls: RwSignal::default(),
+            editing: RwSignal::new(None),
+            words: RwSignal::default(),
+            schema: StoredValue::default(),
+        }
+    }
+}
+
+impl Default for Hands {
+    fn default() -> Self {
+        Hands::new()
+    }
+}
+
+/// The schema of a tool's arguments.
+pub fn arguments_schema(tool: &Tool) -> Json {
+    match &tool.info.parameters {
+        Some(parameters) => Json::Object(parameters.dump(false)),
+        None => Json::Object(object!({"type": "object", "properties": {}})),
+    }
+}
+
+impl Playground {
+    /// Chooses a tool; what was typed for it stays.
+    pub fn choose_tool(self, name: &str) {
+        let hands = self.hands;
+        if hands
+            .tool
+            .with_untracked(|tool| tool.as_deref() == Some(name))
+        {
+            return;
+        }
+        hands.editing.set(None);
+        hands.tool.set(Some(name.into()));
+        self.clear_form();
+    }
+
+    /// No tool: the next action holds the gathered calls alone, or none.
+    pub fn choose_no_tool(self) {
+        self.hands.tool.set(None);
+        self.hands.editing.set(None);
+    }
+
+    /// Puts the call in the form into the action; false if a field is at fault, which is then marked.
+    pub fn add_call(self) -> bool {
+        let hands = self.hands;
+        let Some(name) = hands.tool.get_untracked() else {
+            return false;
+        };
+        let Some(Json::Object(arguments)) = hands.form.try_update(Form::submit).flatten() else {
+            return false;
+        };
+        // Its id follows when the action is sent.
+        let call = ToolCall {
+            function: ToolCallFunction { name, arguments },
+            ..ToolCall::default()
+        };
+        let place = hands.editing.get_untracked();
+        hands
+            .calls
+            .update(|calls| match place.and_then(|place| calls.get_mut(place)) {
+                Some(edited) => *edited = call,
+                None => calls.push(call),
+            });
+        hands.editing.set(None);
+        self.clear_form();
+        true
+    }
+
+    /// Brings a gathered call back into the form.
+    pub fn edit_call(self, place: usize) {
+        let hands = self.hands;
+        let call = hands
+            .calls
+            .with_untracked(|calls| calls.get(place).cloned());
+        let Some(call) = call else { return };
+        let name = call.function.name;
+        let Some(schema) = self.schema_of(&name) else {
+            return;
+        };
+        hands.tool.set(Some(name));
+        hands.schema.set_value(schema.clone());
+        hands
+            .form
+            .set(Form::with_value(schema, &call.function.arguments.into()));
+        hands.editing.set(Some(place));
+    }
+
+    /// Takes a gathered call out of the action.
+    pub fn remove_call(self, place: usize) {
+        let hands = self.hands;
+        hands.calls.update(|calls| {
+            if place < calls.len() {
+                calls.remove(place);
+            }
+        });
+        hands.editing.set(None);
+    }
+
+    /// Whether Step would send the call in the form, too: it does if nothing else was gathered, or
+    /// if something was typed into it since.
+    pub fn form_counts(self) -> bool {
+        let hands = self.hands;
+        hands.tool.with(|tool| tool.is_some())
+            && (hands.calls.with(Vec::is_empty) || self.form_is_touched())
+    }
+
+    /// Sends the action.
+    pub fn step(self) {
+        let hands = self.hands;
+        if let Err(refusal) = self.may_step() {
+            self.refuse(refusal);
+            return;
+        }
+        if untrack(|| self.form_counts()) && !self.add_call() {
+            return;
+        }
+        let mut tool_calls = hands.calls.get_untracked();
+        let steps = self.episode.with_untracked(|episode| episode.steps.len());
+        for (place, call) in tool_calls.iter_mut().enumerate() {
+            call.id = call_id(steps, place);
+        }
+        let words = hands.words.with_untracked(|words| words.trim().to_owned());
+        let action = ToolRequestMessage {
+            body: if words.is_empty() {
+                Body::default()
+            } else {
+                Body::text(words)
+            },
+            tool_calls,
+        };
+        hands.calls.set(Vec::new());
+        hands.words.set(String::new());
+        hands.editing.set(None);
+        self.depart_from_link();
+        self.set_policy_name("manual");
+        self.take_action(AnyMessage::from(action));
+    }
+
+    /// After another episode is shown: a tool that it lacks can't stay chosen.
+    pub(super) fn suit_hands(self) {
+        let hands = self.hands;
+        let names: Vec<Text> = self.episode.with_untracked(|episode| {
+            let tools = episode.tools.iter();
+            tools.map(|tool| tool.info.name.clone()).collect()
+        });
+        hands
+            .calls
+            .update(|calls| calls.retain(|call| names.contains(&call.function.name)));
+        hands.editing.set(None);
+        let chosen = hands.tool.get_untracked();
+        let fresh = chosen
+            .as_ref()
+            .and_then(|name| self.schema_of(name))
+            .is_some_and(|schema| hands.schema.with_value(|shown| *shown == schema));
+        if !fresh {
+            hands.tool.set(names.first().cloned());
+            self.clear_form();
+        }
+    }
+
+    fn clear_form(self) {
+        let hands = self.hands;
+        let schema = hands
+            .tool
+            .with_untracked(|tool| self.schema_of(tool.as_deref()?))
+            .unwrap_or_default();
+        hands.schema.set_value(schema.clone());
+        hands.form.set(Form::new(schema));
+    }
+
+    /// Whether something was typed into the form, or a call is being edited in it.
+    pub fn form_is_touched(self) -> bool {
+        let hands = self.hands;
+        let blank = hands.schema.with_value(|schema| Form::new(schema.clone()));
+        hands.editing.get().is_some() || hands.form.with(|form| form.mode() != blank.mode())
+    }
+
+    fn schema_of(self, name: &str) -> Option<Json> {
+        self.episode.with_untracked(|episode| {
+            let mut tools = episode.tools.iter();
+            tools
+                .find(|tool| &*tool.info.name == name)
+                .map(arguments_schema)
+        })
+    }
+}

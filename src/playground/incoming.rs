@@ -1,0 +1,100 @@
+//! An episode that arrives in parts: a head, then steps and frames. Pure.
+//!
+//! Both the answers of the worker's environment and the files that it reads arrive so.
+
+use volary_core::json::Text;
+use volary_core::{AnyMessage, Object};
+use volary_trace::frames::FramePatch;
+use volary_trace::patch::PatchError;
+use volary_trace::{Ending, Episode, Outcome, StepRecord};
+
+/// Adds steps and frames at the end. The ending stays as it was.
+pub fn append(
+    episode: &mut Episode,
+    steps: Vec<StepRecord>,
+    patches: Vec<FramePatch>,
+) -> Result<(), PatchError> {
+    for patch in patches {
+        episode.frames.push_patch(patch)?;
+    }
+    episode.steps.extend(steps);
+    Ok(())
+}
+
+/// How an episode stands that a worker has just played: its last step says so.
+pub fn ending(episode: &Episode) -> Ending {
+    let last = episode.steps.last();
+    last.map_or(Ending::Open, StepRecord::ending)
+}
+
+/// Adds the action at which the environment broke down.
+pub fn record_crash(episode: &mut Episode, action: AnyMessage, message: &Text) {
+    episode.steps.push(StepRecord {
+        action,
+        outcome: Outcome::Failed {
+            message: format!("The environment broke down: {message}").into(),
+        },
+        seconds: None,
+        extras: Object::new(),
+    });
+    episode.ending = Ending::Crashed {
+        message: message.clone(),
+    };
+}
+
+/// Whether nothing more can be done with an episode but to look at it and to go back in it. A limit
+/// of the page's own does not count: one may go on after it.
+pub fn is_over(episode: &Episode) -> bool {
+    match episode.ending {
+        Ending::Open => false,
+        Ending::Done | Ending::Crashed { .. } => true,
+        Ending::Truncated { .. } => matches!(ending(episode), Ending::Truncated { .. }),
+    }
+}
+
+/// The first step (0: the reset) at which running an episode again gave something else than its
+/// record, as far as both go. Infos are left out: they hold timings.
+pub fn first_difference(record: &Episode, again: &Episode) -> Option<usize> {
+    if !same_messages(&record.start, &again.start) {
+        return Some(0);
+    }
+    record
+        .steps
+        .iter()
+        .zip(&again.steps)
+        .position(|(one, other)| !same_outcome(&one.outcome, &other.outcome))
+        .map(|place| place + 1)
+}
+
+fn same_outcome(one: &Outcome, other: &Outcome) -> bool {
+    match (one, other) {
+        (
+            Outcome::Observed {
+                messages,
+                reward,
+                done,
+                truncated,
+            },
+            Outcome::Observed {
+                messages: other_messages,
+                reward: other_reward,
+                done: other_done,
+                truncated: other_truncated,
+            },
+        ) => {
+            (reward == other_reward || (reward.is_nan() && other_reward.is_nan()))
+                && done == other_done
+                && truncated == other_truncated
+                && same_messages(messages, other_messages)
+        }
+        (Outcome::Failed { message }, Outcome::Failed { message: other }) => message == other,
+        _ => false,
+    }
+}
+
+fn same_messages(ones: &[AnyMessage], others: &[AnyMessage]) -> bool {
+    let same = |one: &AnyMessage, other: &AnyMessage| {
+        one.role() == other.role() && one.body().content == other.body().content
+    };
+    ones.len() == others.len() && ones.iter().zip(others).all(|(one, other)| same(one, other))
+}

@@ -1,0 +1,29 @@
+//! The playground: pick an environment, configure it, act, watch.
+//!
+//! - [`session`]: the life of the episode, a pure state machine; [`incoming`]: episodes in parts.
+//! - [`state`]: all signals in one value, [`state::Playground`]; panes read them and call its intents.
+//! - [`engine`]: session and worker together; [`setup`], [`hands`], [`drive`]: what a person sets up,
+//!   does by hand, leaves to a policy; [`run_loop`], [`playback`]: what goes on by itself.
+//! - [`transfer`]: export, import, share; [`place`]: the address.
+//! - [`page`] and the panes draw it.
+
+pub mod drive;
+pub mod engine;
+pub mod episode_bar;
+pub mod frame_pane;
+pub mod hands;
+pub mod hint;
+pub mod incoming;
+pub mod page;
+pub mod place;
+pub mod playback;
+pub mod policy_pane;
+pub mod run_loop;
+pub mod session;
+pub mod setup;
+pub mod setup_pane;
+pub mod state;
+pub mod tasks;
+pub mod tools_pane;
+pub mod transfer;
+pub mod transfer_dialogs;

@@ -1,0 +1,60 @@
+//! The playground as a page: the episode bar above, three panes below.
+
+use leptos::prelude::*;
+
+use super::episode_bar::EpisodeBar;
+use super::frame_pane::FramePane;
+use super::hint::Hint;
+use super::policy_pane::PolicyPane;
+use super::setup_pane::SetupPane;
+use super::state::use_playground;
+use super::tools_pane::ToolsPane;
+use super::transfer_dialogs::{ExportDialog, ShareDialog};
+use crate::components::{PaneJumps, Transcript};
+
+/// The playground.
+#[component]
+pub fn PlaygroundPage() -> impl IntoView {
+    let playground = use_playground();
+    let may_go_back = Signal::derive(move || {
+        let busy = playground.session.with(|session| session.is_busy());
+        let known = playground.episode.with(|episode| {
+            let recipe = episode.recipe.as_ref();
+            recipe.is_some_and(|recipe| playground.entry(&recipe.environment).is_some())
+        });
+        known && !busy
+    });
+    // The engine notifies of more than was changed; the transcript is only to hear of changes.
+    let edition = Memo::new(move |_| playground.edition.get());
+    view! {
+        <div class="playground">
+            <h1 class="visually-hidden">"Playground"</h1>
+            <EpisodeBar/>
+            <div class="panes">
+                <section class="pane setup-pane" id="setup-pane" aria-label="Set-up and tools">
+                    <SetupPane/>
+                    <ToolsPane/>
+                    <PolicyPane/>
+                </section>
+                <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">
+                    <Hint/>
+                    <Transcript
+                        episode=playground.episode
+                        edition=edition
+                        selected=playground.selected
+                        can_rewind=may_go_back
+                        on_rewind=Callback::new(move |steps| playground.go_back(steps))
+                    />
+                </section>
+                <FramePane/>
+            </div>
+            <PaneJumps panes=&[
+                ("setup-pane", "Set-up"),
+                ("transcript-pane", "Transcript"),
+                ("frame-pane", "Frame"),
+            ]/>
+            <ExportDialog/>
+            <ShareDialog/>
+        </div>
+    }
+}

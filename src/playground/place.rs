@@ -1,0 +1,153 @@
+//! The address and the playground: what the hash says is opened, and what is selected is written
+//! into the hash, so that a copied address leads to the same place.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use volary_trace::share;
+
+use super::state::Playground;
+use crate::projection::notice::Notice;
+use crate::route::{Place, Route};
+use crate::shell::{self, location, timers};
+
+/// How long the selection must rest before it is written into the address: browsers refuse
+/// addresses that change too often.
+const REST: Duration = Duration::from_millis(400);
+
+impl Playground {
+    /// Follows the address: opens what it names, selects the step that it names.
+    pub fn follow(self, place: Place) {
+        let here = self.place.get_untracked();
+        let first = self.edition.get_untracked() == 0 && !self.is_opening();
+        let elsewhere =
+            here.environment != place.environment || here.episode != place.episode || first;
+        self.place.set(place.clone());
+        if !elsewhere {
+            if let Some(step) = place.step {
+                self.selected.set(step.min(self.last_step()));
+            }
+            return;
+        }
+        self.wanted_step.set_value(place.step);
+        match &place.episode {
+            Some(text) => self.open_link(text, place.environment.as_deref()),
+            None => self.begin(place.environment.as_deref()),
+        }
+    }
+
+    /// Goes to an environment, as a link to it would.
+    pub fn go_to_environment(self, name: &str) {
+        let place = Place {
+            environment: Some(name.to_owned()),
+            ..Place::default()
+        };
+        let hash = place.to_hash();
+        if location::hash() == hash {
+            self.begin(Some(name));
+        } else {
+            location::go(&hash);
+        }
+    }
+
+    /// Writes the environment that was set up in another way into the address.
+    pub(super) fn show_environment_in_address(self) {
+        let environment = self.setup.environment.get_untracked().to_string();
+        if self
+            .place
+            .with_untracked(|place| place.environment.as_deref() != Some(&environment))
+        {
+            self.set_place(Place {
+                environment: Some(environment),
+                ..Place::default()
+            });
+        }
+    }
+
+    /// The episode goes another way than the link that it came from.
+    pub(super) fn depart_from_link(self) {
+        if self.place.with_untracked(|place| place.episode.is_some()) {
+            let place = self.place.get_untracked();
+            self.set_place(Place {
+                episode: None,
+                ..place
+            });
+        }
+    }
+
+    /// Writes the selected step into the address, whenever it rests.
+    pub fn write_address(self) {
+        let latest = StoredValue::new(0u32);
+        Effect::new(move |_| {
+            let selected = self.selected.get();
+            self.edition.track();
+            let number = latest
+                .try_update_value(|number| {
+                    *number = number.wrapping_add(1);
+                    *number
+                })
+                .unwrap_or_default();
+            shell::spawn(async move {
+                timers::sleep(REST).await;
+                if latest.get_value() == number {
+                    self.write_step(selected);
+                }
+            });
+        });
+    }
+
+    fn write_step(self, selected: usize) {
+        let place = self.place.get_untracked();
+        let step = (selected > 0).then_some(selected);
+        if place.step != step && !self.is_opening() {
+            self.set_place(Place { step, ..place });
+        }
+    }
+
+    pub(super) fn set_place(self, place: Place) {
+        location::replace(&Route::Playground(place.clone()).to_hash());
+        self.place.set(place);
+    }
+
+    fn is_opening(self) -> bool {
+        self.session
+            .with_untracked(|session| session.progress().is_some())
+    }
+
+    fn open_link(self, text: &str, environment: Option<&str>) {
+        match share::decode(text) {
+            Ok(shared) if self.entry(&shared.recipe.environment).is_some() => {
+                self.show_recipe(&shared.recipe);
+                self.open(shared.recipe, shared.actions);
+            }
+            Ok(shared) => self.say_unreadable(
+                &format!(
+                    "It names the environment \"{}\", which this page does not have.",
+                    shared.recipe.environment
+                ),
+                environment,
+            ),
+            Err(error) => self.say_unreadable(&error.to_string(), environment),
+        }
+    }
+
+    /// A link that can't be read leaves a running episode alone; on a fresh page the environment is
+    /// opened without it.
+    fn say_unreadable(self, reason: &str, environment: Option<&str>) {
+        self.wanted_step.set_value(None);
+        let place = self.place.get_untracked();
+        self.set_place(Place {
+            episode: None,
+            ..place
+        });
+        if self.edition.get_untracked() == 0 {
+            let known = environment.filter(|name| self.entry(name).is_some());
+            self.begin(known);
+        }
+        self.alert(Notice::new(
+            "The episode in the link could not be opened.",
+            reason,
+            "Ask for the link again, whole, or for the episode as a file.",
+        ));
+    }
+}

@@ -1,0 +1,104 @@
+//! Letting a policy act: which one, its settings, Run and Stop.
+
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+
+use super::drive::{PolicyKind, Run};
+use super::state::use_playground;
+use crate::components::SchemaForm;
+
+/// The policy and its settings.
+#[component]
+pub fn PolicyPane() -> impl IntoView {
+    let playground = use_playground();
+    let drive = playground.drive;
+    let kind = Memo::new(move |_| drive.kind.get());
+    let entry = Memo::new(move |_| playground.setup.environment.get());
+    let kinds = move || {
+        let entry = playground.entry(&entry.get());
+        PolicyKind::ALL
+            .into_iter()
+            .filter(|kind| kind.fits(entry.as_ref()))
+            .map(|kind| view! { <option value=kind.name()>{kind.name()}</option> })
+            .collect_view()
+    };
+    // An environment without an oracle can't be left to one.
+    Effect::new(move |_| {
+        let entry = playground.entry(&entry.get());
+        if !kind.get_untracked().fits(entry.as_ref()) {
+            playground.choose_policy(PolicyKind::Manual);
+        }
+    });
+    let choose = move |event| {
+        let name = event_target_value(&event);
+        let kind = PolicyKind::ALL.into_iter().find(|kind| kind.name() == name);
+        playground.choose_policy(kind.unwrap_or_default());
+    };
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        playground.run();
+    };
+    let running = Memo::new(move |_| drive.run.get());
+    // A step that takes long can be ended even if nobody runs.
+    let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
+    view! {
+        <form class="policy-form" aria-label="Policy settings" novalidate on:submit=submit>
+            <h2>"Policy"</h2>
+            <div class="field">
+                <label for="policy">"Policy"</label>
+                <select
+                    id="policy"
+                    aria-describedby="policy-help"
+                    prop:value=move || kind.get().name()
+                    on:change=choose
+                >
+                    {kinds}
+                </select>
+                <p class="help" id="policy-help">{move || kind.get().summary()}</p>
+            </div>
+            <Show when=move || kind.get() != PolicyKind::Manual>
+                <SchemaForm form=drive.form id_prefix="policy"/>
+            </Show>
+            <Show when=move || kind.get() == PolicyKind::Scripted>
+                <div class="button-row">
+                    <button
+                        type="button"
+                        class="quiet small"
+                        on:click=move |_| playground.script_from_episode()
+                    >
+                        "Take this episode's actions"
+                    </button>
+                </div>
+            </Show>
+            <div class="button-row">
+                <Show
+                    when=move || running.get() == Run::Idle
+                    fallback=move || {
+                        view! {
+                            <button
+                                type="button"
+                                class="primary"
+                                on:click=move |_| playground.stop()
+                            >
+                                "Stop"
+                            </button>
+                        }
+                    }
+                >
+                    <button
+                        type="submit"
+                        class="primary"
+                        prop:disabled=move || kind.get() == PolicyKind::Manual || busy.get()
+                    >
+                        "Run"
+                    </button>
+                    <Show when=move || busy.get()>
+                        <button type="button" on:click=move |_| playground.stop()>
+                            "Stop"
+                        </button>
+                    </Show>
+                </Show>
+            </div>
+        </form>
+    }
+}

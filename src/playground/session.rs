@@ -1,0 +1,439 @@
+//! The life of the episode in the playground: how it stands with the worker, what may be asked
+//! next, and what the worker's answers change. Pure: commands out, events in.
+//!
+//! What always holds:
+//! - The shown episode changes only here, and only by what a worker did or a file held.
+//! - Another episode takes its place at once and whole: while one is being opened, the shown one
+//!   stays, and if that fails it is as it was.
+//! - An event counts only if its token is the one that is waited for.
+
+use volary_core::AnyMessage;
+use volary_core::json::Text;
+use volary_trace::patch::PatchError;
+use volary_trace::{Ending, Episode, Recipe};
+
+use super::incoming::{append, ending, first_difference, is_over, record_crash};
+use crate::protocol::{Command, Event, Token};
+
+/// How the shown episode stands with the worker.
+#[derive(Clone, Debug, Default)]
+pub enum Phase {
+    /// Nothing was opened yet.
+    #[default]
+    Empty,
+    /// A record: no environment stands behind it (imported, or its worker is gone).
+    Record,
+    /// The worker's environment stands where the episode ends.
+    Live {
+        /// Its token.
+        token: Token,
+    },
+    /// An action is on its way.
+    Stepping {
+        /// The token of the environment.
+        token: Token,
+        /// The action.
+        action: AnyMessage,
+    },
+    /// Another episode, or this one again, is being opened.
+    Opening(Box<Opening>),
+}
+
+/// An episode that is being opened.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    token: Token,
+    why: Why,
+    actions: Vec<AnyMessage>,
+    /// What came so far; `None` before the head.
+    incoming: Option<Episode>,
+    /// What stands behind the shown episode meanwhile, for the case that the opening fails.
+    shown: Shown,
+    then: Option<AnyMessage>,
+}
+
+/// What stands behind an episode that is shown while another is being opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    Nothing,
+    Record,
+    Live(Token),
+}
+
+/// Why an episode is opened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Why {
+    /// A new one, under this id and name.
+    New {
+        /// Its id.
+        id: Text,
+        /// Its name.
+        name: Text,
+    },
+    /// The shown one, run again to stand where its record stands, or earlier.
+    Again,
+}
+
+/// What an event changed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Change {
+    /// Nothing: it came too late, or only progress was made.
+    Nothing,
+    /// Steps were added to the shown episode.
+    Appended,
+    /// Another episode is shown, or this one after it was run again.
+    Replaced {
+        /// Why it was opened.
+        why: Why,
+        /// The first step at which running it again gave something else than the record.
+        differs: Option<usize>,
+        /// The action that waited for this.
+        then: Option<AnyMessage>,
+    },
+    /// It could not be opened; what was shown is as it was.
+    Refused {
+        /// What failed and why.
+        reason: Text,
+        /// The key of the configuration at fault.
+        key: Option<Text>,
+    },
+    /// The environment was gone from the worker: take the action once more, and the episode is
+    /// run again first.
+    Gone {
+        /// The action that was not taken.
+        action: AnyMessage,
+    },
+    /// The worker broke down; the record so far is kept.
+    Crashed {
+        /// What is known of it.
+        message: Text,
+    },
+}
+
+/// Why something can't be done now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// Something is under way.
+    #[error("The environment is still at work.")]
+    Busy,
+    /// The episode came to its end.
+    #[error("The episode is over.")]
+    Over,
+    /// Nobody knows how to make the environment again.
+    #[error("This episode was recorded elsewhere; how to make its environment is not known.")]
+    NoRecipe,
+    /// There is no episode.
+    #[error("No episode was started yet.")]
+    Nothing,
+}
+
+/// The life of the episode in the playground.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    phase: Phase,
+    last_token: Token,
+}
+
+impl Session {
+    /// How the shown episode stands with the worker.
+    pub fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// Whether something is under way.
+    pub fn is_busy(&self) -> bool {
+        matches!(self.phase, Phase::Stepping { .. } | Phase::Opening(_))
+    }
+
+    /// How many of how many actions were run again, while an episode is being opened.
+    pub fn progress(&self) -> Option<(usize, usize)> {
+        match &self.phase {
+            Phase::Opening(opening) => Some((
+                opening.incoming.as_ref().map_or(0, |head| head.steps.len()),
+                opening.actions.len(),
+            )),
+            _ => None,
+        }
+    }
+
+    /// Whether an event will put a new episode in the place of the shown one.
+    pub fn finishes_new(&self, event: &Event) -> bool {
+        match (&self.phase, event) {
+            (Phase::Opening(opening), Event::Finished { token, .. }) => {
+                *token == opening.token && matches!(opening.why, Why::New { .. })
+            }
+            _ => false,
+        }
+    }
+
+    /// Opens a new episode. What was being opened is given up.
+    pub fn open(
+        &mut self,
+        recipe: Recipe,
+        actions: Vec<AnyMessage>,
+        id: Text,
+        name: Text,
+    ) -> Command {
+        self.begin(recipe, actions, Why::New { id, name }, None)
+    }
+
+    /// Whether an action may be taken.
+    pub fn may_step(&self, episode: &Episode) -> Result<(), Refusal> {
+        match &self.phase {
+            Phase::Empty => Err(Refusal::Nothing),
+            Phase::Stepping { .. } | Phase::Opening(_) => Err(Refusal::Busy),
+            Phase::Record | Phase::Live { .. } if is_over(episode) => Err(Refusal::Over),
+            Phase::Record if episode.recipe.is_none() => Err(Refusal::NoRecipe),
+            Phase::Record | Phase::Live { .. } => Ok(()),
+        }
+    }
+
+    /// Takes an action; a mere record is run again first.
+    pub fn step(&mut self, episode: &mut Episode, action: AnyMessage) -> Result<Command, Refusal> {
+        self.may_step(episode)?;
+        if let Phase::Live { token } = self.phase {
+            if episode.ending != Ending::Open {
+                // A limit had cut the episode off; it goes on now.
+                episode.ending = Ending::Open;
+            }
+            self.phase = Phase::Stepping {
+                token,
+                action: action.clone(),
+            };
+            return Ok(Command::Step { token, action });
+        }
+        let recipe = episode.recipe.clone().ok_or(Refusal::NoRecipe)?;
+        let actions = episode.actions().cloned().collect();
+        Ok(self.begin(recipe, actions, Why::Again, Some(action)))
+    }
+
+    /// Runs the shown episode again up to a step, to go on from there.
+    pub fn go_back(&mut self, episode: &Episode, steps: usize) -> Result<Command, Refusal> {
+        match self.phase {
+            Phase::Empty => return Err(Refusal::Nothing),
+            Phase::Stepping { .. } | Phase::Opening(_) => return Err(Refusal::Busy),
+            Phase::Record | Phase::Live { .. } => {}
+        }
+        let recipe = episode.recipe.clone().ok_or(Refusal::NoRecipe)?;
+        let actions = episode.actions().take(steps).cloned().collect();
+        Ok(self.begin(recipe, actions, Why::Again, None))
+    }
+
+    /// Shows an episode that came from elsewhere. What was being opened is given up.
+    pub fn show(&mut self) {
+        self.phase = Phase::Record;
+    }
+
+    /// What to do after a worker that took too long was ended: run the episode again up to its
+    /// last good step. `None` if nothing was under way that could be made good.
+    pub fn interrupted(&mut self, episode: &mut Episode) -> Option<Command> {
+        match std::mem::take(&mut self.phase) {
+            Phase::Empty => None,
+            Phase::Record => {
+                self.phase = Phase::Record;
+                None
+            }
+            Phase::Live { .. } | Phase::Stepping { .. } => {
+                self.phase = Phase::Record;
+                self.go_back(episode, episode.steps.len()).ok()
+            }
+            Phase::Opening(opening) => {
+                self.give_up(*opening, episode, &"It took too long and was ended.".into());
+                None
+            }
+        }
+    }
+
+    /// Takes in what the worker says.
+    pub fn receive(&mut self, event: Event, episode: &mut Episode) -> Result<Change, PatchError> {
+        match (&mut self.phase, event) {
+            (Phase::Opening(opening), Event::Opened { token, head }) if token == opening.token => {
+                opening.incoming = Some(head);
+                Ok(Change::Nothing)
+            }
+            (
+                Phase::Opening(opening),
+                Event::Stepped {
+                    token,
+                    steps,
+                    patches,
+                },
+            ) if token == opening.token => {
+                if let Some(incoming) = &mut opening.incoming {
+                    append(incoming, steps, patches)?;
+                }
+                Ok(Change::Nothing)
+            }
+            (Phase::Opening(opening), Event::Finished { token, .. }) if token == opening.token => {
+                Ok(self.finish(episode))
+            }
+            (Phase::Opening(opening), Event::Refused { token, reason, key })
+                if token == opening.token =>
+            {
+                self.phase = match opening.shown {
+                    Shown::Nothing => Phase::Empty,
+                    Shown::Record => Phase::Record,
+                    Shown::Live(token) => Phase::Live { token },
+                };
+                Ok(Change::Refused { reason, key })
+            }
+            (
+                &mut Phase::Stepping { token, .. },
+                Event::Stepped {
+                    token: said,
+                    steps,
+                    patches,
+                },
+            ) if said == token => {
+                append(episode, steps, patches)?;
+                episode.ending = ending(episode);
+                self.phase = Phase::Live { token };
+                Ok(Change::Appended)
+            }
+            (
+                &mut Phase::Stepping { token, .. },
+                Event::Refused {
+                    token: said,
+                    reason,
+                    key,
+                },
+            ) if said == token => {
+                self.phase = Phase::Live { token };
+                Ok(Change::Refused { reason, key })
+            }
+            (Phase::Stepping { token, action }, Event::Gone { token: said }) if said == *token => {
+                let action = action.clone();
+                self.phase = Phase::Record;
+                Ok(Change::Gone { action })
+            }
+            (_, Event::Panicked { message }) => Ok(self.lost(message, episode)),
+            _ => Ok(Change::Nothing),
+        }
+    }
+
+    /// The worker broke down. The record is kept, with the action that did it.
+    pub fn lost(&mut self, message: Text, episode: &mut Episode) -> Change {
+        match std::mem::take(&mut self.phase) {
+            Phase::Empty => Change::Nothing,
+            Phase::Record | Phase::Live { .. } => {
+                // Nothing was under way: the record is whole, and is run again when it goes on.
+                self.phase = Phase::Record;
+                Change::Nothing
+            }
+            Phase::Stepping { action, .. } => {
+                record_crash(episode, action, &message);
+                self.phase = Phase::Record;
+                Change::Crashed { message }
+            }
+            Phase::Opening(opening) => {
+                self.give_up(*opening, episode, &message);
+                Change::Crashed { message }
+            }
+        }
+    }
+
+    fn begin(
+        &mut self,
+        recipe: Recipe,
+        actions: Vec<AnyMessage>,
+        why: Why,
+        then: Option<AnyMessage>,
+    ) -> Command {
+        self.last_token += 1;
+        let token = self.last_token;
+        let shown = match &self.phase {
+            Phase::Empty => Shown::Nothing,
+            Phase::Record => Shown::Record,
+            Phase::Live { token } => Shown::Live(*token),
+            // The worker takes the step first, but nobody waits for what comes of it.
+            Phase::Stepping { .. } => Shown::Record,
+            Phase::Opening(opening) => opening.shown,
+        };
+        self.phase = Phase::Opening(Box::new(Opening {
+            token,
+            why,
+            actions: actions.clone(),
+            incoming: None,
+            shown,
+            then,
+        }));
+        Command::Open {
+            token,
+            recipe,
+            actions,
+        }
+    }
+
+    /// Puts the opened episode in the place of the shown one.
+    fn finish(&mut self, episode: &mut Episode) -> Change {
+        let Phase::Opening(opening) = std::mem::take(&mut self.phase) else {
+            return Change::Nothing;
+        };
+        let Opening {
+            token,
+            why,
+            incoming,
+            then,
+            ..
+        } = *opening;
+        let Some(mut fresh) = incoming else {
+            return Change::Nothing;
+        };
+        let differs = match why {
+            Why::New { .. } => None,
+            Why::Again => first_difference(episode, &fresh),
+        };
+        keep_name(&mut fresh, &why, episode);
+        fresh.ending = ending(&fresh);
+        *episode = fresh;
+        self.phase = Phase::Live { token };
+        Change::Replaced { why, differs, then }
+    }
+
+    /// Ends an opening whose worker is gone: a new episode is shown as far as it came; an episode
+    /// that was only run again is shown as its record was.
+    fn give_up(&mut self, opening: Opening, episode: &mut Episode, message: &Text) {
+        let Opening {
+            why,
+            actions,
+            incoming,
+            shown,
+            ..
+        } = opening;
+        let new = matches!(why, Why::New { .. });
+        let incoming = incoming.filter(|_| new);
+        let came_to_something = incoming.is_some();
+        if let Some(mut fresh) = incoming {
+            keep_name(&mut fresh, &why, episode);
+            if let Some(action) = actions.into_iter().nth(fresh.steps.len()) {
+                record_crash(&mut fresh, action, message);
+            }
+            *episode = fresh;
+        }
+        self.phase = match shown {
+            Shown::Nothing if !came_to_something => Phase::Empty,
+            _ => Phase::Record,
+        };
+    }
+}
+
+/// A new episode gets its own name; one that is run again keeps what it had.
+fn keep_name(fresh: &mut Episode, why: &Why, shown: &Episode) {
+    match why {
+        Why::New { id, name } => {
+            fresh.id = id.clone();
+            fresh.name = name.clone();
+        }
+        Why::Again => {
+            fresh.id = shown.id.clone();
+            fresh.name = shown.name.clone();
+            fresh.policy = shown.policy.clone();
+            fresh.metadata = shown.metadata.clone();
+            fresh.recipe = shown.recipe.clone();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,297 @@
+//! The life of an episode, with the worker's part played by hand.
+
+use volary_core::message::{Message, ToolRequestMessage};
+use volary_core::{Frame, Json, Object};
+use volary_trace::frames::{FrameHistory, FramePatch};
+use volary_trace::{Outcome, StepRecord};
+
+use super::*;
+
+fn action(words: &str) -> AnyMessage {
+    ToolRequestMessage {
+        body: volary_core::message::Body::text(words),
+        ..ToolRequestMessage::default()
+    }
+    .into()
+}
+
+fn frame(number: i64) -> Frame {
+    Frame::new(number, Json::Null)
+}
+
+fn recipe() -> Recipe {
+    Recipe {
+        environment: "counter".into(),
+        ..Recipe::default()
+    }
+}
+
+/// What a worker would say to the command, with `reward` for each step.
+fn answers(command: &Command, reward: f64) -> Vec<Event> {
+    match command {
+        Command::Open {
+            token,
+            recipe,
+            actions,
+        } => {
+            let mut frames = FrameHistory::default();
+            frames.push(frame(0));
+            let head = Episode {
+                recipe: Some(recipe.clone()),
+                start: vec![Message::user("go").into()],
+                frames,
+                ..Episode::default()
+            };
+            let mut events = vec![Event::Opened {
+                token: *token,
+                head,
+            }];
+            for (place, action) in actions.iter().enumerate() {
+                events.push(stepped(*token, action, place, reward, false));
+            }
+            events.push(Event::Finished {
+                token: *token,
+                notes: vec![],
+            });
+            events
+        }
+        Command::Step { token, action } => vec![stepped(*token, action, 0, reward, false)],
+    }
+}
+
+fn stepped(token: Token, action: &AnyMessage, place: usize, reward: f64, done: bool) -> Event {
+    let place = i64::try_from(place).unwrap_or_default();
+    Event::Stepped {
+        token,
+        steps: vec![StepRecord {
+            action: action.clone(),
+            outcome: Outcome::Observed {
+                messages: vec![],
+                reward,
+                done,
+                truncated: false,
+            },
+            seconds: None,
+            extras: Object::new(),
+        }],
+        patches: vec![FramePatch::between(&frame(place), &frame(place + 1))],
+    }
+}
+
+struct Desk {
+    session: Session,
+    episode: Episode,
+}
+
+impl Desk {
+    fn empty() -> Desk {
+        Desk {
+            session: Session::default(),
+            episode: Episode::default(),
+        }
+    }
+
+    fn opened(steps: usize) -> Desk {
+        let mut desk = Desk::empty();
+        let actions = (0..steps).map(|step| action(&step.to_string())).collect();
+        let command = desk
+            .session
+            .open(recipe(), actions, "1".into(), "one".into());
+        desk.hear(answers(&command, 1.0));
+        desk
+    }
+
+    fn hear(&mut self, events: Vec<Event>) -> Change {
+        let mut change = Change::Nothing;
+        for event in events {
+            change = self
+                .session
+                .receive(event, &mut self.episode)
+                .expect("patches fit");
+        }
+        change
+    }
+
+    fn step(&mut self, words: &str) -> Result<Command, Refusal> {
+        self.session.step(&mut self.episode, action(words))
+    }
+}
+
+#[test]
+fn an_episode_is_opened_and_stepped() {
+    let mut desk = Desk::empty();
+    assert_eq!(desk.step("x").err(), Some(Refusal::Nothing));
+    desk = Desk::opened(0);
+    assert_eq!(&*desk.episode.id, "1");
+    let command = desk.step("a").expect("may step");
+    assert_eq!(desk.step("b").err(), Some(Refusal::Busy));
+    assert_eq!(desk.hear(answers(&command, 0.5)), Change::Appended);
+    assert_eq!(desk.episode.steps.len(), 1);
+    assert_eq!(desk.episode.frames.len(), 2);
+    assert_eq!(desk.episode.total_reward(), 0.5);
+}
+
+#[test]
+fn what_nobody_waits_for_changes_nothing() {
+    let mut desk = Desk::opened(2);
+    let former = desk.episode.clone();
+    let first = desk
+        .session
+        .open(recipe(), vec![action("x")], "2".into(), "two".into());
+    let second = desk
+        .session
+        .open(recipe(), vec![], "3".into(), "three".into());
+    assert_eq!(desk.hear(answers(&first, 9.0)), Change::Nothing);
+    assert_eq!(desk.episode, former);
+    desk.hear(answers(&second, 9.0));
+    assert_eq!(&*desk.episode.name, "three");
+    assert_eq!(desk.hear(answers(&first, 9.0)), Change::Nothing);
+    assert_eq!(&*desk.episode.name, "three");
+}
+
+#[test]
+fn a_refused_opening_leaves_the_episode_alive() {
+    let mut desk = Desk::opened(1);
+    let former = desk.episode.clone();
+    let command = desk
+        .session
+        .open(recipe(), vec![], "2".into(), "two".into());
+    let Command::Open { token, .. } = command else {
+        unreachable!("opening is a command to open")
+    };
+    let change = desk.hear(vec![Event::Refused {
+        token,
+        reason: "no".into(),
+        key: Some("answer".into()),
+    }]);
+    assert!(matches!(change, Change::Refused { key: Some(_), .. }));
+    assert_eq!(desk.episode, former);
+    assert!(matches!(desk.step("a"), Ok(Command::Step { .. })));
+}
+
+#[test]
+fn going_back_runs_the_episode_again() {
+    let mut desk = Desk::opened(3);
+    let command = desk.session.go_back(&desk.episode, 1).expect("may go back");
+    assert!(matches!(&command, Command::Open { actions, .. } if actions.len() == 1));
+    assert_eq!(
+        desk.episode.steps.len(),
+        3,
+        "stays until the other is there"
+    );
+    let change = desk.hear(answers(&command, 1.0));
+    assert!(matches!(
+        change,
+        Change::Replaced {
+            differs: None,
+            why: Why::Again,
+            ..
+        }
+    ));
+    assert_eq!(desk.episode.steps.len(), 1);
+    assert_eq!(&*desk.episode.name, "one");
+}
+
+#[test]
+fn a_record_that_comes_out_otherwise_is_told() {
+    let mut desk = Desk::opened(3);
+    desk.session.show();
+    let command = desk.step("more").expect("runs it again first");
+    let change = desk.hear(answers(&command, 7.0));
+    assert_eq!(
+        change,
+        Change::Replaced {
+            why: Why::Again,
+            differs: Some(1),
+            then: Some(action("more")),
+        }
+    );
+}
+
+#[test]
+fn a_record_without_a_recipe_can_only_be_looked_at() {
+    let mut desk = Desk::opened(1);
+    desk.session.show();
+    desk.episode.recipe = None;
+    assert_eq!(desk.step("x").err(), Some(Refusal::NoRecipe));
+    assert_eq!(
+        desk.session.go_back(&desk.episode, 0).err(),
+        Some(Refusal::NoRecipe)
+    );
+}
+
+#[test]
+fn a_crash_keeps_all_and_names_the_action() {
+    let mut desk = Desk::opened(2);
+    desk.step("bad").expect("may step");
+    let change = desk.session.lost("boom".into(), &mut desk.episode);
+    assert!(matches!(change, Change::Crashed { .. }));
+    assert_eq!(desk.episode.steps.len(), 3);
+    assert!(matches!(desk.episode.ending, Ending::Crashed { .. }));
+    assert_eq!(desk.step("x").err(), Some(Refusal::Over));
+    let command = desk.session.go_back(&desk.episode, 2).expect("may go back");
+    desk.hear(answers(&command, 1.0));
+    assert_eq!(desk.episode.ending, Ending::Open);
+    assert!(desk.step("good").is_ok());
+}
+
+#[test]
+fn a_crash_while_opening_shows_how_far_it_came() {
+    let mut desk = Desk::opened(1);
+    let actions = vec![action("a"), action("b")];
+    let command = desk
+        .session
+        .open(recipe(), actions, "2".into(), "two".into());
+    let mut events = answers(&command, 1.0);
+    events.truncate(2);
+    desk.hear(events);
+    desk.session.lost("boom".into(), &mut desk.episode);
+    assert_eq!(&*desk.episode.name, "two");
+    assert_eq!(desk.episode.steps.len(), 2);
+    assert!(matches!(desk.episode.ending, Ending::Crashed { .. }));
+}
+
+#[test]
+fn a_hung_step_is_given_up_and_the_rest_run_again() {
+    let mut desk = Desk::opened(2);
+    desk.step("slow").expect("may step");
+    let command = desk
+        .session
+        .interrupted(&mut desk.episode)
+        .expect("runs again");
+    assert!(matches!(&command, Command::Open { actions, .. } if actions.len() == 2));
+    desk.hear(answers(&command, 1.0));
+    assert_eq!(desk.episode.steps.len(), 2);
+    assert!(desk.step("next").is_ok());
+}
+
+#[test]
+fn an_environment_that_is_gone_is_made_again() {
+    let mut desk = Desk::opened(1);
+    let Ok(Command::Step { token, .. }) = desk.step("a") else {
+        unreachable!("a live episode is stepped")
+    };
+    let change = desk.hear(vec![Event::Gone { token }]);
+    assert_eq!(
+        change,
+        Change::Gone {
+            action: action("a")
+        }
+    );
+    assert!(matches!(desk.step("a"), Ok(Command::Open { .. })));
+}
+
+#[test]
+fn a_limit_of_the_page_can_be_passed_and_a_done_one_cannot() {
+    let mut desk = Desk::opened(1);
+    desk.episode.ending = Ending::Truncated {
+        reason: "limit".into(),
+    };
+    let Ok(Command::Step { token, action }) = desk.step("a") else {
+        unreachable!("a limit does not end an episode for good")
+    };
+    assert_eq!(desk.episode.ending, Ending::Open);
+    desk.hear(vec![stepped(token, &action, 1, 1.0, true)]);
+    assert_eq!(desk.episode.ending, Ending::Done);
+    assert_eq!(desk.step("b").err(), Some(Refusal::Over));
+}

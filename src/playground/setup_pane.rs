@@ -1,0 +1,241 @@
+//! The set-up: environment, task, configuration, seed, Reset.
+
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+
+use super::setup::TASKS_IN_A_LIST;
+use super::state::use_playground;
+use super::tasks::{self, TaskPlace, TaskSource};
+use crate::components::SchemaForm;
+
+/// The set-up.
+#[component]
+pub fn SetupPane() -> impl IntoView {
+    let playground = use_playground();
+    let setup = playground.setup;
+    let environments = playground
+        .registry
+        .with_value(|registry| registry.environments.clone());
+    let summary = move || {
+        let entry = setup.environment.with(|name| playground.entry(name));
+        entry.map(|entry| entry.summary)
+    };
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        playground.reset();
+    };
+    view! {
+        <form class="setup-form" aria-label="Set-up" novalidate on:submit=submit>
+            <h2>"Environment"</h2>
+            <div class="field">
+                <label for="environment">"Environment"</label>
+                <select
+                    id="environment"
+                    aria-describedby="environment-help"
+                    prop:value=move || setup.environment.get().to_string()
+                    on:change=move |event| playground.go_to_environment(&event_target_value(&event))
+                >
+                    {environments
+                        .into_iter()
+                        .map(|entry| view! { <option value=entry.name>{entry.name}</option> })
+                        .collect_view()}
+                </select>
+                <p class="help" id="environment-help">{summary}</p>
+            </div>
+            <TaskPicker/>
+            <SchemaForm form=setup.form id_prefix="configuration" legend="Configuration"/>
+            <div class="field">
+                <label for="seed">"Seed"</label>
+                <input
+                    id="seed"
+                    type="text"
+                    inputmode="numeric"
+                    autocomplete="off"
+                    prop:value=move || setup.seed.get()
+                    on:input=move |event| setup.seed.set(event_target_value(&event))
+                    aria-invalid=move || setup.seed_error.get().map(|_| "true")
+                    aria-describedby="seed-help"
+                />
+                <p id="seed-help" class=move || {
+                    if setup.seed_error.get().is_some() { "error" } else { "help" }
+                }>
+                    {move || {
+                        setup
+                            .seed_error
+                            .get()
+                            .unwrap_or("Whatever is random in the environment follows from it.")
+                    }}
+                </p>
+            </div>
+            <div class="button-row">
+                <button type="submit">"Reset"</button>
+            </div>
+        </form>
+    }
+}
+
+/// The tasks of the chosen environment, where it has any.
+#[component]
+fn TaskPicker() -> impl IntoView {
+    let playground = use_playground();
+    let setup = playground.setup;
+    let places = Memo::new(move |_| {
+        let environment = setup.environment.get();
+        setup.sources.with(|sources| {
+            let suits = |source: &TaskSource| {
+                source
+                    .tasks
+                    .first()
+                    .is_some_and(|task| *task.environment == *environment)
+            };
+            let places = sources.iter().enumerate();
+            places
+                .filter(|(_, source)| suits(source))
+                .map(|(place, source)| (place, source.clone()))
+                .collect::<Vec<_>>()
+        })
+    });
+    let picker = move || {
+        let lists = places.get();
+        (!lists.is_empty()).then(|| {
+            let long = lists
+                .iter()
+                .find(|(_, source)| source.tasks.len() > TASKS_IN_A_LIST)
+                .map(|(place, source)| (*place, source.tasks.len()));
+            let splits = lists
+                .iter()
+                .find_map(|(place, source)| Some((*place, source.file.clone()?.split)));
+            let groups = lists
+                .into_iter()
+                .filter(|(_, source)| source.tasks.len() <= TASKS_IN_A_LIST)
+                .map(|(place, source)| view! { <TaskGroup place=place source=source/> })
+                .collect_view();
+            view! {
+                <div class="field">
+                    <label for="task">"Task"</label>
+                    <select
+                        id="task"
+                        prop:value=move || value_of(setup.task.get())
+                        on:change=move |event| {
+                            playground.pick_task(place_of(&event_target_value(&event)))
+                        }
+                    >
+                        <option value="">"A configuration of your own"</option>
+                        {groups}
+                        {long.map(|(place, count)| {
+                            view! {
+                                <option value=format!("{place}.#")>
+                                    {format!("From your file, by number (1 to {count})")}
+                                </option>
+                            }
+                        })}
+                    </select>
+                </div>
+                {long.map(|(place, count)| view! { <TaskNumber place=place count=count/> })}
+                {splits.map(|(place, split)| view! { <SplitPicker place=place split=split.to_string()/> })}
+            }
+            .into_any()
+        })
+    };
+    view! { {picker} }
+}
+
+/// A list of tasks that is short enough to choose from.
+#[component]
+fn TaskGroup(place: usize, source: TaskSource) -> impl IntoView {
+    let options = source
+        .tasks
+        .iter()
+        .enumerate()
+        .map(|(task, entry)| {
+            let value = value_of(Some(TaskPlace {
+                source: place,
+                task,
+            }));
+            view! { <option value=value>{entry.title.to_string()}</option> }
+        })
+        .collect_view();
+    view! { <optgroup label=source.title.to_string()>{options}</optgroup> }
+}
+
+/// A task of a long list, by its number.
+#[component]
+fn TaskNumber(place: usize, count: usize) -> impl IntoView {
+    let playground = use_playground();
+    let setup = playground.setup;
+    let number = move || match setup.task.get() {
+        Some(TaskPlace { source, task }) if source == place => (task + 1).to_string(),
+        _ => String::new(),
+    };
+    let title = move || {
+        let chosen = setup.task.get().filter(|chosen| chosen.source == place)?;
+        setup
+            .sources
+            .with(|sources| tasks::at(sources, chosen).map(|task| task.title.to_string()))
+    };
+    let pick = move |event| {
+        let number: Option<usize> = event_target_value(&event).trim().parse().ok();
+        let task = number
+            .and_then(|number| number.checked_sub(1))
+            .filter(|task| *task < count);
+        if let Some(task) = task {
+            playground.pick_task(Some(TaskPlace {
+                source: place,
+                task,
+            }));
+        }
+    };
+    view! {
+        <div class="field">
+            <label for="task-number">"Task number"</label>
+            <input
+                id="task-number"
+                type="number"
+                min="1"
+                max=count.to_string()
+                prop:value=number
+                on:change=pick
+                aria-describedby="task-number-help"
+            />
+            <p class="help" id="task-number-help">{title}</p>
+        </div>
+    }
+}
+
+/// The part of a file of tasks.
+#[component]
+fn SplitPicker(place: usize, split: String) -> impl IntoView {
+    let playground = use_playground();
+    let splits = playground.registry.with_value(tasks::file_splits);
+    let options = splits
+        .into_iter()
+        .map(|name| view! { <option value=name.to_string()>{name.to_string()}</option> })
+        .collect_view();
+    view! {
+        <div class="field">
+            <label for="split">"Split"</label>
+            <select
+                id="split"
+                prop:value=split
+                on:change=move |event| playground.pick_split(place, &event_target_value(&event))
+            >
+                {options}
+            </select>
+        </div>
+    }
+}
+
+fn value_of(place: Option<TaskPlace>) -> String {
+    place.map_or_else(String::new, |place| {
+        format!("{}.{}", place.source, place.task)
+    })
+}
+
+/// `#` stands for the first task of a long list, of which only numbers are shown.
+fn place_of(value: &str) -> Option<TaskPlace> {
+    let (source, task) = value.split_once('.')?;
+    Some(TaskPlace {
+        source: source.parse().ok()?,
+        task: if task == "#" { 0 } else { task.parse().ok()? },
+    })
+}

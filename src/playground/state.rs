@@ -1,0 +1,105 @@
+//! All signals of the playground in one small value. Panes take it from the context, read the
+//! signals, and call the intents that the other modules add to it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use volary_core::registry::Registry;
+use volary_trace::Episode;
+
+use super::drive::Drive;
+use super::engine::Engine;
+use super::hands::Hands;
+use super::session::Session;
+use super::setup::Setup;
+use super::tasks;
+use super::transfer::Transfer;
+use crate::projection::notice::Notice;
+use crate::route::Place;
+
+/// The playground.
+#[derive(Clone, Copy)]
+pub struct Playground {
+    /// What environments and datasets there are.
+    pub registry: StoredValue<Registry>,
+    /// The shown episode. Read it by reference: a copy that is kept makes each step copy all.
+    pub episode: RwSignal<Arc<Episode>>,
+    /// Counts up whenever steps that were shown are replaced or taken away.
+    pub edition: RwSignal<u32>,
+    /// How the episode stands with the worker.
+    pub session: RwSignal<Session>,
+    /// The selected step; 0 is the reset.
+    pub selected: RwSignal<usize>,
+    /// Environment, task, configuration, seed.
+    pub setup: Setup,
+    /// The action that is being made by hand.
+    pub hands: Hands,
+    /// The policy.
+    pub drive: Drive,
+    /// Export, import, share.
+    pub transfer: Transfer,
+    /// What went wrong last.
+    pub notice: RwSignal<Option<Notice>>,
+    /// What else there is to say.
+    pub said: RwSignal<String>,
+    /// The episode that was shown before this one.
+    pub former: RwSignal<Option<Arc<Episode>>>,
+    /// The place in the address.
+    pub place: RwSignal<Place>,
+    /// The step to select once the episode is there.
+    pub(super) wanted_step: StoredValue<Option<usize>>,
+    pub(super) engine: StoredValue<Engine, LocalStorage>,
+}
+
+impl Playground {
+    /// Makes the playground and gives it to everything below.
+    pub fn provide() -> Playground {
+        let registry = volary_envs::registry();
+        let sources = tasks::built_in(&registry);
+        let playground = Playground {
+            registry: StoredValue::new(registry),
+            episode: RwSignal::default(),
+            edition: RwSignal::new(0),
+            session: RwSignal::default(),
+            selected: RwSignal::new(0),
+            setup: Setup::new(sources),
+            hands: Hands::new(),
+            drive: Drive::new(),
+            transfer: Transfer::new(),
+            notice: RwSignal::new(None),
+            said: RwSignal::default(),
+            former: RwSignal::new(None),
+            place: RwSignal::default(),
+            wanted_step: StoredValue::new(None),
+            engine: StoredValue::new_local(Engine::default()),
+        };
+        provide_context(playground);
+        playground
+    }
+
+    /// Says what went wrong.
+    pub fn alert(self, notice: Notice) {
+        self.notice.set(Some(notice));
+    }
+
+    /// Says something that needs no answer.
+    pub fn say(self, words: impl Into<String>) {
+        self.said.set(words.into());
+    }
+
+    /// The last step that can be selected: an imported episode may have more frames than steps.
+    pub fn last_step(self) -> usize {
+        self.episode.with_untracked(|episode| length(episode))
+    }
+}
+
+/// How far the timeline of an episode goes.
+pub fn length(episode: &Episode) -> usize {
+    let frames = episode.frames.len().saturating_sub(1);
+    episode.steps.len().max(frames)
+}
+
+/// The playground of the component that asks.
+pub fn use_playground() -> Playground {
+    expect_context()
+}

@@ -1,0 +1,234 @@
+//! Acting by hand: the tools, the form of the chosen one, the calls gathered so far, Step.
+
+use leptos::ev::SubmitEvent;
+use leptos::prelude::*;
+use volary_core::json::Text;
+
+use super::state::use_playground;
+use crate::components::{EmptyState, Glyph, Icon, SchemaForm};
+
+/// The tools and what is done with them.
+#[component]
+pub fn ToolsPane() -> impl IntoView {
+    let playground = use_playground();
+    let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
+    let may_step = Memo::new(move |_| {
+        playground.session.with(|session| {
+            playground
+                .episode
+                .with(|episode| session.may_step(episode).is_ok())
+        })
+    });
+    let progress = move || {
+        let progress = playground.session.with(|session| session.progress())?;
+        (progress.1 > 0).then(|| format!("Running again: {} of {} steps.", progress.0, progress.1))
+    };
+    let steps = Memo::new(move |_| playground.episode.with(|episode| episode.steps.len()));
+    view! {
+        <section class="act" aria-label="Act">
+            <h2>"Tools"</h2>
+            <ToolList/>
+            <ToolForm/>
+            <CallQueue/>
+            <div class="button-row">
+                <button
+                    type="button"
+                    class="primary"
+                    prop:disabled=move || !may_step.get()
+                    on:click=move |_| playground.step()
+                >
+                    "Step"
+                </button>
+                <button
+                    type="button"
+                    class="quiet"
+                    prop:disabled=move || busy.get() || steps.get() == 0
+                    on:click=move |_| playground.go_back(steps.get_untracked().saturating_sub(1))
+                >
+                    "Undo"
+                </button>
+            </div>
+            <p class="help">{progress}</p>
+            <p class="help">{move || preview(playground)}</p>
+        </section>
+    }
+}
+
+/// The tools on offer.
+#[component]
+fn ToolList() -> impl IntoView {
+    let playground = use_playground();
+    let tools = Memo::new(move |_| {
+        playground.edition.track();
+        playground.episode.with(|episode| {
+            let tools = episode.tools.iter();
+            tools
+                .map(|tool| (tool.info.name.clone(), tool.info.description.clone()))
+                .collect::<Vec<_>>()
+        })
+    });
+    let row = move |(name, description): (Text, Text)| {
+        let chosen = {
+            let name = name.clone();
+            Memo::new(move |_| {
+                let chosen = playground.hands.tool.read();
+                chosen.as_deref() == Some(&*name)
+            })
+        };
+        let choice = name.clone();
+        let first_line = description.lines().next().unwrap_or_default().to_owned();
+        view! {
+            <li>
+                <button
+                    type="button"
+                    class="tool-button"
+                    aria-pressed=move || if chosen.get() { "true" } else { "false" }
+                    title=description.to_string()
+                    on:click=move |_| playground.choose_tool(&choice)
+                >
+                    {name.to_string()}
+                </button>
+                <span class="help">{first_line}</span>
+            </li>
+        }
+    };
+    view! {
+        <ul class="tools-list" aria-label="Tools" role="list">
+            {move || tools.get().into_iter().map(row).collect_view()}
+        </ul>
+        <Show when=move || tools.with(Vec::is_empty)>
+            <EmptyState title="No tools yet">"They come with the environment's reset."</EmptyState>
+        </Show>
+    }
+}
+
+/// The form of the chosen tool.
+#[component]
+fn ToolForm() -> impl IntoView {
+    let playground = use_playground();
+    let hands = playground.hands;
+    let name = Memo::new(move |_| hands.tool.get());
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        playground.step();
+    };
+    let form = move || {
+        name.get().map(|name| {
+            view! {
+                <form class="tool-form" aria-label=name.to_string() novalidate on:submit=submit>
+                    <SchemaForm form=hands.form id_prefix="tool"/>
+                    <div class="button-row">
+                        <button
+                            type="button"
+                            on:click=move |_| {
+                                playground.add_call();
+                            }
+                        >
+                            {move || {
+                                if hands.editing.get().is_some() { "Save call" } else { "Add call" }
+                            }}
+                        </button>
+                        <button
+                            type="button"
+                            class="quiet"
+                            on:click=move |_| playground.choose_no_tool()
+                        >
+                            "No tool"
+                        </button>
+                        // What Enter in a field presses.
+                        <button type="submit" hidden tabindex="-1">"Send"</button>
+                    </div>
+                </form>
+            }
+            .into_any()
+        })
+    };
+    view! { {form} }
+}
+
+/// The calls that are in the action already.
+#[component]
+fn CallQueue() -> impl IntoView {
+    let playground = use_playground();
+    let hands = playground.hands;
+    let rows = move || {
+        hands.calls.with(|calls| {
+            calls
+                .iter()
+                .enumerate()
+                .map(|(place, call)| {
+                    let name = call.function.name.to_string();
+                    let text = call.function.to_string();
+                    view! {
+                        <li>
+                            <code>{short(&text)}</code>
+                            <button
+                                type="button"
+                                class="quiet small"
+                                aria-label=format!("Edit call {} of {name}", place + 1)
+                                on:click=move |_| playground.edit_call(place)
+                            >
+                                "Edit"
+                            </button>
+                            <button
+                                type="button"
+                                class="icon-button"
+                                aria-label=format!("Remove call {} of {name}", place + 1)
+                                on:click=move |_| playground.remove_call(place)
+                            >
+                                <Icon icon=Glyph::Remove/>
+                            </button>
+                        </li>
+                    }
+                })
+                .collect_view()
+        })
+    };
+    view! {
+        <Show when=move || !hands.calls.with(Vec::is_empty)>
+            <ol class="call-queue" aria-label="Calls of the action">{rows}</ol>
+        </Show>
+        <details class="words">
+            <summary>"Say something besides"</summary>
+            <div class="field">
+                <label for="words">"Message"</label>
+                <textarea
+                    id="words"
+                    rows="2"
+                    prop:value=move || hands.words.get()
+                    on:input=move |event| hands.words.set(event_target_value(&event))
+                ></textarea>
+            </div>
+        </details>
+    }
+}
+
+/// What Step would send, in words.
+fn preview(playground: super::state::Playground) -> String {
+    let hands = playground.hands;
+    let mut names: Vec<String> = hands.calls.with(|calls| {
+        let calls = calls.iter();
+        calls.map(|call| call.function.name.to_string()).collect()
+    });
+    if playground.form_counts() {
+        names.extend(
+            hands
+                .tool
+                .with(|tool| tool.as_ref().map(|name| name.to_string())),
+        );
+    }
+    if names.is_empty() {
+        "Step sends an action without calls.".to_owned()
+    } else {
+        format!("Step calls {}.", names.join(", then "))
+    }
+}
+
+/// A call on one line.
+fn short(text: &str) -> String {
+    const MOST: usize = 120;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

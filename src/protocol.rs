@@ -1,0 +1,364 @@
+//! What page and worker say to each other, as JSON texts in `volary_trace`'s native codec. Pure.
+//!
+//! The page sends a [`Command`], the worker answers with [`Event`]s. Each carries the token of the
+//! opening that it belongs to, so that answers to what is no longer wanted are told apart and dropped.
+//! An episode travels as a head (all but its steps) and then in parts, so that neither side
+//! works for long at a time, however long the episode is.
+
+use volary_core::json::{Json, Text};
+use volary_core::{AnyMessage, json, object};
+use volary_trace::frames::FramePatch;
+use volary_trace::native::{self, NativeError};
+use volary_trace::{Episode, Recipe, StepRecord};
+
+/// Which opening something belongs to; counts up.
+pub type Token = u32;
+
+/// What the page wants of a worker.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Make an environment, reset it, and take the actions one after the other. The environment
+    /// that was open before stays open if this fails.
+    Open {
+        /// The new token.
+        token: Token,
+        /// What makes the environment.
+        recipe: Recipe,
+        /// The actions to take at once.
+        actions: Vec<AnyMessage>,
+    },
+    /// Take an action.
+    Step {
+        /// The token of the opening.
+        token: Token,
+        /// The action.
+        action: AnyMessage,
+    },
+}
+
+/// What a worker says.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// An episode begins: everything but its steps, and frame 0 if it has frames.
+    Opened {
+        /// The token of the opening.
+        token: Token,
+        /// The head.
+        head: Episode,
+    },
+    /// Steps were taken, or read from a file.
+    Stepped {
+        /// The token of the opening.
+        token: Token,
+        /// The steps in order.
+        steps: Vec<StepRecord>,
+        /// The frames that follow those sent so far, as changes.
+        patches: Vec<FramePatch>,
+    },
+    /// The opening is complete.
+    Finished {
+        /// The token of the opening.
+        token: Token,
+        /// What there is to say about it, for people.
+        notes: Vec<Text>,
+    },
+    /// It could not be done; nothing changed.
+    Refused {
+        /// The token of the opening.
+        token: Token,
+        /// What failed and why, for people.
+        reason: Text,
+        /// The key of the configuration that is at fault, if one is.
+        key: Option<Text>,
+    },
+    /// The environment of this token is no longer there; nothing was done.
+    Gone {
+        /// The token of the opening.
+        token: Token,
+    },
+    /// The worker is about to break down.
+    Panicked {
+        /// What is known of it.
+        message: Text,
+    },
+}
+
+/// Why a text could not be read. Page and worker are one program, so this points to a defect or to
+/// a page and a worker of two versions.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProtocolError {
+    /// The text is no JSON.
+    #[error("The worker's words are no JSON: {reason}")]
+    Unreadable {
+        /// What the reader says.
+        reason: String,
+    },
+    /// A part is missing or of the wrong kind.
+    #[error("The worker's words lack \"{part}\".")]
+    Lacks {
+        /// The part.
+        part: &'static str,
+    },
+    /// A part is not what the codec writes.
+    #[error(transparent)]
+    Native(#[from] NativeError),
+}
+
+impl Command {
+    /// The text that the other side reads.
+    pub fn to_text(&self) -> String {
+        match self {
+            Command::Open {
+                token,
+                recipe,
+                actions,
+            } => json!({
+                "say": "open",
+                "token": (*token),
+                "recipe": (native::recipe_to_json(recipe)),
+                "actions": (native::messages_to_json(actions))
+            }),
+            Command::Step { token, action } => json!({
+                "say": "step",
+                "token": (*token),
+                "action": (native::message_to_json(action))
+            }),
+        }
+        .to_python_text()
+    }
+
+    /// Reads what [`Command::to_text`] wrote.
+    pub fn read(text: &str) -> Result<Command, ProtocolError> {
+        let json = parse(text)?;
+        let token = token(&json)?;
+        match say(&json)? {
+            "open" => Ok(Command::Open {
+                token,
+                recipe: native::recipe_from_json(part(&json, "recipe")?)?,
+                actions: native::messages_from_json(part(&json, "actions")?)?,
+            }),
+            "step" => Ok(Command::Step {
+                token,
+                action: native::message_from_json(part(&json, "action")?)?,
+            }),
+            _ => Err(ProtocolError::Lacks { part: "say" }),
+        }
+    }
+}
+
+impl Event {
+    /// The text that the other side reads.
+    pub fn to_text(&self) -> String {
+        match self {
+            Event::Opened { token, head } => object!({
+                "say": "opened",
+                "token": (*token),
+                "head": (native::episode_to_json(head))
+            }),
+            Event::Stepped {
+                token,
+                steps,
+                patches,
+            } => object!({
+                "say": "stepped",
+                "token": (*token),
+                "steps": (steps.iter().map(native::step_to_json).collect::<Vec<Json>>()),
+                "patches": (patches.iter().map(FramePatch::to_json).collect::<Vec<Json>>())
+            }),
+            Event::Finished { token, notes } => object!({
+                "say": "finished",
+                "token": (*token),
+                "notes": (notes.clone())
+            }),
+            Event::Refused { token, reason, key } => object!({
+                "say": "refused",
+                "token": (*token),
+                "reason": (reason.clone()),
+                "key": (key.clone())
+            }),
+            Event::Gone { token } => object!({ "say": "gone", "token": (*token) }),
+            Event::Panicked { message } => object!({
+                "say": "panicked",
+                "token": 0,
+                "message": (message.clone())
+            }),
+        }
+        .to_python_text()
+    }
+
+    /// Reads what [`Event::to_text`] wrote.
+    pub fn read(text: &str) -> Result<Event, ProtocolError> {
+        let json = parse(text)?;
+        let token = token(&json)?;
+        match say(&json)? {
+            "opened" => Ok(Event::Opened {
+                token,
+                head: native::episode_from_json(part(&json, "head")?)?,
+            }),
+            "stepped" => Ok(Event::Stepped {
+                token,
+                steps: list(&json, "steps")?
+                    .iter()
+                    .map(native::step_from_json)
+                    .collect::<Result<_, _>>()?,
+                patches: list(&json, "patches")?
+                    .iter()
+                    .map(FramePatch::from_json)
+                    .collect::<Result<_, _>>()?,
+            }),
+            "finished" => Ok(Event::Finished {
+                token,
+                notes: list(&json, "notes")?
+                    .iter()
+                    .filter_map(|note| note.as_text().cloned())
+                    .collect(),
+            }),
+            "refused" => Ok(Event::Refused {
+                token,
+                reason: text_part(&json, "reason")?,
+                key: json.get("key").and_then(Json::as_text).cloned(),
+            }),
+            "gone" => Ok(Event::Gone { token }),
+            "panicked" => Ok(Event::Panicked {
+                message: text_part(&json, "message")?,
+            }),
+            _ => Err(ProtocolError::Lacks { part: "say" }),
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<Json, ProtocolError> {
+    Json::parse(text).map_err(|error| ProtocolError::Unreadable {
+        reason: error.to_string(),
+    })
+}
+
+fn part<'a>(json: &'a Json, part: &'static str) -> Result<&'a Json, ProtocolError> {
+    json.get(part).ok_or(ProtocolError::Lacks { part })
+}
+
+fn text_part(json: &Json, name: &'static str) -> Result<Text, ProtocolError> {
+    part(json, name)?
+        .as_text()
+        .cloned()
+        .ok_or(ProtocolError::Lacks { part: name })
+}
+
+fn say(json: &Json) -> Result<&str, ProtocolError> {
+    part(json, "say")?
+        .as_text()
+        .map(|text| &**text)
+        .ok_or(ProtocolError::Lacks { part: "say" })
+}
+
+fn list<'a>(json: &'a Json, name: &'static str) -> Result<&'a [Json], ProtocolError> {
+    part(json, name)?
+        .as_list()
+        .ok_or(ProtocolError::Lacks { part: name })
+}
+
+fn token(json: &Json) -> Result<Token, ProtocolError> {
+    json.get("token")
+        .and_then(Json::as_i64)
+        .and_then(|token| token.try_into().ok())
+        .ok_or(ProtocolError::Lacks { part: "token" })
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::Frame;
+    use volary_core::message::{Message, ToolRequestMessage};
+    use volary_trace::Outcome;
+    use volary_trace::frames::FrameHistory;
+
+    use super::*;
+
+    fn action() -> AnyMessage {
+        ToolRequestMessage::default().into()
+    }
+
+    #[test]
+    fn commands_come_back() {
+        let recipe = Recipe {
+            environment: "counter".into(),
+            seed: (1 << 53) - 1,
+            ..Recipe::default()
+        };
+        for command in [
+            Command::Open {
+                token: 7,
+                recipe,
+                actions: vec![action()],
+            },
+            Command::Step {
+                token: u32::MAX,
+                action: action(),
+            },
+        ] {
+            assert_eq!(Command::read(&command.to_text()), Ok(command));
+        }
+    }
+
+    #[test]
+    fn events_come_back() {
+        let mut frames = FrameHistory::default();
+        frames.push(Frame::new("x", Json::Null));
+        let head = Episode {
+            id: "e".into(),
+            start: vec![Message::user("</script>\u{2028}").into()],
+            frames,
+            ..Episode::default()
+        };
+        let step = StepRecord {
+            action: action(),
+            outcome: Outcome::Observed {
+                messages: vec![],
+                reward: -0.5,
+                done: true,
+                truncated: false,
+            },
+            seconds: None,
+            extras: Default::default(),
+        };
+        let patch = FramePatch::between(&Frame::default(), &Frame::new(1, 2));
+        for event in [
+            Event::Opened { token: 1, head },
+            Event::Stepped {
+                token: 1,
+                steps: vec![step],
+                patches: vec![patch],
+            },
+            Event::Finished {
+                token: 1,
+                notes: vec!["so".into()],
+            },
+            Event::Refused {
+                token: 1,
+                reason: "no".into(),
+                key: Some("answer".into()),
+            },
+            Event::Gone { token: 1 },
+            Event::Panicked {
+                message: "oh".into(),
+            },
+        ] {
+            assert_eq!(Event::read(&event.to_text()), Ok(event));
+        }
+    }
+
+    #[test]
+    fn foreign_words_are_refused() {
+        for text in [
+            "",
+            "{",
+            "[]",
+            "{\"say\": \"open\"}",
+            "{\"say\": \"what\", \"token\": 1}",
+            "{\"say\": \"step\", \"token\": -1}",
+        ] {
+            assert!(Command::read(text).is_err(), "{text}");
+            assert!(Event::read(text).is_err(), "{text}");
+        }
+    }
+}

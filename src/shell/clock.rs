@@ -1,0 +1,22 @@
+//! The browser's clock, as environments see time. Works on the page and in the worker.
+
+use std::time::Duration;
+
+use futures_util::future::LocalBoxFuture;
+use volary_core::Clock;
+
+use super::timers;
+
+/// `performance.now` and `setTimeout`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BrowserClock;
+
+impl Clock for BrowserClock {
+    fn now(&self) -> f64 {
+        timers::now()
+    }
+
+    fn sleep(&self, duration: Duration) -> LocalBoxFuture<'static, ()> {
+        Box::pin(timers::sleep(duration))
+    }
+}

@@ -1,0 +1,50 @@
+//! Keys pressed anywhere on the page.
+
+use wasm_bindgen::prelude::*;
+use web_sys::{Element, KeyboardEvent};
+
+/// A key press, as far as the page cares.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPress {
+    /// The key as browsers name it: `?`, `j`, `Enter`.
+    pub key: String,
+    /// Whether Control or Command was held.
+    pub command: bool,
+    /// Whether the focus is where a person types or chooses, so that letters are not ours.
+    pub typing: bool,
+}
+
+/// Calls back on each key press; true from `pressed` means that it was ours.
+pub fn on_press(pressed: impl Fn(KeyPress) -> bool + 'static) {
+    let listener = Closure::<dyn Fn(KeyboardEvent)>::new(move |event: KeyboardEvent| {
+        if event.default_prevented() || event.is_composing() || event.alt_key() {
+            return;
+        }
+        let press = KeyPress {
+            key: event.key(),
+            command: event.ctrl_key() || event.meta_key(),
+            typing: is_typing(&event),
+        };
+        if pressed(press) {
+            event.prevent_default();
+        }
+    });
+    if let Some(window) = web_sys::window() {
+        // Can't fail: the name of the event is a constant.
+        let _ =
+            window.add_event_listener_with_callback("keydown", listener.as_ref().unchecked_ref());
+    }
+    listener.forget();
+}
+
+fn is_typing(event: &KeyboardEvent) -> bool {
+    event
+        .target()
+        .and_then(|target| target.dyn_into::<Element>().ok())
+        .is_some_and(|element| {
+            // The selector is a constant, so matching can't fail.
+            element
+                .closest("input, textarea, select, dialog, [role=tree], [contenteditable]")
+                .is_ok_and(|found| found.is_some())
+        })
+}

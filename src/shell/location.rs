@@ -1,0 +1,47 @@
+//! The address: only its hash is ours, the rest belongs to the host.
+
+use wasm_bindgen::prelude::*;
+
+/// The hash, with its `#`; empty without one.
+pub fn hash() -> String {
+    web_sys::window()
+        .and_then(|window| window.location().hash().ok())
+        .unwrap_or_default()
+}
+
+/// Puts another hash in place of this one, without a new entry in the history.
+pub fn replace(hash: &str) {
+    let history = web_sys::window().and_then(|window| window.history().ok());
+    if let Some(history) = history {
+        // Browsers refuse this when asked too often; the address is then a little old.
+        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(hash));
+    }
+}
+
+/// Goes to another hash, with a new entry in the history; [`on_change`] hears of it.
+pub fn go(hash: &str) {
+    if let Some(window) = web_sys::window() {
+        // Fails only for addresses that the browser forbids, and a hash never is one.
+        let _ = window.location().set_hash(hash);
+    }
+}
+
+/// The whole address with another hash.
+pub fn address_with(hash: &str) -> String {
+    let address = web_sys::window()
+        .and_then(|window| window.location().href().ok())
+        .unwrap_or_default();
+    let base = address.split('#').next().unwrap_or_default();
+    format!("{base}{hash}")
+}
+
+/// Calls back with the new hash whenever a person goes elsewhere.
+pub fn on_change(mut changed: impl FnMut(String) + 'static) {
+    let listener = Closure::<dyn FnMut()>::new(move || changed(hash()));
+    if let Some(window) = web_sys::window() {
+        // Can't fail: the name of the event is a constant.
+        let _ = window
+            .add_event_listener_with_callback("hashchange", listener.as_ref().unchecked_ref());
+    }
+    listener.forget();
+}

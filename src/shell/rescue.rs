@@ -1,0 +1,64 @@
+//! What happens when the page itself breaks down: the episode so far is put aside, and a message that
+//! stands ready in `index.html` says how to get it back.
+//!
+//! After a panic nothing of the page may be trusted any more, so this uses as little of it as it can.
+
+use std::cell::RefCell;
+
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
+
+use super::storage::{self, Keep};
+
+const KEPT: &str = "rescued";
+
+/// Gives the text of the shown episode, if there is one to save.
+type Save = Box<dyn Fn() -> Option<String>>;
+
+thread_local! {
+    static SAVE: RefCell<Option<Save>> = const { RefCell::new(None) };
+}
+
+/// Sets the panic hook.
+pub fn watch() {
+    std::panic::set_hook(Box::new(|info| show(&info.to_string())));
+}
+
+/// Says how to get at the episode that is to be saved.
+pub fn save_with(save: impl Fn() -> Option<String> + 'static) {
+    SAVE.set(Some(Box::new(save)));
+}
+
+/// The episode that was put aside, if the page broke down before. It is handed out once.
+pub fn rescued() -> Option<String> {
+    let text = storage::get(Keep::Visit, KEPT)?;
+    storage::remove(Keep::Visit, KEPT);
+    Some(text)
+}
+
+fn show(message: &str) {
+    // A second panic, while saving, must not end here again.
+    let save = SAVE.try_with(|save| save.try_borrow_mut().ok()?.take());
+    let Some(document) = web_sys::window().and_then(|window| window.document()) else {
+        return;
+    };
+    let element = |id: &str| {
+        document
+            .get_element_by_id(id)
+            .and_then(|element| element.dyn_into::<HtmlElement>().ok())
+    };
+    if let Some(broken) = element("broken") {
+        broken.set_hidden(false);
+    }
+    if let Some(reason) = element("broken-reason") {
+        reason.set_text_content(Some(message));
+    }
+    let kept = save
+        .ok()
+        .flatten()
+        .and_then(|save| save())
+        .is_some_and(|text| storage::set(Keep::Visit, KEPT, &text));
+    if let Some(note) = element(if kept { "broken-kept" } else { "broken-lost" }) {
+        note.set_hidden(false);
+    }
+}
