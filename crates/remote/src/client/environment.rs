@@ -1,0 +1,196 @@
+//! An environment that lives on a server.
+
+use futures_util::future::LocalBoxFuture;
+use volary_core::json::{Json, Text};
+use volary_core::message::Body;
+use volary_core::message::dump::DumpOptions;
+use volary_core::{
+    AnyMessage, Environment, EnvironmentError, Frame, Message, Reset, Step, ToolResponseMessage,
+    json,
+};
+
+use super::exchange::{ClientError, Exchange};
+use crate::reply;
+use crate::request::Start;
+
+/// An environment on a server. Each reset starts a new one there.
+pub struct TaskEnvironmentClient {
+    exchange: Exchange,
+    start: Start,
+    env_id: Option<Text>,
+    frame: Frame,
+    frames_known: Frames,
+}
+
+/// Whether the server can show frames, an extension that the original does not have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frames {
+    /// Not asked yet.
+    Unknown,
+    /// It can.
+    Shown,
+    /// It cannot.
+    NotShown,
+}
+
+impl TaskEnvironmentClient {
+    pub(super) fn new(exchange: Exchange, start: Start) -> Self {
+        TaskEnvironmentClient {
+            exchange,
+            start,
+            env_id: None,
+            frame: Frame::default(),
+            frames_known: Frames::Unknown,
+        }
+    }
+
+    /// The id on the server, once started.
+    pub fn env_id(&self) -> Option<&Text> {
+        self.env_id.as_ref()
+    }
+
+    /// Whether the server shows frames.
+    pub fn frames(&self) -> Frames {
+        self.frames_known
+    }
+
+    /// Asks the server for the frame, for [`export_frame`](Environment::export_frame) to give.
+    /// A server without that extension is asked once.
+    pub async fn fetch_frame(&mut self) -> Result<(), ClientError> {
+        if self.frames_known == Frames::NotShown {
+            return Ok(());
+        }
+        match self.exchange.post("/frame", &self.body()).await {
+            Ok(frame) => {
+                self.frames_known = Frames::Shown;
+                self.frame = Frame::new(
+                    frame.get("state").cloned().unwrap_or_default(),
+                    frame.get("info").cloned().unwrap_or_default(),
+                );
+                Ok(())
+            }
+            Err(ClientError::Status {
+                status: 404 | 405, ..
+            }) if self.frames_known == Frames::Unknown => {
+                self.frames_known = Frames::NotShown;
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Starts anew on the server and resets.
+    pub async fn try_reset(&mut self) -> Result<Reset, ClientError> {
+        if self.exchange.options.close_replaced && self.env_id.is_some() {
+            // Best effort: the old one may be gone already, and the new one does not need it.
+            let _ = self.try_close().await;
+        }
+        let started = self.exchange.post("/start", &self.start.to_json()).await?;
+        self.env_id = Some(reply::read_env_id(&started)?);
+        match self.exchange.post("/reset", &self.body()).await {
+            Ok(body) => Ok(reply::read_reset(&body)?),
+            Err(error) if self.exchange.options.catch_http_errors && error.is_caught() => {
+                Ok(Reset {
+                    messages: vec![
+                        Message::user(format!("Environment.reset() failed: {error}")).into(),
+                    ],
+                    tools: Vec::new(),
+                })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Takes an action on the server. Never tried twice: it might step twice.
+    pub async fn try_step(&mut self, action: &AnyMessage) -> Result<Step, ClientError> {
+        let dump =
+            action
+                .dump(&DumpOptions::default())
+                .map_err(|error| reply::ReplyError::Message {
+                    endpoint: "/step",
+                    error,
+                })?;
+        let mut body = self.body();
+        if let Json::Object(fields) = &mut body {
+            fields.insert("action", dump);
+        }
+        match self.exchange.post("/step", &body).await {
+            Ok(body) => Ok(reply::read_step(&body)?),
+            Err(error) if self.exchange.options.catch_http_errors && error.is_caught() => {
+                Ok(ended_by(&error, action))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Closes it on the server; the reply, or null if it never started.
+    pub async fn try_close(&mut self) -> Result<Json, ClientError> {
+        if self.env_id.is_none() {
+            return Ok(Json::Null);
+        }
+        self.exchange.post("/close", &self.body()).await
+    }
+
+    fn body(&self) -> Json {
+        json!({"env_id": (self.env_id.clone())})
+    }
+}
+
+/// The end of an episode that the server broke: each call is answered with the error.
+fn ended_by(error: &ClientError, action: &AnyMessage) -> Step {
+    let text = Text::from(error.to_string());
+    let messages = match action {
+        AnyMessage::Request(request) => request
+            .tool_calls
+            .iter()
+            .map(|call| ToolResponseMessage::from_call(call, Body::text(text.clone())).into())
+            .collect(),
+        _ => vec![Message::user(text).into()],
+    };
+    Step {
+        messages,
+        reward: 0.0,
+        done: true,
+        truncated: false,
+    }
+}
+
+fn failed(error: ClientError) -> EnvironmentError {
+    EnvironmentError::Failed {
+        message: error.to_string().into(),
+    }
+}
+
+impl Environment for TaskEnvironmentClient {
+    fn kind(&self) -> &'static str {
+        "TaskEnvironmentClient"
+    }
+
+    fn reset(&mut self) -> LocalBoxFuture<'_, Result<Reset, EnvironmentError>> {
+        Box::pin(async {
+            let reset = self.try_reset().await.map_err(failed)?;
+            self.fetch_frame().await.map_err(failed)?;
+            Ok(reset)
+        })
+    }
+
+    fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Step, EnvironmentError>> {
+        Box::pin(async move {
+            if self.env_id.is_none() {
+                return Err(EnvironmentError::NotReset);
+            }
+            let step = self.try_step(&action).await.map_err(failed)?;
+            // The step was taken: a frame that fails to come must not undo that.
+            let _ = self.fetch_frame().await;
+            Ok(step)
+        })
+    }
+
+    fn export_frame(&self) -> Frame {
+        self.frame.clone()
+    }
+
+    fn close(&mut self) -> LocalBoxFuture<'_, Result<(), EnvironmentError>> {
+        Box::pin(async { self.try_close().await.map(|_| ()).map_err(failed) })
+    }
+}

@@ -1,0 +1,112 @@
+//! One request and its reply, with all that can go wrong.
+
+use std::rc::Rc;
+
+use volary_core::json::{Json, Text};
+
+use super::ClientOptions;
+use crate::reply::ReplyError;
+use crate::transport::{Method, Transport, TransportError, WireRequest};
+
+/// Why a server did not do as asked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// There was no reply.
+    #[error(transparent)]
+    Transport(#[from] TransportError),
+    /// An error status.
+    #[error("The server answered {status} to {endpoint}: {detail}")]
+    Status {
+        /// The endpoint.
+        endpoint: &'static str,
+        /// The HTTP status.
+        status: u16,
+        /// What it said.
+        detail: Text,
+    },
+    /// A reply that is no JSON.
+    #[error("The server's reply to {endpoint} is no JSON, so this may be no TaskDatasetServer.")]
+    NotJson {
+        /// The endpoint.
+        endpoint: &'static str,
+    },
+    /// JSON of another shape.
+    #[error(transparent)]
+    Reply(#[from] ReplyError),
+}
+
+impl ClientError {
+    /// Whether `catch_http_errors` catches it: timeouts, error statuses, replies that are no JSON.
+    pub(super) fn is_caught(&self) -> bool {
+        matches!(
+            self,
+            ClientError::Transport(TransportError::Timeout)
+                | ClientError::Status { .. }
+                | ClientError::NotJson { .. }
+        )
+    }
+}
+
+/// How a client reaches its server.
+#[derive(Clone)]
+pub(super) struct Exchange {
+    pub options: Rc<ClientOptions>,
+    pub transport: Rc<dyn Transport>,
+}
+
+impl Exchange {
+    pub async fn get(&self, endpoint: &'static str) -> Result<Json, ClientError> {
+        self.send(Method::Get, endpoint, None).await
+    }
+
+    pub async fn post(&self, endpoint: &'static str, body: &Json) -> Result<Json, ClientError> {
+        self.send(Method::Post, endpoint, Some(body.to_python_text()))
+            .await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        endpoint: &'static str,
+        body: Option<String>,
+    ) -> Result<Json, ClientError> {
+        let reply = self
+            .transport
+            .send(WireRequest {
+                method,
+                url: format!(
+                    "{}{endpoint}",
+                    self.options.server_url.trim_end_matches('/')
+                ),
+                api_key: self.options.api_key.clone().filter(|key| !key.is_empty()),
+                body,
+                timeout: self.options.request_timeout,
+            })
+            .await?;
+        if !(200..300).contains(&reply.status) {
+            return Err(ClientError::Status {
+                endpoint,
+                status: reply.status,
+                detail: detail(&reply.body),
+            });
+        }
+        volary_core::json::read(&reply.body).map_err(|_| ClientError::NotJson { endpoint })
+    }
+}
+
+/// What an error's body says: the `detail` of the protocol, else its beginning.
+fn detail(body: &str) -> Text {
+    const SHOWN: usize = 500;
+    let known = volary_core::json::read(body).ok();
+    let detail = known.as_ref().and_then(|body| body.get("detail"));
+    let text = match detail {
+        Some(Json::Text(text)) => text.to_string(),
+        Some(other) => other.to_compact_text(),
+        None => body.to_owned(),
+    };
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", &text[..end]).into(),
+        None => text.into(),
+    }
+}
