@@ -11,6 +11,9 @@ use crate::message::ToolRequestMessage;
 use crate::schema;
 use crate::view::{View, ViewInput};
 
+/// Makes something from a configuration.
+pub type Make<T> = fn(&Object, &Setting) -> Result<Box<T>, RegistryError>;
+
 /// An environment that can be made by name.
 #[derive(Clone, Copy)]
 pub struct EnvironmentEntry {
@@ -22,7 +25,7 @@ pub struct EnvironmentEntry {
     /// description and default.
     pub configuration: fn() -> Json,
     /// Makes one from a configuration.
-    pub make: fn(&Object, &Setting) -> Result<Box<dyn Environment>, RegistryError>,
+    pub make: Make<dyn Environment>,
     /// The configuration that a task text stands for; `None` where there is no such thing.
     pub from_task: Option<fn(&str) -> Object>,
     /// The rich view of its frame, where it has one.
@@ -41,7 +44,7 @@ pub struct DatasetEntry {
     /// The JSON Schema of its arguments.
     pub configuration: fn() -> Json,
     /// Makes it from arguments.
-    pub make: fn(&Object, &Setting) -> Result<Box<dyn TaskDataset>, RegistryError>,
+    pub make: Make<dyn TaskDataset>,
 }
 
 /// What there is.

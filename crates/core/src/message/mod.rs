@@ -48,6 +48,11 @@ impl Role {
         Role::Function,
     ];
 
+    /// The role of a name on the wire.
+    pub fn from_name(name: &str) -> Option<Role> {
+        Role::ALL.into_iter().find(|role| role.as_str() == name)
+    }
+
     /// The role on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -156,8 +156,7 @@ fn role(object: &Object) -> Result<Option<Role>, FieldError> {
         return Ok(None);
     };
     let name = fields::text("role", value)?;
-    let known = Role::ALL.into_iter().find(|role| role.as_str() == &*name);
-    known.map(Some).ok_or_else(|| {
+    Role::from_name(&name).map(Some).ok_or_else(|| {
         let names = Role::ALL.map(Role::as_str).join(", ");
         FieldError::new("role", format!("\"{name}\" is none of {names}"))
     })

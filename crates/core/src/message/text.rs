@@ -54,7 +54,7 @@ impl fmt::Display for AnyMessage {
     }
 }
 
-/// The messages as one text, each with its role in front if asked.
+/// The contents of the messages as one text, each with its role in front if asked.
 pub fn join<'a>(
     messages: impl IntoIterator<Item = &'a AnyMessage>,
     delimiter: &str,
@@ -62,9 +62,12 @@ pub fn join<'a>(
 ) -> String {
     let lines: Vec<String> = messages
         .into_iter()
-        .map(|message| match include_roles {
-            true => format!("{}: {message}", message.role().as_str()),
-            false => message.to_string(),
+        .map(|message| {
+            let content = message.body().content_or_empty();
+            match include_roles {
+                true => format!("{}: {content}", message.role().as_str()),
+                false => content.to_owned(),
+            }
         })
         .collect();
     lines.join(delimiter)

@@ -1,0 +1,85 @@
+//! The golden cases: what aviary (fhaviary 0.37.0) did, and whether Volary does the same.
+//!
+//! A file of cases names an operation; each case has an input and what is expected. [`run_directory`]
+//! runs all files of a directory and reports every case that fails, by operation and name. What
+//! always holds: nothing is skipped silently. An unknown operation, an unknown form of expectation, a
+//! file without cases and a directory without files are errors; operations that wait for their part
+//! of Volary are listed as pending, never as passed.
+//!
+//! - [`cases`]: reading the files.
+//! - [`matching`]: when a result is as expected.
+//! - [`ops`]: the operations.
+
+pub mod cases;
+pub mod matching;
+pub mod ops;
+mod report;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use volary_core::Json;
+
+use cases::{Case, CaseFile, Expected, HarnessError};
+use ops::{Op, Run};
+pub use report::{Failure, Report};
+
+/// Runs all case files of a directory. `only` keeps the cases whose operation and name, as
+/// `op/name`, contain it.
+pub fn run_directory(directory: &Path, only: &str) -> Result<Report, HarnessError> {
+    let mut report = Report::default();
+    for file in cases::read_directory(directory)? {
+        match ops::find(&file.op) {
+            Some(Op::Pending) => report.pending.push((file.op, file.cases.len())),
+            Some(Op::Runs(run)) => run_file(&file, &run, only, &mut report),
+            None => return Err(HarnessError::UnknownOp { op: file.op }),
+        }
+    }
+    Ok(report)
+}
+
+fn run_file(file: &CaseFile, run: &Run, only: &str, report: &mut Report) {
+    for case in &file.cases {
+        if !format!("{}/{}", file.op, case.name).contains(only) {
+            report.left_out += 1;
+            continue;
+        }
+        match judge(case, run) {
+            Ok(()) => report.passed += 1,
+            Err(reason) => report.failures.push(Failure {
+                op: file.op.clone(),
+                case: case.name.clone(),
+                reason,
+            }),
+        }
+    }
+}
+
+/// Runs a case and says why it fails.
+fn judge(case: &Case, run: &Run) -> Result<(), String> {
+    // A panic fails its case; the others still run.
+    let outcome = catch_unwind(AssertUnwindSafe(|| (run.run)(&case.input)))
+        .map_err(|_| "it panicked; see above".to_owned())?;
+    match (&case.expected, outcome) {
+        (Expected::Ok(value), Ok(found)) => matching::check(value, &found, run.loose),
+        (Expected::OkPrefix(prefix), Ok(Json::Text(found))) if found.starts_with(&**prefix) => {
+            Ok(())
+        }
+        (Expected::OkPrefix(prefix), Ok(found)) => Err(format!(
+            "expected a text that starts with {prefix:?}, found {}",
+            found.to_compact_text()
+        )),
+        (Expected::Error(None), Err(_)) => Ok(()),
+        (Expected::Error(Some(part)), Err(error)) if error.contains(&**part) => Ok(()),
+        (Expected::Error(Some(part)), Err(error)) => Err(format!(
+            "expected an error with {part:?} in it, the error is {error:?}"
+        )),
+        (Expected::Error(_), Ok(found)) => Err(format!(
+            "expected an error, found {}",
+            found.to_compact_text()
+        )),
+        (Expected::Ok(_) | Expected::OkPrefix(_), Err(error)) => {
+            Err(format!("failed with {error:?}"))
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What came of a run.
+
+use std::fmt;
+
+use volary_core::Text;
+
+/// A case whose result is not as expected.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The operation.
+    pub op: Text,
+    /// The name of the case.
+    pub case: Text,
+    /// What differs.
+    pub reason: String,
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// How many cases are as expected.
+    pub passed: usize,
+    /// How many cases were not asked for.
+    pub left_out: usize,
+    /// The cases that are not as expected.
+    pub failures: Vec<Failure>,
+    /// Operations whose part of Volary is still to come, with the number of their cases.
+    pub pending: Vec<(Text, usize)>,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for failure in &self.failures {
+            let Failure { op, case, reason } = failure;
+            writeln!(formatter, "FAILED {op}/{case}\n    {reason}")?;
+        }
+        for (op, cases) in &self.pending {
+            writeln!(formatter, "pending {op}: {cases} cases not run")?;
+        }
+        write!(
+            formatter,
+            "golden cases: {} passed, {} failed, {} left out, {} pending",
+            self.passed,
+            self.failures.len(),
+            self.left_out,
+            self.pending.iter().map(|(_, cases)| cases).sum::<usize>()
+        )
+    }
+}

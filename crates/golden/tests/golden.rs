@@ -1,0 +1,44 @@
+//! Runs the golden cases: those of the directory in `GOLDEN_DIR` (relative paths count from the
+//! root of the repository), else the project's own.
+//!
+//! `cargo test -p volary-golden --test golden -- message_dump` runs the cases with that in their
+//! `operation/name`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Test runners ask for names first and then for the one test by its name.
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
+    if has("--list") {
+        if !has("--ignored") {
+            println!("golden: test");
+        }
+        return ExitCode::SUCCESS;
+    }
+    let only = arguments
+        .iter()
+        .find(|argument| !argument.starts_with('-') && !has("--exact"));
+    match volary_golden::run_directory(&directory(), only.map_or("", String::as_str)) {
+        Ok(report) => {
+            println!("{report}");
+            match report.failures.is_empty() {
+                true => ExitCode::SUCCESS,
+                false => ExitCode::FAILURE,
+            }
+        }
+        Err(error) => {
+            eprintln!("The golden cases could not be run: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn directory() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    match std::env::var_os("GOLDEN_DIR") {
+        Some(given) => root.join(given),
+        None => root.join("tests/golden"),
+    }
+}
