@@ -164,3 +164,161 @@ impl Environment for FunctionalEnvironment {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::*;
+    use crate::clock::Standstill;
+    use crate::message::ToolRequestMessage;
+    use crate::tool::{ToolBuilder, ToolCall, ToolCallFunction, ToolError};
+
+    fn tell() -> BoundTool<FunctionalState> {
+        ToolBuilder::new("tell")
+            .description("Tell a story.")
+            .typed::<Text>("story", "The story.")
+            .handler::<FunctionalState, _>(|context, arguments| {
+                let mut state = context.state_mut()?;
+                let story = arguments.get("story").and_then(Json::as_text);
+                let story = story.ok_or_else(|| ToolError::value("no story"))?;
+                state.reward += 1.5;
+                state.done = story.contains("owl");
+                let told = state.extras.get("told").and_then(Json::as_i64);
+                state.extras.insert("told", told.unwrap_or(0) + 1);
+                Ok(())
+            })
+            .unwrap()
+    }
+
+    fn environment() -> FunctionalEnvironment {
+        let setting = Setting {
+            seed: 0,
+            clock: Rc::new(Standstill),
+        };
+        let builder = FunctionalBuilder::start(|configuration| {
+            let topic = configuration.get("topic").and_then(Json::as_text);
+            let topic = topic.ok_or_else(|| EnvironmentError::Failed {
+                message: "There is no topic.".into(),
+            })?;
+            let observation = format!("Write about {topic}");
+            Ok((observation.into(), object!({"told": 0})))
+        });
+        let builder = builder.tool(tell()).unwrap();
+        builder.make(object!({"topic": "owls"}), &setting)
+    }
+
+    fn action(name: &str, story: Json) -> AnyMessage {
+        let call = ToolCall {
+            id: "1".into(),
+            function: ToolCallFunction {
+                name: name.into(),
+                arguments: object!({"story": story}),
+            },
+        };
+        let request = ToolRequestMessage {
+            tool_calls: vec![call],
+            ..ToolRequestMessage::default()
+        };
+        request.into()
+    }
+
+    fn step(environment: &mut FunctionalEnvironment, action: AnyMessage) -> Step {
+        let step = environment.step(action).now_or_never();
+        step.unwrap().unwrap()
+    }
+
+    fn frame(done: bool, reward: f64, told: i64) -> Frame {
+        let extras = object!({"told": told});
+        Frame::new(
+            object!({"done": done, "reward": reward, "extras": extras}),
+            object!({"tool_names": ["tell"]}),
+        )
+    }
+
+    #[test]
+    fn an_episode() {
+        let mut environment = environment();
+        let reset = environment.reset().now_or_never().unwrap().unwrap();
+        assert_eq!(reset.messages, [Message::user("Write about owls").into()]);
+        assert_eq!(reset.tools.len(), 1);
+        assert_eq!(environment.export_frame(), frame(false, 0.0, 0));
+
+        let told = step(&mut environment, action("tell", "a cat".into()));
+        assert_eq!(
+            (told.reward, told.done, told.truncated),
+            (1.5, false, false)
+        );
+        let told = step(&mut environment, action("tell", "an owl".into()));
+        assert_eq!((told.reward, told.done), (3.0, true));
+        assert_eq!(environment.export_frame(), frame(true, 3.0, 2));
+
+        environment.reset().now_or_never().unwrap().unwrap();
+        assert_eq!(environment.export_frame(), frame(false, 0.0, 0));
+    }
+
+    #[test]
+    fn failures_are_answered_and_change_nothing() {
+        let mut environment = environment();
+        environment.reset().now_or_never().unwrap().unwrap();
+        for (name, content) in [
+            (
+                "tell",
+                "Encountered exception during tool call: ValueError('no story')",
+            ),
+            ("sing", "Invalid tool call: sing"),
+        ] {
+            let failed = step(&mut environment, action(name, Json::Null));
+            assert_eq!(failed.messages[0].body().content.as_deref(), Some(content));
+            assert_eq!((failed.reward, failed.done), (0.0, false));
+        }
+        assert_eq!(environment.export_frame(), frame(false, 0.0, 0));
+    }
+
+    #[test]
+    fn what_is_no_request_gets_the_default_answer() {
+        let mut environment = environment();
+        environment.reset().now_or_never().unwrap().unwrap();
+        step(&mut environment, action("tell", "a cat".into()));
+        let answer = step(&mut environment, Message::user("hello").into());
+        assert_eq!(answer, no_tool_calls());
+        assert_eq!(answer.reward, 0.0);
+    }
+
+    #[test]
+    fn it_has_no_id_and_can_be_looked_at_before_the_first_reset() {
+        let environment = environment();
+        let error = environment.id().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "Getting ID is not yet implemented for environment FunctionalEnvironment."
+        );
+        let empty = Frame::new(
+            object!({"done": false, "reward": 0.0, "extras": {}}),
+            object!({"tool_names": ["tell"]}),
+        );
+        assert_eq!(environment.export_frame(), empty);
+    }
+
+    #[test]
+    fn two_tools_of_one_name_are_refused() {
+        let builder = FunctionalBuilder::start(|_| Ok(("".into(), Object::new())));
+        let error = builder.tool(tell()).unwrap().tool(tell()).err().unwrap();
+        assert_eq!(error.to_string(), "Tool with name 'tell' already exists");
+    }
+
+    #[test]
+    fn a_start_that_fails_fails_the_reset() {
+        let setting = Setting {
+            seed: 0,
+            clock: Rc::new(Standstill),
+        };
+        let builder = FunctionalBuilder::start(|_| {
+            let message = "no luck".into();
+            Err(EnvironmentError::Failed { message })
+        });
+        let mut environment = builder.allow_concurrency().make(Object::new(), &setting);
+        let error = environment.reset().now_or_never().unwrap().unwrap_err();
+        assert_eq!(error.to_string(), "no luck");
+    }
+}

@@ -135,3 +135,47 @@ impl Wake for Woken {
         self.0.store(true, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_passes_only_when_everything_waits() {
+        let clock = VirtualClock::new();
+        let shared = clock.clone();
+        let order = RefCell::new(Vec::new());
+        let sleep = |name, ms| {
+            let order = &order;
+            let sleep = clock.sleep(Duration::from_millis(ms));
+            async move {
+                sleep.await;
+                order.borrow_mut().push(name);
+            }
+        };
+        let all = futures_util::future::join4(
+            sleep("late", 20),
+            sleep("first", 10),
+            sleep("second", 10),
+            sleep("at once", 0),
+        );
+        assert!(clock.run(all).is_ok());
+        assert_eq!(*order.borrow(), ["at once", "first", "second", "late"]);
+        assert_eq!(shared.now(), 0.02);
+    }
+
+    #[test]
+    fn what_waits_for_something_else_is_said() {
+        let clock = VirtualClock::new();
+        assert_eq!(clock.run(std::future::pending::<()>()), Err(Stalled));
+    }
+
+    #[test]
+    fn a_dropped_sleep_passes_no_time() {
+        let clock = VirtualClock::new();
+        drop(clock.sleep(Duration::from_secs(9)));
+        let short = clock.sleep(Duration::from_secs(1));
+        assert!(clock.run(short).is_ok());
+        assert_eq!(clock.elapsed(), Duration::from_secs(1));
+    }
+}

@@ -140,9 +140,7 @@ impl VariantOptions {
             } else if meta.path.is_ident("value") {
                 options.value = Some(meta.value()?.parse()?);
             } else {
-                return Err(
-                    meta.error("A case has the options `rename = \"…\"` and `value = …`.")
-                );
+                return Err(meta.error("A case has the options `rename = \"…\"` and `value = …`."));
             }
             Ok(())
         })?;
@@ -246,7 +244,13 @@ impl Case {
             Case::Camel => words
                 .iter()
                 .enumerate()
-                .map(|(place, word)| if place == 0 { word.clone() } else { capital(word) })
+                .map(|(place, word)| {
+                    if place == 0 {
+                        word.clone()
+                    } else {
+                        capital(word)
+                    }
+                })
                 .collect(),
         }
     }

@@ -35,10 +35,11 @@ impl Documentation {
         let lines = lines(attributes);
         let mut sections = sections(&lines).into_iter();
         let description = sections.next().map(text_of).unwrap_or_default();
-        let parameters = match sections.find(|section| heading(&section[0].text) == Some("Arguments")) {
-            Some(section) => items(&section[1..])?,
-            None => Vec::new(),
-        };
+        let parameters =
+            match sections.find(|section| heading(&section[0].text) == Some("Arguments")) {
+                Some(section) => items(&section[1..])?,
+                None => Vec::new(),
+            };
         Ok(Documentation {
             description,
             parameters,
@@ -85,7 +86,7 @@ fn lines(attributes: &[Attribute]) -> Vec<Line> {
             }));
         }
     }
-    let indent = common_indent(&lines);
+    let indent = margin(lines.iter().map(|line| line.text.as_str()));
     for line in &mut lines {
         line.text = line.text.chars().skip(indent).collect();
     }
@@ -99,7 +100,8 @@ fn without_stars(text: &str) -> Vec<String> {
         .skip(1)
         .filter(|line| !line.trim().is_empty())
         .all(|line| line.trim_start().starts_with('*'));
-    text.lines()
+    // Not `lines`, for which an empty line alone is no line.
+    text.split('\n')
         .enumerate()
         .map(|(place, line)| match line.trim_start().strip_prefix('*') {
             Some(rest) if starred && place > 0 => rest.to_owned(),
@@ -108,15 +110,11 @@ fn without_stars(text: &str) -> Vec<String> {
         .collect()
 }
 
-fn indent_of(text: &str) -> usize {
-    text.chars().take_while(|c| c.is_whitespace()).count()
-}
-
-fn common_indent(lines: &[Line]) -> usize {
+/// The white space that all lines but empty ones begin with, in characters.
+fn margin<'a>(lines: impl Iterator<Item = &'a str>) -> usize {
     lines
-        .iter()
-        .filter(|line| !line.text.is_empty())
-        .map(|line| indent_of(&line.text))
+        .filter(|line| !line.is_empty())
+        .map(|line| line.chars().take_while(|c| c.is_whitespace()).count())
         .min()
         .unwrap_or(0)
 }
@@ -184,16 +182,16 @@ fn item(line: &Line, continued: &[&str]) -> syn::Result<DocumentedParameter> {
     if syn::parse_str::<syn::Ident>(name).is_err() && !name.chars().all(is_name_part) {
         return Err(malformed());
     }
-    let indent = continued
-        .iter()
-        .filter(|line| !line.is_empty())
-        .map(|line| indent_of(line))
-        .min()
-        .unwrap_or(0);
     let mut text = text.trim().to_owned();
-    for line in continued {
+    if let [first, rest @ ..] = continued {
+        // Dedented like the lines of a docstring: the first for itself, the others together.
         text.push('\n');
-        text.extend(line.chars().skip(indent));
+        text.push_str(first.trim_start());
+        let indent = margin(rest.iter().copied());
+        for line in rest {
+            text.push('\n');
+            text.extend(line.chars().skip(indent));
+        }
     }
     Ok(DocumentedParameter {
         name: name.to_owned(),

@@ -1,14 +1,14 @@
 //! Tools made by `#[tool]`, called through `exec_tool_calls`.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use std::cell::RefCell;
 
 use volary_core::clock::Standstill;
 use volary_core::exec::{ExecOptions, exec_tool_calls};
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::{Message, ToolRequestMessage};
-use volary_core::tool::{
-    BoundTool, ToolCall, ToolCallFunction, ToolError, ToolSet, ToolValue,
-};
+use volary_core::tool::{BoundTool, ToolCall, ToolCallFunction, ToolError, ToolSet, ToolValue};
 use volary_core::virtual_clock::VirtualClock;
 use volary_core::{Clock, object};
 use volary_macros::{ToolParameter, ToolRecord, tool};
@@ -56,7 +56,7 @@ async fn add_later(
 
 /// Join two texts.
 #[tool(allow_missing_descriptions)]
-fn join<'a>(first: &'a str, _second: &str, #[tool(default = "-")] delimiter: &str) -> String {
+fn join(first: &str, _second: &str, #[tool(default = "-")] delimiter: &str) -> String {
     format!("{first}{delimiter}{_second}")
 }
 
@@ -201,5 +201,12 @@ fn the_function_stays_callable_and_the_definition_is_shared() {
     assert!(free.tool.concurrency_safe);
     assert!(!add_later::definition().concurrency_safe);
     assert_eq!(Standstill.now(), 0.0);
-    assert_eq!(ToolValue::Json(Json::Null).into_body().unwrap().content.as_deref(), Some("null"));
+    assert_eq!(
+        ToolValue::Json(Json::Null)
+            .into_body()
+            .unwrap()
+            .content
+            .as_deref(),
+        Some("null")
+    );
 }

@@ -176,3 +176,132 @@ impl Drop for Guard<'_> {
         self.lock.leave(self.access);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use futures_util::StreamExt;
+    use futures_util::stream::FuturesUnordered;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::clock::Clock;
+    use crate::virtual_clock::VirtualClock;
+
+    /// A call: when it asks, how it wants to run, for how long.
+    type Call = (u64, Access, u64);
+
+    /// When a call asked, ran and ended.
+    #[derive(Clone, Copy, Debug)]
+    struct Ran {
+        access: Access,
+        asked: u64,
+        began: u64,
+        ended: u64,
+    }
+
+    fn schedule(calls: &[Call]) -> Vec<Ran> {
+        let clock = VirtualClock::new();
+        let lock = CallLock::new();
+        let order = RefCell::new(Vec::new());
+        let millis = || clock.elapsed().as_millis() as u64;
+        let mut running: FuturesUnordered<_> = calls
+            .iter()
+            .map(|&(asks, access, takes)| {
+                let (clock, lock, order) = (&clock, &lock, &order);
+                async move {
+                    clock.sleep(Duration::from_millis(asks)).await;
+                    let asked = millis();
+                    let guard = lock.enter(access).await;
+                    let began = millis();
+                    clock.sleep(Duration::from_millis(takes)).await;
+                    let ended = millis();
+                    order.borrow_mut().push(Ran {
+                        access,
+                        asked,
+                        began,
+                        ended,
+                    });
+                    drop(guard);
+                }
+            })
+            .collect();
+        clock
+            .run(async { while running.next().await.is_some() {} })
+            .unwrap();
+        order.take()
+    }
+
+    fn access() -> impl Strategy<Value = Access> {
+        prop_oneof![Just(Access::Read), Just(Access::Write)]
+    }
+
+    proptest! {
+        #[test]
+        fn a_writer_runs_alone_and_nobody_waits_in_vain(
+            calls in prop::collection::vec((0_u64..40, access(), 1_u64..20), 1..14),
+        ) {
+            let ran = schedule(&calls);
+            prop_assert_eq!(ran.len(), calls.len());
+            for (place, call) in ran.iter().enumerate() {
+                for other in &ran[place + 1..] {
+                    if call.access == Access::Write || other.access == Access::Write {
+                        let apart = call.ended <= other.began || other.ended <= call.began;
+                        prop_assert!(apart, "{call:?} beside {other:?}");
+                    }
+                }
+                // Whoever waited begins at the very moment at which somebody ended.
+                if call.began > call.asked {
+                    prop_assert!(ran.iter().any(|other| other.ended == call.began));
+                }
+                // A reader waits for the writer that was there when it asked, for no other.
+                if call.access == Access::Read {
+                    let passed = ran.iter().filter(|other| {
+                        other.access == Access::Write
+                            && call.asked < other.began
+                            && other.began < call.began
+                    });
+                    prop_assert_eq!(passed.count(), 0);
+                }
+            }
+        }
+
+        #[test]
+        fn writers_run_in_the_order_of_asking(
+            calls in prop::collection::vec((0_u64..40, access(), 1_u64..20), 1..14),
+        ) {
+            let mut writers: Vec<Ran> = schedule(&calls)
+                .into_iter()
+                .filter(|call| call.access == Access::Write)
+                .collect();
+            writers.sort_by_key(|call| call.began);
+            prop_assert!(writers.is_sorted_by_key(|call| call.asked));
+        }
+    }
+
+    #[test]
+    fn who_gives_up_waiting_lets_the_next_one_in() {
+        let lock = CallLock::new();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut poll = |enter: &mut Enter<'_>| match Pin::new(enter).poll(&mut context) {
+            Poll::Ready(guard) => {
+                std::mem::forget(guard);
+                true
+            }
+            Poll::Pending => false,
+        };
+        let mut first = lock.enter(Access::Write);
+        assert!(poll(&mut first));
+        let mut second = lock.enter(Access::Write);
+        let mut third = lock.enter(Access::Write);
+        let mut fourth = lock.enter(Access::Read);
+        assert!(!poll(&mut second) && !poll(&mut third) && !poll(&mut fourth));
+        drop(second);
+        // The fourth is let in, gives up before it runs, and so the third is let in.
+        lock.leave(Access::Write);
+        assert!(!poll(&mut third));
+        drop(fourth);
+        assert!(poll(&mut third));
+    }
+}

@@ -166,3 +166,6 @@ async fn beside_each_other<S>(calls: &Calls<'_, S>, message: &ToolRequestMessage
     let responses = ended.into_iter().map(|(_, response)| response).collect();
     failure.map_or(Ok(responses), Err)
 }
+
+#[cfg(test)]
+mod tests;

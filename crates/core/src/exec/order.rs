@@ -10,15 +10,13 @@ const FEW: usize = 16;
 
 /// Orders responses (given in the order of the calls) by the first place of their id; within an
 /// id, calls of unknown tools, which have no info, stand before the others.
-pub(super) fn by_first_place(responses: &mut Vec<ToolResponseMessage>) {
+pub(super) fn by_first_place(responses: &mut [ToolResponseMessage]) {
     if !any_shared(responses) {
         return;
     }
     let mut first: HashMap<Text, usize> = HashMap::new();
     for (place, response) in responses.iter().enumerate() {
-        first
-            .entry(response.tool_call_id.clone())
-            .or_insert(place);
+        first.entry(response.tool_call_id.clone()).or_insert(place);
     }
     responses.sort_by_cached_key(|response| {
         let place = first.get(&response.tool_call_id).copied();

@@ -164,12 +164,13 @@ impl ToolBuilder {
         + 'static,
     ) -> Result<BoundTool<S>, BuildError> {
         let (tool, signature) = self.finish()?;
-        Ok(BoundTool::asynchronous(tool, move |context, arguments| {
-            match signature.check(arguments) {
+        Ok(BoundTool::asynchronous(
+            tool,
+            move |context, arguments| match signature.check(arguments) {
                 Ok(()) => handler(context, arguments),
                 Err(error) => Box::pin(std::future::ready(Err(error))),
-            }
-        }))
+            },
+        ))
     }
 
     /// The definition, and what to check calls against.
@@ -212,5 +213,86 @@ impl ToolBuilder {
             self.concurrency_safe,
         );
         Ok((Arc::new(tool), signature))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::object;
+
+    fn finish(builder: ToolBuilder) -> Result<BoundTool<()>, String> {
+        builder
+            .handler(|_, _| Ok(()))
+            .map_err(|error| error.to_string())
+    }
+
+    fn error(builder: ToolBuilder) -> String {
+        finish(builder).err().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_tool_as_a_function_would_give_it() {
+        let tool = finish(
+            ToolBuilder::new("search")
+                .description(" Search the pages. ")
+                .typed::<Text>("entity", "What to look for.")
+                .parameter(
+                    "limit",
+                    object!({"type": "integer", "minimum": 1}),
+                    "How many.",
+                )
+                .default(5)
+                .concurrency_safe(false),
+        )
+        .unwrap();
+        assert!(!tool.tool.concurrency_safe);
+        assert_eq!(
+            Json::from(tool.tool.info.dump(false)),
+            crate::json!({
+                "name": "search",
+                "description": "Search the pages.",
+                "parameters": {
+                    "type": "object",
+                    "properties": {
+                        "entity": {
+                            "type": "string",
+                            "title": "Entity",
+                            "description": "What to look for."
+                        },
+                        "limit": {
+                            "type": "integer",
+                            "minimum": 1,
+                            "title": "Limit",
+                            "description": "How many.",
+                            "default": 5
+                        }
+                    },
+                    "required": ["entity"]
+                }
+            })
+        );
+    }
+
+    #[test]
+    fn what_aviary_refuses_is_refused() {
+        let tool = || ToolBuilder::new("f");
+        let described = || tool().description("Do.");
+        assert_eq!(error(tool()), "Missing docstring for function f.");
+        assert_eq!(
+            error(described().typed::<i64>("x", " ")),
+            "Missing description for parameter x."
+        );
+        let allowed = described()
+            .typed::<i64>("x", "")
+            .allow_missing_descriptions();
+        assert_eq!(error(allowed), "");
+        let twice = described().typed::<i64>("x", "X.").typed::<i64>("x", "X.");
+        assert_eq!(error(twice), "The parameter x is there twice.");
+        for name in ["state", "tool_call_id"] {
+            let injected = error(described().typed::<i64>(name, "X."));
+            assert!(injected.starts_with(&format!("No parameter can be called {name}")));
+        }
+        assert!(error(described().default(1)).starts_with("A default must follow"));
     }
 }

@@ -58,8 +58,7 @@ pub fn define(
 /// The schema of a property: that of its type, with title, description and default.
 pub fn property(parameter: ParameterDefinition) -> Object {
     let mut schema = parameter.schema;
-    // A named type has its own title.
-    if !schema.contains_key("$ref") && !schema.contains_key("title") {
+    if !is_named(&schema) && !schema.contains_key("title") {
         schema.insert("title", title(&parameter.name));
     }
     if !parameter.description.is_empty() {
@@ -69,6 +68,19 @@ pub fn property(parameter: ParameterDefinition) -> Object {
         schema.insert("default", default);
     }
     schema
+}
+
+/// Whether a schema is a named type or null: the name is its title then.
+fn is_named(schema: &Object) -> bool {
+    let is_reference = |schema: &Json| schema.get("$ref").is_some();
+    schema.contains_key("$ref")
+        || match schema.get("anyOf").and_then(Json::as_list) {
+            Some([case, null]) => {
+                let kind = null.get("type").and_then(Json::as_text);
+                is_reference(case) && kind.is_some_and(|kind| &**kind == "null")
+            }
+            _ => false,
+        }
 }
 
 /// The title of a name: `max_new_tokens` is `Max New Tokens`.
@@ -84,4 +96,27 @@ pub fn title(name: &str) -> String {
         after_letter = character.is_lowercase() || character.is_uppercase();
     }
     title
+}
+
+#[cfg(test)]
+mod tests {
+    use super::title;
+
+    #[test]
+    fn titles() {
+        for (name, expected) in [
+            ("story", "Story"),
+            ("max_new_tokens", "Max New Tokens"),
+            ("HTTPServer", "Httpserver"),
+            ("x2y", "X2Y"),
+            ("n_2nd", "N 2Nd"),
+            ("__x__", "X"),
+            ("a__b", "A  B"),
+            ("größe_über", "Größe Über"),
+            ("中a", "中A"),
+            ("", ""),
+        ] {
+            assert_eq!(title(name), expected);
+        }
+    }
 }

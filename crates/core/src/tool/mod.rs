@@ -23,8 +23,8 @@ pub use call::{ToolCall, ToolCallFunction};
 pub use outcome::{IntoToolResult, ToolError, ToolResult, ToolValue};
 pub use parameter::{Parameter, ParameterError};
 pub use run::{BoundTool, CallContext, Handler, ToolSet};
-pub use wire::ToolDumpOptions;
 pub use signature::Signature;
+pub use wire::ToolDumpOptions;
 
 use crate::json::{Object, Text};
 

@@ -49,9 +49,9 @@ impl ToolValue {
                 content_is_json_str: true,
                 ..Body::default()
             }),
-            ToolValue::Message(message) if message.body.content.is_none() => Err(
-                ToolError::value("A tool returned a message without content."),
-            ),
+            ToolValue::Message(message) if message.body.content.is_none() => Err(ToolError::value(
+                "A tool returned a message without content.",
+            )),
             ToolValue::Message(message) => Ok(Body {
                 content: message.body.content,
                 content_is_json_str: message.body.content_is_json_str,
@@ -219,5 +219,55 @@ impl IntoToolResult for f32 {
 impl<T: Into<Json>> IntoToolResult for Vec<T> {
     fn into_tool_result(self) -> ToolResult {
         Ok(ToolValue::Json(self.into()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_as_replies_show_them() {
+        let value = ToolError::value("no good");
+        assert_eq!(value.to_repr(), "ValueError('no good')");
+        assert_eq!(value.to_string(), "no good");
+        assert_eq!(ToolError::timeout().to_repr(), "TimeoutError()");
+        let group = ToolError::group("several", vec![value.clone(), ToolError::runtime("it's")]);
+        assert_eq!(group.to_string(), "several (2 sub-exceptions)");
+        assert_eq!(
+            group.to_repr(),
+            "several (2 sub-exceptions), where sub-exceptions are: ValueError('no good'), \
+             RuntimeError(\"it's\")"
+        );
+        let one = ToolError::group("one", vec![ToolError::group("inner", vec![value])]);
+        assert_eq!(
+            one.to_repr(),
+            "one (1 sub-exception), where sub-exceptions are: \
+             ExceptionGroup('inner', [ValueError('no good')])"
+        );
+    }
+
+    #[test]
+    fn values_as_contents() {
+        let content = |value: ToolResult| {
+            let body = value.unwrap().into_body().unwrap();
+            (body.content.unwrap().to_string(), body.content_is_json_str)
+        };
+        let json = |text: &str| (text.to_owned(), true);
+        let text = |text: &str| (text.to_owned(), false);
+        assert_eq!(content(().into_tool_result()), json("null"));
+        assert_eq!(content(1.0.into_tool_result()), json("1.0"));
+        assert_eq!(content(None::<&str>.into_tool_result()), json("null"));
+        assert_eq!(content(Some("a").into_tool_result()), text("a"));
+        assert_eq!(content(Json::from("a").into_tool_result()), text("a"));
+        assert_eq!(content(vec!["a"].into_tool_result()), json("[\"a\"]"));
+        let ok: Result<_, ToolError> = Ok("é");
+        assert_eq!(content(ok.into_tool_result()), text("é"));
+        let message = Message {
+            body: Body::json(&Json::from(vec![1])),
+            ..Message::default()
+        };
+        assert_eq!(content(message.into_tool_result()), json("[1]"));
+        assert!(ToolValue::Message(Message::default()).into_body().is_err());
     }
 }

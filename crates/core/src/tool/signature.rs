@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::parameter::{Parameter, ParameterError};
 use super::ToolError;
+use super::parameter::{Parameter, ParameterError};
 use crate::json::{Json, Key, Object};
 
 /// The parameters that a model may give, and those that are injected.
@@ -93,7 +93,10 @@ impl Signature {
     }
 
     fn unfit(&self, name: &str, error: &ParameterError) -> ToolError {
-        ToolError::arguments(format!("{}() argument '{name}{}' {}", self.function, error.place, error.problem))
+        ToolError::arguments(format!(
+            "{}() argument '{name}{}' {}",
+            self.function, error.place, error.problem
+        ))
     }
 
     /// What is wrong with the names of the arguments, in the order in which CPython looks.
@@ -142,5 +145,91 @@ fn listed(names: &[String]) -> String {
         [one] => one.clone(),
         [one, other] => format!("{one} and {other}"),
         [first @ .., last] => format!("{}, and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Text;
+    use crate::object;
+
+    fn signature(takes_state: bool, takes_call_id: bool) -> Signature {
+        let names = ["a", "b", "c", "d"].map(|name| (Key::from(name), name != "d"));
+        Signature {
+            function: "f".into(),
+            parameters: Cow::Owned(names.into()),
+            takes_state,
+            takes_call_id,
+        }
+    }
+
+    fn misfit(signature: &Signature, arguments: Object) -> String {
+        let error = signature.check(&arguments).unwrap_err();
+        assert_eq!(error.class, "TypeError");
+        error.to_string()
+    }
+
+    #[test]
+    fn texts_are_those_of_cpython() {
+        let plain = signature(false, false);
+        assert_eq!(
+            misfit(&plain, object!({"a": 1, "c": 1})),
+            "f() missing 1 required positional argument: 'b'"
+        );
+        assert_eq!(
+            misfit(&plain, object!({"c": 1})),
+            "f() missing 2 required positional arguments: 'a' and 'b'"
+        );
+        assert_eq!(
+            misfit(&plain, object!({"d": 1})),
+            "f() missing 3 required positional arguments: 'a', 'b', and 'c'"
+        );
+        // What is unknown is said first.
+        assert_eq!(
+            misfit(&plain, object!({"a": 1, "y": 1, "z": 1})),
+            "f() got an unexpected keyword argument 'y'"
+        );
+    }
+
+    #[test]
+    fn injected_names() {
+        let all = |extra: &'static str| {
+            let mut arguments = object!({"a": 1, "b": 1, "c": 1});
+            arguments.insert(extra, 1);
+            arguments
+        };
+        let plain = signature(false, false);
+        let injected = signature(true, true);
+        for name in ["state", "tool_call_id"] {
+            assert_eq!(
+                misfit(&plain, all(name)),
+                format!("f() got an unexpected keyword argument '{name}'")
+            );
+        }
+        assert_eq!(
+            misfit(&injected, all("state")),
+            "f() got multiple values for keyword argument 'state'"
+        );
+        assert_eq!(injected.check(&all("tool_call_id")), Ok(()));
+        assert_eq!(injected.check(&all("d")), Ok(()));
+    }
+
+    #[test]
+    fn arguments_are_read() {
+        let signature = signature(false, false);
+        let arguments = object!({"a": 1, "b": "x", "c": [1, 2, "three"]});
+        assert_eq!(signature.read::<i64>(&arguments, "a"), Ok(1));
+        assert_eq!(signature.text(&arguments, "b"), Ok("x"));
+        assert_eq!(signature.read_or(&arguments, "d", || 7_i64), Ok(7));
+        assert_eq!(signature.read_or(&arguments, "a", || 7_i64), Ok(1));
+        let error = signature.read::<Vec<i64>>(&arguments, "c").unwrap_err();
+        assert_eq!(
+            error,
+            ToolError::arguments("f() argument 'c[2]' must be an integer, not \"three\"")
+        );
+        let error = signature.text(&arguments, "a").unwrap_err();
+        assert_eq!(error.to_string(), "f() argument 'a' must be a text, not 1");
+        assert!(signature.read::<Text>(&arguments, "d").is_err());
     }
 }

@@ -10,12 +10,19 @@ use super::{Parts, fields, implement, title};
 use crate::attribute::{TypeOptions, VariantOptions};
 use crate::docs;
 
-pub fn parameter(item: &DeriveInput, data: &DataEnum, options: &TypeOptions) -> Result<TokenStream> {
+pub fn parameter(
+    item: &DeriveInput,
+    data: &DataEnum,
+    options: &TypeOptions,
+) -> Result<TokenStream> {
     if data.variants.is_empty() {
         let text = "An enum without cases has no values to give.";
         return Err(Error::new_spanned(&item.ident, text));
     }
-    let plain = data.variants.iter().all(|variant| variant.fields.is_empty());
+    let plain = data
+        .variants
+        .iter()
+        .all(|variant| variant.fields.is_empty());
     let parts = match (&options.tag, options.untagged) {
         (Some(_), true) => Err(Error::new_spanned(
             &item.ident,
@@ -45,7 +52,9 @@ fn value(variant: &Variant, options: &TypeOptions) -> Result<Lit> {
     let own = VariantOptions::of(&variant.attrs)?;
     let name = variant.ident.to_string();
     Ok(own.value.unwrap_or_else(|| {
-        let name = options.rename_all.map_or(name.clone(), |case| case.apply(&name));
+        let name = options
+            .rename_all
+            .map_or(name.clone(), |case| case.apply(&name));
         Lit::Str(LitStr::new(&name, variant.ident.span()))
     }))
 }

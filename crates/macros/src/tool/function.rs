@@ -61,7 +61,7 @@ pub struct GivenParameter {
 /// How the function takes a parameter.
 pub enum Form {
     /// By value, of this type.
-    Value(Type),
+    Value(Box<Type>),
     /// `&str`
     Text,
     /// `&Json`
@@ -217,7 +217,7 @@ fn argument(
         ));
     }
     let schema = own.schema.unwrap_or_else(|| match &form {
-        Form::Value(ty) => ty.clone(),
+        Form::Value(ty) => Type::clone(ty),
         Form::Text => syn::parse_quote!(::volary_core::json::Text),
         Form::Json => syn::parse_quote!(::volary_core::json::Json),
     });
@@ -310,7 +310,7 @@ fn form(ty: &Type) -> Result<Form> {
                 ty,
                 "A parameter of a tool needs a type of its own, since the model is told of it.",
             )),
-            _ => Ok(Form::Value(ty.clone())),
+            _ => Ok(Form::Value(Box::new(ty.clone()))),
         };
     };
     match &*reference.elem {

@@ -40,26 +40,36 @@ pub fn model(title: &'static str, description: &str, fields: Vec<ParameterDefini
     schema
 }
 
-/// The schema of one of several values; a single one is a constant.
+/// The schema of one of several values (`Literal`); a single one is a constant.
 pub fn choice(values: Vec<Json>) -> Object {
-    let mut types = values.iter().map(type_of);
-    let first = types.next().flatten();
-    let uniform = first.filter(|first| types.all(|other| other == Some(*first)));
-    let mut schema = match <[Json; 1]>::try_from(values) {
-        Ok([value]) => object!({"const": value}),
-        Err(values) => object!({"enum": values}),
+    let only = match values.as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
     };
-    if let Some(uniform) = uniform {
-        schema.insert("type", uniform);
+    let mut schema = one_of(values);
+    if let Some(only) = only {
+        schema.remove("enum");
+        schema.insert("const", only);
     }
     schema
 }
 
-/// The schema of an enumeration.
+/// The schema of an enumeration (`Enum`).
 pub fn enumeration(title: &'static str, description: &str, values: Vec<Json>) -> Object {
-    let mut schema = choice(values);
+    let mut schema = one_of(values);
     schema.insert("title", title);
     describe(&mut schema, description);
+    schema
+}
+
+fn one_of(values: Vec<Json>) -> Object {
+    let mut types = values.iter().map(type_of);
+    let first = types.next().flatten();
+    let uniform = first.filter(|first| types.all(|other| other == Some(*first)));
+    let mut schema = object!({"enum": values});
+    if let Some(uniform) = uniform {
+        schema.insert("type", uniform);
+    }
     schema
 }
 
@@ -98,10 +108,9 @@ pub fn union(cases: Vec<Object>) -> Object {
             }
         }
     }
-    match <[Json; 1]>::try_from(flat) {
-        Ok([Json::Object(only)]) => only,
-        Ok(other) => object!({"anyOf": (other.to_vec())}),
-        Err(flat) => object!({"anyOf": flat}),
+    match flat.as_slice() {
+        [Json::Object(only)] => only.clone(),
+        _ => object!({"anyOf": flat}),
     }
 }
 

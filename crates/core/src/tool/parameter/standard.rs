@@ -315,9 +315,7 @@ fn members<T: Parameter>(
     }))
 }
 
-fn dump_members<'a, T: Parameter + 'a>(
-    members: impl Iterator<Item = (&'a String, &'a T)>,
-) -> Json {
+fn dump_members<'a, T: Parameter + 'a>(members: impl Iterator<Item = (&'a String, &'a T)>) -> Json {
     let members = members.map(|(key, member)| (Key::from(key.clone()), member.dump()));
     Json::Object(Object::from_distinct(members.collect()))
 }
@@ -390,4 +388,109 @@ tuples! {
     4: A 0, B 1, C 2, D 3;
     5: A 0, B 1, C 2, D 3, E 4;
     6: A 0, B 1, C 2, D 3, E 4, F 5;
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::json;
+
+    fn read<T: Parameter>(value: impl Into<Json>) -> Result<T, String> {
+        T::read(&value.into()).map_err(|error| error.to_string().trim_start().to_owned())
+    }
+
+    #[test]
+    fn numbers_of_other_makers_are_read() {
+        assert_eq!(read::<i64>(5.0), Ok(5));
+        assert_eq!(read::<f64>(5), Ok(5.0));
+        assert_eq!(read::<u64>(u64::MAX as f64).ok(), None);
+        assert_eq!(read::<u64>(u64::MAX.dump()), Ok(u64::MAX));
+        let unfit = |text: &str| Err::<i64, _>(format!("must be an integer, not {text}"));
+        assert_eq!(read::<i64>(5.5), unfit("5.5"));
+        assert_eq!(read::<i64>(true), unfit("true"));
+        assert_eq!(read::<i64>("5"), unfit("\"5\""));
+        assert_eq!(read::<i64>(1e300), unfit("1e+300"));
+    }
+
+    #[test]
+    fn ranges_are_said() {
+        assert_eq!(
+            read::<i32>(1_i64 << 40),
+            Err("must be an integer from -2147483648 to 2147483647, not 1099511627776".into())
+        );
+        let byte = |found: &str| Err(format!("must be an integer from 0 to 255, not {found}"));
+        assert_eq!(read::<u8>(-1), byte("-1"));
+        assert_eq!(read::<u8>("a"), byte("\"a\""));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_shown_shortened() {
+        let long = read::<bool>("x".repeat(100)).unwrap_err();
+        assert_eq!(
+            long,
+            format!("must be true or false, not \"{}…", "x".repeat(59))
+        );
+        let list = vec![Json::Null; 1000];
+        assert_eq!(
+            read::<Text>(list),
+            Err("must be a text, not a list of 1000".into())
+        );
+    }
+
+    #[test]
+    fn null_is_said_to_be_fine_where_it_is() {
+        assert_eq!(
+            read::<Option<i64>>("x"),
+            Err("must be an integer or null, not \"x\"".into())
+        );
+        assert_eq!(
+            read::<Option<Vec<i64>>>(json!([1, null])),
+            Err("[1] must be an integer, not null".into())
+        );
+    }
+
+    #[test]
+    fn places_are_said() {
+        type Nested = BTreeMap<String, Vec<(i64, bool)>>;
+        assert_eq!(
+            read::<Nested>(json!({"a": [[1, true], [2, 3]]})),
+            Err(".a[1][1] must be true or false, not 3".into())
+        );
+        assert_eq!(
+            read::<(i64, bool)>(json!([1])),
+            Err("must be a list of 2, not [1]".into())
+        );
+    }
+
+    #[test]
+    fn unions_are_flat() {
+        let mut definitions = Object::new();
+        assert_eq!(
+            Option::<Option<i64>>::schema(&mut definitions),
+            object!({"anyOf": [{"type": "integer"}, {"type": "null"}]})
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn values_read_back(
+            number: i64,
+            big: u64,
+            float in prop::num::f64::ANY.prop_filter("equal to itself", |float| !float.is_nan()),
+            text in ".{0,9}",
+            flags in prop::collection::vec(any::<Option<bool>>(), 0..5),
+            members in prop::collection::btree_map(".{0,3}", (any::<i32>(), ".{0,3}"), 0..5),
+            set in prop::collection::btree_set(any::<u16>(), 0..5),
+        ) {
+            prop_assert_eq!(i64::read(&number.dump()), Ok(number));
+            prop_assert_eq!(u64::read(&big.dump()), Ok(big));
+            prop_assert_eq!(f64::read(&float.dump()), Ok(float));
+            prop_assert_eq!(String::read(&text.dump()), Ok(text));
+            prop_assert_eq!(Vec::read(&flags.dump()), Ok(flags));
+            prop_assert_eq!(BTreeMap::read(&members.dump()), Ok(members));
+            prop_assert_eq!(BTreeSet::read(&set.dump()), Ok(set));
+        }
+    }
 }
