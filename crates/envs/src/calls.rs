@@ -1,6 +1,6 @@
 //! Calls and their replies among messages: what views and oracles look at.
 
-use volary_core::json::{Key, Object};
+use volary_core::json::{Json, Key, Object, Text};
 use volary_core::message::{AnyMessage, Body, ToolRequestMessage, ToolResponseMessage};
 use volary_core::random::Random;
 use volary_core::tool::ToolCall;
@@ -20,11 +20,9 @@ impl<'a> Exchange<'a> {
         &self.call.function.name
     }
 
-    /// The content of the reply; empty without one.
-    pub fn content(&self) -> &'a str {
-        self.reply
-            .and_then(|reply| reply.body.content.as_deref())
-            .unwrap_or_default()
+    /// The content of the reply.
+    pub fn content(&self) -> Option<Text> {
+        self.reply?.body.content.clone()
     }
 }
 
@@ -78,7 +76,7 @@ pub fn action<const N: usize>(
 }
 
 /// Arguments of one member.
-pub fn argument(key: impl Into<Key>, value: impl Into<volary_core::Json>) -> Object {
+pub fn argument(key: impl Into<Key>, value: impl Into<Json>) -> Object {
     let mut arguments = Object::new();
     arguments.insert(key, value);
     arguments

@@ -6,6 +6,7 @@ use volary_core::view::{Block, Tone, View, ViewInput};
 use volary_core::{AnyMessage, Object, Step, ToolSet, json};
 use volary_macros::tool;
 
+use crate::blocks::verdict;
 use crate::calls::{action, exchanges};
 use crate::settings::Settings;
 use crate::tool_environment::{ToolEnvironment, ToolState, answered};
@@ -73,7 +74,7 @@ fn count(input: &ViewInput<'_>) -> i64 {
     exchanges(input.messages)
         .iter()
         .rev()
-        .find_map(|exchange| exchange.content().strip_prefix("counter=")?.parse().ok())
+        .find_map(|exchange| exchange.content()?.strip_prefix("counter=")?.parse().ok())
         .unwrap_or_default()
 }
 
@@ -87,10 +88,7 @@ fn view(input: &ViewInput<'_>) -> View {
         target: Some(TARGET as f64),
     }];
     if input.done {
-        blocks.push(Block::Verdict {
-            tone: Tone::Good,
-            text: format!("Counted to {TARGET}.").into(),
-        });
+        blocks.push(verdict(Tone::Good, format!("Counted to {TARGET}.")));
     }
     View { blocks }
 }

@@ -6,6 +6,7 @@
 //! Where to start: [`counter`] is the smallest environment; [`registry`] is where a new one is
 //! named.
 
+pub mod blocks;
 pub mod calculator;
 pub mod calls;
 pub mod cast;

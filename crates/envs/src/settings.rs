@@ -1,6 +1,8 @@
 //! Reading a configuration: every key known, every value of its type, else an error that names
 //! the key.
 
+use std::ops::RangeInclusive;
+
 use volary_core::Text;
 use volary_core::json::{Json, Object};
 use volary_core::registry::RegistryError;
@@ -87,12 +89,17 @@ impl<'a> Settings<'a> {
     }
 
     /// A whole number within bounds, or `None` where it is missing or null.
-    pub fn whole(&self, key: &str, low: i64, high: i64) -> Result<Option<i64>, RegistryError> {
+    pub fn whole(
+        &self,
+        key: &str,
+        range: RangeInclusive<i64>,
+    ) -> Result<Option<i64>, RegistryError> {
         match self.value(key) {
             None => Ok(None),
             Some(value) => match value.as_i64() {
-                Some(whole) if (low..=high).contains(&whole) => Ok(Some(whole)),
+                Some(whole) if range.contains(&whole) => Ok(Some(whole)),
                 _ => {
+                    let (low, high) = (range.start(), range.end());
                     let wanted = format!("a whole number from {low} to {high}");
                     Err(self.expected(key, &wanted, value))
                 }
@@ -187,7 +194,7 @@ mod tests {
             Err("inner.missing: is missing; give a text".into())
         );
         assert_eq!(
-            settings.whole("a", 2, 3).map_err(said),
+            settings.whole("a", 2..=3).map_err(said),
             Err("a: must be a whole number from 2 to 3, not a number".into())
         );
         assert_eq!(settings.number("n", 0.0).map_err(said), Ok(1.5));

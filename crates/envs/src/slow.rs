@@ -10,10 +10,11 @@ use volary_core::exec::ExecOptions;
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::{ToolRequestMessage, ToolResponseMessage};
 use volary_core::registry::{EnvironmentEntry, RegistryError};
-use volary_core::view::{Block, Tone, View, ViewInput};
+use volary_core::view::{Tone, View, ViewInput};
 use volary_core::{AnyMessage, Clock, Step, ToolSet, json};
 use volary_macros::tool;
 
+use crate::blocks::{Row, results};
 use crate::calls::{Exchange, exchanges};
 use crate::settings::Settings;
 use crate::tool_environment::{ToolEnvironment, ToolState, answered};
@@ -152,32 +153,31 @@ impl ToolState for Pace {
 /// When each call began and how long it took, from the times in the replies.
 fn view(input: &ViewInput<'_>) -> View {
     let exchanges = exchanges(input.messages);
-    if exchanges.is_empty() {
-        return View::default();
-    }
     let first = exchanges
         .iter()
         .filter_map(|exchange| moment(exchange, "start_ts"))
         .fold(f64::INFINITY, f64::min);
-    let rows = exchanges.iter().map(|exchange| {
-        let call: Text = format!("{} ({})", exchange.tool(), exchange.call.id).into();
-        let times = moment(exchange, "start_ts").zip(moment(exchange, "end_ts"));
-        match times {
-            None => (call, "no reply".into(), Tone::Bad),
-            Some((start, end)) => {
-                let failed = exchange.content().starts_with("Encountered exception");
-                let tone = if failed { Tone::Bad } else { Tone::Good };
-                let (from, to) = (start - first, end - first);
-                let text = format!("{from:.2} s to {to:.2} s ({:.2} s)", end - start);
-                (call, text.into(), tone)
-            }
-        }
-    });
+    let rows = exchanges.iter().map(|exchange| row(exchange, first));
     View {
-        blocks: vec![Block::Results {
-            label: "When the calls ran".into(),
-            rows: rows.collect(),
-        }],
+        blocks: results("When the calls ran", rows.collect())
+            .into_iter()
+            .collect(),
+    }
+}
+
+fn row(exchange: &Exchange<'_>, first: f64) -> Row {
+    let call: Text = format!("{} ({})", exchange.tool(), exchange.call.id).into();
+    let times = moment(exchange, "start_ts").zip(moment(exchange, "end_ts"));
+    match (exchange.content(), times) {
+        (None, _) => (call, "The step failed.".into(), Tone::Bad),
+        (Some(_), None) => (call, "There is no such tool.".into(), Tone::Bad),
+        (Some(content), Some((start, end))) => {
+            let failed = content.starts_with("Encountered exception");
+            let tone = if failed { Tone::Bad } else { Tone::Good };
+            let (from, to) = (start - first, end - first);
+            let text = format!("{from:.2} s to {to:.2} s ({:.2} s)", end - start);
+            (call, text.into(), tone)
+        }
     }
 }
 

@@ -5,17 +5,20 @@ use volary_core::ToolRequestMessage;
 use volary_core::json::{Json, Text, float_text};
 use volary_core::view::{Block, Tone, View, ViewInput};
 
+use crate::blocks::{Row, results, shortened, verdict};
 use crate::calls::{Exchange, action, argument, exchanges};
 use crate::cast::to_float;
 
-/// Problem, expressions with their results, verdict.
+/// How many characters of a submitted answer stand in its verdict.
+const MOST_OF_AN_ANSWER: usize = 60;
+
+/// Problem, expressions with their results, verdict on the latest answer.
 pub fn view(input: &ViewInput<'_>) -> View {
     let state = &input.frame.state;
     let problem = state.get("problem").and_then(Json::as_text).cloned();
     let answer = state.get("answer").and_then(Json::as_f64);
-    let exchanges = exchanges(input.messages);
-    let (answers, rest): (Vec<_>, Vec<_>) = exchanges
-        .iter()
+    let (answers, rest): (Vec<Exchange<'_>>, Vec<Exchange<'_>>) = exchanges(input.messages)
+        .into_iter()
         .partition(|exchange| exchange.tool() == "submit_answer");
 
     let mut blocks: Vec<Block> = Vec::new();
@@ -23,23 +26,14 @@ pub fn view(input: &ViewInput<'_>) -> View {
         label: "Problem".into(),
         text,
     }));
-    if !rest.is_empty() {
-        blocks.push(Block::Results {
-            label: "Calculations".into(),
-            rows: rest.into_iter().map(row).collect(),
-        });
-    }
-    let judged = !answers.is_empty();
-    blocks.extend(
-        answers
-            .into_iter()
-            .map(|exchange| verdict(exchange, answer)),
-    );
-    if input.done && !judged {
-        blocks.push(Block::Verdict {
-            tone: Tone::Bad,
-            text: "A failure ended the episode before an answer was submitted.".into(),
-        });
+    blocks.extend(results("Calculations", rest.iter().map(row).collect()));
+    match answers.last() {
+        Some(latest) => blocks.push(judged(latest, answer)),
+        None if input.done => {
+            let text = "A failure ended the episode before an answer was submitted.";
+            blocks.push(verdict(Tone::Bad, text));
+        }
+        None => {}
     }
     View { blocks }
 }
@@ -54,41 +48,35 @@ pub fn oracle(input: &ViewInput<'_>) -> Option<ToolRequestMessage> {
     Some(action(input.messages, [("submit_answer", arguments)]))
 }
 
-fn row(exchange: &Exchange<'_>) -> (Text, Text, Tone) {
+fn row(exchange: &Exchange<'_>) -> Row {
     if exchange.tool() != "calculator" {
         let text = "There is no such tool.";
         return (exchange.tool().into(), text.into(), Tone::Bad);
     }
-    let expression = shown(exchange, "expr");
-    let tone = match exchange.reply {
-        None => return (expression, "The step failed.".into(), Tone::Bad),
-        Some(_) if exchange.content().starts_with("Error using calculator: ") => Tone::Bad,
-        Some(_) => Tone::Plain,
+    let (result, tone) = match exchange.content() {
+        None => ("The step failed.".into(), Tone::Bad),
+        Some(error) if error.starts_with("Error using calculator: ") => (error, Tone::Bad),
+        Some(result) => (result, Tone::Plain),
     };
-    (expression, exchange.content().into(), tone)
+    (shown(exchange, "expr"), result, tone)
 }
 
-fn verdict(exchange: &Exchange<'_>, answer: Option<f64>) -> Block {
-    let submitted = shown(exchange, "answer");
+fn judged(exchange: &Exchange<'_>, answer: Option<f64>) -> Block {
+    let submitted = shortened(&shown(exchange, "answer"), MOST_OF_AN_ANSWER);
     let number = exchange.call.function.arguments.get("answer").map(to_float);
-    let (tone, text) = match (exchange.content(), number) {
-        ("True", _) => (Tone::Good, format!("{submitted} is right.")),
-        ("False", Some(Err(_))) => (Tone::Bad, format!("“{submitted}” is not a number.")),
-        ("False", _) => match answer {
-            Some(answer) => (
-                Tone::Bad,
-                format!("{submitted} is wrong; the answer is {}.", plain(answer)),
-            ),
-            None => (Tone::Bad, format!("{submitted} is wrong.")),
-        },
-        _ => (
-            Tone::Bad,
-            format!("“{submitted}” could not be judged: the step failed."),
-        ),
-    };
-    Block::Verdict {
-        tone,
-        text: text.into(),
+    match (exchange.content().as_deref(), number, answer) {
+        (Some("True"), ..) => verdict(Tone::Good, format!("{submitted} is right.")),
+        (Some(_), Some(Err(_)), _) => verdict(Tone::Bad, format!("“{submitted}” is not a number.")),
+        (Some(_), _, Some(answer)) => {
+            let answer = plain(answer);
+            let text = format!("{submitted} is wrong; the answer is {answer}.");
+            verdict(Tone::Bad, text)
+        }
+        (Some(_), _, None) => verdict(Tone::Bad, format!("{submitted} is wrong.")),
+        (None, ..) => {
+            let text = format!("“{submitted}” could not be judged: the step failed.");
+            verdict(Tone::Bad, text)
+        }
     }
 }
 

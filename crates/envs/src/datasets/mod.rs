@@ -7,17 +7,14 @@ pub mod word_problems;
 use volary_core::dataset::DatasetError;
 use volary_core::json::Text;
 
+use crate::blocks::shortened;
+
 /// How many characters of a problem stand in a list.
 const OPENING: usize = 72;
 
-/// The opening of a problem, cut between words.
-fn opening(text: &str) -> Text {
-    let Some((end, _)) = text.char_indices().nth(OPENING) else {
-        return text.into();
-    };
-    let head = &text[..end];
-    let head = head.rsplit_once(' ').map_or(head, |(words, _)| words);
-    format!("{head} …").into()
+/// The opening of a problem.
+fn opening(text: &Text) -> Text {
+    shortened(text, OPENING)
 }
 
 fn out_of_range(index: usize, length: usize) -> DatasetError {

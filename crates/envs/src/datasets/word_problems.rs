@@ -1,5 +1,7 @@
 //! Word problems written for Volary in the style of GSM8K, on three levels.
 
+use std::ops::RangeInclusive;
+
 use volary_core::dataset::{DatasetError, Task, TaskDataset};
 use volary_core::environment::{Environment, Setting};
 use volary_core::json;
@@ -18,7 +20,7 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
     summary: "Word problems on three levels, ready to be played with the calculator.",
     configuration: schema,
     make: |arguments, setting| {
-        let level = Settings::new(arguments, &["level"])?.whole("level", 1, 3)?;
+        let level = Settings::new(arguments, &["level"])?.whole("level", LEVELS)?;
         let mut problems = problems()?;
         problems.retain(|problem| level.is_none_or(|level| problem.level == level));
         Ok(Box::new(WordProblems {
@@ -27,6 +29,8 @@ pub const ENTRY: DatasetEntry = DatasetEntry {
         }))
     },
 };
+
+const LEVELS: RangeInclusive<i64> = 1..=3;
 
 /// A word problem as its file has it.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +58,11 @@ pub fn problems() -> Result<Vec<WordProblem>, RegistryError> {
         |row| {
             Ok(WordProblem {
                 id: jsonl::text(row, "id")?,
-                level: row.get("level").and_then(Json::as_i64).unwrap_or_default(),
+                level: row
+                    .get("level")
+                    .and_then(Json::as_i64)
+                    .filter(|level| LEVELS.contains(level))
+                    .ok_or("'level' must be 1, 2 or 3")?,
                 question: jsonl::text(row, "question")?,
                 number: parse_answer(&jsonl::text(row, "answer")?)
                     .map_err(|error| Text::from(error.to_string()))?,

@@ -4,44 +4,30 @@ use volary_core::ToolRequestMessage;
 use volary_core::json::{Json, Text};
 use volary_core::view::{Block, Tone, View, ViewInput};
 
+use crate::blocks::{Row, results, shortened, verdict};
 use crate::calls::{Exchange, action, argument, exchanges};
+
+/// How many stories are shown, the latest ones, and how many characters of each.
+const MOST_STORIES: usize = 3;
+const MOST_OF_A_STORY: usize = 2000;
 
 /// The task, the stories told, what other tools gave.
 pub fn view(input: &ViewInput<'_>) -> View {
-    let exchanges = exchanges(input.messages);
-    let (stories, rest): (Vec<Exchange<'_>>, Vec<Exchange<'_>>) = exchanges
+    let (stories, rest): (Vec<Exchange<'_>>, Vec<Exchange<'_>>) = exchanges(input.messages)
         .into_iter()
         .filter(|exchange| exchange.reply.is_some())
         .partition(|exchange| exchange.tool() == "print_story");
+    let told = &stories[stories.len().saturating_sub(MOST_STORIES)..];
 
     let mut blocks = Vec::new();
     blocks.extend(task(input).map(|text| Block::Passage {
         label: "Task".into(),
         text,
     }));
-    blocks.extend(stories.iter().map(|exchange| {
-        let story = exchange.call.function.arguments.get("story");
-        let text: Text = story.map(Json::to_display).unwrap_or_default().into();
-        Block::Passage {
-            label: label(&text),
-            text,
-        }
-    }));
-    if !rest.is_empty() {
-        let rows = rest.iter().map(|exchange| {
-            let call = exchange.call.function.to_string();
-            (call.into(), exchange.content().into(), Tone::Plain)
-        });
-        blocks.push(Block::Results {
-            label: "Other calls".into(),
-            rows: rows.collect(),
-        });
-    }
+    blocks.extend(told.iter().map(story));
+    blocks.extend(results("Other calls", rest.iter().map(row).collect()));
     if input.done {
-        blocks.push(Block::Verdict {
-            tone: Tone::Good,
-            text: "The story is told.".into(),
-        });
+        blocks.push(verdict(Tone::Good, "The story is told."));
     }
     View { blocks }
 }
@@ -52,11 +38,8 @@ pub fn oracle(input: &ViewInput<'_>) -> Option<ToolRequestMessage> {
     if input.done || told != Some(0.0) {
         return None;
     }
-    let story = "Owls watched; the wood slept.";
-    Some(action(
-        input.messages,
-        [("print_story", argument("story", story))],
-    ))
+    let arguments = argument("story", "Owls watched; the wood slept.");
+    Some(action(input.messages, [("print_story", arguments)]))
 }
 
 fn task(input: &ViewInput<'_>) -> Option<Text> {
@@ -64,9 +47,21 @@ fn task(input: &ViewInput<'_>) -> Option<Text> {
     messages.first()?.as_text().cloned()
 }
 
-fn label(story: &str) -> Text {
-    match story.split_whitespace().count() {
+fn story(exchange: &Exchange<'_>) -> Block {
+    let story = exchange.call.function.arguments.get("story");
+    let text: Text = story.map(Json::to_display).unwrap_or_default().into();
+    let label = match text.split_whitespace().count() {
         1 => "Story (1 word)".into(),
         words => format!("Story ({words} words)").into(),
+    };
+    Block::Passage {
+        label,
+        text: shortened(&text, MOST_OF_A_STORY),
     }
+}
+
+fn row(exchange: &Exchange<'_>) -> Row {
+    let call = exchange.call.function.to_string();
+    let result = exchange.content().unwrap_or_default();
+    (call.into(), result, Tone::Plain)
 }

@@ -7,6 +7,7 @@ use volary_core::json::{Json, Object, Text};
 use volary_core::view::{Block, Shape, Tone, View, ViewInput};
 use volary_core::{AnyMessage, ToolRequestMessage};
 
+use crate::blocks::verdict;
 use crate::calls::{Exchange, action, argument, exchanges};
 
 const WIDTH: f64 = 240.0;
@@ -47,16 +48,10 @@ pub fn view(input: &ViewInput<'_>) -> View {
         shapes,
     }];
     if broken {
-        blocks.push(Block::Verdict {
-            tone: Tone::Bad,
-            text: "The right hand did not move.".into(),
-        });
+        blocks.push(verdict(Tone::Bad, "The right hand did not move."));
     }
     if waves {
-        blocks.push(Block::Verdict {
-            tone: Tone::Good,
-            text: "The robot smiles and waves.".into(),
-        });
+        blocks.push(verdict(Tone::Good, "The robot smiles and waves."));
     }
     View { blocks }
 }
@@ -94,7 +89,10 @@ fn hand(exchanges: &[Exchange<'_>], tool: &str) -> Hand {
             continue;
         }
         let distance = exchange.call.function.arguments.get("distance");
-        hand.moved += distance.and_then(Json::as_f64).unwrap_or_default();
+        let distance = distance.and_then(Json::as_f64);
+        hand.moved += distance
+            .filter(|distance| distance.is_finite())
+            .unwrap_or_default();
         if hand.tone == Tone::Plain {
             hand.tone = Tone::Good;
         }
@@ -193,7 +191,11 @@ fn distance(hand: &Hand) -> Text {
     if hand.tone == Tone::Bad && hand.moved == 0.0 {
         return "failed".into();
     }
-    format!("{:+} mm", hand.moved).into()
+    if hand.moved.abs() < 1e6 {
+        format!("{:+} mm", hand.moved).into()
+    } else {
+        format!("{:+.0e} mm", hand.moved).into()
+    }
 }
 
 fn described(left: &Hand, right: &Hand, waves: bool) -> String {

@@ -1,0 +1,14 @@
+//! The environments as a player meets them: made by name, reset, stepped.
+
+#![cfg(test)]
+
+mod calculator;
+mod counter;
+mod datasets;
+mod determinism;
+mod dummy;
+mod faults;
+mod hands;
+mod player;
+mod registry;
+mod slow;

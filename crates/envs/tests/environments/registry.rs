@@ -1,0 +1,169 @@
+use std::rc::Rc;
+
+use volary_core::clock::Standstill;
+use volary_core::environment::Setting;
+use volary_core::json::Json;
+use volary_core::registry::RegistryError;
+use volary_core::schema;
+use volary_core::view::ViewInput;
+use volary_core::{Object, object};
+use volary_envs::registry;
+
+fn setting() -> Setting {
+    Setting {
+        seed: 0,
+        clock: Rc::new(Standstill),
+    }
+}
+
+#[test]
+fn every_name_is_there_once() {
+    let names: Vec<&str> = registry().available().collect();
+    assert_eq!(
+        names,
+        ["calculator", "dummy", "counter", "hands", "slow", "faults"]
+    );
+    let datasets: Vec<&str> = registry().datasets.iter().map(|entry| entry.name).collect();
+    assert_eq!(datasets, ["word_problems", "gsm8k", "dummy"]);
+}
+
+/// Every property says what it is for, and its default fits it.
+fn assert_well_made(name: &str, schema: &Json) {
+    assert_eq!(schema.get("type"), Some(&Json::from("object")), "{name}");
+    let properties = schema.get("properties").and_then(Json::as_object).unwrap();
+    let required = schema
+        .get("required")
+        .and_then(Json::as_list)
+        .unwrap_or_default();
+    for (key, property) in properties.iter() {
+        for text in ["title", "description"] {
+            let text = property.get(text).and_then(Json::as_text);
+            assert!(text.is_some_and(|text| !text.is_empty()), "{name}.{key}");
+        }
+        match property.get("default") {
+            Some(default) => assert_eq!(schema::check(property, default), [], "{name}.{key}"),
+            None => assert!(required.contains(&Json::from(&**key)), "{name}.{key}"),
+        }
+        if property.get("properties").is_some() {
+            assert_well_made(&format!("{name}.{key}"), property);
+        }
+    }
+}
+
+#[test]
+fn configurations_describe_themselves() {
+    let registry = registry();
+    for entry in &registry.environments {
+        assert!(entry.summary.ends_with('.'), "{}", entry.name);
+        assert_well_made(entry.name, &(entry.configuration)());
+    }
+    for entry in &registry.datasets {
+        assert!(entry.summary.ends_with('.'), "{}", entry.name);
+        assert_well_made(entry.name, &(entry.configuration)());
+    }
+}
+
+#[test]
+fn defaults_make_every_environment_and_views_bear_an_empty_frame() {
+    for entry in registry().environments {
+        let schema = (entry.configuration)();
+        let mut configuration = schema::with_defaults(&schema, &Object::new());
+        if entry.name == "calculator" {
+            configuration.insert("problem", "What is 2 + 3?");
+            configuration.insert("answer", 5);
+        }
+        let made = (entry.make)(&configuration, &setting());
+        assert!(made.is_ok(), "{}: {:?}", entry.name, made.err());
+        let input = ViewInput {
+            frame: &volary_core::Frame::default(),
+            messages: &[],
+            reward: None,
+            done: true,
+        };
+        if let Some(view) = entry.view {
+            view(&input);
+        }
+        assert_eq!(entry.oracle.and_then(|oracle| oracle(&input)), None);
+    }
+}
+
+#[test]
+fn misfits_name_the_key() {
+    for (name, configuration, key) in [
+        ("dummy", object!({"tasks": "x"}), "tasks"),
+        (
+            "dummy",
+            object!({"end_immediately": "no"}),
+            "end_immediately",
+        ),
+        ("counter", object!({"x": 1}), "x"),
+        ("calculator", object!({"problem": "x"}), "answer"),
+        ("calculator", object!({"answer": 5}), "problem"),
+        (
+            "calculator",
+            object!({"problem": "x", "answer": 5, "config": {"tolerance": 1}}),
+            "config.tolerance",
+        ),
+        ("slow", object!({"tool_seconds": (-1)}), "tool_seconds"),
+        ("slow", object!({"limit_seconds": 1e9}), "limit_seconds"),
+        (
+            "hands",
+            object!({"right_hand_broken": 1}),
+            "right_hand_broken",
+        ),
+        (
+            "faults",
+            object!({"answer_failures": null}),
+            "answer_failures",
+        ),
+    ] {
+        let registry = registry();
+        let entry = registry.environment(name).unwrap();
+        // By itself, and behind the check against the schema.
+        for made in [
+            (entry.make)(&configuration, &setting()),
+            entry.make(&configuration, &setting()),
+        ] {
+            let said = made
+                .err()
+                .map(|error| error.to_string())
+                .unwrap_or_default();
+            assert!(said.contains(key), "{name}: {said}");
+        }
+    }
+}
+
+#[test]
+fn tasks_and_unknown_names() {
+    let make = |name: &str, task: Option<&str>, configuration: Object| {
+        let registry = registry();
+        let made = registry.environment_from_name(name, task, &configuration, &setting());
+        made.map(|environment| environment.id().map_err(|error| error.to_string()))
+    };
+    let dummy = make("dummy", Some("owls"), object!({}));
+    assert_eq!(dummy, Ok(Ok("owls".into())));
+    let calculator = make("calculator", Some("What is 18 * 4?"), object!({}));
+    assert_eq!(calculator, Ok(Err("No problem ID was configured.".into())));
+    let both = make("dummy", Some("a"), object!({"end_immediately": false}));
+    assert_eq!(both, Err(RegistryError::TaskAndSettings));
+    let unknown = make("nothing", None, object!({})).unwrap_err();
+    assert_eq!(unknown.to_string(), "Unknown environment name: nothing");
+    assert!(make("counter", Some("x"), object!({})).is_err());
+}
+
+#[test]
+fn a_step_before_the_reset_is_an_error() {
+    use futures_util::FutureExt;
+    for name in ["dummy", "calculator", "counter", "hands", "slow", "faults"] {
+        let configuration = match name {
+            "calculator" => object!({"problem": "x", "answer": 1}),
+            _ => object!({}),
+        };
+        let registry = registry();
+        let made = registry.environment_from_name(name, None, &configuration, &setting());
+        let mut environment = made.unwrap();
+        let step = environment.step(crate::player::request(&[]).into());
+        let error = step.now_or_never().unwrap().unwrap_err();
+        assert_eq!(error, volary_core::EnvironmentError::NotReset, "{name}");
+    }
+}
