@@ -149,6 +149,28 @@ impl<'a> Archive<'a> {
         self.members.iter().map(|member| member.name.as_str())
     }
 
+    /// The first bytes of a member, at most `length`; fewer if it cannot be unpacked. Does not count
+    /// towards the total.
+    pub fn start(&self, index: usize, length: usize) -> Vec<u8> {
+        let unpacked = self.members.get(index).and_then(|member| {
+            let entry = self.archive.get_entry(member.wayfinder).ok()?;
+            match member.method {
+                _ if member.encrypted => None,
+                CompressionMethod::STORE => {
+                    Some(entry.data()[..entry.data().len().min(length)].to_vec())
+                }
+                CompressionMethod::DEFLATE => Some(
+                    decompress_to_vec_with_limit(entry.data(), length)
+                        .unwrap_or_else(|error| error.output),
+                ),
+                _ => None,
+            }
+        });
+        let mut start = unpacked.unwrap_or_default();
+        start.truncate(length);
+        start
+    }
+
     /// Unpacks a member; `None` past the end.
     pub fn read(&mut self, index: usize) -> Option<Result<Vec<u8>, ArchiveError>> {
         let member = self.members.get(index)?;

@@ -15,8 +15,11 @@ pub mod archive;
 pub mod diff;
 pub mod episode;
 pub mod frames;
+pub mod import;
+pub mod messages_jsonl;
 pub mod native;
 pub mod patch;
+pub mod renderer_files;
 pub mod share;
 
 pub use episode::{Ending, Episode, Outcome, Recipe, StepRecord, TaskReference, call_id};

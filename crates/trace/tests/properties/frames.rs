@@ -24,6 +24,8 @@ fn frames() -> impl Strategy<Value = Vec<Frame>> {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(80))]
+
     #[test]
     fn every_frame_comes_back(frames in frames()) {
         let mut history = FrameHistory::default();

@@ -3,6 +3,7 @@
 
 mod diffs;
 mod frames;
+mod imports;
 mod native;
 mod share;
 mod values;

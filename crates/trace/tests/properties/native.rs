@@ -151,7 +151,7 @@ pub fn episode() -> impl Strategy<Value = Episode> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn an_episode_comes_back(episode in episode()) {

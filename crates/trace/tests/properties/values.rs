@@ -146,7 +146,7 @@ fn change_list<T: Clone>(
 
 /// A state and those that follow from it.
 pub fn states() -> impl Strategy<Value = Vec<Json>> {
-    (json(), vec(edit(), 0..40)).prop_map(|(first, edits)| {
+    (json(), vec(edit(), 0..24)).prop_map(|(first, edits)| {
         let mut states = vec![first];
         for edit in edits {
             let mut next = states[states.len() - 1].clone();

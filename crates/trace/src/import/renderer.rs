@@ -1,0 +1,379 @@
+//! Aviary Renderer files of anyone's making: what is there is shown, what is missing is said.
+//!
+//! Frames belong together by their names (see [`names`](crate::renderer_files::names)), whether a
+//! manifest says so or not. What cannot be known from frames (actions, rewards) is not guessed.
+
+use std::collections::BTreeMap;
+
+use volary_core::Frame;
+use volary_core::json::{Json, Object, Text};
+use volary_core::object;
+
+use super::files::Files;
+use super::{ImportOutcome, NoteLevel};
+use crate::episode::Episode;
+use crate::frames::FrameHistory;
+use crate::renderer_files::names::{frame_name, manifest_stem, split_folder};
+
+pub(super) fn read(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
+    let manifests = manifests(files);
+    let mut groups = groups(files);
+    let before = outcome.episodes.len();
+    for manifest in manifests {
+        let group = manifest
+            .stems()
+            .find_map(|stem| groups.remove_entry(&stem))
+            .or_else(|| linked(files, &manifest));
+        match group {
+            Some((stem, frames)) => {
+                Trajectory::new(stem, Some(&manifest)).read(files, frames, outcome)
+            }
+            None => outcome.note(
+                NoteLevel::Unreadable,
+                &manifest.file,
+                format!(
+                    "This is a Renderer manifest, but its frames are missing (the first is {:?}). \
+                     Give manifest and frames together, or as one zip.",
+                    manifest.first
+                ),
+            ),
+        }
+    }
+    for (stem, frames) in groups {
+        let looks_right = |(_, index): &(u64, usize)| is_frame(&files.start(*index));
+        if frames.first().is_some_and(looks_right) {
+            Trajectory::new(stem, None).read(files, frames, outcome);
+        }
+    }
+    odd_frames(files, outcome);
+    if outcome.episodes.len() == before + 1
+        && let Some(episode) = outcome.episodes.last_mut()
+    {
+        let kept = keep_others(files, episode);
+        for name in kept {
+            let text = "This is no frame; it is kept with the episode as it is.";
+            outcome.note(NoteLevel::KeptRaw, &name, text);
+        }
+    }
+}
+
+/// A file that names a trajectory and its ends.
+struct Manifest {
+    file: String,
+    name: Option<Text>,
+    first: Text,
+    last: Text,
+}
+
+impl Manifest {
+    fn of(file: &str, value: &Json) -> Option<Manifest> {
+        Some(Manifest {
+            file: file.to_owned(),
+            name: value.get("name").and_then(Json::as_text).cloned(),
+            first: file_name(value.get("first")?)?,
+            last: file_name(value.get("last")?)?,
+        })
+    }
+
+    /// What its frames may share, best first.
+    fn stems(&self) -> impl Iterator<Item = String> {
+        let first = self.beside(&self.first);
+        let by_content = frame_name(&first).map(|name| name.stem.to_owned());
+        by_content.into_iter().chain(manifest_stem(&self.file))
+    }
+
+    /// A name that the manifest gives, in the manifest's folder.
+    fn beside(&self, name: &str) -> String {
+        format!("{}{name}", split_folder(&self.file).0)
+    }
+}
+
+fn file_name(value: &Json) -> Option<Text> {
+    value
+        .as_text()
+        .filter(|name| name.ends_with(".json"))
+        .cloned()
+}
+
+/// Takes the files that are manifests. They are small, so their start is all of them.
+fn manifests(files: &mut Files<'_>) -> Vec<Manifest> {
+    let mut found = Vec::new();
+    for index in files.open() {
+        if !files.is_whole(index) {
+            continue;
+        }
+        let start = files.start(index);
+        let value = std::str::from_utf8(&start).ok();
+        let value = value.and_then(|text| Json::parse(text.trim_start_matches('\u{feff}')).ok());
+        if let Some(manifest) = value.and_then(|value| Manifest::of(files.name(index), &value)) {
+            files.take(index);
+            found.push(manifest);
+        }
+    }
+    found
+}
+
+/// Frames by what their names share, in the order of their numbers.
+type Groups = BTreeMap<String, Vec<(u64, usize)>>;
+
+fn groups(files: &Files<'_>) -> Groups {
+    let mut groups = Groups::new();
+    for index in files.open() {
+        if let Some(name) = frame_name(files.name(index)) {
+            let group = groups.entry(name.stem.to_owned()).or_default();
+            group.push((name.number, index));
+        }
+    }
+    groups
+        .values_mut()
+        .for_each(|frames| frames.sort_unstable());
+    groups
+}
+
+/// Frames with other names, found by the links from each to the next.
+fn linked(files: &Files<'_>, manifest: &Manifest) -> Option<(String, Vec<(u64, usize)>)> {
+    let mut open: BTreeMap<&str, usize> = files
+        .open()
+        .into_iter()
+        .map(|index| (files.name(index), index))
+        .collect();
+    let mut frames = Vec::new();
+    let mut next = manifest.beside(&manifest.first);
+    // Taking each file out of the map ends the walk through links that go in a circle.
+    while let Some(index) = open.remove(next.as_str()) {
+        frames.push((frames.len() as u64, index));
+        let value = files.peek_json(index).ok()?;
+        match value.get("next_frame").and_then(Json::as_text) {
+            Some(name) => next = manifest.beside(name),
+            None => break,
+        }
+    }
+    let stem = manifest.file.trim_end_matches(".json").to_owned();
+    (!frames.is_empty()).then_some((stem, frames))
+}
+
+fn is_frame(start: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(start);
+    text.contains("\"deepcopy\"") || text.contains("\"state\"")
+}
+
+/// Frames that neither a name nor a manifest puts in order: by what they say of it themselves.
+fn odd_frames(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
+    let mut frames = Vec::new();
+    for index in files.open() {
+        let start = files.start(index);
+        let text = String::from_utf8_lossy(&start);
+        if !text.contains("\"deepcopy\"") || !text.contains("\"state\"") {
+            continue;
+        }
+        let number = files.peek_json(index).ok();
+        let number = number.and_then(|value| value.get("index")?.as_i64());
+        let number = number.and_then(|number| u64::try_from(number - 1).ok());
+        frames.push((number.unwrap_or(frames.len() as u64), index));
+    }
+    frames.sort_unstable();
+    if let Some((_, first)) = frames.first() {
+        let stem = files.name(*first).trim_end_matches(".json").to_owned();
+        Trajectory::new(stem, None).read(files, frames, outcome);
+    }
+}
+
+/// A trajectory while it is read.
+struct Trajectory<'a> {
+    stem: String,
+    manifest: Option<&'a Manifest>,
+    frames: FrameHistory,
+    /// Numbers of frames that are not there or not readable.
+    missing: Vec<u64>,
+    /// Numbers of frames that have another shape.
+    raw: Vec<u64>,
+    /// Members that frames do not have, by the place of the frame.
+    others: Vec<(String, Object)>,
+}
+
+impl<'a> Trajectory<'a> {
+    fn new(stem: String, manifest: Option<&'a Manifest>) -> Self {
+        Trajectory {
+            stem,
+            manifest,
+            frames: FrameHistory::default(),
+            missing: Vec::new(),
+            raw: Vec::new(),
+            others: Vec::new(),
+        }
+    }
+
+    fn read(
+        mut self,
+        files: &mut Files<'_>,
+        found: Vec<(u64, usize)>,
+        outcome: &mut ImportOutcome,
+    ) {
+        const MOST_TOLD: usize = 3;
+        let mut expected = 0;
+        let mut told = 0;
+        for (number, index) in found {
+            self.skip(expected, number);
+            expected = number.saturating_add(1);
+            match files.take_json(index) {
+                Ok(value) => self.push(number, value),
+                Err(error) => {
+                    self.missing.push(number);
+                    told += 1;
+                    if told <= MOST_TOLD {
+                        outcome.refuse(files.name(index), &error);
+                    }
+                }
+            }
+        }
+        let last = self.manifest.map(|manifest| manifest.last.to_string());
+        if let Some(last) = last.as_deref().and_then(frame_name) {
+            self.skip(expected, last.number.saturating_add(1));
+        }
+        self.finish(outcome);
+    }
+
+    /// Notes a gap. Numbers are what names say, so a gap may be any size: its ends will do.
+    fn skip(&mut self, from: u64, to: u64) {
+        const MOST: u64 = 1000;
+        let end = to.min(from.saturating_add(MOST));
+        self.missing.extend(from..end);
+    }
+
+    fn push(&mut self, number: u64, value: Json) {
+        match value {
+            Json::Object(mut object)
+                if object.contains_key("state") || object.contains_key("info") =>
+            {
+                let mut part = |key: &str| object.remove(key).unwrap_or_default();
+                let deepcopy = part("deepcopy").as_bool().unwrap_or(true);
+                let (state, info) = (part("state"), part("info"));
+                for link in ["index", "prev_frame", "next_frame"] {
+                    object.remove(link);
+                }
+                if !object.is_empty() {
+                    self.others.push((self.frames.len().to_string(), object));
+                }
+                self.frames.push(Frame {
+                    deepcopy,
+                    state,
+                    info,
+                });
+            }
+            other => {
+                self.raw.push(number);
+                self.frames.push(Frame::new(other, Json::Null));
+            }
+        }
+    }
+
+    fn finish(self, outcome: &mut ImportOutcome) {
+        let file = match self.manifest {
+            Some(manifest) => manifest.file.clone(),
+            None => format!("{}_*.json", self.stem),
+        };
+        if !self.missing.is_empty() {
+            let text = format!(
+                "Missing or unreadable: {}. The others are shown one after the other.",
+                frames_text(&self.missing)
+            );
+            outcome.note(NoteLevel::Unreadable, &file, text);
+        }
+        if self.frames.is_empty() {
+            return;
+        }
+        let count = match self.frames.len() {
+            1 => "one frame".to_owned(),
+            count => format!("{count} frames"),
+        };
+        let text = match self.manifest {
+            Some(_) => format!("Renderer files with {count}."),
+            None => {
+                format!("Renderer files with {count}, but no manifest; their names say the order.")
+            }
+        };
+        outcome.note(NoteLevel::Read, &file, text);
+        if !self.raw.is_empty() {
+            let text = format!(
+                "Of another shape, kept as they are: {}.",
+                frames_text(&self.raw)
+            );
+            outcome.note(NoteLevel::KeptRaw, &file, text);
+        }
+        if !self.others.is_empty() {
+            let text =
+                "Some frames have members that frames don't have; they are kept in the metadata.";
+            outcome.note(NoteLevel::KeptRaw, &file, text);
+        }
+        outcome.episodes.push(self.episode());
+    }
+
+    fn episode(self) -> Episode {
+        let (_, stem) = split_folder(&self.stem);
+        let id = stem.split_once('_').map_or(stem, |(_, id)| id);
+        let mut metadata = object!({ "source": "Aviary Renderer files" });
+        if !self.others.is_empty() {
+            let others = self.others.into_iter();
+            let others = others.map(|(place, object)| (place.into(), object.into()));
+            metadata.insert("frame members", Object::from_distinct(others.collect()));
+        }
+        Episode {
+            id: id.into(),
+            name: self
+                .manifest
+                .and_then(|manifest| manifest.name.clone())
+                .unwrap_or_else(|| stem.into()),
+            frames: self.frames,
+            metadata,
+            ..Episode::default()
+        }
+    }
+}
+
+/// "frames 3 to 5, 9 and 4 more".
+fn frames_text(numbers: &[u64]) -> String {
+    const MOST: usize = 5;
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for &number in numbers {
+        match ranges.last_mut() {
+            Some((_, end)) if end.checked_add(1) == Some(number) => *end = number,
+            _ => ranges.push((number, number)),
+        }
+    }
+    let shown: Vec<String> = ranges
+        .iter()
+        .take(MOST)
+        .map(|(start, end)| match start == end {
+            true => start.to_string(),
+            false => format!("{start} to {end}"),
+        })
+        .collect();
+    let more = match ranges.len().saturating_sub(MOST) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("frames {}{more}", shown.join(", "))
+}
+
+/// Keeps the small files that lie beside the frames. Gives their names.
+fn keep_others(files: &mut Files<'_>, episode: &mut Episode) -> Vec<String> {
+    let mut kept = Vec::new();
+    for index in files.open() {
+        if !files.is_whole(index) {
+            continue;
+        }
+        if let Ok(text) = std::str::from_utf8(&files.start(index)) {
+            let value = Json::parse(text).unwrap_or_else(|_| text.into());
+            kept.push((files.name(index).to_owned(), value));
+            files.take(index);
+        }
+    }
+    let names = kept.iter().map(|(name, _)| name.clone()).collect();
+    if !kept.is_empty() {
+        let pairs = kept.into_iter().map(|(name, value)| (name.into(), value));
+        episode
+            .metadata
+            .insert("files", Object::from_pairs(pairs.collect()));
+    }
+    names
+}

@@ -1,0 +1,101 @@
+//! An episode as Renderer files in one zip.
+
+use volary_core::json::Text;
+use volary_core::renderer::{DEFAULT_INDENT, DEFAULT_NAME, ExtraFile, RenderError, Renderer};
+
+use super::NATIVE_NAME;
+use crate::archive::{ArchiveError, Packer};
+use crate::episode::Episode;
+use crate::native;
+use crate::patch::weight;
+
+/// The prefix of our file names.
+const PREFIX: &str = "volary";
+
+/// The most that is written, unpacked. Every frame stands whole in its file, so long episodes
+/// with growing frames get out of hand.
+pub const LIMIT: usize = 128 << 20;
+
+/// Why an episode cannot be written as Renderer files.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RendererFilesError {
+    /// There is nothing to write.
+    #[error("The episode has no frames, and Renderer files are frames. Export it as JSON instead.")]
+    NoFrames,
+    /// It would be too much.
+    #[error("The Renderer files of this episode would take about {megabytes} MB, since each of its {frames} frames is written whole; the limit is {} MB. Export it as JSON, which holds the same in less room.", LIMIT >> 20)]
+    TooLarge {
+        /// How many frames there are.
+        frames: usize,
+        /// About how much it would be.
+        megabytes: usize,
+    },
+    /// The files cannot be named.
+    #[error(transparent)]
+    Name(#[from] RenderError),
+    /// The zip file cannot be made.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+}
+
+/// The zip file of an episode: frames, manifest, and the episode in the native format.
+pub fn to_zip(episode: &Episode) -> Result<Vec<u8>, RendererFilesError> {
+    if episode.frames.is_empty() {
+        return Err(RendererFilesError::NoFrames);
+    }
+    check_size(episode)?;
+    let mut frames = Vec::with_capacity(episode.frames.len());
+    let mut cursor = episode.frames.cursor();
+    while let Some(frame) = cursor.advance() {
+        frames.push(frame.clone());
+    }
+    let name = match &*episode.name {
+        "" => DEFAULT_NAME.into(),
+        _ => episode.name.clone(),
+    };
+    let native = ExtraFile {
+        path: NATIVE_NAME.to_owned(),
+        text: Some(native::to_text(episode)),
+    };
+    let rendered = Renderer::new(PREFIX, file_id(&episode.id), name)?.build(
+        &frames,
+        Some(DEFAULT_INDENT),
+        vec![native],
+    );
+    let mut packer = Packer::default();
+    for file in &rendered.files {
+        packer.add(&file.name, file.text.as_bytes())?;
+    }
+    Ok(packer.finish()?)
+}
+
+fn check_size(episode: &Episode) -> Result<(), RendererFilesError> {
+    // A value of weight one, indented, takes about this many bytes.
+    const BYTES: usize = 32;
+    let mut size = 0_usize;
+    let mut cursor = episode.frames.cursor();
+    while let Some(frame) = cursor.advance() {
+        size += (weight(&frame.state) + weight(&frame.info)) * BYTES;
+    }
+    if size > LIMIT {
+        return Err(RendererFilesError::TooLarge {
+            frames: episode.frames.len(),
+            megabytes: size >> 20,
+        });
+    }
+    Ok(())
+}
+
+/// The id of an episode, as far as it does for file names.
+fn file_id(id: &Text) -> String {
+    let clean = |character: char| match character {
+        '-' => '-',
+        other if other.is_alphanumeric() => other,
+        _ => '-',
+    };
+    match id.chars().take(64).map(clean).collect::<String>() {
+        id if id.is_empty() => "episode".to_owned(),
+        id => id,
+    }
+}
