@@ -116,30 +116,72 @@ pub fn float_text(value: f64) -> String {
 
 /// Appends the text of a finite float.
 pub(super) fn write_finite(out: &mut String, value: f64, style: &FloatStyle) {
-    let magnitude = value.abs();
-    if value == 0.0 || (style.plain_from..1e16).contains(&magnitude) {
-        let before = out.len();
-        append(out, format_args!("{value}"));
-        if !out[before..].contains('.') {
-            out.push_str(".0");
+    // Most floats are whole and small: rewards, counts.
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        if value == 0.0 && value.is_sign_negative() {
+            out.push('-');
         }
+        append(out, format_args!("{}.0", value as i64));
         return;
     }
-    let before = out.len();
-    append(out, format_args!("{value:e}"));
-    let Some(place) = out[before..].find('e') else {
+    let text = shortest(value);
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    if (style.plain_from..1e16).contains(&value.abs()) {
+        write_plain(out, mantissa, exponent.parse().unwrap_or_default());
         return;
-    };
-    let exponent = out.split_off(before + place + 1);
+    }
     let (sign, digits) = match exponent.strip_prefix('-') {
         Some(digits) => ('-', digits),
-        None => ('+', exponent.as_str()),
+        None => ('+', exponent),
     };
-    out.push(sign);
-    if style.padded && digits.len() < 2 {
-        out.push('0');
+    let zero = if style.padded && digits.len() < 2 {
+        "0"
+    } else {
+        ""
+    };
+    append(out, format_args!("{mantissa}e{sign}{zero}{digits}"));
+}
+
+/// The shortest digits that read back, as `d.ddde-dd`. Of two that are equally near, the one with
+/// the even last digit; Rust's own formatting gives the upper one.
+fn shortest(value: f64) -> String {
+    let text = format!("{value:e}");
+    let digits = text.bytes().take_while(|byte| *byte != b'e');
+    let digits = digits.filter(u8::is_ascii_digit).count();
+    // With fewer digits there is no other float half-way between two such texts.
+    if digits >= 15 {
+        let even = format!("{value:.*e}", digits - 1);
+        if even.parse() == Ok(value) {
+            return even;
+        }
     }
-    out.push_str(digits);
+    text
+}
+
+/// Appends `d.ddd` times ten to the exponent without an exponent.
+fn write_plain(out: &mut String, mantissa: &str, exponent: i32) {
+    let digits = mantissa.strip_prefix('-').unwrap_or(mantissa);
+    let (first, rest) = digits.split_once('.').unwrap_or((digits, ""));
+    if digits.len() < mantissa.len() {
+        out.push('-');
+    }
+    match usize::try_from(exponent) {
+        Ok(whole) => {
+            out.push_str(first);
+            let (before, after) = rest.split_at(whole.min(rest.len()));
+            out.push_str(before);
+            out.extend(std::iter::repeat_n('0', whole - before.len()));
+            out.push('.');
+            out.push_str(if after.is_empty() { "0" } else { after });
+        }
+        Err(_) => {
+            out.push_str("0.");
+            let zeros = exponent.unsigned_abs().saturating_sub(1);
+            out.extend((0..zeros).map(|_| '0'));
+            out.push_str(first);
+            out.push_str(rest);
+        }
+    }
 }
 
 /// Appends formatted text; writing to a `String` does not fail.
@@ -205,6 +247,11 @@ mod tests {
             (1e-5, "1e-05"),
             (1.5e-7, "1.5e-07"),
             (9_999_999_999_999_998.0, "9999999999999998.0"),
+            (123.456, "123.456"),
+            (-0.00025, "-0.00025"),
+            (1_234_567_890_123_456.8, "1234567890123456.8"),
+            // Exactly between .2 and .3.
+            (964_011_321_383_674.25, "964011321383674.2"),
             (1e16, "1e+16"),
             (-1.25e100, "-1.25e+100"),
             (5e-324, "5e-324"),

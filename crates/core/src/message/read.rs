@@ -3,6 +3,8 @@
 //! Reading never changes what it reads. Unknown fields are dropped. Where the union makes do with
 //! less than was meant, it says so in [`Notes`].
 
+use std::borrow::Cow;
+
 use super::error::MessageError;
 use super::{AnyMessage, Body, Message, Role, ToolRequestMessage, ToolResponseMessage};
 use crate::fields::{self, FieldError};
@@ -23,8 +25,15 @@ impl Message {
     }
 
     /// Reads a message of aviary's deprecated kind `EnvStateMessage`: a plain one, marked in its info.
+    /// What Python counts as false is as good as no info.
     pub fn read_env_state(value: &Json) -> Result<Self, MessageError> {
-        let mut message = Message::read(value)?;
+        let mut value = Cow::Borrowed(value);
+        if value.get("info").is_some_and(|info| !is_truthy(info))
+            && let Json::Object(object) = value.to_mut()
+        {
+            object.remove("info");
+        }
+        let mut message = Message::read(&value)?;
         message
             .body
             .info
@@ -168,9 +177,11 @@ fn body(object: &Object) -> Result<Body, FieldError> {
         Some(content) => Body::read_content(content)?,
         None => Body::default(),
     };
-    if let Some(flag) = object.get("content_is_json_str") {
-        // Content that just became JSON text is flagged whatever the object says.
-        body.content_is_json_str |= fields::flag("content_is_json_str", flag)?;
+    // Content that just became JSON text is flagged whatever the object says.
+    if !body.content_is_json_str
+        && let Some(flag) = object.get("content_is_json_str")
+    {
+        body.content_is_json_str = fields::flag("content_is_json_str", flag)?;
     }
     if let Some(info) = object.get("info")
         && !info.is_null()
