@@ -1,0 +1,134 @@
+//! The command line.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::bail;
+use clap::Parser;
+use volary_core::json::Object;
+use volary_remote::DEFAULT_PORT;
+
+use crate::dataset::read_arguments;
+use crate::options::ServerOptions;
+
+/// Serves the environments of a task dataset over HTTP, as aviary's TaskDatasetServer does.
+///
+/// Try it: `volary-server --dataset calculator`, then connect Volary's page or aviary's
+/// TaskDatasetClient to http://127.0.0.1:8041.
+#[derive(Clone, Debug, Parser)]
+#[command(version, max_term_width = 100)]
+pub struct Cli {
+    /// What to serve: a dataset (word_problems, gsm8k, dummy) or an environment (calculator, counter, …)
+    #[arg(long, default_value = "calculator", value_name = "NAME")]
+    pub dataset: String,
+
+    /// Arguments of the dataset, or the configuration of the environment, as a JSON object
+    #[arg(long, value_name = "JSON", value_parser = arguments, default_value = "{}")]
+    pub arguments: Object,
+
+    /// Serve this file instead: JSON Lines of `question` and `answer`, as GSM8K has them
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dataset", "arguments"])]
+    pub gsm8k: Option<PathBuf>,
+
+    /// Whatever is random in the environments follows from this number
+    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    pub seed: u64,
+
+    /// The address to listen on. Others than this machine can connect only if you name a public one, such as 0.0.0.0
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS")]
+    pub host: IpAddr,
+
+    /// The port to listen on; 0 takes a free one
+    #[arg(long, default_value_t = DEFAULT_PORT)]
+    pub port: u16,
+
+    /// The key that every request must carry in its X-API-Key header
+    #[arg(
+        long,
+        env = "VOLARY_API_KEY",
+        hide_env_values = true,
+        value_name = "KEY"
+    )]
+    pub api_key: Option<String>,
+
+    /// Listen on a public address although there is no key: anybody who reaches it can use it
+    #[arg(long)]
+    pub open_to_all: bool,
+
+    /// Let pages of this origin call, such as https://you.github.io; may be repeated, `*` is any
+    #[arg(long, value_name = "ORIGIN")]
+    pub cors_origin: Vec<String>,
+
+    /// Serve the page itself from this folder too, such as dist/, so that no CORS is needed
+    #[arg(long, value_name = "FOLDER")]
+    pub serve_page: Option<PathBuf>,
+
+    /// The most environments at once
+    #[arg(long, default_value_t = 100_000, value_name = "NUMBER")]
+    pub max_envs: usize,
+
+    /// Close environments that nobody used for so many seconds; 0 keeps them
+    #[arg(long, default_value_t = 3600.0, value_name = "SECONDS", value_parser = seconds)]
+    pub idle_timeout: f64,
+
+    /// The most seconds for one reset, step or close; an environment that takes longer is lost
+    #[arg(long, default_value_t = 300.0, value_name = "SECONDS", value_parser = seconds)]
+    pub step_timeout: f64,
+
+    /// The largest body of a request, in bytes
+    #[arg(long, default_value_t = 16 << 20, value_name = "BYTES")]
+    pub max_body: usize,
+
+    /// Threads that run environments; one for each core by default
+    #[arg(long, value_name = "NUMBER")]
+    pub workers: Option<usize>,
+
+    /// Log lines as JSON
+    #[arg(long)]
+    pub log_json: bool,
+
+    /// Log every request, not only what goes wrong
+    #[arg(long, short)]
+    pub verbose: bool,
+}
+
+fn arguments(text: &str) -> Result<Object, String> {
+    read_arguments(text).map_err(|error| error.to_string())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
+        _ => Err("seconds are a number from 0 to 999999999".into()),
+    }
+}
+
+impl Cli {
+    /// The address to listen on. A public one without a key is refused unless forced.
+    pub fn address(&self) -> anyhow::Result<SocketAddr> {
+        let has_key = self.api_key.as_ref().is_some_and(|key| !key.is_empty());
+        if !self.host.is_loopback() && !has_key && !self.open_to_all {
+            bail!(
+                "{} can be reached by others, and there is no key. Set one with --api-key or \
+                 VOLARY_API_KEY, or say --open-to-all if anybody may use this server.",
+                self.host
+            );
+        }
+        Ok(SocketAddr::new(self.host, self.port))
+    }
+
+    /// The options of the server.
+    pub fn options(&self) -> ServerOptions {
+        ServerOptions {
+            api_key: self.api_key.clone(),
+            cors_origins: self.cors_origin.clone(),
+            max_envs: self.max_envs,
+            idle_timeout: (self.idle_timeout > 0.0)
+                .then(|| Duration::from_secs_f64(self.idle_timeout)),
+            step_timeout: Duration::from_secs_f64(self.step_timeout),
+            max_body: self.max_body,
+            ..ServerOptions::default()
+        }
+    }
+}

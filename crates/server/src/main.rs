@@ -1,0 +1,81 @@
+//! The program: reads the command line, listens, and stops when it is told to.
+
+use std::net::TcpListener;
+
+use anyhow::Context;
+use clap::Parser;
+use tracing::level_filters::LevelFilter;
+use volary_server::app::app;
+use volary_server::cli::Cli;
+use volary_server::dataset::{Wanted, make_dataset, read_gsm8k};
+use volary_server::listen::listen;
+use volary_server::page::page;
+use volary_server::server::Server;
+use volary_server::time::real_seconds;
+
+fn main() -> anyhow::Result<()> {
+    let cli = Cli::parse();
+    log(&cli);
+    let address = cli.address()?;
+    let dataset = match &cli.gsm8k {
+        Some(path) => read_gsm8k(path, cli.seed)?,
+        None => make_dataset(Wanted {
+            name: cli.dataset.clone(),
+            arguments: cli.arguments.clone(),
+            seed: cli.seed,
+        })?,
+    };
+    let workers = cli
+        .workers
+        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |cores| cores.get()));
+    let (server, shards) = Server::new(cli.options(), dataset, real_seconds(), workers);
+    let page = cli.serve_page.as_deref().map(page);
+    let app = app(server.clone(), page);
+    let socket = TcpListener::bind(address)
+        .with_context(|| format!("{address} can't be listened on; is the port in use?"))?;
+    let address = socket.local_addr()?;
+    let listening = listen(socket, &server, shards, &app)?;
+    // On standard output, for people and for programs that wait for it.
+    println!("Serving {} on http://{address}", cli.dataset);
+    wait_for_the_end()?;
+    tracing::info!("stopping: every environment is closed first");
+    listening.stop();
+    Ok(())
+}
+
+fn log(cli: &Cli) {
+    let level = if cli.verbose {
+        LevelFilter::DEBUG
+    } else {
+        LevelFilter::INFO
+    };
+    let logs = tracing_subscriber::fmt()
+        .with_max_level(level)
+        .with_writer(std::io::stderr);
+    if cli.log_json {
+        logs.json().init();
+    } else {
+        logs.init();
+    }
+}
+
+/// Waits for Ctrl-C or a termination signal.
+fn wait_for_the_end() -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let mut terminate = signal(SignalKind::terminate())?;
+            tokio::select! {
+                done = tokio::signal::ctrl_c() => done?,
+                _ = terminate.recv() => {}
+            }
+        }
+        #[cfg(not(unix))]
+        tokio::signal::ctrl_c().await?;
+        Ok(())
+    })
+}

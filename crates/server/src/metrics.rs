@@ -1,0 +1,129 @@
+//! What is counted, for Prometheus.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::Registry;
+
+use crate::server::Server;
+
+/// The media type of the text.
+pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The paths that are told apart; all others count as one.
+const ENDPOINTS: [&str; 12] = [
+    "/start",
+    "/reset",
+    "/step",
+    "/close",
+    "/close_old_envs",
+    "/info",
+    "/steps",
+    "/frame",
+    "/healthz",
+    "/metrics",
+    "/openapi.json",
+    "other",
+];
+
+/// One of the paths that are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Endpoint(usize);
+
+impl Endpoint {
+    /// The path.
+    pub fn name(self) -> &'static str {
+        ENDPOINTS.get(self.0).copied().unwrap_or("other")
+    }
+}
+
+/// Counts of one endpoint, got out of their families once, so that counting takes no lock.
+struct Counts {
+    by_class: [Counter; CLASSES.len()],
+    seconds: Histogram,
+}
+
+const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
+const BUCKETS: [f64; 11] = [
+    0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
+];
+
+/// All that is counted.
+pub struct Metrics {
+    counts: Vec<Counts>,
+    running: Gauge,
+    started: Gauge,
+    registry: Registry,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let requests = Family::<[(&str, &str); 2], Counter>::default();
+        let seconds = Family::<[(&str, &str); 1], Histogram>::new_with_constructor(|| {
+            Histogram::new(BUCKETS)
+        });
+        let counts = ENDPOINTS.iter().map(|endpoint| Counts {
+            by_class: CLASSES.map(|class| {
+                let labels = [("endpoint", *endpoint), ("status", class)];
+                requests.get_or_create(&labels).clone()
+            }),
+            seconds: seconds.get_or_create(&[("endpoint", *endpoint)]).clone(),
+        });
+        let counts = counts.collect();
+        let (running, started) = (Gauge::default(), Gauge::default());
+        let mut registry = Registry::with_prefix("volary");
+        registry.register("requests", "Requests answered", requests);
+        registry.register("request_seconds", "Time to answer", seconds);
+        registry.register(
+            "environments_running",
+            "Environments that run",
+            running.clone(),
+        );
+        registry.register(
+            "environments_started",
+            "Environments ever started",
+            started.clone(),
+        );
+        Metrics {
+            counts,
+            running,
+            started,
+            registry,
+        }
+    }
+}
+
+impl Metrics {
+    /// The endpoint of a path.
+    pub fn endpoint(&self, path: &str) -> Endpoint {
+        let place = ENDPOINTS.iter().position(|known| *known == path);
+        Endpoint(place.unwrap_or(ENDPOINTS.len() - 1))
+    }
+
+    /// Counts a request.
+    pub fn observe(&self, endpoint: Endpoint, status: StatusCode, elapsed: Duration) {
+        if let Some(counts) = self.counts.get(endpoint.0) {
+            let class = usize::from(status.as_u16() / 100).clamp(1, CLASSES.len()) - 1;
+            counts.by_class[class].inc();
+            counts.seconds.observe(elapsed.as_secs_f64());
+        }
+    }
+
+    /// The counts as text.
+    pub fn to_text(&self, server: &Server) -> String {
+        let running = server.running.load(Ordering::Relaxed);
+        self.running.set(i64::try_from(running).unwrap_or(i64::MAX));
+        let started = server.started.load(Ordering::Relaxed);
+        self.started.set(i64::try_from(started).unwrap_or(i64::MAX));
+        let mut text = String::new();
+        // Writing to a String does not fail.
+        let _ = encode(&mut text, &self.registry);
+        text
+    }
+}
