@@ -16,7 +16,8 @@ use volary_macros::tool;
 
 // The environment begins here.
 
-const ENTRY: EnvironmentEntry = EnvironmentEntry {
+/// What the registry knows of it.
+pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: "thermostat",
     summary: "Bring a room to 21 °C.",
     configuration: || json!({"type": "object", "properties": {}}),

@@ -18,7 +18,6 @@ use volary_core::exec::{ExecOptions, exec_tool_calls};
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::{Body, Message, ToolRequestMessage, ToolResponseMessage};
 use volary_core::registry::EnvironmentEntry;
-use volary_core::tool::ToolCall;
 use volary_core::{AnyMessage, Environment, EnvironmentError, Frame, Reset, Step, ToolSet};
 
 pub use config::{CalculatorConfig, Problem};
@@ -60,7 +59,7 @@ impl Calculator {
         }
     }
 
-    /// An action without any call, or with calls of unknown tools alone, is `failures` failures.
+    /// What comes of an action without any call, or with calls of unknown tools alone.
     fn failed(&self, failures: f64, messages: Vec<AnyMessage>) -> Step {
         Step {
             messages,
@@ -76,39 +75,35 @@ impl Calculator {
             let text = "Must call one of the provided tools (calculator or submit_answer).";
             return Ok(self.failed(1.0, vec![Message::user(text).into()]));
         }
-        let (valid, invalid): (Vec<ToolCall>, Vec<ToolCall>) = action
-            .tool_calls
-            .into_iter()
-            .partition(|call| self.tools.get(&call.function.name).is_some());
-        let none_valid = valid.is_empty();
-
         tally.borrow_mut().begin();
-        let mut messages = Vec::with_capacity(valid.len() + invalid.len());
+        let options = ExecOptions::default();
+        let clock = &*self.setting.clock;
+        let mut messages = Vec::with_capacity(action.tool_calls.len());
+        let mut invalid = Vec::new();
         // One at a time, so that a reply belongs to its call even where ids repeat.
-        for call in valid {
+        for call in action.tool_calls {
+            if self.tools.get(&call.function.name).is_none() {
+                invalid.push(AnyMessage::Response(ToolResponseMessage {
+                    body: Body::text(""),
+                    name: call.function.name,
+                    tool_call_id: call.id,
+                }));
+                continue;
+            }
             let request = ToolRequestMessage {
                 body: Body::default(),
                 tool_calls: vec![call],
             };
-            let options = ExecOptions::default();
-            let clock = &*self.setting.clock;
             let replies = exec_tool_calls(&self.tools, tally, &request, &options, clock).await?;
             messages.extend(replies.into_iter().map(|mut reply| {
                 reply.body.info = None;
                 AnyMessage::Response(reply)
             }));
         }
-        let failures = invalid.len();
-        messages.extend(invalid.into_iter().map(|call| {
-            AnyMessage::Response(ToolResponseMessage {
-                body: Body::text(""),
-                name: call.function.name,
-                tool_call_id: call.id,
-            })
-        }));
-        if none_valid {
-            return Ok(self.failed(failures as f64, messages));
+        if messages.is_empty() {
+            return Ok(self.failed(invalid.len() as f64, invalid));
         }
+        messages.append(&mut invalid);
         let tally = tally.borrow();
         Ok(Step {
             messages,

@@ -8,6 +8,7 @@ mod datasets;
 mod determinism;
 mod dummy;
 mod faults;
+mod guide;
 mod hands;
 mod player;
 mod registry;
