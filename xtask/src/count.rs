@@ -21,14 +21,15 @@ impl Count {
         }
     }
 
-    /// What a line adds: cargo's `test result: ok. 3 passed; 1 failed; …`, Node's `# pass 3` or
-    /// `ℹ pass 3`, pytest's `=== 1 failed, 3 passed in 0.1s ===`.
+    /// What a line adds: cargo's `test result: ok. 3 passed; 1 failed; …`, the golden harness's `golden
+    /// cases: 3 passed, 1 failed, …`, Node's `# pass 3` or `ℹ pass 3`, pytest's `=== 1 failed, 3
+    /// passed in 0.1s ===`.
     pub fn read(&mut self, line: &str) {
         let words: Vec<&str> = line
             .split([' ', ';', ','])
             .filter(|word| !word.is_empty())
             .collect();
-        let cargo = line.starts_with("test result: ");
+        let cargo = line.starts_with("test result: ") || line.starts_with("golden cases: ");
         let pytest = line.starts_with("==") && line.contains(" in ");
         if cargo || pytest {
             for pair in words.windows(2) {
@@ -74,6 +75,7 @@ mod tests {
         for line in [
             "running 4 tests",
             "test result: FAILED. 3 passed; 1 failed; 2 ignored; 0 measured; 5 filtered out",
+            "golden cases: 20 passed, 0 failed, 3 left out, 4 pending",
             "# tests 12",
             "# pass 10",
             "# fail 2",
@@ -86,7 +88,7 @@ mod tests {
         assert_eq!(
             count,
             Count {
-                passed: 24,
+                passed: 44,
                 failed: 4
             }
         );

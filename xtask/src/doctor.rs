@@ -1,5 +1,8 @@
 //! `cargo xtask doctor`: looks, and touches nothing.
 
+use std::fmt::Write as _;
+use std::io::Write as _;
+
 use anyhow::Result;
 
 use crate::project::Project;
@@ -12,32 +15,35 @@ pub fn doctor(project: &Project) -> Result<()> {
     let wasm_bindgen = WasmBindgen::locked(project)?;
     let page: [&dyn Need; 5] = [&WasmStd, &Node, &Trunk, &wasm_bindgen, &WasmOpt];
     let tests: [&dyn Need; 3] = [&Chromium, &Playwright, &Original];
-    println!("To build and serve the page:");
-    let mut missing = tell(project, &page);
-    println!("\nTo test and measure it, besides:");
-    missing += tell(project, &tests);
-    println!();
+    let mut report = String::from("To build and serve the page:\n");
+    let mut missing = tell(project, &page, &mut report)?;
+    report += "\nTo test and measure it, besides:\n";
+    missing += tell(project, &tests, &mut report)?;
     match missing {
-        0 => println!("Everything is here."),
-        count => println!("{count} missing; `cargo xtask serve` and `cargo xtask test` see to it."),
+        0 => report += "\nEverything is here.\n",
+        _ => writeln!(
+            report,
+            "\n{missing} missing; `cargo xtask serve` and `cargo xtask test` see to it."
+        )?,
     }
+    std::io::stdout().write_all(report.as_bytes())?;
     Ok(())
 }
 
-fn tell(project: &Project, needs: &[&dyn Need]) -> usize {
+fn tell(project: &Project, needs: &[&dyn Need], report: &mut String) -> Result<usize> {
     let mut missing = 0;
     for need in needs {
         let name = need.name();
         if let Some(place) = need.find(project) {
-            println!("  here     {name}: {place}");
+            writeln!(report, "  here     {name}: {place}")?;
             continue;
         }
         missing += 1;
-        println!("  missing  {name}, which {}", need.reason());
+        writeln!(report, "  missing  {name}, which {}", need.reason())?;
         match need.remedy(project) {
-            Remedy::Install { how, .. } => println!("           would be installed: {how}"),
-            Remedy::Ask => println!("           {}", need.by_hand()),
+            Remedy::Install { how, .. } => writeln!(report, "           would be done: {how}")?,
+            Remedy::Ask => writeln!(report, "           {}", need.by_hand())?,
         }
     }
-    missing
+    Ok(missing)
 }

@@ -6,11 +6,12 @@ use crate::project::Project;
 use crate::run::output;
 
 /// The crates that the page is made of, from the innermost outward. Each may reach those before it.
-pub const BELOW_THE_PAGE: [&str; 5] = [
+pub const BELOW_THE_PAGE: [&str; 6] = [
     "volary-macros",
     "volary-core",
-    "volary-trace",
     "volary-envs",
+    "volary-remote",
+    "volary-trace",
     "volary-agent",
 ];
 

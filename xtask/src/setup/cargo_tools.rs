@@ -1,7 +1,8 @@
-//! Tools that cargo builds from source: Trunk and wasm-bindgen's command line.
+//! Tools that are written in Rust: Trunk and wasm-bindgen's command line.
 //!
-//! They are built unoptimised and without what we never use of them, because a user waits for them: on two
-//! cores Trunk takes 2½ minutes like this, and 7 as its authors release it. They run for seconds only.
+//! Where there is cargo-binstall, it downloads them. Else cargo builds them: unoptimised, and without what
+//! we never use of them, because a user waits for them and they run for seconds only. On two cores
+//! Trunk takes 2½ minutes like this, and 7 as its authors release it.
 
 use anyhow::Result;
 
@@ -29,8 +30,8 @@ impl Need for Trunk {
         find(project, "trunk", TRUNK)
     }
 
-    fn remedy(&self, _: &Project) -> Remedy {
-        from_source("2½ minutes")
+    fn remedy(&self, project: &Project) -> Remedy {
+        remedy(project, "2½ minutes")
     }
 
     fn install(&self, project: &Project, status: &Status) -> Result<()> {
@@ -69,8 +70,8 @@ impl Need for WasmBindgen {
         find(project, "wasm-bindgen", &self.version)
     }
 
-    fn remedy(&self, _: &Project) -> Remedy {
-        from_source("45 seconds")
+    fn remedy(&self, project: &Project) -> Remedy {
+        remedy(project, "45 seconds")
     }
 
     fn install(&self, project: &Project, status: &Status) -> Result<()> {
@@ -87,11 +88,22 @@ impl Need for WasmBindgen {
     }
 }
 
-fn from_source(time: &str) -> Remedy {
+fn remedy(project: &Project, time: &str) -> Remedy {
+    let how = if binstall(project) {
+        "downloading it with cargo-binstall, or else building it".to_owned()
+    } else {
+        format!(
+            "building it, {time} on two cores (cargo-binstall, if you had it, would download it)"
+        )
+    };
     Remedy::Install {
-        how: format!("building it from source, {time} on two cores"),
+        how,
         lane: Lane::Project,
     }
+}
+
+fn binstall(project: &Project) -> bool {
+    output(project.command("cargo-binstall").arg("-V")).is_ok()
 }
 
 /// In the project's own tools or on the search path, if it is of that very version.
@@ -109,6 +121,29 @@ fn find(project: &Project, program: &str, version: &str) -> Option<String> {
 }
 
 fn install(
+    project: &Project,
+    package: &str,
+    version: &str,
+    fixed: &[&str],
+    status: &Status,
+) -> Result<()> {
+    if binstall(project) && download(project, package, version, status).is_ok() {
+        return Ok(());
+    }
+    build(project, package, version, fixed, status)
+}
+
+fn download(project: &Project, package: &str, version: &str, status: &Status) -> Result<()> {
+    let mut command = project.command("cargo-binstall");
+    command
+        .args(["--no-confirm", "--force", "--disable-strategies", "compile"])
+        .arg("--root")
+        .arg(project.path("target/tools"))
+        .arg(format!("{package}@{version}"));
+    quietly(&mut command, None, status)
+}
+
+fn build(
     project: &Project,
     package: &str,
     version: &str,
