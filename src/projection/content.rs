@@ -53,6 +53,26 @@ pub fn content(body: &Body) -> Content {
     }
 }
 
+/// Whether a value reads well on one line.
+pub fn is_short(value: &Json) -> bool {
+    const SHORT_BYTES: usize = 60;
+    match value {
+        Json::Text(text) => text.len() <= SHORT_BYTES && !text.contains('\n'),
+        Json::List(list) => list.is_empty(),
+        Json::Object(object) => object.is_empty(),
+        _ => true,
+    }
+}
+
+/// Whether a response says that its call failed: these are the words in which calls are answered
+/// that could not be run.
+pub fn is_failure(body: &Body) -> bool {
+    body.content.as_deref().is_some_and(|text| {
+        text.starts_with("Encountered exception during tool call: ")
+            || text.starts_with("Invalid tool call: ")
+    })
+}
+
 /// Whether a list is one of text and image blocks (aviary's rule).
 fn is_multimodal(list: &[Json]) -> bool {
     !list.is_empty()

@@ -2,6 +2,7 @@
 //! front end. Everything here runs and is tested natively; nothing here knows leptos.
 //!
 //! - [`transcript`]: an episode as blocks of messages to scroll through; [`heights`]: of blocks.
+//! - [`scroll`]: where a reader is in it, and what has to stand on the page.
 //! - [`link`]: which response answers which call.
 //! - [`text`]: foreign text made safe to look at: folded, cut into parts, invisible marks shown.
 //! - [`content`]: what a message holds, taken apart for reading.
@@ -18,6 +19,7 @@ pub mod heights;
 pub mod link;
 pub mod notice;
 pub mod pretty;
+pub mod scroll;
 pub mod summary;
 pub mod text;
 pub mod transcript;

@@ -56,6 +56,24 @@ pub fn reward_text(reward: f64) -> String {
     float_text(rounded + 0.0)
 }
 
+/// A time span for people: `0.4 ms`, `12 ms`, `1.5 s`, `2 min 5 s`.
+pub fn seconds_text(seconds: f64) -> String {
+    if !seconds.is_finite() || seconds < 0.0 {
+        return String::new();
+    }
+    if seconds < 0.001 {
+        return format!("{:.1} ms", seconds * 1e3);
+    }
+    if seconds < 1.0 {
+        return format!("{:.0} ms", seconds * 1e3);
+    }
+    if seconds < 60.0 {
+        return format!("{seconds:.1} s");
+    }
+    let whole = seconds.round();
+    format!("{:.0} min {:.0} s", (whole / 60.0).floor(), whole % 60.0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,6 +92,20 @@ mod tests {
             (f64::INFINITY, "inf"),
         ] {
             assert_eq!(reward_text(reward), expected);
+        }
+    }
+
+    #[test]
+    fn times_are_readable() {
+        for (seconds, expected) in [
+            (0.0, "0.0 ms"),
+            (0.0004, "0.4 ms"),
+            (0.012, "12 ms"),
+            (1.52, "1.5 s"),
+            (125.0, "2 min 5 s"),
+            (f64::NAN, ""),
+        ] {
+            assert_eq!(seconds_text(seconds), expected);
         }
     }
 

@@ -82,9 +82,11 @@ pub fn focus(element: &HtmlElement) {
     let _ = element.focus_with_options(&options);
 }
 
-/// Focuses the element of an id and brings it into sight.
-pub fn focus_id(id: &str) {
-    let Some(element) = by_id(id) else { return };
+/// Focuses the element of an id and brings it into sight; says whether there is one.
+pub fn focus_id(id: &str) -> bool {
+    let Some(element) = by_id(id) else {
+        return false;
+    };
     bring_into_sight(
         &element,
         ScrollLogicalPosition::Nearest,
@@ -93,6 +95,7 @@ pub fn focus_id(id: &str) {
     if let Some(element) = element.dyn_ref::<HtmlElement>() {
         focus(element);
     }
+    true
 }
 
 /// Focuses the first field within that is marked as wrong.
@@ -158,4 +161,38 @@ pub fn close_dialog(dialog: &HtmlDialogElement) {
     if dialog.open() {
         dialog.close();
     }
+}
+
+/// Focuses the child at a place.
+pub fn focus_child(element: &Element, place: usize) {
+    let child = u32::try_from(place)
+        .ok()
+        .and_then(|place| element.children().item(place))
+        .and_then(|child| child.dyn_into::<HtmlElement>().ok());
+    if let Some(child) = child {
+        bring_into_sight(&child, ScrollLogicalPosition::Nearest, ScrollBehavior::Auto);
+        focus(&child);
+    }
+}
+
+/// The number in an attribute of the element that was clicked or that holds what was clicked. `None`
+/// for clicks on buttons and links within it, and for those that end a selection of text.
+pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<usize> {
+    let selects = web_sys::window()
+        .and_then(|window| window.get_selection().ok().flatten())
+        .is_some_and(|selection| !selection.is_collapsed());
+    if selects {
+        return None;
+    }
+    let target = click.target()?.dyn_into::<Element>().ok()?;
+    // Both selectors are well-formed, so the searches can't fail.
+    if target
+        .closest("button, a, input, select, textarea")
+        .ok()?
+        .is_some()
+    {
+        return None;
+    }
+    let holder = target.closest(&format!("[{attribute}]")).ok()??;
+    holder.get_attribute(attribute)?.parse().ok()
 }

@@ -76,7 +76,7 @@ impl Draft {
             ),
             Kind::Map { .. } => Draft::Entries(Vec::new()),
             Kind::Tuple(fields) | Kind::Group(fields) => {
-                Draft::Members(fields.iter().map(Draft::initial).collect())
+                Draft::Members(fields.iter().map(|field| Draft::initial(field)).collect())
             }
             Kind::Either(_) => Draft::of_variant(field, 0),
         }
@@ -86,7 +86,7 @@ impl Draft {
     pub fn of_variant(field: &Field, variant: u32) -> Self {
         let inner = field
             .variant(variant as usize)
-            .map_or(Draft::Fixed, Draft::initial);
+            .map_or(Draft::Fixed, |field| Draft::initial(field));
         Draft::Variant(variant, Box::new(inner))
     }
 

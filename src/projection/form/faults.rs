@@ -1,22 +1,164 @@
 //! From the schema checker's faults to errors at fields.
 
+use std::sync::Arc;
+
 use volary_core::Json;
+use volary_core::schema;
 
 use super::draft::Draft;
-use super::field::Field;
+use super::edit::Place;
+use super::field::{Field, Kind};
 use super::read::FieldError;
 
 /// The faults of a value, each at the field in which it was typed.
 pub(super) fn in_fields(
-    _schema: &Json,
-    _value: &Json,
-    _root: &Field,
-    _draft: &Draft,
+    schema: &Json,
+    value: &Json,
+    root: &Field,
+    draft: &Draft,
 ) -> Vec<FieldError> {
-    Vec::new()
+    schema::check(schema, value)
+        .into_iter()
+        .map(|fault| {
+            let (place, rest) = locate(root, draft, &fault.path);
+            FieldError {
+                place,
+                reason: sentence(&said(rest, &fault.reason)),
+            }
+        })
+        .collect()
 }
 
-/// The faults of a value that was typed as text, each with the path to it in words.
-pub(super) fn in_text(_schema: &Json, _value: &Json) -> Vec<FieldError> {
-    Vec::new()
+/// The faults of a value that was typed as text, each with the path to it.
+pub(super) fn in_text(schema: &Json, value: &Json) -> Vec<FieldError> {
+    schema::check(schema, value)
+        .into_iter()
+        .map(|fault| FieldError::whole(sentence(&said(&fault.path, &fault.reason))))
+        .collect()
+}
+
+fn said(path: &str, reason: &str) -> String {
+    if path.is_empty() {
+        reason.to_owned()
+    } else {
+        format!("{path} {reason}")
+    }
+}
+
+/// A reason as a sentence of its own: `must be …` becomes `This must be ….`
+fn sentence(reason: &str) -> String {
+    let subject = if reason.starts_with("must ") || reason.starts_with("is ") {
+        "This "
+    } else {
+        ""
+    };
+    format!("{subject}{reason}.")
+}
+
+/// The field nearest to a fault, and what of the path leads on from there.
+fn locate<'a>(root: &Field, draft: &Draft, path: &'a str) -> (Place, &'a str) {
+    let (mut field, mut draft, mut place, mut rest) = (root, draft, Place::default(), path);
+    loop {
+        while let (Draft::Variant(variant, inner), Some(chosen)) = (draft, variant_of(field, draft))
+        {
+            place = place.then(*variant);
+            (field, draft) = (chosen, inner);
+        }
+        let Some((step, after)) = next_step(rest) else {
+            return (place, rest);
+        };
+        let Some((key, child, child_draft)) = child(field, draft, &step) else {
+            return (place, rest);
+        };
+        place = place.then(key);
+        (field, draft, rest) = (child, child_draft, after);
+    }
+}
+
+fn variant_of<'a>(field: &'a Field, draft: &Draft) -> Option<&'a Field> {
+    match draft {
+        Draft::Variant(variant, _) => field.variant(*variant as usize).map(Arc::as_ref),
+        _ => None,
+    }
+}
+
+fn child<'a>(
+    field: &'a Field,
+    draft: &'a Draft,
+    step: &Step,
+) -> Option<(u32, &'a Field, &'a Draft)> {
+    match (&field.kind, draft, step) {
+        (Kind::Group(fields), Draft::Members(members), Step::Key(name)) => (0..)
+            .zip(fields.iter().zip(members))
+            .find(|(_, (field, _))| *field.name == **name)
+            .map(|(place, (field, draft))| (place, field.as_ref(), draft)),
+        (Kind::Tuple(fields), Draft::Members(members), Step::Index(index)) => Some((
+            u32::try_from(*index).ok()?,
+            fields.get(*index)?,
+            members.get(*index)?,
+        )),
+        (Kind::List { item, .. }, Draft::Entries(entries), Step::Index(index)) => {
+            let entry = entries.get(*index)?;
+            Some((entry.key, item, &entry.draft))
+        }
+        (Kind::Map { value }, Draft::Entries(entries), Step::Key(name)) => {
+            let entry = entries.iter().find(|entry| entry.name == *name)?;
+            Some((entry.key, value, &entry.draft))
+        }
+        _ => None,
+    }
+}
+
+/// A step of a path.
+#[derive(Debug, PartialEq)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// The first step of a path such as `tags[2].name` or `["a key"][0]`, and the rest.
+fn next_step(path: &str) -> Option<(Step, &str)> {
+    let path = path.strip_prefix('.').unwrap_or(path);
+    let Some(inside) = path.strip_prefix('[') else {
+        let end = path.find(['.', '[']).unwrap_or(path.len());
+        let (key, rest) = path.split_at(end);
+        return (!key.is_empty()).then(|| (Step::Key(key.to_owned()), rest));
+    };
+    if !inside.starts_with('"') {
+        let (index, rest) = inside.split_once(']')?;
+        return Some((Step::Index(index.parse().ok()?), rest));
+    }
+    // A key in quotes may hold any character: it ends at the first quote at which it reads.
+    inside
+        .match_indices("\"]")
+        .find_map(|(quote, _)| match Json::parse(inside.get(..=quote)?) {
+            Ok(Json::Text(key)) => Some((Step::Key(key.to_string()), inside.get(quote + 2..)?)),
+            _ => None,
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_taken_apart() {
+        let steps = |path: &str| {
+            let mut rest = path.to_owned();
+            let mut steps = Vec::new();
+            while let Some((step, after)) = next_step(&rest) {
+                steps.push(match step {
+                    Step::Key(key) => key,
+                    Step::Index(index) => format!("#{index}"),
+                });
+                rest = after.to_owned();
+            }
+            steps
+        };
+        assert_eq!(steps(""), [""; 0]);
+        assert_eq!(steps("tags[2].name"), ["tags", "#2", "name"]);
+        assert_eq!(steps(r#"a["b.c"][0]"#), ["a", "b.c", "#0"]);
+        assert_eq!(steps(r#"["a\"]b"].c"#), ["a\"]b", "c"]);
+        assert_eq!(steps(r#"[""]"#), [""]);
+    }
 }

@@ -3,6 +3,8 @@
 //! Schemas come from tools and servers of any kind. What is not understood becomes a field for
 //! free JSON, so that every schema gives a form that can hold every value.
 
+use std::sync::Arc;
+
 use volary_core::json::{Json, Object, Text};
 
 /// More fields than this are not made from one schema; deeper parts are edited as JSON.
@@ -48,23 +50,23 @@ pub enum Kind {
     /// Any number of values.
     List {
         /// The field of each element, as a pattern.
-        item: Box<Field>,
+        item: Arc<Field>,
         /// The fewest.
         fewest: usize,
         /// The most.
         most: Option<usize>,
     },
     /// Elements of different kinds, one each.
-    Tuple(Vec<Field>),
+    Tuple(Vec<Arc<Field>>),
     /// Known keys.
-    Group(Vec<Field>),
+    Group(Vec<Arc<Field>>),
     /// Free keys.
     Map {
         /// The field of each value, as a pattern.
-        value: Box<Field>,
+        value: Arc<Field>,
     },
     /// One of several kinds.
-    Either(Vec<Field>),
+    Either(Vec<Arc<Field>>),
     /// Any JSON.
     Free,
 }
@@ -103,7 +105,7 @@ impl Field {
     }
 
     /// The variant with a place, of a field that is one of several kinds.
-    pub fn variant(&self, place: usize) -> Option<&Field> {
+    pub fn variant(&self, place: usize) -> Option<&Arc<Field>> {
         match &self.kind {
             Kind::Either(variants) => variants.get(place),
             _ => None,
@@ -267,7 +269,7 @@ impl<'a> Maker<'a> {
                         field.name = field.kind_text().into();
                     }
                 }
-                Kind::Either(fields)
+                Kind::Either(fields.into_iter().map(Arc::new).collect())
             }
         }
     }
@@ -300,13 +302,13 @@ impl<'a> Maker<'a> {
                 prefix
                     .iter()
                     .enumerate()
-                    .map(|(place, item)| self.field(&(place + 1).to_string(), item, true))
+                    .map(|(place, item)| Arc::new(self.field(&(place + 1).to_string(), item, true)))
                     .collect(),
             );
         }
         match schema.get("items") {
             Some(item @ Json::Object(_)) => Kind::List {
-                item: Box::new(self.field("", item, true)),
+                item: Arc::new(self.field("", item, true)),
                 fewest: number_at(schema, "minItems").unwrap_or_default(),
                 most: number_at(schema, "maxItems"),
             },
@@ -323,21 +325,21 @@ impl<'a> Maker<'a> {
         }
         match schema.get("additionalProperties") {
             Some(value @ Json::Object(_)) => Kind::Map {
-                value: Box::new(self.field("", value, true)),
+                value: Arc::new(self.field("", value, true)),
             },
             _ if schema.get("properties").is_some() => Kind::Group(Vec::new()),
             _ => Kind::Free,
         }
     }
 
-    fn members(&mut self, properties: &'a Object, required: &[Json]) -> Vec<Field> {
+    fn members(&mut self, properties: &'a Object, required: &[Json]) -> Vec<Arc<Field>> {
         properties
             .iter()
             .map(|(name, schema)| {
                 let required = required
                     .iter()
                     .any(|key| key.as_text().is_some_and(|key| **key == **name));
-                self.field(name, schema, required)
+                Arc::new(self.field(name, schema, required))
             })
             .collect()
     }

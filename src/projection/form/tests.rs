@@ -48,10 +48,12 @@ fn place(form: &Form, path: &[&str]) -> Place {
 
 fn field(form: &Form, name: &str) -> Field {
     match &form.root().kind {
-        Kind::Group(fields) => fields.iter().find(|field| &*field.name == name).cloned(),
+        Kind::Group(fields) => fields.iter().find(|field| &*field.name == name),
         _ => None,
     }
     .unwrap_or_else(|| panic!("no field {name}"))
+    .as_ref()
+    .clone()
 }
 
 fn type_in(form: &mut Form, path: &[&str], text: &str) {
@@ -180,6 +182,31 @@ fn a_map_with_a_key_twice_is_refused() {
 }
 
 #[test]
+fn faults_of_the_schema_are_said_at_the_field() {
+    let schema = json!({
+        "properties": {
+            "n": {"type": "integer", "maximum": 5},
+            "list": {"type": "array", "items": {"type": "string", "minLength": 2}},
+            "either": {"anyOf": [{"type": "string", "minLength": 3}, {"type": "object", "properties": {"x": {"type": "number", "minimum": 0}}}]},
+            "free": {"minimum": 3}
+        }
+    });
+    let value = json!({"n": 6, "list": ["ok", "x"], "either": {"x": (-1)}, "free": 1});
+    let mut form = Form::with_value(schema, &value);
+    assert!(!form.is_raw());
+    assert_eq!(form.submit(), None);
+    let said = |place: Place| form.error_at(&place).unwrap_or_default();
+    assert_eq!(said(place(&form, &["n"])), "This must be at most 5.");
+    let entry = place(&form, &["list"]).then(1);
+    assert_eq!(said(entry), "This must have at least 2 characters.");
+    let inner = place(&form, &["either"]).then(1).then(0);
+    assert_eq!(said(inner), "This must be at least 0.");
+    assert_eq!(said(place(&form, &["free"])), "This must be at least 3.");
+    form.edit_raw();
+    assert!(form.errors()[0].reason.starts_with("n must be at most 5"));
+}
+
+#[test]
 fn refusals_mark_the_field_until_the_next_edit() {
     let mut form = Form::new(tool_schema());
     form.refuse("count", "must be even");
@@ -207,8 +234,12 @@ fn strange_schemas_give_forms_that_hold_anything() {
         json!({"properties": {"a": {"type": "array", "prefixItems": [{"type": "string"}]}}}),
     ] {
         let value = json!({"a": [{"b": null}, 1.5], "other": "x"});
-        let form = Form::with_value(schema, &value);
-        assert_eq!(form.value(), Ok(value));
+        let mut form = Form::with_value(schema, &value);
+        form.edit_raw();
+        let Mode::Raw(text) = form.mode() else {
+            panic!("not raw")
+        };
+        assert_eq!(Json::parse(text), Ok(value));
     }
 }
 

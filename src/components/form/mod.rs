@@ -1,0 +1,139 @@
+//! A form made from a JSON Schema: one field for each property, labelled with its name, or the whole
+//! as raw JSON. It edits a [`Form`] and knows nothing of what the value is for; the `<form>` around it
+//! and its button are the caller's.
+//!
+//! - [`field`]: a field with its label, help and error. [`control`]: what is filled in.
+//! - [`nested`]: groups, lists, maps, one of several kinds. [`raw`]: the whole as JSON.
+
+mod control;
+mod field;
+mod nested;
+mod raw;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use crate::projection::form::{Draft, Field, Form, Kind, Place};
+
+/// What all fields of a form share.
+#[derive(Clone, Copy)]
+struct Editor {
+    form: RwSignal<Form>,
+    prefix: StoredValue<String>,
+}
+
+impl Editor {
+    /// The id of the control at a place.
+    fn id(self, place: &Place) -> String {
+        self.prefix.with_value(|prefix| place.id(prefix))
+    }
+
+    /// Looks at what was filled in at a place.
+    fn look<T: PartialEq + Send + Sync + 'static>(
+        self,
+        place: &Place,
+        look: fn(&Draft) -> T,
+        absent: T,
+    ) -> Memo<T>
+    where
+        T: Clone,
+    {
+        let place = place.clone();
+        Memo::new(move |_| {
+            self.form
+                .with(|form| form.draft(&place).map(look))
+                .unwrap_or_else(|| absent.clone())
+        })
+    }
+
+    /// Changes what was filled in at a place.
+    fn edit(self, place: &Place, change: impl FnOnce(&mut Draft)) {
+        self.form.update(|form| {
+            if let Some(draft) = form.draft_mut(place) {
+                change(draft);
+            }
+        });
+    }
+}
+
+/// The root of a form; equal only if it is the very same, so that another schema draws other fields.
+#[derive(Clone)]
+struct Root(Arc<Field>);
+
+impl PartialEq for Root {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+/// The fields of a form.
+#[component]
+pub fn SchemaForm(
+    /// What is edited.
+    form: RwSignal<Form>,
+    /// What the ids of its fields begin with.
+    #[prop(into)]
+    id_prefix: String,
+    /// The name of the group of fields.
+    #[prop(optional, into)]
+    legend: Option<String>,
+    /// Whether nothing can be changed now.
+    #[prop(optional, into)]
+    disabled: Signal<bool>,
+) -> impl IntoView {
+    let editor = Editor {
+        form,
+        prefix: StoredValue::new(id_prefix),
+    };
+    let root = Memo::new(move |_| Root(form.with(|form| Arc::clone(form.root()))));
+    let is_raw = Memo::new(move |_| form.with(Form::is_raw));
+    let fields = move || {
+        let Root(root) = root.get();
+        if is_raw.get() {
+            return raw::raw_view(editor);
+        }
+        match &root.kind {
+            Kind::Group(fields) if fields.is_empty() => {
+                view! { <p class="faint">"Nothing to fill in."</p> }.into_any()
+            }
+            Kind::Group(fields) => (0..)
+                .zip(fields)
+                .map(|(step, field)| field::field_view(editor, field, Place::default().then(step)))
+                .collect_view()
+                .into_any(),
+            _ => field::field_view(editor, &root, Place::default()),
+        }
+    };
+    let whole_error = move || {
+        let own = !is_raw.get() && matches!(root.get().0.kind, Kind::Group(_));
+        let error = form.with(|form| form.error_at(&Place::default()));
+        error
+            .filter(|_| own)
+            .map(|error| view! { <p class="error">{error}</p> })
+    };
+    let bare = legend.is_none();
+    let switch = move |_| {
+        form.update(|form| match form.is_raw() {
+            true => _ = form.edit_fields(),
+            false => form.edit_raw(),
+        });
+    };
+    view! {
+        <fieldset class="schema-form" class:bare=bare disabled=disabled>
+            {legend.map(|legend| view! { <legend>{legend}</legend> })}
+            {fields}
+            {whole_error}
+            <div class="form-mode">
+                <button
+                    type="button"
+                    class="quiet small"
+                    aria-pressed=move || is_raw.get().to_string()
+                    on:click=switch
+                >
+                    "Raw JSON"
+                </button>
+            </div>
+        </fieldset>
+    }
+}

@@ -1,0 +1,409 @@
+//! Fields within fields: groups, tuples, lists, maps, and one of several kinds.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+
+use super::Editor;
+use super::field::{Fault, blank_words, field_view, help_text, labelled_field, shown_name};
+use crate::components::icon::{Glyph, Icon};
+use crate::projection::form::edit::Direction;
+use crate::projection::form::{Blank, Draft, Field, Place};
+
+/// A group of fields under a legend. Left out, it offers to be filled in.
+pub(super) fn group(
+    editor: Editor,
+    field: &Arc<Field>,
+    fields: &[Arc<Field>],
+    place: Place,
+    label: Signal<String>,
+) -> AnyView {
+    let fields = fields.to_vec();
+    let at = place.clone();
+    let members = move || {
+        (0..)
+            .zip(&fields)
+            .map(|(step, field)| field_view(editor, field, at.then(step)))
+            .collect_view()
+            .into_any()
+    };
+    nest(editor, field, place, label, ViewFn::from(members))
+}
+
+/// One value for each place.
+pub(super) fn tuple(
+    editor: Editor,
+    field: &Arc<Field>,
+    fields: &[Arc<Field>],
+    place: Place,
+    label: Signal<String>,
+) -> AnyView {
+    let fields = fields.to_vec();
+    let at = place.clone();
+    let members = move || {
+        (0..)
+            .zip(&fields)
+            .map(|(step, field)| {
+                let label = Signal::derive(move || format!("{} {}", label.get(), step + 1));
+                labelled_field(editor, field, at.then(step), label, None)
+            })
+            .collect_view()
+            .into_any()
+    };
+    nest(editor, field, place, label, ViewFn::from(members))
+}
+
+/// Any number of values.
+pub(super) fn list(
+    editor: Editor,
+    field: &Arc<Field>,
+    item: &Arc<Field>,
+    most: Option<usize>,
+    place: Place,
+    label: Signal<String>,
+) -> AnyView {
+    let (field_of_list, item, at) = (Arc::clone(field), Arc::clone(item), place.clone());
+    let entries = move || {
+        entries(
+            editor,
+            &field_of_list,
+            most,
+            &at,
+            label,
+            Callback::new({
+                let (item, at) = (Arc::clone(&item), at.clone());
+                move |(key, number): (u32, Signal<usize>)| {
+                    let label =
+                        Signal::derive(move || format!("{} {}", label.get(), number.get() + 1));
+                    labelled_field(editor, &item, at.then(key), label, None)
+                }
+            }),
+        )
+    };
+    nest(editor, field, place, label, ViewFn::from(entries))
+}
+
+/// Any number of keys with values.
+pub(super) fn map(
+    editor: Editor,
+    field: &Arc<Field>,
+    value: &Arc<Field>,
+    place: Place,
+    label: Signal<String>,
+) -> AnyView {
+    let (field_of_map, value, at) = (Arc::clone(field), Arc::clone(value), place.clone());
+    let entries = move || {
+        entries(
+            editor,
+            &field_of_map,
+            None,
+            &at,
+            label,
+            Callback::new({
+                let (value, at) = (Arc::clone(&value), at.clone());
+                move |(key, number): (u32, Signal<usize>)| {
+                    let words = move |what: &'static str| {
+                        Signal::derive(move || {
+                            format!("{} {what} {}", label.get(), number.get() + 1)
+                        })
+                    };
+                    view! {
+                        {key_field(editor, &at, key, words("key"))}
+                        {labelled_field(editor, &value, at.then(key), words("value"), None)}
+                    }
+                    .into_any()
+                }
+            }),
+        )
+    };
+    nest(editor, field, place, label, ViewFn::from(entries))
+}
+
+fn key_field(editor: Editor, at: &Place, key: u32, label: Signal<String>) -> impl IntoView + use<> {
+    let id = format!("{}-key", editor.id(&at.then(key)));
+    let name = {
+        let at = at.clone();
+        Memo::new(move |_| {
+            editor.form.with(|form| {
+                let mut entries = form.draft(&at)?.entries().iter();
+                Some(entries.find(|entry| entry.key == key)?.name.clone())
+            })
+        })
+    };
+    let at = at.clone();
+    view! {
+        <div class="field">
+            <label for=id.clone()>{move || shown_name(&label.get())}</label>
+            <input
+                type="text"
+                id=id
+                autocomplete="off"
+                spellcheck="false"
+                prop:value=move || name.get().unwrap_or_default()
+                on:input=move |event| {
+                    let name = event_target_value(&event);
+                    editor.edit(&at, |draft| draft.rename_entry(key, name));
+                }
+            />
+        </div>
+    }
+}
+
+/// One of several kinds: which one is chosen beside the label.
+pub(super) fn either(
+    editor: Editor,
+    field: &Arc<Field>,
+    variants: &[Arc<Field>],
+    place: Place,
+    label: Signal<String>,
+) -> AnyView {
+    let fault = Fault::of(editor, &place);
+    let id = editor.id(&place);
+    let chosen = editor.look(&place, Variant::of, Variant::Blank(Blank::LeftOut));
+    let mut options: Vec<(Variant, String)> = field
+        .blanks()
+        .into_iter()
+        .map(|blank| (Variant::Blank(blank), blank_words(field, blank)))
+        .collect();
+    options.extend(
+        (0..)
+            .zip(variants)
+            .map(|(place, variant)| (Variant::Kind(place), variant.name.to_string())),
+    );
+    let options = StoredValue::new(options);
+    let choose = StoredValue::new({
+        let (field, place) = (Arc::clone(field), place.clone());
+        Callback::new(move |number: usize| {
+            let option =
+                options.with_value(|options| options.get(number).map(|(variant, _)| *variant));
+            let new = match option {
+                Some(Variant::Blank(blank)) => Draft::Blank(blank),
+                Some(Variant::Kind(variant)) => Draft::of_variant(&field, variant),
+                None => return,
+            };
+            editor.edit(&place, |draft| *draft = new);
+        })
+    });
+    let select = move || {
+        let options = options
+            .get_value()
+            .into_iter()
+            .enumerate()
+            .map(|(number, (variant, words))| {
+                view! {
+                    <option value=number.to_string() selected=move || chosen.get() == variant>
+                        {words}
+                    </option>
+                }
+            })
+            .collect_view();
+        view! {
+            <select
+                class="kind-choice"
+                aria-label=move || format!("Kind of {}", label.get())
+                on:change=move |event| {
+                    if let Ok(number) = event_target_value(&event).parse() {
+                        choose.with_value(|choose| choose.run(number));
+                    }
+                }
+            >
+                {options}
+            </select>
+        }
+        .into_any()
+    };
+    let inner = {
+        let (variants, place) = (variants.to_vec(), place.clone());
+        move || match chosen.get() {
+            Variant::Kind(variant) => variants.get(variant as usize).map(|field| {
+                labelled_field(editor, field, place.then(variant), label, Some(select()))
+            }),
+            Variant::Blank(_) => Some(
+                view! {
+                    <div class="field-label">
+                        <span class="label">{move || shown_name(&label.get())}</span>
+                        {select()}
+                    </div>
+                }
+                .into_any(),
+            ),
+        }
+    };
+    view! {
+        <div class="either">
+            {inner}
+            {help_text(editor, field, &place)}
+            {fault.words(id)}
+        </div>
+    }
+    .into_any()
+}
+
+/// What of several kinds is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Variant {
+    Blank(Blank),
+    Kind(u32),
+}
+
+impl Variant {
+    fn of(draft: &Draft) -> Self {
+        match draft {
+            Draft::Variant(variant, _) => Variant::Kind(*variant),
+            Draft::Blank(blank) => Variant::Blank(*blank),
+            _ => Variant::Blank(Blank::LeftOut),
+        }
+    }
+}
+
+/// The frame around fields within a field: legend, help, error; and, where it may be left out, the
+/// buttons for that.
+fn nest(
+    editor: Editor,
+    field: &Arc<Field>,
+    place: Place,
+    label: Signal<String>,
+    inside: ViewFn,
+) -> AnyView {
+    let fault = Fault::of(editor, &place);
+    let id = editor.id(&place);
+    let blank = editor.look(
+        &place,
+        |draft| match draft {
+            Draft::Blank(blank) => Some(*blank),
+            _ => None,
+        },
+        None,
+    );
+    let fill_in = {
+        let (field, place) = (Arc::clone(field), place.clone());
+        Callback::new(move |()| editor.edit(&place, |draft| *draft = Draft::begun(&field)))
+    };
+    let leave_out = {
+        let place = place.clone();
+        Callback::new(move |blank| editor.edit(&place, |draft| *draft = Draft::Blank(blank)))
+    };
+    let blanks = StoredValue::new(field.blanks());
+    let words_of = {
+        let field = Arc::clone(field);
+        move |blank| blank_words(&field, blank)
+    };
+    let body = {
+        let words_of = words_of.clone();
+        move || match blank.get() {
+            Some(blank) => view! {
+                <p class="nest-blank">
+                    <span class="faint">{words_of(blank)}</span>
+                    <button type="button" class="quiet small" on:click=move |_| fill_in.run(())>
+                        {move || format!("Fill in {}", label.get())}
+                    </button>
+                </p>
+            }
+            .into_any(),
+            None => inside.run(),
+        }
+    };
+    let others = move || {
+        let now = blank.get();
+        let others = blanks
+            .get_value()
+            .into_iter()
+            .filter(move |other| Some(*other) != now);
+        others
+            .map(|other| {
+                let words = match other {
+                    Blank::Null => "Make it null",
+                    Blank::LeftOut => "Leave it out",
+                };
+                view! {
+                    <button type="button" class="quiet small" on:click=move |_| leave_out.run(other)>
+                        {words}
+                    </button>
+                }
+            })
+            .collect_view()
+    };
+    let described_by = fault.described_by(id.clone(), field);
+    view! {
+        <fieldset class="nest" class:invalid=move || fault.is_there() aria-describedby=described_by>
+            <legend>{move || shown_name(&label.get())}</legend>
+            {help_text(editor, field, &place)}
+            {body}
+            {fault.words(id)}
+            <div class="button-row">{others}</div>
+        </fieldset>
+    }
+    .into_any()
+}
+
+/// The entries of a list or map, with buttons to add, move and remove them.
+fn entries(
+    editor: Editor,
+    field: &Arc<Field>,
+    most: Option<usize>,
+    place: &Place,
+    label: Signal<String>,
+    entry: Callback<(u32, Signal<usize>), AnyView>,
+) -> AnyView {
+    let keys = editor.look(
+        place,
+        |draft| {
+            draft
+                .entries()
+                .iter()
+                .map(|entry| entry.key)
+                .collect::<Vec<_>>()
+        },
+        Vec::new(),
+    );
+    let add = {
+        let (field, place) = (Arc::clone(field), place.clone());
+        move |_| editor.edit(&place, |draft| _ = draft.add_entry(&field))
+    };
+    let full = move || most.is_some_and(|most| keys.with(Vec::len) >= most);
+    let place = StoredValue::new(place.clone());
+    let draw = move |key: u32| {
+        let number = Memo::new(move |_| {
+            keys.with(|keys| keys.iter().position(|known| *known == key))
+                .unwrap_or_default()
+        });
+        let button =
+            move |glyph, verb: &'static str, ending: &'static str, change: fn(&mut Draft, u32)| {
+                let words = move || format!("{verb} {} {}{ending}", label.get(), number.get() + 1);
+                view! {
+                    <button
+                        type="button"
+                        class="quiet icon-button small"
+                        title=words
+                        on:click=move |_| {
+                            let place = place.get_value();
+                            editor.edit(&place, |draft| change(draft, key));
+                        }
+                    >
+                        <Icon glyph />
+                        <span class="visually-hidden">{words}</span>
+                    </button>
+                }
+            };
+        view! {
+            <div class="entry">
+                <div class="entry-fields">{entry.run((key, number.into()))}</div>
+                <div class="entry-tools">
+                    {button(Glyph::Up, "Move", " up", |draft, key| draft.move_entry(key, Direction::Up))}
+                    {button(Glyph::Down, "Move", " down", |draft, key| draft.move_entry(key, Direction::Down))}
+                    {button(Glyph::Close, "Remove", "", Draft::remove_entry)}
+                </div>
+            </div>
+        }
+    };
+    view! {
+        <div class="entries">
+            <For each=move || keys.get() key=|key| *key children=draw />
+        </div>
+        <button type="button" class="quiet small" disabled=full on:click=add>
+            <Icon glyph=Glyph::Add />
+            {move || format!("Add to {}", label.get())}
+        </button>
+    }
+    .into_any()
+}

@@ -1,0 +1,55 @@
+//! The whole value as JSON text.
+
+use leptos::prelude::*;
+
+use super::Editor;
+use crate::projection::form::{Mode, Place};
+
+/// A text area with the value.
+pub(super) fn raw_view(editor: Editor) -> AnyView {
+    let Editor { form, .. } = editor;
+    let id = editor.id(&Place::default());
+    let error_id = format!("{id}-error");
+    let text = move || {
+        form.with(|form| match form.mode() {
+            Mode::Raw(text) => text.clone(),
+            Mode::Fields(_) => String::new(),
+        })
+    };
+    // All errors of raw JSON are errors of the whole.
+    let errors = Memo::new(move |_| {
+        form.with(|form| {
+            let errors = form.errors().into_iter();
+            errors.map(|error| error.reason).collect::<Vec<_>>()
+        })
+    });
+    let wrong = move || errors.with(|errors| (!errors.is_empty()).then_some("true"));
+    let reasons = move || {
+        errors
+            .get()
+            .into_iter()
+            .map(|reason| view! { <p class="error">{reason}</p> })
+            .collect_view()
+    };
+    view! {
+        <div class="field raw-field">
+            <label for=id.clone()>"JSON"</label>
+            <textarea
+                id=id
+                rows="4"
+                spellcheck="false"
+                autocapitalize="off"
+                autocomplete="off"
+                prop:value=text
+                aria-invalid=wrong
+                aria-describedby=error_id.clone()
+                on:input=move |event| {
+                    let text = event_target_value(&event);
+                    form.update(|form| form.set_raw(text));
+                }
+            ></textarea>
+            <div id=error_id>{reasons}</div>
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,89 @@
+//! Icons: drawn in a square of 16 units, in the colour of the text. They are never the only
+//! name of a button.
+
+use leptos::prelude::*;
+
+/// What an icon shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Glyph {
+    /// Plays.
+    Play,
+    /// Pauses.
+    Pause,
+    /// Goes to the start.
+    First,
+    /// Goes one back.
+    Previous,
+    /// Goes one on.
+    Next,
+    /// Goes to the end.
+    Last,
+    /// Copies.
+    Copy,
+    /// It worked.
+    Check,
+    /// Closes, removes.
+    Close,
+    /// Adds.
+    Add,
+    /// Moves up.
+    Up,
+    /// Moves down.
+    Down,
+    /// Opens and closes: points right, turned when open.
+    Chevron,
+    /// Goes back to an earlier moment, to go on from there.
+    Rewind,
+    /// Leads to what belongs to it.
+    Link,
+    /// Something is wrong.
+    Warning,
+    /// A light theme.
+    Sun,
+    /// A dark theme.
+    Moon,
+    /// The theme of the system.
+    Screen,
+}
+
+impl Glyph {
+    /// The strokes, as the `d` of an SVG path.
+    const fn path(self) -> &'static str {
+        match self {
+            Glyph::Play => "M5 3.2v9.6L12.6 8z",
+            Glyph::Pause => "M5.5 3.5v9M10.5 3.5v9",
+            Glyph::First => "M4 3.5v9M12.2 3.5 7 8l5.2 4.5",
+            Glyph::Previous => "M10 3.5 5 8l5 4.5",
+            Glyph::Next => "M6 3.5 11 8l-5 4.5",
+            Glyph::Last => "M12 3.5v9M3.8 3.5 9 8l-5.2 4.5",
+            Glyph::Copy => "M5.5 5.5h7v8h-7zM3.5 10.5v-8h7",
+            Glyph::Check => "M3 8.5l3.2 3.2L13 4.8",
+            Glyph::Close => "M4 4l8 8M12 4l-8 8",
+            Glyph::Add => "M8 3.5v9M3.5 8h9",
+            Glyph::Up => "M8 12.5v-9M4 7.3 8 3.5l4 3.8",
+            Glyph::Down => "M8 3.5v9M4 8.7l4 3.8 4-3.8",
+            Glyph::Chevron => "M6 4l4 4-4 4",
+            Glyph::Rewind => "M3 3v4h4M3.3 7a5.2 5.2 0 1 1-.2 2.6",
+            Glyph::Link => "M8 2.5v8M4.5 7.3 8 10.8l3.5-3.5M3.5 13.5h9",
+            Glyph::Warning => "M8 2.2 14.4 13.5H1.6zM8 6.5v3.2M8 11.6v.2",
+            Glyph::Sun => {
+                "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v1.6M8 13.4V15M1 8h1.6M13.4 8H15M3 3l1.2 1.2M11.8 11.8 13 13M13 3l-1.2 1.2M4.2 11.8 3 13"
+            }
+            Glyph::Moon => "M13.3 9.6A5.8 5.8 0 0 1 6.4 2.7a5.8 5.8 0 1 0 6.9 6.9z",
+            Glyph::Screen => "M2 3h12v8H2zM5.5 13.5h5M8 11v2.5",
+        }
+    }
+}
+
+/// An icon, not seen by screen readers.
+#[component]
+pub fn Icon(
+    /// What it shows.
+    glyph: Glyph,
+) -> impl IntoView {
+    view! {
+        <svg class="icon" class:filled=glyph == Glyph::Play viewBox="0 0 16 16" aria-hidden="true">
+            <path d=glyph.path() />
+        </svg>
+    }
+}

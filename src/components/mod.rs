@@ -1,0 +1,41 @@
+//! Components: they draw projections, read signals and dispatch callbacks, and know nothing of the
+//! playground. What they show of foreign texts goes through [`text`].
+//!
+//! Two rules of the page hold for all of them. Its security policy allows no style attributes:
+//! looks come from classes. And no button but the playground's own is called Step, Run, Stop or Reset.
+
+pub mod alert_box;
+pub mod copy_button;
+pub mod dialog;
+pub mod empty_state;
+pub mod episode_status;
+pub mod form;
+pub mod frame_tree;
+pub mod frame_view;
+pub mod icon;
+pub mod json_text;
+pub mod key_help;
+pub mod pane_jumps;
+pub mod reward_curve;
+pub mod tabs;
+pub mod text;
+pub mod theme;
+pub mod timeline;
+pub mod transcript;
+
+pub use alert_box::AlertBox;
+pub use copy_button::CopyButton;
+pub use dialog::Dialog;
+pub use empty_state::EmptyState;
+pub use episode_status::EpisodeStatus;
+pub use form::SchemaForm;
+pub use frame_tree::FrameTree;
+pub use frame_view::FrameView;
+pub use icon::{Glyph, Icon};
+pub use key_help::KeyHelp;
+pub use pane_jumps::PaneJumps;
+pub use reward_curve::RewardCurve;
+pub use tabs::Tabs;
+pub use theme::{Theme, ThemeSwitch};
+pub use timeline::Timeline;
+pub use transcript::Transcript;

@@ -1,0 +1,61 @@
+//! Tabs: one of several panels is shown. The panels are the caller's: `{prefix}-panel-{i}`.
+
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+
+use crate::shell;
+
+/// A list of tabs. Arrow keys move among them.
+#[component]
+pub fn Tabs(
+    /// What is chosen among.
+    label: &'static str,
+    /// The names of the tabs.
+    names: &'static [&'static str],
+    /// The place of the chosen one.
+    active: RwSignal<usize>,
+    /// What the ids of tabs and panels begin with.
+    id_prefix: &'static str,
+) -> impl IntoView {
+    let pressed = move |event: KeyboardEvent| {
+        let (at, last) = (active.get_untracked(), names.len().saturating_sub(1));
+        let to = match event.key().as_str() {
+            "ArrowLeft" if at == 0 => last,
+            "ArrowLeft" => at - 1,
+            "ArrowRight" if at == last => 0,
+            "ArrowRight" => at + 1,
+            "Home" => 0,
+            "End" => last,
+            _ => return,
+        };
+        event.prevent_default();
+        active.set(to);
+        shell::element::focus_id(&format!("{id_prefix}-tab-{to}"));
+    };
+    let tabs = names
+        .iter()
+        .enumerate()
+        .map(|(place, name)| {
+            let chosen = move || active.get() == place;
+            view! {
+                <button
+                    type="button"
+                    role="tab"
+                    class="tab"
+                    id=format!("{id_prefix}-tab-{place}")
+                    aria-controls=format!("{id_prefix}-panel-{place}")
+                    aria-selected=move || chosen().to_string()
+                    tabindex=move || if chosen() { "0" } else { "-1" }
+                    on:click=move |_| active.set(place)
+                >
+                    {*name}
+                </button>
+            }
+        })
+        .collect_view();
+    view! {
+        <div class="tabs" role="tablist" aria-label=label on:keydown=pressed>
+            {tabs}
+        </div>
+    }
+}

@@ -1,0 +1,77 @@
+//! Light, dark, or as the system has it.
+
+use leptos::prelude::*;
+
+use super::icon::{Glyph, Icon};
+
+/// A theme.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Theme {
+    /// As the system has it.
+    #[default]
+    System,
+    /// Light.
+    Light,
+    /// Dark.
+    Dark,
+}
+
+impl Theme {
+    /// The name in `data-theme` and in what is stored; none for the system's.
+    pub const fn name(self) -> Option<&'static str> {
+        match self {
+            Theme::System => None,
+            Theme::Light => Some("light"),
+            Theme::Dark => Some("dark"),
+        }
+    }
+
+    /// The theme of a name; the system's for any other text.
+    pub fn of_name(name: &str) -> Self {
+        match name {
+            "light" => Theme::Light,
+            "dark" => Theme::Dark,
+            _ => Theme::System,
+        }
+    }
+
+    const fn next(self) -> Self {
+        match self {
+            Theme::System => Theme::Light,
+            Theme::Light => Theme::Dark,
+            Theme::Dark => Theme::System,
+        }
+    }
+}
+
+/// A button that goes from theme to theme.
+#[component]
+pub fn ThemeSwitch(
+    /// The theme.
+    theme: RwSignal<Theme>,
+) -> impl IntoView {
+    let words = move || match theme.get() {
+        Theme::System => "Theme: as the system",
+        Theme::Light => "Theme: light",
+        Theme::Dark => "Theme: dark",
+    };
+    let icon = move || {
+        let glyph = match theme.get() {
+            Theme::System => Glyph::Screen,
+            Theme::Light => Glyph::Sun,
+            Theme::Dark => Glyph::Moon,
+        };
+        view! { <Icon glyph /> }
+    };
+    view! {
+        <button
+            type="button"
+            class="quiet icon-button"
+            title=words
+            on:click=move |_| theme.update(|theme| *theme = theme.next())
+        >
+            {icon}
+            <span class="visually-hidden">{words}</span>
+        </button>
+    }
+}
