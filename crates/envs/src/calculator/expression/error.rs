@@ -1,0 +1,105 @@
+//! What can go wrong with an expression, with the class and text that Python gives it.
+
+use std::borrow::Cow;
+
+use volary_core::json::text_repr;
+
+/// Why an expression has no result.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum EvaluationError {
+    /// A division by zero, a remainder by zero, or zero to a negative power.
+    #[error("Division by zero is not allowed")]
+    DivisionByZero,
+    /// Not an expression, not one that is supported, or values that do not fit an operation.
+    #[error("Invalid mathematical expression: {reason}")]
+    Invalid {
+        /// Python's text for the syntax, type or value error.
+        reason: Cow<'static, str>,
+    },
+    /// A number that is too large for a float, or an infinite result.
+    #[error("{reason}")]
+    Overflow {
+        /// Python's text.
+        reason: &'static str,
+    },
+    /// A power that is too large for a float: Python gives this one an error number.
+    #[error("(34, 'Numerical result out of range')")]
+    PowerOverflow,
+    /// The result is complex.
+    #[error("int() argument must be a string, a bytes-like object or a real number, not 'complex'")]
+    ComplexResult,
+    /// The argument is no text.
+    #[error("'{type_name}' object has no attribute 'strip'")]
+    NotText {
+        /// Python's name for the type of the argument.
+        type_name: &'static str,
+    },
+}
+
+impl EvaluationError {
+    /// A value or type error, or a construct that is not supported.
+    pub(super) fn invalid(reason: impl Into<Cow<'static, str>>) -> Self {
+        EvaluationError::Invalid {
+            reason: reason.into(),
+        }
+    }
+
+    /// The class of exception that Python raises.
+    pub fn exception(&self) -> &'static str {
+        match self {
+            EvaluationError::DivisionByZero | EvaluationError::Invalid { .. } => "ValueError",
+            EvaluationError::Overflow { .. } | EvaluationError::PowerOverflow => "OverflowError",
+            EvaluationError::ComplexResult => "TypeError",
+            EvaluationError::NotText { .. } => "AttributeError",
+        }
+    }
+
+    /// The exception as Python's `repr` shows it: `ValueError('…')`.
+    pub fn repr(&self) -> String {
+        match self {
+            EvaluationError::PowerOverflow => format!("{}{self}", self.exception()),
+            _ => format!("{}({})", self.exception(), text_repr(&self.to_string())),
+        }
+    }
+}
+
+/// A syntax error on its way to becoming an [`EvaluationError`].
+#[derive(Clone, Debug)]
+pub struct SyntaxFault {
+    /// Python's message; `None` stands for the plain `invalid syntax`.
+    pub message: Option<Cow<'static, str>>,
+    /// Where, as a byte offset: the line of it becomes part of the text.
+    pub at: usize,
+}
+
+impl SyntaxFault {
+    pub fn new(message: impl Into<Cow<'static, str>>, at: usize) -> Self {
+        SyntaxFault {
+            message: Some(message.into()),
+            at,
+        }
+    }
+
+    /// A token that fits no rule.
+    pub fn unexpected(at: usize) -> Self {
+        SyntaxFault { message: None, at }
+    }
+
+    /// The error with the line in `source`, as Python words it.
+    pub fn in_source(self, source: &str) -> EvaluationError {
+        let message = self.message.unwrap_or(Cow::Borrowed("invalid syntax"));
+        // Python counts no line at all in an empty source.
+        let line = match source {
+            "" => 0,
+            _ => {
+                1 + source
+                    .bytes()
+                    .take(self.at)
+                    .filter(|byte| *byte == b'\n')
+                    .count()
+            }
+        };
+        EvaluationError::invalid(format!("{message} (<unknown>, line {line})"))
+    }
+}

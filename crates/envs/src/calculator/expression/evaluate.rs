@@ -1,0 +1,52 @@
+//! Runs a program on a stack of values.
+
+use super::error::EvaluationError;
+use super::numbers::{Budget, Value, binary};
+use super::program::Instruction;
+
+/// Runs a program to its one value.
+///
+/// # Errors
+/// The first construct that is not supported or operation that fails, in Python's order.
+pub fn run(program: Vec<Instruction>) -> Result<Value, EvaluationError> {
+    let mut budget = Budget::default();
+    let mut stack = Stack(Vec::with_capacity(8));
+    for instruction in program {
+        let value = match instruction {
+            Instruction::Push(value) => value,
+            Instruction::Binary(operator) => {
+                let right = stack.pop()?;
+                let left = stack.pop()?;
+                binary(operator, left, right, &mut budget)?
+            }
+            Instruction::Negate => stack.pop()?.negate(),
+            Instruction::Plus => stack.pop()?.plus(),
+            Instruction::Call(function, count) => {
+                let arguments = stack.pop_many(count as usize)?;
+                function.call(arguments)?
+            }
+            Instruction::Refuse(refusal) => return Err(refusal.into_error()),
+        };
+        stack.0.push(value);
+    }
+    stack.pop()
+}
+
+/// The parser makes programs that never take more than they put; if one did, that is said instead
+/// of a panic.
+struct Stack(Vec<Value>);
+
+impl Stack {
+    fn pop(&mut self) -> Result<Value, EvaluationError> {
+        self.0.pop().ok_or(UNBALANCED)
+    }
+
+    fn pop_many(&mut self, count: usize) -> Result<std::vec::Drain<'_, Value>, EvaluationError> {
+        let rest = self.0.len().checked_sub(count).ok_or(UNBALANCED)?;
+        Ok(self.0.drain(rest..))
+    }
+}
+
+const UNBALANCED: EvaluationError = EvaluationError::Invalid {
+    reason: std::borrow::Cow::Borrowed("the program takes more values than it makes"),
+};

@@ -1,0 +1,41 @@
+//! How large integers may grow and how much work they may be.
+//!
+//! CPython goes on until memory or patience ends; a page may not. The limits lie far beyond what
+//! any sensible expression needs, and beyond what the calculator can write (4300 digits), so that
+//! `10 ** 100000 % 7` still has its result.
+
+use super::super::error::EvaluationError;
+
+/// The largest integer, in bits: about 158,000 digits.
+pub const MAXIMUM_BITS: u64 = 1 << 19;
+
+/// The work left for one expression, in steps of one machine word times another.
+#[derive(Debug)]
+pub struct Budget {
+    steps: u64,
+}
+
+impl Default for Budget {
+    /// Enough for about a tenth of a second.
+    fn default() -> Self {
+        Budget { steps: 1 << 26 }
+    }
+}
+
+impl Budget {
+    /// Takes the cost of a product of integers with so many bits.
+    ///
+    /// # Errors
+    /// There is not that much left.
+    pub fn spend(&mut self, left_bits: u64, right_bits: u64) -> Result<(), EvaluationError> {
+        let words = |bits: u64| bits / 64 + 1;
+        let cost = words(left_bits).saturating_mul(words(right_bits));
+        self.steps = self.steps.checked_sub(cost).ok_or(TOO_LARGE)?;
+        Ok(())
+    }
+}
+
+/// The error for integers beyond the limits.
+pub const TOO_LARGE: EvaluationError = EvaluationError::Invalid {
+    reason: std::borrow::Cow::Borrowed("the integers in it grow too large to compute"),
+};

@@ -1,0 +1,29 @@
+//! Which of two values is less.
+
+use std::cmp::Ordering;
+
+use super::super::error::EvaluationError;
+use super::{Computed, Value};
+
+/// `left < right`: exact between integers and floats; nothing is less than nan or greater.
+/// `symbol` is the comparison as the error shows it.
+///
+/// # Errors
+/// Complex numbers have no order.
+pub fn less(left: &Value, right: &Value, symbol: &str) -> Computed<bool> {
+    let order = match (left.clone().plus(), right.clone().plus()) {
+        (Value::Integer(left), Value::Integer(right)) => Some(left.cmp(&right)),
+        (Value::Float(left), Value::Float(right)) => left.partial_cmp(&right),
+        (Value::Integer(left), Value::Float(right)) => left.compare_float(right),
+        (Value::Float(left), Value::Integer(right)) => {
+            right.compare_float(left).map(Ordering::reverse)
+        }
+        _ => {
+            let (left, right) = (left.type_name(), right.type_name());
+            return Err(EvaluationError::invalid(format!(
+                "'{symbol}' not supported between instances of '{left}' and '{right}'"
+            )));
+        }
+    };
+    Ok(order == Some(Ordering::Less))
+}

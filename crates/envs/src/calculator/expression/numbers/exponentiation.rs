@@ -1,0 +1,226 @@
+//! `x ** y` of positive finite floats, correctly rounded.
+//!
+//! The platform's own function differs between machines, and between native code and WebAssembly;
+//! this one gives the float nearest to the true power everywhere. It computes
+//! `2^(y * log2 x)` with whole numbers of 128 bits, of which more than 110 are right: the true power
+//! would have to lie within 2^-60 of the distance of two floats from the middle between them
+//! to be rounded wrongly. Powers that lie *exactly* in the middle are whole powers of short
+//! mantissas, and these are computed exactly before.
+
+use super::float::{self, high_product};
+
+/// `base ** exponent` for a base that is positive and finite and a finite exponent other than
+/// zero. `None` if it is too large for a float.
+pub fn power(base: f64, exponent: f64) -> Option<f64> {
+    if exponent == 1.0 {
+        return Some(base);
+    }
+    if exponent == -1.0 {
+        return Some(1.0 / base).filter(|power| power.is_finite());
+    }
+    if exponent == 0.5 {
+        return Some(base.sqrt());
+    }
+    if let Some(rounded) = exact_power(base, exponent) {
+        return rounded;
+    }
+    general_power(base, exponent)
+}
+
+/// The power by whole numbers alone, where it has few enough bits. The outer `None`: it does not.
+fn exact_power(base: f64, exponent: f64) -> Option<Option<f64>> {
+    let (mut mantissa, mut scale) = odd_parts(base);
+    let mut exponent = exponent;
+    // A broken exponent gives an exact power only if the base is a square, or a square of a
+    // square, and so on.
+    while exponent != exponent.trunc() {
+        let root = mantissa.isqrt();
+        if root * root != mantissa || scale % 2 != 0 {
+            return None;
+        }
+        (mantissa, scale, exponent) = (root, scale / 2, exponent * 2.0);
+    }
+    if mantissa == 1 {
+        // A power of two: only its exponent is multiplied.
+        let scale = (f64::from(scale) * exponent).clamp(-4000.0, 4000.0);
+        return Some(float::compose(1, scale as i32, false));
+    }
+    let bits = 64 - mantissa.leading_zeros();
+    if !(1.0..=64.0).contains(&exponent) || exponent as u32 * bits > 126 {
+        return None;
+    }
+    let exponent = exponent as u32;
+    Some(float::compose(
+        u128::from(mantissa).pow(exponent),
+        scale * exponent as i32,
+        false,
+    ))
+}
+
+/// A float as an odd whole number times a power of two.
+fn odd_parts(value: f64) -> (u64, i32) {
+    let (mantissa, exponent) = float::parts(value);
+    let zeros = mantissa.trailing_zeros();
+    (mantissa >> zeros, exponent + zeros as i32)
+}
+
+/// A number `mantissa * 2^exponent` with the sign apart. The mantissa has its highest bit set,
+/// unless it is zero.
+#[derive(Clone, Copy, Debug)]
+struct Wide {
+    negative: bool,
+    mantissa: u128,
+    exponent: i32,
+}
+
+impl Wide {
+    fn new(negative: bool, mantissa: u128, exponent: i32) -> Wide {
+        let zeros = mantissa.leading_zeros().min(127);
+        Wide {
+            negative,
+            mantissa: mantissa << zeros,
+            exponent: exponent - zeros as i32,
+        }
+    }
+
+    fn multiply(self, other: Wide) -> Wide {
+        Wide::new(
+            self.negative != other.negative,
+            high_product(self.mantissa, other.mantissa),
+            self.exponent + other.exponent + 128,
+        )
+    }
+
+    /// As a multiple of 2^-116; its magnitude is below 2^11.
+    fn to_fixed(self) -> i128 {
+        let shift = -FRACTION - self.exponent;
+        let magnitude = self
+            .mantissa
+            .checked_shr(shift.max(1) as u32)
+            .unwrap_or_default() as i128;
+        if self.negative { -magnitude } else { magnitude }
+    }
+}
+
+/// The bits after the point of `y * log2 x`.
+const FRACTION: i32 = 116;
+
+/// ln 2, times 2^128.
+const LN_2: u128 = 0xb172_17f7_d1cf_79ab_c9e3_b398_03f2_f6af;
+
+/// 2 / ln 2, times 2^126.
+const TWO_OVER_LN_2: u128 = 0xb8aa_3b29_5c17_f0bb_be87_fed0_691d_3e88;
+
+fn general_power(base: f64, exponent: f64) -> Option<f64> {
+    let (mantissa, scale) = float::parts(exponent.abs());
+    let exponent = Wide::new(exponent < 0.0, u128::from(mantissa), scale);
+    let product = exponent.multiply(binary_logarithm(base));
+    // The magnitude is at least 2^(exponent + 127).
+    if product.exponent + 127 >= 11 {
+        return if product.negative { Some(0.0) } else { None };
+    }
+    let fixed = product.to_fixed();
+    let half = 1 << (FRACTION - 1);
+    let whole = (fixed + half) >> FRACTION;
+    let rest = fixed - (whole << FRACTION);
+    let mantissa = binary_exponential(rest);
+    float::compose(mantissa, whole as i32 - 126, true)
+}
+
+/// log2 of a positive float.
+///
+/// With the mantissa `m` between √½ and √2, log2 m = 2/ln 2 * artanh((m - 1) / (m + 1)), the series
+/// of which converges quickly.
+fn binary_logarithm(value: f64) -> Wide {
+    let (mantissa, mut scale) = float::parts(value);
+    let zeros = mantissa.leading_zeros();
+    let mantissa = mantissa << zeros;
+    scale += 63 - zeros as i32;
+    // Now value = mantissa * 2^(scale - 63), with a mantissa from 2^63 on.
+    let one: u128 = if mantissa > 0xb504_f333_f9de_6484 {
+        scale += 1;
+        1 << 64
+    } else {
+        1 << 63
+    };
+    let mantissa = u128::from(mantissa);
+    let logarithm = if mantissa == one {
+        Wide::new(false, 0, -128)
+    } else {
+        let ratio = quotient(mantissa.abs_diff(one), mantissa + one);
+        let ratio = Wide {
+            negative: mantissa < one,
+            ..ratio
+        };
+        let square = ratio.multiply(ratio);
+        // At most 2^-5, so this loses nothing.
+        let square = square
+            .mantissa
+            .checked_shr((-128 - square.exponent) as u32)
+            .unwrap_or_default();
+        let series = Wide::new(false, artanh_series(square), -127);
+        ratio
+            .multiply(series)
+            .multiply(Wide::new(false, TWO_OVER_LN_2, -126))
+    };
+    add_whole(logarithm, scale)
+}
+
+/// `numerator / denominator` to 127 bits or more; both below 2^66.
+fn quotient(numerator: u128, denominator: u128) -> Wide {
+    let zeros = numerator.leading_zeros();
+    let numerator = numerator << zeros;
+    // Long division, 62 bits at a time: remainders stay below 2^66.
+    let mut result = numerator / denominator;
+    let mut rest = numerator % denominator;
+    let mut exponent = -(zeros as i32);
+    while result.leading_zeros() > 0 {
+        let step = result.leading_zeros().min(62);
+        rest <<= step;
+        result = result << step | rest / denominator;
+        rest %= denominator;
+        exponent -= step as i32;
+    }
+    Wide::new(false, result, exponent)
+}
+
+/// 1 + s/3 + s²/5 + s³/7 + …, times 2^127, for `square` = s * 2^128 with s below 0.03.
+fn artanh_series(square: u128) -> u128 {
+    const TERMS: u128 = 26;
+    let mut sum = 0;
+    for term in (0..TERMS).rev() {
+        sum = high_product(sum, square) + (1 << 127) / (2 * term + 1);
+    }
+    sum
+}
+
+/// A logarithm of a mantissa plus a whole number.
+fn add_whole(logarithm: Wide, whole: i32) -> Wide {
+    if whole == 0 {
+        return logarithm;
+    }
+    let bits = 116;
+    let shift = (-bits - logarithm.exponent) as u32;
+    let fraction = logarithm.mantissa.checked_shr(shift).unwrap_or_default() as i128;
+    let fraction = if logarithm.negative {
+        -fraction
+    } else {
+        fraction
+    };
+    let sum = (i128::from(whole) << bits) + fraction;
+    Wide::new(sum < 0, sum.unsigned_abs(), -bits)
+}
+
+/// 2^rest times 2^126, for `rest` in multiples of 2^-116 between -½ and ½.
+fn binary_exponential(rest: i128) -> u128 {
+    // e^z with z = rest * ln 2 by its series; the terms of a negative z alternate.
+    let z = high_product(rest.unsigned_abs() << (128 - FRACTION), LN_2);
+    const TERMS: u128 = 30;
+    let one: u128 = 1 << 126;
+    let mut sum = one;
+    for term in (1..TERMS).rev() {
+        let next = high_product(sum, z) / term;
+        sum = if rest < 0 { one - next } else { one + next };
+    }
+    sum
+}

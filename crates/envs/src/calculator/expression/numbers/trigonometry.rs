@@ -1,0 +1,119 @@
+//! Sine, cosine and hypotenuse to the last bit, for the complex powers of negative numbers.
+//!
+//! As with [`exponentiation`](super::exponentiation), the platform's functions would differ from
+//! one another. These are computed in whole numbers of 128 bits, or in pairs of floats.
+
+use super::float::{compose, high_product, parts};
+
+/// Angles from here on are left to a library: their reduction needs more digits of π.
+const LARGE: f64 = 65536.0;
+
+/// The bits after the point while an angle is reduced.
+const FRACTION: i32 = 108;
+
+/// π/2, times 2^126.
+const HALF_PI: u128 = 0x6487_ed51_10b4_611a_6263_3145_c06e_0e68;
+
+/// The sine and cosine of a finite angle.
+pub fn sine_and_cosine(angle: f64) -> (f64, f64) {
+    if angle.abs() >= LARGE {
+        return (libm::sin(angle), libm::cos(angle));
+    }
+    if angle.abs() < 1e-9 {
+        // The next terms of the series are beyond the precision, but for the direction of rounding.
+        return (angle, 1.0);
+    }
+    let (quadrant, rest) = reduce(angle.abs());
+    let magnitude = rest.unsigned_abs() << (127 - FRACTION);
+    let square = high_product(magnitude, magnitude) << 2;
+    let sine = high_product(magnitude, series(square, 1)) << 1;
+    let sine = signed(sine, rest < 0);
+    let cosine = signed(series(square, 0), false);
+    let (sine, cosine) = match quadrant {
+        0 => (sine, cosine),
+        1 => (cosine, -sine),
+        2 => (-sine, -cosine),
+        _ => (-cosine, sine),
+    };
+    (if angle < 0.0 { -sine } else { sine }, cosine)
+}
+
+/// The quarter of the circle, from 0 to 3, and the angle from its middle in multiples of
+/// 2^-108: at most π/4.
+fn reduce(angle: f64) -> (u32, i128) {
+    let (mantissa, exponent) = parts(angle);
+    let shift = exponent + FRACTION;
+    let fixed = if shift >= 0 {
+        i128::from(mantissa) << shift
+    } else {
+        i128::from(mantissa) >> shift.unsigned_abs().min(127)
+    };
+    let turns = (angle * std::f64::consts::FRAC_2_PI).round() as u64;
+    // As many digits of π as the product leaves room for.
+    let width = 64 - turns.leading_zeros() as i32;
+    let whole = (HALF_PI >> width) * u128::from(turns);
+    let rest = fixed - (whole >> (126 - width - FRACTION)) as i128;
+    ((turns % 4) as u32, rest)
+}
+
+/// 1 - s/((f+1)(f+2)) + s²/((f+1)…(f+4)) - …, times 2^127, for `square` = s * 2^128: the series of
+/// the cosine for `first` 0, and of the sine over its angle for 1.
+fn series(square: u128, first: u128) -> u128 {
+    const TERMS: u128 = 15;
+    let one: u128 = 1 << 127;
+    let mut sum = one;
+    for term in (1..TERMS).rev() {
+        let next = 2 * term + first;
+        sum = one - high_product(sum, square) / (next * (next - 1));
+    }
+    sum
+}
+
+/// A number in multiples of 2^-127.
+fn signed(magnitude: u128, negative: bool) -> f64 {
+    let value = compose(magnitude, -127, true).unwrap_or(1.0);
+    if negative { -value } else { value }
+}
+
+/// The square root of the sum of the squares.
+pub fn hypotenuse(a: f64, b: f64) -> f64 {
+    let (large, small) = if a.abs() > b.abs() {
+        (a.abs(), b.abs())
+    } else {
+        (b.abs(), a.abs())
+    };
+    if a.is_infinite() || b.is_infinite() {
+        return f64::INFINITY;
+    }
+    if small <= large * 1e-17 || a.is_nan() || b.is_nan() {
+        return large + small;
+    }
+    // Scaled by a power of two, so that no square overflows or vanishes.
+    let scale = if large > 1e150 {
+        2.0_f64.powi(-600)
+    } else if small < 1e-150 {
+        2.0_f64.powi(600)
+    } else {
+        1.0
+    };
+    let (x, y) = (large * scale, small * scale);
+    let (square_x, rest_x) = square(x);
+    let (square_y, rest_y) = square(y);
+    let sum = square_x + square_y;
+    let rest = square_x - sum + square_y + (rest_x + rest_y);
+    let root = sum.sqrt();
+    let (square_root, rest_root) = square(root);
+    let correction = (sum - square_root - rest_root + rest) / (2.0 * root);
+    (root + correction) / scale
+}
+
+/// A square as the sum of two floats, exactly.
+fn square(value: f64) -> (f64, f64) {
+    const SPLITTER: f64 = 134_217_729.0;
+    let product = value * value;
+    let spread = value * SPLITTER;
+    let high = spread - (spread - value);
+    let low = value - high;
+    let rest = ((high * high - product) + 2.0 * high * low) + low * low;
+    (product, rest)
+}

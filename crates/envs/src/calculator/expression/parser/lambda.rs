@@ -1,0 +1,144 @@
+//! The parameters of a lambda.
+
+use super::super::lexer::{Bracket, Kind};
+use super::{Parsed, Parser};
+
+/// How far the list has come; each step allows less than the one before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+enum Stage {
+    #[default]
+    Plain,
+    /// After a parameter with a default: all plain ones need one now.
+    Defaulted,
+    /// After a bare `*`, which needs a parameter.
+    BareStar,
+    /// After `*` and a parameter.
+    Keyword,
+    /// After `**name`, which is last.
+    Closed,
+}
+
+impl Parser<'_> {
+    /// The parameters up to the colon, which is eaten, too.
+    pub(super) fn lambda_parameters(&mut self) -> Parsed<()> {
+        let mut stage = Stage::Plain;
+        let mut slash = false;
+        let mut any = false;
+        while !self.eat(Kind::Colon) {
+            let place = self.at;
+            if stage == Stage::Closed {
+                let parameter = matches!(
+                    self.peek(),
+                    Kind::Name | Kind::Star | Kind::DoubleStar | Kind::Slash
+                );
+                return Err(if parameter {
+                    self.explained("arguments cannot follow var-keyword argument", place)
+                } else {
+                    self.unexpected()
+                });
+            }
+            match self.peek() {
+                Kind::Name => {
+                    self.advance();
+                    let default = self.lambda_default()?;
+                    stage = match stage {
+                        Stage::Defaulted if !default => {
+                            self.end_of_parameter()?;
+                            return Err(self.explained(
+                                "non-default argument follows default argument",
+                                place,
+                            ));
+                        }
+                        Stage::Plain if default => Stage::Defaulted,
+                        Stage::BareStar => Stage::Keyword,
+                        same => same,
+                    };
+                }
+                Kind::Slash => {
+                    self.advance();
+                    if slash {
+                        return Err(self.explained("/ may appear only once", place));
+                    }
+                    if stage >= Stage::BareStar {
+                        return Err(self.explained("/ must be ahead of *", place));
+                    }
+                    if !any {
+                        return Err(match self.peek() {
+                            Kind::Comma => {
+                                self.explained("at least one argument must precede /", place)
+                            }
+                            _ => self.unexpected(),
+                        });
+                    }
+                    if self.peek() == Kind::Star {
+                        return Err(self.explained("expected comma between / and *", self.at));
+                    }
+                    slash = true;
+                }
+                Kind::Star => {
+                    self.advance();
+                    stage = self.lambda_star(stage, place)?;
+                }
+                Kind::DoubleStar => {
+                    self.advance();
+                    if stage == Stage::BareStar {
+                        return Err(self.explained("named arguments must follow bare *", place));
+                    }
+                    self.expect(Kind::Name)?;
+                    if self.peek() == Kind::Equal {
+                        return Err(self
+                            .explained("var-keyword argument cannot have default value", self.at));
+                    }
+                    stage = Stage::Closed;
+                }
+                Kind::Open(Bracket::Round) if self.hints => {
+                    return Err(self.hint_parenthesized_parameters());
+                }
+                _ => return Err(self.unexpected()),
+            }
+            any = true;
+            self.end_of_parameter()?;
+        }
+        if stage == Stage::BareStar {
+            return Err(self.explained("named arguments must follow bare *", self.at - 1));
+        }
+        Ok(())
+    }
+
+    fn lambda_star(&mut self, stage: Stage, place: usize) -> Parsed<Stage> {
+        if stage >= Stage::BareStar {
+            return Err(match self.peek() {
+                Kind::Name | Kind::Comma => {
+                    self.explained("* argument may appear only once", place)
+                }
+                _ => self.unexpected(),
+            });
+        }
+        if !self.eat(Kind::Name) {
+            return Ok(Stage::BareStar);
+        }
+        if self.peek() == Kind::Equal {
+            return Err(
+                self.explained("var-positional argument cannot have default value", self.at)
+            );
+        }
+        Ok(Stage::Keyword)
+    }
+
+    fn lambda_default(&mut self) -> Parsed<bool> {
+        let found = self.eat(Kind::Equal);
+        if found {
+            self.expression()?;
+        }
+        Ok(found)
+    }
+
+    /// A comma, or the colon, which stays.
+    fn end_of_parameter(&mut self) -> Parsed<()> {
+        if self.eat(Kind::Comma) || self.peek() == Kind::Colon {
+            Ok(())
+        } else {
+            Err(self.unexpected())
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Operands and the operators between them.
+//!
+//! Operators wait on a stack of their own until a weaker one comes, so that neither a chain of
+//! thousands of terms nor one of signs, powers or `not`s recurses.
+
+use super::super::lexer::Kind;
+use super::super::program::{Instruction, Node, Operator, Refusal};
+use super::{Parsed, Parser, Shape};
+
+/// How tightly an operator binds, from the weakest on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Precedence {
+    Or,
+    And,
+    Not,
+    Comparison,
+    BitOr,
+    BitXor,
+    BitAnd,
+    Shift,
+    Sum,
+    Term,
+    Sign,
+    Power,
+}
+
+/// What an operator will do once its operands are complete.
+#[derive(Clone, Copy, Debug)]
+enum Action {
+    Boolean,
+    Not,
+    Compare,
+    /// A binary operator that is not supported, by its Python class.
+    Unsupported(&'static str),
+    Binary(Operator),
+    Negate,
+    Plus,
+    Invert,
+}
+
+/// An operator that waits for its right operand.
+#[derive(Clone, Copy, Debug)]
+pub struct Pending {
+    precedence: Precedence,
+    action: Action,
+    /// Where the code of its left operand starts; of a prefix, its own place.
+    start: usize,
+}
+
+impl Parser<'_> {
+    /// Operands joined by operators that bind at least as tightly as `weakest`.
+    pub(super) fn operators(&mut self, weakest: Precedence) -> Parsed {
+        let base = self.pending.len();
+        // Where an operand was last complete, and what it was.
+        let mut complete: Option<(usize, Shape)> = None;
+        loop {
+            let mut start = self.code.len();
+            let operand = self.prefixes(base, weakest).and_then(|()| {
+                start = self.code.len();
+                self.operand()
+            });
+            let mut shape = match (operand, complete) {
+                (Ok(shape), _) => shape,
+                (Err(fault), Some((at, shape))) if self.lenient && fault.message.is_none() => {
+                    self.at = at;
+                    self.pending.truncate(base);
+                    return Ok(shape);
+                }
+                (Err(fault), _) => return Err(fault),
+            };
+            let Some((precedence, action, width)) = self
+                .infix()
+                .filter(|(precedence, ..)| *precedence >= weakest)
+            else {
+                self.reduce(base, Precedence::Or, &mut start, &mut shape);
+                return Ok(shape);
+            };
+            // A power waits for the whole power to its right; all others group to the left.
+            if precedence != Precedence::Power {
+                self.reduce(base, precedence, &mut start, &mut shape);
+            }
+            complete = Some((self.at, shape));
+            self.at += width;
+            self.pending.push(Pending {
+                precedence,
+                action,
+                start,
+            });
+        }
+    }
+
+    /// Signs and `not`s in front of an operand.
+    fn prefixes(&mut self, base: usize, weakest: Precedence) -> Parsed<()> {
+        loop {
+            let (precedence, action) = match self.peek() {
+                Kind::Minus => (Precedence::Sign, Action::Negate),
+                Kind::Plus => (Precedence::Sign, Action::Plus),
+                Kind::Tilde => (Precedence::Sign, Action::Invert),
+                Kind::Not => {
+                    let before = self.pending.get(base..).and_then(<[_]>::last);
+                    let allowed = weakest <= Precedence::Not
+                        && before.is_none_or(|pending| pending.precedence <= Precedence::Not);
+                    if !allowed {
+                        return Err(self.unexpected());
+                    }
+                    (Precedence::Not, Action::Not)
+                }
+                _ => return Ok(()),
+            };
+            self.advance();
+            let start = self.code.len();
+            self.pending.push(Pending {
+                precedence,
+                action,
+                start,
+            });
+        }
+    }
+
+    /// The operator at this place, if there is one, and how many tokens it has.
+    fn infix(&mut self) -> Option<(Precedence, Action, usize)> {
+        use Action::*;
+        let binary = |precedence, operator| Some((precedence, Binary(operator), 1));
+        let unsupported = |precedence, class| Some((precedence, Unsupported(class), 1));
+        match self.peek() {
+            Kind::Plus => binary(Precedence::Sum, Operator::Add),
+            Kind::Minus => binary(Precedence::Sum, Operator::Subtract),
+            Kind::Star => binary(Precedence::Term, Operator::Multiply),
+            Kind::Slash => binary(Precedence::Term, Operator::Divide),
+            Kind::DoubleSlash => binary(Precedence::Term, Operator::FloorDivide),
+            Kind::Percent => binary(Precedence::Term, Operator::Modulo),
+            Kind::DoubleStar => binary(Precedence::Power, Operator::Power),
+            Kind::At => unsupported(Precedence::Term, "MatMult"),
+            Kind::LeftShift => unsupported(Precedence::Shift, "LShift"),
+            Kind::RightShift => unsupported(Precedence::Shift, "RShift"),
+            Kind::Ampersand => unsupported(Precedence::BitAnd, "BitAnd"),
+            Kind::Caret => unsupported(Precedence::BitXor, "BitXor"),
+            Kind::Pipe => unsupported(Precedence::BitOr, "BitOr"),
+            Kind::Comparison | Kind::In => Some((Precedence::Comparison, Compare, 1)),
+            Kind::Is => {
+                let width = if self.peek_second() == Kind::Not {
+                    2
+                } else {
+                    1
+                };
+                Some((Precedence::Comparison, Compare, width))
+            }
+            Kind::Not if self.peek_second() == Kind::In => {
+                Some((Precedence::Comparison, Compare, 2))
+            }
+            Kind::And => Some((Precedence::And, Boolean, 1)),
+            Kind::Or => Some((Precedence::Or, Boolean, 1)),
+            _ => None,
+        }
+    }
+
+    /// Completes the operators above `base` that bind at least as tightly as `precedence`. `start`
+    /// and `shape` are those of the last operand, then of the whole.
+    fn reduce(
+        &mut self,
+        base: usize,
+        precedence: Precedence,
+        start: &mut usize,
+        shape: &mut Shape,
+    ) {
+        while self.pending.len() > base {
+            let Some(pending) = self
+                .pending
+                .pop_if(|pending| pending.precedence >= precedence)
+            else {
+                return;
+            };
+            *start = pending.start;
+            *shape = match pending.action {
+                Action::Binary(operator) => {
+                    self.code.push(Instruction::Binary(operator));
+                    Shape::value(Node::BinaryOperation)
+                }
+                Action::Unsupported(class) => {
+                    self.refuse(pending.start, Refusal::Operator(class));
+                    Shape::value(Node::BinaryOperation)
+                }
+                Action::Negate => {
+                    self.code.push(Instruction::Negate);
+                    Shape::value(Node::UnaryOperation)
+                }
+                Action::Plus => {
+                    self.code.push(Instruction::Plus);
+                    Shape::value(Node::UnaryOperation)
+                }
+                Action::Invert => {
+                    self.refuse(pending.start, Refusal::UnaryOperator("Invert"));
+                    Shape::value(Node::UnaryOperation)
+                }
+                Action::Not => {
+                    self.refuse(pending.start, Refusal::UnaryOperator("Not"));
+                    Shape::value(Node::UnaryOperation)
+                }
+                Action::Compare => self.refuse_node(pending.start, Node::Compare),
+                Action::Boolean => self.refuse_node(pending.start, Node::BooleanOperation),
+            };
+        }
+    }
+}
