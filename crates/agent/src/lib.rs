@@ -1,10 +1,25 @@
 //! Policies, and the runner that plays an environment and records the episode.
 //!
-//! - [`policy`]: what a policy is; [`scripted`], [`random`], [`oracle`] need no model.
+//! - [`policy`]: what a policy is; [`scripted`], [`random`] (by [`draw`]), [`oracle`] need no model.
+//! - [`model`]: what models are sent and what they answer, for policies that ask one.
 //! - [`runner`]: opens a recipe, steps it, re-runs it up to any step.
 //! - [`rollout`]: a whole episode of an environment under a policy, with limits.
+//! - [`check`]: whether a recorded episode is what happens.
 
+pub mod check;
+pub mod draw;
 pub mod model;
+pub mod oracle;
 pub mod policy;
+pub mod random;
+pub mod rollout;
+pub mod runner;
+pub mod scripted;
 
+pub use check::{Check, Divergence, check};
+pub use oracle::Oracle;
 pub use policy::{Decision, Policy, PolicyError, PolicyInput};
+pub use random::RandomPolicy;
+pub use rollout::{Cancel, Limits, Next, RolloutError, Stop, decide, rollout};
+pub use runner::{Opening, Runner, RunnerError, Stage, Stepped};
+pub use scripted::{ScriptError, Scripted};

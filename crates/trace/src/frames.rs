@@ -7,6 +7,7 @@
 
 use volary_core::Frame;
 
+use crate::diff::identical;
 use crate::patch::{Patch, PatchError, weight};
 
 /// How to make a frame out of the one before it (the first: out of the default frame).
@@ -246,7 +247,7 @@ impl Entry {
     }
 }
 
-/// Histories are equal if their frames are.
+/// Histories are equal if their frames are [`identical`].
 impl PartialEq for FrameHistory {
     fn eq(&self, other: &Self) -> bool {
         if self.len() != other.len() {
@@ -261,7 +262,10 @@ impl PartialEq for FrameHistory {
         }
         let (mut left, mut right) = (self.cursor(), other.cursor());
         while let (Some(left), Some(right)) = (left.advance(), right.advance()) {
-            if left != right {
+            let same = left.deepcopy == right.deepcopy
+                && identical(&left.state, &right.state)
+                && identical(&left.info, &right.info);
+            if !same {
                 return false;
             }
         }

@@ -1,0 +1,66 @@
+//! A policy that knows the answer, where the environment gives it away.
+
+use futures_util::future::LocalBoxFuture;
+use volary_core::AnyMessage;
+use volary_core::json::Text;
+use volary_core::registry::EnvironmentEntry;
+use volary_core::view::ViewInput;
+use volary_trace::{StepRecord, call_id};
+
+use crate::policy::{Decision, Policy, PolicyError, PolicyInput};
+
+/// Takes the action that the environment's entry in the registry says is right.
+#[derive(Clone, Copy)]
+pub struct Oracle {
+    solve: Solve,
+}
+
+type Solve = fn(&ViewInput<'_>) -> Option<volary_core::ToolRequestMessage>;
+
+impl Oracle {
+    /// The oracle of an environment, if there is one.
+    pub fn new(entry: &EnvironmentEntry) -> Result<Self, PolicyError> {
+        let unfit = || PolicyError::Unfit {
+            policy: "oracle".into(),
+            reason: format!("for {} no right actions are known.", entry.name).into(),
+        };
+        Ok(Oracle {
+            solve: entry.oracle.ok_or_else(unfit)?,
+        })
+    }
+
+    fn decide(self, input: &PolicyInput<'_>) -> Decision {
+        let messages: Vec<AnyMessage> = input.episode.messages().cloned().collect();
+        let solved = (self.solve)(&ViewInput {
+            frame: input.frame,
+            messages: &messages,
+            reward: input.episode.steps.last().and_then(StepRecord::reward),
+            done: input.episode.is_over(),
+        });
+        match solved {
+            None => Decision::End {
+                reason: "The oracle knows nothing more to do.".into(),
+            },
+            Some(mut action) => {
+                let step = input.episode.steps.len();
+                for (place, call) in action.tool_calls.iter_mut().enumerate() {
+                    call.id = call_id(step, place);
+                }
+                Decision::Act(action)
+            }
+        }
+    }
+}
+
+impl Policy for Oracle {
+    fn name(&self) -> Text {
+        "oracle".into()
+    }
+
+    fn act<'a>(
+        &'a mut self,
+        input: PolicyInput<'a>,
+    ) -> LocalBoxFuture<'a, Result<Decision, PolicyError>> {
+        Box::pin(std::future::ready(Ok(self.decide(&input))))
+    }
+}

@@ -1,0 +1,248 @@
+//! Runs the environment of a recipe and records what comes of each action.
+//!
+//! What always holds: a runner steps one environment, one action at a time. After a breakdown or
+//! a step that was broken off it refuses to go on, since the state is not known; opening the recipe again
+//! and replaying the actions leads to where it was.
+
+use std::any::Any;
+use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use volary_core::environment::Setting;
+use volary_core::json::{Object, Text};
+use volary_core::registry::{Registry, RegistryError};
+use volary_core::{AnyMessage, Clock, Environment, EnvironmentError, Frame, Tool};
+use volary_trace::{Episode, FramePatch, Outcome, Recipe, StepRecord};
+
+/// An environment that is being played.
+pub struct Runner {
+    environment: Box<dyn Environment>,
+    clock: Rc<dyn Clock>,
+    frame: Frame,
+    state: State,
+}
+
+/// Whether the environment can be stepped.
+#[derive(Clone, Debug, PartialEq)]
+enum State {
+    Ready,
+    /// Within a step; still so afterwards if the step was broken off.
+    Stepping,
+    Crashed {
+        message: Text,
+    },
+    Closed,
+}
+
+/// What a reset gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Opening {
+    /// The first observations.
+    pub messages: Vec<AnyMessage>,
+    /// The tools on offer.
+    pub tools: Vec<Arc<Tool>>,
+    /// The frame after the reset.
+    pub frame: Frame,
+}
+
+/// What a step gives.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stepped {
+    /// The action and what came of it.
+    pub record: StepRecord,
+    /// How the frame changed.
+    pub frame: FramePatch,
+}
+
+/// Why an environment could not be opened or stepped. That a step failed is no such error, but
+/// an outcome.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunnerError {
+    /// It could not be made.
+    #[error(transparent)]
+    Make(#[from] RegistryError),
+    /// It could not be reset.
+    #[error("The environment could not be reset: {error}")]
+    Reset {
+        /// Why.
+        error: EnvironmentError,
+    },
+    /// It could not be closed.
+    #[error("The environment could not be closed: {error}")]
+    Close {
+        /// Why.
+        error: EnvironmentError,
+    },
+    /// It broke down.
+    #[error(
+        "The environment broke down: {message}. The steps so far are kept; reset it, or go back to an earlier step."
+    )]
+    Crashed {
+        /// What is known of it.
+        message: Text,
+    },
+    /// A step was broken off.
+    #[error(
+        "The last step was broken off, so the environment's state is not known; reset it, or go back to an earlier step."
+    )]
+    BrokenOff,
+    /// It was closed.
+    #[error("The environment is closed; reset it first.")]
+    Closed,
+}
+
+/// What takes actions: a [`Runner`], or a link to one elsewhere.
+pub trait Stage {
+    /// Takes an action.
+    fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>>;
+}
+
+impl Opening {
+    /// The episode that begins here.
+    pub fn episode(self, recipe: Recipe) -> Episode {
+        Episode {
+            recipe: Some(recipe),
+            tools: self.tools.iter().map(|tool| Tool::clone(tool)).collect(),
+            start: self.messages,
+            frames: [self.frame].into_iter().collect(),
+            ..Episode::default()
+        }
+    }
+}
+
+impl Runner {
+    /// Makes the environment of a recipe and resets it.
+    pub async fn open(
+        registry: &Registry,
+        recipe: &Recipe,
+        clock: Rc<dyn Clock>,
+    ) -> Result<(Runner, Opening), RunnerError> {
+        let setting = Setting {
+            seed: recipe.seed,
+            clock: Rc::clone(&clock),
+        };
+        let entry = registry.environment(&recipe.environment)?;
+        let environment = entry.make(&recipe.configuration, &setting)?;
+        let mut runner = Runner {
+            environment,
+            clock,
+            frame: Frame::default(),
+            state: State::Ready,
+        };
+        let reset = unwound(runner.environment.reset()).await;
+        let reset = reset.map_err(|message| RunnerError::Crashed { message })?;
+        let reset = reset.map_err(|error| RunnerError::Reset { error })?;
+        runner.frame = runner.environment.export_frame();
+        let opening = Opening {
+            messages: reset.messages,
+            tools: reset.tools,
+            frame: runner.frame.clone(),
+        };
+        Ok((runner, opening))
+    }
+
+    /// Takes an action. A step that fails is recorded as such, and the environment goes on.
+    pub async fn step(&mut self, action: AnyMessage) -> Result<Stepped, RunnerError> {
+        self.check()?;
+        self.state = State::Stepping;
+        let start = self.clock.now();
+        let stepped = unwound(self.environment.step(action.clone())).await;
+        let seconds = self.clock.now() - start;
+        let stepped = match stepped {
+            Ok(stepped) => stepped,
+            Err(message) => {
+                self.state = State::Crashed {
+                    message: message.clone(),
+                };
+                return Err(RunnerError::Crashed { message });
+            }
+        };
+        self.state = State::Ready;
+        let outcome = match stepped {
+            Ok(step) => Outcome::Observed {
+                messages: step.messages,
+                reward: step.reward,
+                done: step.done,
+                truncated: step.truncated,
+            },
+            Err(error) => Outcome::Failed {
+                message: error.to_string().into(),
+            },
+        };
+        let frame = self.environment.export_frame();
+        let patch = FramePatch::between(&self.frame, &frame);
+        self.frame = frame;
+        Ok(Stepped {
+            record: StepRecord {
+                action,
+                outcome,
+                seconds: Some(seconds),
+                extras: Object::new(),
+            },
+            frame: patch,
+        })
+    }
+
+    /// Takes actions one after the other. Fails with the first step that cannot be taken.
+    pub async fn replay(
+        &mut self,
+        actions: impl IntoIterator<Item = AnyMessage>,
+    ) -> Result<Vec<Stepped>, RunnerError> {
+        let mut steps = Vec::new();
+        for action in actions {
+            steps.push(self.step(action).await?);
+        }
+        Ok(steps)
+    }
+
+    /// The latest frame.
+    pub fn frame(&self) -> &Frame {
+        &self.frame
+    }
+
+    /// Frees what the environment holds. It cannot be stepped afterwards.
+    pub async fn close(&mut self) -> Result<(), RunnerError> {
+        if self.state == State::Closed {
+            return Ok(());
+        }
+        self.state = State::Closed;
+        match unwound(self.environment.close()).await {
+            Ok(closed) => closed.map_err(|error| RunnerError::Close { error }),
+            Err(message) => Err(RunnerError::Crashed { message }),
+        }
+    }
+
+    fn check(&self) -> Result<(), RunnerError> {
+        match &self.state {
+            State::Ready => Ok(()),
+            State::Stepping => Err(RunnerError::BrokenOff),
+            State::Crashed { message } => Err(RunnerError::Crashed {
+                message: message.clone(),
+            }),
+            State::Closed => Err(RunnerError::Closed),
+        }
+    }
+}
+
+impl Stage for Runner {
+    fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>> {
+        Box::pin(Runner::step(self, action))
+    }
+}
+
+/// Turns a panic of an environment into its message. In the browser a panic ends the worker
+/// instead, and the page says so.
+async fn unwound<T>(future: LocalBoxFuture<'_, T>) -> Result<T, Text> {
+    let result = AssertUnwindSafe(future).catch_unwind().await;
+    result.map_err(|panic| message_of(&*panic))
+}
+
+fn message_of(panic: &(dyn Any + Send)) -> Text {
+    let text = panic.downcast_ref::<&str>().copied();
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    text.or(owned).unwrap_or("it gave no reason").into()
+}

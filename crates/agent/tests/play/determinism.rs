@@ -1,0 +1,80 @@
+//! The same recipe and actions give the same episode, in every environment there is.
+
+use std::rc::Rc;
+
+use volary_agent::draw::draw_object;
+use volary_agent::{Check, RandomPolicy, Runner, RunnerError, check};
+use volary_core::random::Random;
+use volary_trace::{Episode, Recipe, native, share};
+
+use crate::stages::{play, recipe, run};
+
+/// Episodes of every environment, configured at random.
+fn episodes() -> Vec<Episode> {
+    let registry = volary_envs::registry();
+    let mut episodes = Vec::new();
+    for entry in &registry.environments {
+        let before = episodes.len();
+        for seed in 0..16 {
+            let schema = (entry.configuration)();
+            let recipe = Recipe {
+                configuration: draw_object(&schema, &mut Random::new(seed)),
+                ..recipe(entry.name, seed)
+            };
+            match play(&registry, recipe, &mut RandomPolicy::new(seed), 20) {
+                Ok(episode) => episodes.push(episode),
+                // Not all that a configuration must be stands in its schema.
+                Err(error) => assert!(matches!(error, RunnerError::Make(_)), "{error}"),
+            }
+        }
+        assert!(episodes.len() >= before + 4, "{} was played", entry.name);
+    }
+    episodes
+}
+
+fn checked(episode: &Episode) -> Check {
+    let registry = volary_envs::registry();
+    run(|clock| async move { check(&registry, episode, Rc::new(clock)).await.unwrap() })
+}
+
+#[test]
+fn random_episodes_replay_to_what_was_recorded() {
+    for episode in episodes() {
+        let steps = episode.steps.len();
+        assert_eq!(
+            checked(&episode),
+            Check::Same { steps },
+            "{:?}",
+            episode.recipe
+        );
+    }
+}
+
+#[test]
+fn what_is_shared_or_saved_replays_too() {
+    let registry = volary_envs::registry();
+    for episode in episodes().iter().step_by(5) {
+        let text = native::to_text(episode);
+        let saved = native::read(&text).unwrap().episodes.remove(0);
+        assert_eq!(
+            checked(&saved),
+            Check::Same {
+                steps: episode.steps.len()
+            }
+        );
+
+        let recipe = episode.recipe.as_ref().unwrap();
+        let link = share::encode(recipe, episode.actions()).unwrap();
+        let shared = share::decode(&link).unwrap();
+        let reopened = run(|clock| async {
+            let opened = Runner::open(&registry, &shared.recipe, Rc::new(clock)).await;
+            let (mut runner, opening) = opened.unwrap();
+            let mut reopened = opening.episode(shared.recipe.clone());
+            for stepped in runner.replay(shared.actions.clone()).await.unwrap() {
+                reopened.record(stepped.record, stepped.frame).unwrap();
+            }
+            reopened
+        });
+        assert_eq!(reopened.frames, episode.frames);
+    }
+}

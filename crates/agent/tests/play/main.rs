@@ -1,0 +1,9 @@
+//! Environments played by policies: the runner, rollouts, checks, scripts.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod determinism;
+mod draws;
+mod rollouts;
+mod runners;
+mod scripts;
+mod stages;
