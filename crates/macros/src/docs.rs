@@ -6,7 +6,6 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta};
 
 /// What a doc comment says of a function.
-#[derive(Default)]
 pub struct Documentation {
     /// The text before the first heading.
     pub description: String,

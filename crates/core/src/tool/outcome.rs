@@ -138,6 +138,11 @@ impl fmt::Display for ToolError {
 impl std::error::Error for ToolError {}
 
 /// What a tool function may return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be the result of a tool",
+    label = "this has no JSON",
+    note = "derive `ToolRecord` for a struct of your own, or give `Json`"
+)]
 pub trait IntoToolResult {
     /// The value that the response is made of, or the failure.
     fn into_tool_result(self) -> ToolResult;

@@ -1,17 +1,23 @@
 //! Rust types as JSON Schema and back: what a tool's parameter may be.
 //!
 //! The schema of a type equals what aviary gives for the Python type that it stands for. The
-//! standard types are in [`standard`]; `#[derive(ToolParameter)]` of volary-macros makes structs
-//! and enums into parameters, as pydantic does with models and enums.
+//! standard types are in [`scalars`] and [`collections`]; `#[derive(ToolParameter)]` of
+//! volary-macros makes structs and enums into parameters, as pydantic does with models and enums.
 
 use std::fmt;
 
 use crate::json::{Json, Object};
 
+mod collections;
 pub mod model;
-mod standard;
+mod scalars;
 
 /// A type of parameters.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` can't be a parameter of a tool",
+    label = "a model can't be told what this is",
+    note = "derive `ToolParameter` for a type of your own; `Json` takes anything"
+)]
 pub trait Parameter: Sized {
     /// The JSON Schema. A named type puts its schema into `definitions` (what becomes `$defs`) and
     /// gives a reference to it.

@@ -1,12 +1,10 @@
 //! A function as a tool: what its doc comments, its parameters and our attributes say, checked.
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
-use syn::{
-    Error, FnArg, GenericArgument, GenericParam, ItemFn, Pat, PathArguments, Result, Type,
-    TypeParamBound, Visibility,
-};
+use syn::{Error, FnArg, GenericParam, ItemFn, Pat, Result, ReturnType, Type, Visibility};
 
+use super::forms::{self, Form, StateForm};
 use crate::attribute::{DefaultValue, FunctionOptions, ParameterOptions};
 use crate::docs::Documentation;
 
@@ -15,6 +13,8 @@ pub struct ToolFunction {
     pub ident: Ident,
     pub visibility: Visibility,
     pub is_async: bool,
+    /// Where the type of the result stands, for errors about it.
+    pub result: Span,
     /// The name on the wire.
     pub name: String,
     pub description: String,
@@ -35,17 +35,6 @@ pub enum Argument {
     Given(Box<GivenParameter>),
 }
 
-/// How the function takes the state.
-#[derive(Clone, Copy, PartialEq)]
-pub enum StateForm {
-    /// `&mut S`
-    Exclusive,
-    /// `&S`
-    Shared,
-    /// `&RefCell<S>`
-    Cell,
-}
-
 /// A parameter that the model may give, or that is hidden from it.
 pub struct GivenParameter {
     /// The name on the wire.
@@ -56,16 +45,6 @@ pub struct GivenParameter {
     pub schema: Type,
     pub default: Option<DefaultValue>,
     pub hidden: bool,
-}
-
-/// How the function takes a parameter.
-pub enum Form {
-    /// By value, of this type.
-    Value(Box<Type>),
-    /// `&str`
-    Text,
-    /// `&Json`
-    Json,
 }
 
 impl ToolFunction {
@@ -82,10 +61,8 @@ impl ToolFunction {
                 ));
             }
         }
-        let docs = Documentation::read(&item.attrs).unwrap_or_else(|error| {
-            errors.add(error);
-            Documentation::default()
-        });
+        // What can't be read says nothing of the rest, so that error comes alone.
+        let docs = Documentation::read(&item.attrs)?;
         if docs.description.is_empty() {
             errors.add(Error::new_spanned(
                 ident,
@@ -108,6 +85,10 @@ impl ToolFunction {
             ident: ident.clone(),
             visibility: item.vis.clone(),
             is_async: signature.asyncness.is_some(),
+            result: match &signature.output {
+                ReturnType::Default => ident.span(),
+                ReturnType::Type(_, ty) => ty.span(),
+            },
             name: options
                 .name
                 .as_ref()
@@ -170,21 +151,24 @@ fn argument(
             "A parameter of a tool needs a plain name, since the model gives it by name.",
         ));
     };
-    let ty = &*parameter.ty;
+    let ty = forms::bare(&parameter.ty);
     let name = plain_name(&pattern.ident);
     match name.as_str() {
-        "state" => return state(ty, is_async),
+        "state" => {
+            let (form, state) = forms::state(ty, is_async)?;
+            return Ok(Argument::State(form, Box::new(state)));
+        }
         "tool_call_id" => {
             return Ok(Argument::CallId {
                 borrowed: matches!(ty, Type::Reference(_)),
             });
         }
-        "clock" if is_clock(ty) => return Ok(Argument::Clock),
+        "clock" if forms::is_clock(ty) => return Ok(Argument::Clock),
         _ => {}
     }
     let own = ParameterOptions::of_parameter(&parameter.attrs)?;
     let name = own.rename.as_ref().map_or(name, syn::LitStr::value);
-    let form = form(ty)?;
+    let form = forms::form(ty)?;
     if own.hidden && own.default.is_none() {
         return Err(Error::new_spanned(
             pattern,
@@ -229,102 +213,6 @@ fn argument(
         default: own.default,
         hidden: own.hidden,
     })))
-}
-
-fn state(ty: &Type, is_async: bool) -> Result<Argument> {
-    let Type::Reference(reference) = ty else {
-        return Err(state_error(ty, is_async));
-    };
-    let inner = &*reference.elem;
-    if let Type::ImplTrait(_) = inner {
-        return Err(Error::new_spanned(
-            inner,
-            "A tool works on one type of state; name it.",
-        ));
-    }
-    let cell = if reference.mutability.is_none() {
-        only_argument(inner, "RefCell")
-    } else {
-        None
-    };
-    match cell {
-        Some(state) => Ok(Argument::State(StateForm::Cell, Box::new(state.clone()))),
-        None if is_async => Err(state_error(ty, is_async)),
-        None => {
-            let form = match reference.mutability {
-                Some(_) => StateForm::Exclusive,
-                None => StateForm::Shared,
-            };
-            Ok(Argument::State(form, Box::new(inner.clone())))
-        }
-    }
-}
-
-fn state_error(ty: &Type, is_async: bool) -> Error {
-    let text = if is_async {
-        "An async tool takes `state: &RefCell<State>`, and borrows it only between awaits: other \
-         tools run while it waits."
-    } else {
-        "A tool takes `state: &mut State`, `&State` or `&RefCell<State>`."
-    };
-    Error::new_spanned(ty, text)
-}
-
-/// `T` of `Name<T>`.
-fn only_argument<'a>(ty: &'a Type, name: &str) -> Option<&'a Type> {
-    let Type::Path(path) = ty else { return None };
-    let segment = path.path.segments.last()?;
-    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
-        return None;
-    };
-    match arguments.args.first()? {
-        GenericArgument::Type(argument) if segment.ident == name => Some(argument),
-        _ => None,
-    }
-}
-
-/// Whether a type is `&dyn Clock`.
-fn is_clock(ty: &Type) -> bool {
-    let Type::Reference(reference) = ty else {
-        return false;
-    };
-    let Type::TraitObject(object) = &*reference.elem else {
-        return false;
-    };
-    object.bounds.iter().any(|bound| match bound {
-        TypeParamBound::Trait(bound) => is_named(&bound.path, "Clock"),
-        _ => false,
-    })
-}
-
-fn is_named(path: &syn::Path, name: &str) -> bool {
-    path.segments
-        .last()
-        .is_some_and(|segment| segment.ident == name)
-}
-
-fn form(ty: &Type) -> Result<Form> {
-    let Type::Reference(reference) = ty else {
-        return match ty {
-            Type::ImplTrait(_) => Err(Error::new_spanned(
-                ty,
-                "A parameter of a tool needs a type of its own, since the model is told of it.",
-            )),
-            _ => Ok(Form::Value(Box::new(ty.clone()))),
-        };
-    };
-    match &*reference.elem {
-        Type::Path(path) if reference.mutability.is_none() && path.path.is_ident("str") => {
-            Ok(Form::Text)
-        }
-        Type::Path(path) if reference.mutability.is_none() && is_named(&path.path, "Json") => {
-            Ok(Form::Json)
-        }
-        _ => Err(Error::new_spanned(
-            ty,
-            "A tool takes its parameters by value, or as `&str` or `&Json`.",
-        )),
-    }
 }
 
 /// Descriptions of what is no parameter: mostly a parameter that was renamed.

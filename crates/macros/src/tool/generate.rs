@@ -1,10 +1,11 @@
 //! The namespace of a tool: its definition and its handler.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::{format_ident, quote, quote_spanned};
 use syn::{Expr, ExprLit, ItemFn, Lit};
 
-use super::function::{Argument, Form, GivenParameter, StateForm, ToolFunction};
+use super::forms::{Form, StateForm};
+use super::function::{Argument, GivenParameter, ToolFunction};
 use crate::attribute::DefaultValue;
 
 /// `name::definition()` and `name::tool()`.
@@ -27,8 +28,11 @@ pub fn namespace(function: &ToolFunction) -> TokenStream {
     }
 }
 
-/// What stands in for the namespace of a function with errors.
+/// What stands in for the namespace of a function with errors. A method can't have any.
 pub fn stand_in(item: &ItemFn) -> TokenStream {
+    if item.sig.receiver().is_some() {
+        return TokenStream::new();
+    }
     let ident = &item.sig.ident;
     let visibility = &item.vis;
     quote! {
@@ -177,11 +181,14 @@ fn body(function: &ToolFunction) -> TokenStream {
         }
     }
     let wait = function.is_async.then(|| quote! { .await });
+    let into_result = quote_spanned! { function.result =>
+        ::volary_core::tool::IntoToolResult::into_tool_result
+    };
     quote! {
         SIGNATURE.check(arguments)?;
         #(#reads)*
         #borrow
-        ::volary_core::tool::IntoToolResult::into_tool_result(#ident(#(#values),*) #wait)
+        #into_result(#ident(#(#values),*) #wait)
     }
 }
 

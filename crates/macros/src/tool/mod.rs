@@ -1,6 +1,7 @@
-//! `#[tool]`: reads the function ([`function`]), then writes the namespace beside it
+//! `#[tool]`: reads the function ([`function`], [`forms`]), then writes the namespace beside it
 //! ([`generate`]).
 
+mod forms;
 mod function;
 mod generate;
 
