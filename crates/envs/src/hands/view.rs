@@ -100,7 +100,7 @@ fn hand(exchanges: &[Exchange<'_>], tool: &str) -> Hand {
     hand
 }
 
-/// Head, face, trunk.
+/// Head, face, neck, trunk.
 fn body(smiles: bool) -> Vec<Shape> {
     let eye = |side: f64| Shape::Circle {
         center: (MIDDLE + side * 9.0, 38.0),
@@ -133,6 +133,11 @@ fn body(smiles: bool) -> Vec<Shape> {
         },
         eye(-1.0),
         eye(1.0),
+        Shape::Line {
+            points: vec![(MIDDLE, 69.0), (MIDDLE, SHOULDER - 10.0)],
+            width: 8.0,
+            tone: Tone::Plain,
+        },
         Shape::Line {
             points: mouth,
             width: 3.0,
@@ -191,7 +196,9 @@ fn distance(hand: &Hand) -> Text {
     if hand.tone == Tone::Bad && hand.moved == 0.0 {
         return "failed".into();
     }
-    if hand.moved.abs() < 1e6 {
+    if hand.moved == 0.0 {
+        "0 mm".into()
+    } else if hand.moved.abs() < 1e6 {
         format!("{:+} mm", hand.moved).into()
     } else {
         format!("{:+.0e} mm", hand.moved).into()

@@ -48,7 +48,7 @@ fn the_drawing_follows_the_hands_and_stays_on_its_ground() {
         .unwrap();
     let (label, moved) = shapes(&player);
     assert!(
-        label.contains("left hand +20 mm, right hand +0 mm"),
+        label.contains("left hand +20 mm, right hand 0 mm"),
         "{label}"
     );
     assert_ne!(at_rest, moved);
