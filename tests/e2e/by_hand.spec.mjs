@@ -1,0 +1,105 @@
+// Environments run by hand.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { ended, visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
+
+after(ended);
+
+test("dummy: a story, its frame and its reward", () =>
+  visit({ hash: "#/run/dummy" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    assert.equal(await playground.environment.inputValue(), "dummy");
+    await playground.field("task").fill("owls");
+    await playground.button("Reset").click();
+    await playground.messages().filter({ hasText: "about owls" }).waitFor();
+    await playground.act("print_story", { story: "An owl hooted all night" });
+    await playground.says("1 step", "Reward 1.0", "done");
+    await playground.frame.getByText("After step 1").waitFor();
+    await playground.frame.getByRole("tree").getByText("reward").first().waitFor();
+  }));
+
+test("several calls make one action, and each answer is linked to its call", () =>
+  visit({ hash: "#/run/dummy" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.addCall("cast_int", { x: 7.9 });
+    await playground.addCall("cast_float", { x: "2.5" });
+    const calls = page.getByRole("list", { name: "Calls of the action" });
+    assert.equal(await calls.getByRole("listitem").count(), 2);
+    await playground.button("Step").click();
+    await playground.says("1 step");
+    // The reset's message, the action, two answers.
+    assert.equal(await playground.messages().count(), 4);
+    const answer = playground.messages().filter({ hasText: "cast_float" }).last();
+    await answer.getByRole("button", { name: /call/i }).click();
+    const action = playground.messages().nth(1);
+    assert.ok(await action.evaluate((item) => item.contains(document.activeElement) || item === document.activeElement));
+  }));
+
+test("counter: undo to any step, and on another way", () =>
+  visit({ hash: "#/run/counter" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    for (let step = 1; step <= 3; step += 1) {
+      await playground.act("incr");
+      await playground.says(`${step} step`);
+    }
+    await playground.messages().filter({ hasText: "counter=3" }).waitFor();
+    await playground.slider.focus();
+    await page.keyboard.press("ArrowLeft");
+    await page.keyboard.press("ArrowLeft");
+    await playground.frame.getByText("After step 1").waitFor();
+    await page.getByRole("button", { name: "Go on from here" }).nth(1).click();
+    await playground.says("1 step");
+    await playground.act("decr");
+    await playground.says("2 steps");
+    await playground.messages().filter({ hasText: "counter=0" }).last().waitFor();
+  }));
+
+test("hands: a broken hand fails its step, and the episode goes on", () =>
+  visit({ hash: "#/run/hands" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.field("right_hand_broken").check();
+    await playground.button("Reset").click();
+    await playground.says("0 steps");
+    await playground.act("move_right_hand", { distance: 5 });
+    await playground.transcript.getByText("Right hand is broken.").first().waitFor();
+    await playground.act("move_left_hand", { distance: 5 });
+    await playground.act("smile_and_wave");
+    await playground.says("done");
+    await playground.frame.getByRole("img").first().waitFor();
+  }));
+
+test("slow: a time limit is a failed step", () =>
+  visit({ hash: "#/run/slow" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.tools.getByRole("button").first().waitFor();
+    await playground.act("slow_tool");
+    await playground.transcript.getByText(/time/i).first().waitFor();
+    await playground.says("1 step");
+  }));
+
+test("calculator: arguments are checked before anything runs", () =>
+  visit({ hash: "#/run/calculator" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    const form = await playground.choose("calculator");
+    await form.getByLabel("expr", { exact: true }).fill("");
+    await playground.field("answer").fill("many");
+    await playground.button("Reset").click();
+    assert.equal(await playground.field("answer").getAttribute("aria-invalid"), "true");
+    await playground.says("0 steps");
+  }));
+
+test("an expression that would freeze a tab is answered at once", () =>
+  visit({ hash: "#/run/calculator" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.act("calculator", { expr: "9**9**9" });
+    await playground.transcript.getByText(/Error using calculator/).waitFor();
+  }));

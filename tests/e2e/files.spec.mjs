@@ -1,0 +1,137 @@
+// Episodes out as files and links, and in again.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { HOME, ended, visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
+
+after(ended);
+
+async function played(page) {
+  const playground = new Playground(page);
+  await playground.ready();
+  await playground.act("calculator", { expr: "2 + 3" });
+  await playground.act("submit_answer", { answer: "5" });
+  await playground.says("2 steps", "done");
+  return playground;
+}
+
+async function exported(playground, name) {
+  await playground.button("Export").click();
+  return playground.downloads(() => playground.page.getByRole("button", { name }).click());
+}
+
+async function imported(playground, name, bytes) {
+  const [chooser] = await Promise.all([
+    playground.page.waitForEvent("filechooser"),
+    playground.button("Import").click(),
+  ]);
+  await chooser.setFiles({ name, mimeType: "application/octet-stream", buffer: bytes });
+}
+
+for (const [format, ending] of [["Volary JSON", ".json"], ["Renderer files (zip)", ".zip"]]) {
+  test(`${format}: what is exported comes back as the same view`, () =>
+    visit({}, async (page) => {
+      const playground = await played(page);
+      const texts = await playground.messages().allInnerTexts();
+      const file = await exported(playground, format);
+      assert.ok(file.name.endsWith(ending), file.name);
+      await page.reload();
+      await playground.ready();
+      await imported(playground, file.name, file.bytes);
+      await playground.says("2 steps", "done");
+      assert.deepEqual(await playground.messages().allInnerTexts(), texts);
+    }));
+}
+
+test("messages: one line in the form of chat models", () =>
+  visit({}, async (page) => {
+    const playground = await played(page);
+    const file = await exported(playground, "Messages (JSONL)");
+    const lines = file.bytes.toString().trim().split("\n");
+    assert.equal(lines.length, 1);
+    const { messages, tools } = JSON.parse(lines[0]);
+    assert.deepEqual(
+      messages.map((message) => message.role),
+      ["user", "assistant", "tool", "assistant", "tool"],
+    );
+    assert.equal(messages[1].tool_calls[0].function.arguments, '{"expr": "2 + 3"}');
+    assert.deepEqual(tools.map((tool) => tool.function.name), ["calculator", "submit_answer"]);
+  }));
+
+test("a link runs the same episode again", () =>
+  visit({}, async (page) => {
+    const playground = await played(page);
+    const texts = await playground.messages().allInnerTexts();
+    await playground.button("Share").click();
+    const link = await page.getByRole("textbox", { name: "Link" }).inputValue();
+    assert.ok(link.startsWith(HOME), link);
+    await page.keyboard.press("Escape");
+    await page.goto("about:blank");
+    await page.goto(link);
+    await playground.says("2 steps", "done");
+    const words = (list) => list.map((text) => text.replaceAll(/[\d.]+ m?s/g, ""));
+    assert.deepEqual(words(await playground.messages().allInnerTexts()), words(texts));
+  }));
+
+test("a link that was cut says so, and leaves a playground", () =>
+  visit({}, async (page) => {
+    const playground = await played(page);
+    await playground.button("Share").click();
+    const link = await page.getByRole("textbox", { name: "Link" }).inputValue();
+    await page.goto("about:blank");
+    await page.goto(link.slice(0, link.length - 20));
+    await playground.alert.waitFor();
+    await playground.ready();
+  }));
+
+test("a file that is dropped is imported", () =>
+  visit({}, async (page) => {
+    const playground = await played(page);
+    const file = await exported(playground, "Volary JSON");
+    await playground.button("Reset").click();
+    await playground.says("0 steps");
+    const transfer = await page.evaluateHandle((text) => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File([text], "episode.json"));
+      return transfer;
+    }, file.bytes.toString());
+    await page.dispatchEvent("body", "dragenter", { dataTransfer: transfer });
+    await page.dispatchEvent("body", "dragover", { dataTransfer: transfer });
+    await page.dispatchEvent("body", "drop", { dataTransfer: transfer });
+    await playground.says("2 steps", "done");
+  }));
+
+for (const [what, bytes] of [
+  ["no JSON", Buffer.from('{"format": "volary-epi')],
+  ["a zip that is none", Buffer.from("PK\u0003\u0004 and then nothing of a zip")],
+  ["an empty file", Buffer.alloc(0)],
+  ["bytes of no kind", Buffer.from(Uint8Array.from({ length: 4096 }, (_, i) => (i * 37) % 256))],
+  ["JSON of another kind", Buffer.from('{"hello": "world"}')],
+]) {
+  test(`a file of ${what} is refused, and the episode stays`, () =>
+    visit({}, async (page) => {
+      const playground = await played(page);
+      const texts = await playground.messages().allInnerTexts();
+      await imported(playground, "file.zip", bytes);
+      await playground.alert.waitFor();
+      await playground.says("2 steps", "done");
+      assert.deepEqual(await playground.messages().allInnerTexts(), texts);
+      await page.getByRole("button", { name: "Dismiss" }).click();
+      await playground.alert.waitFor({ state: "hidden" });
+    }));
+}
+
+test("GSM8K lines become tasks", () =>
+  visit({}, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    const rows = [
+      { question: "Two and two make?", answer: "2 + 2 = 4\n#### 4" },
+      { question: "Ten less three?", answer: "10 - 3 = 7\n#### 7" },
+    ];
+    const text = rows.map((row) => JSON.stringify(row)).join("\n");
+    await imported(playground, "gsm8k.jsonl", Buffer.from(text));
+    await playground.messages().filter({ hasText: /Two and two make|Ten less three/ }).waitFor();
+  }));

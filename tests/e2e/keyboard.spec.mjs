@@ -1,0 +1,70 @@
+// The keyboard alone.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { ended, visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
+
+after(ended);
+
+/** Presses Tab until an element with this role and name has the focus. */
+async function tabTo(page, locator) {
+  for (let presses = 0; presses < 120; presses += 1) {
+    if (await locator.evaluate((element) => element === document.activeElement)) return;
+    await page.keyboard.press("Tab");
+  }
+  assert.fail("Tab never got there");
+}
+
+test("an episode from start to end without a mouse", () =>
+  visit({ hash: "#/run/calculator" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await tabTo(page, playground.tools.getByRole("button", { name: "calculator" }));
+    await page.keyboard.press("Enter");
+    await tabTo(page, page.getByRole("form", { name: "calculator" }).getByLabel("expr"));
+    await page.keyboard.type("20 + 22");
+    await tabTo(page, playground.button("Add call"));
+    await page.keyboard.press("Enter");
+    await tabTo(page, playground.button("Step"));
+    await page.keyboard.press("Enter");
+    await playground.says("1 step");
+    await playground.messages().filter({ hasText: "42" }).first().waitFor();
+  }));
+
+test("keys move along the episode, and ? lists them", () =>
+  visit({ hash: "#/run/counter" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    for (let step = 1; step <= 3; step += 1) {
+      await playground.act("incr");
+      await playground.says(`${step} step`);
+    }
+    await page.locator("body").evaluate(() => document.activeElement?.blur());
+    const at = (text) => playground.frame.getByText(text, { exact: true }).waitFor();
+    await page.keyboard.press("k");
+    await at("After step 2");
+    await page.keyboard.press("j");
+    await at("After step 3");
+    await page.keyboard.press("g");
+    await at("After the reset");
+    await page.keyboard.press("G");
+    await at("After step 3");
+    await page.keyboard.press("?");
+    const help = page.getByRole("dialog", { name: "Keys" });
+    await help.waitFor();
+    await page.keyboard.press("Escape");
+    await help.waitFor({ state: "hidden" });
+  }));
+
+test("letters in fields are letters", () =>
+  visit({ hash: "#/run/dummy" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    const form = await playground.choose("print_story");
+    await form.getByLabel("story").focus();
+    await page.keyboard.type("jkgG?p");
+    assert.equal(await form.getByLabel("story").inputValue(), "jkgG?p");
+    assert.equal(await page.getByRole("dialog").count(), 0);
+  }));

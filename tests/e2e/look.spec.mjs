@@ -1,0 +1,69 @@
+// Every environment at both sizes and in both themes: nothing overflows, axe finds nothing.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { SIZES, accessible, ended, visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
+
+after(ended);
+
+async function fits(page) {
+  const { content, window } = await page.evaluate(() => ({
+    content: document.documentElement.scrollWidth,
+    window: document.documentElement.clientWidth,
+  }));
+  assert.ok(content <= window, `the page is ${content - window} px too wide`);
+}
+
+for (const size of Object.keys(SIZES)) {
+  for (const theme of ["light", "dark"]) {
+    test(`an episode, ${size}, ${theme}`, () =>
+      visit({ size, theme }, async (page) => {
+        const playground = new Playground(page);
+        await playground.ready();
+        await fits(page);
+        await accessible(page);
+        await playground.act("calculator", { expr: "1 / 0 + 2 * (3 - 4)" });
+        await playground.says("1 step");
+        await fits(page);
+        await accessible(page);
+        for (const environment of ["dummy", "counter", "hands", "slow", "faults"]) {
+          await playground.environment.selectOption(environment);
+          await playground.tools.getByRole("button").first().waitFor();
+          await fits(page);
+          await accessible(page);
+        }
+      }));
+  }
+}
+
+test("dialogs and alerts are accessible in both themes", async () => {
+  for (const theme of ["light", "dark"]) {
+    await visit({ theme }, async (page) => {
+      const playground = new Playground(page);
+      await playground.ready();
+      await playground.button("Export").click();
+      await page.getByRole("dialog").waitFor();
+      await accessible(page);
+      await page.keyboard.press("Escape");
+      await playground.button("Share").click();
+      await page.getByRole("dialog").waitFor();
+      await accessible(page);
+      await page.keyboard.press("Escape");
+    });
+  }
+});
+
+test("print gives the transcript and nothing else", () =>
+  visit({}, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.act("calculator", { expr: "1 + 1" });
+    await playground.says("1 step");
+    await page.emulateMedia({ media: "print" });
+    assert.ok(await playground.messages().first().isVisible());
+    for (const hidden of [playground.environment, playground.button("Step"), playground.slider]) {
+      assert.ok(!(await hidden.isVisible()), "controls are printed");
+    }
+  }));

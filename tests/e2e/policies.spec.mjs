@@ -1,0 +1,78 @@
+// Policies that need no model.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { ended, visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
+
+after(ended);
+
+const setting = (page, name) =>
+  page.getByRole("form", { name: "Policy settings" }).getByLabel(name, { exact: true });
+
+test("random: the same seed acts the same, and the limit is truncation", () =>
+  visit({ hash: "#/run/counter" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    const run = async () => {
+      await playground.policy.selectOption("Random");
+      await setting(page, "Maximum steps").fill("6");
+      await setting(page, "Delay").fill("0");
+      await playground.button("Run").click();
+      await playground.says("6 steps", "truncated");
+      return playground.messages().allInnerTexts();
+    };
+    const first = await run();
+    await playground.button("Reset").click();
+    await playground.says("0 steps");
+    const second = await run();
+    const words = (texts) => texts.map((text) => text.replaceAll(/[\d.]+ m?s/g, ""));
+    assert.deepEqual(words(second), words(first));
+  }));
+
+test("a run can be stopped, and goes on by hand", () =>
+  visit({ hash: "#/run/dummy" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.field("end_immediately").uncheck();
+    await playground.button("Reset").click();
+    await playground.policy.selectOption("Random");
+    await setting(page, "Delay").fill("0.2");
+    await playground.button("Run").click();
+    await playground.says("2 steps");
+    await playground.button("Stop").click();
+    await playground.button("Run").waitFor();
+    const steps = await playground.steps();
+    await playground.act("cast_int", { x: 3 });
+    await playground.says(`${steps + 1} step`);
+  }));
+
+test("scripted: the actions of an episode, edited and run again", () =>
+  visit({ hash: "#/run/counter" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.act("incr");
+    await playground.act("incr");
+    await playground.says("2 steps");
+    await playground.policy.selectOption("Scripted");
+    await playground.button("Take this episode's actions").click();
+    await playground.button("Reset").click();
+    await playground.says("0 steps");
+    await setting(page, "Delay").fill("0");
+    await playground.button("Run").click();
+    await playground.says("2 steps");
+    await playground.messages().filter({ hasText: "counter=2" }).waitFor();
+  }));
+
+test("the oracle is offered where there is one", () =>
+  visit({ hash: "#/run/calculator" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.policy.selectOption("Oracle");
+    await playground.button("Run").click();
+    await playground.says("done", "Reward 1.0");
+    await playground.pick("faults");
+    const options = await playground.policy.getByRole("option").allInnerTexts();
+    assert.ok(!options.includes("Oracle"));
+  }));
