@@ -266,12 +266,11 @@ fn expression_length(text: &str) -> Checked<usize> {
         let triple = bytes.get(at + 1) == Some(&byte) && bytes.get(at + 2) == Some(&byte);
         match (string, byte) {
             (_, b'\\') => return Err("f-string expression part cannot include a backslash".into()),
-            (Some((quote, long)), _) => {
-                if byte == quote && (!long || triple) {
-                    string = None;
-                    at += if long { 2 } else { 0 };
-                }
+            (Some((quote, long)), _) if byte == quote && (!long || triple) => {
+                string = None;
+                at += if long { 2 } else { 0 };
             }
+            (Some(_), _) => {}
             (None, b'\'' | b'"') => {
                 string = Some((byte, triple));
                 at += if triple { 2 } else { 0 };

@@ -3,6 +3,8 @@
 //! The formulas are those of CPython, step by step, since they decide about the last bit. The
 //! functions are the ones of `libm`, the same natively and in WebAssembly.
 
+use std::ops::{Add, Mul, Neg, Sub};
+
 use super::super::error::EvaluationError;
 use super::{Computed, exponentiation, trigonometry};
 
@@ -25,39 +27,55 @@ impl From<f64> for Complex {
     }
 }
 
-impl Complex {
-    const ONE: Complex = Complex {
-        real: 1.0,
-        imaginary: 0.0,
-    };
+impl Neg for Complex {
+    type Output = Complex;
 
-    pub fn negate(self) -> Complex {
+    fn neg(self) -> Complex {
         Complex {
             real: -self.real,
             imaginary: -self.imaginary,
         }
     }
+}
 
-    pub fn add(self, other: Complex) -> Complex {
+impl Add for Complex {
+    type Output = Complex;
+
+    fn add(self, other: Complex) -> Complex {
         Complex {
             real: self.real + other.real,
             imaginary: self.imaginary + other.imaginary,
         }
     }
+}
 
-    pub fn subtract(self, other: Complex) -> Complex {
+impl Sub for Complex {
+    type Output = Complex;
+
+    fn sub(self, other: Complex) -> Complex {
         Complex {
             real: self.real - other.real,
             imaginary: self.imaginary - other.imaginary,
         }
     }
+}
 
-    pub fn multiply(self, other: Complex) -> Complex {
+impl Mul for Complex {
+    type Output = Complex;
+
+    fn mul(self, other: Complex) -> Complex {
         Complex {
             real: self.real * other.real - self.imaginary * other.imaginary,
             imaginary: self.real * other.imaginary + self.imaginary * other.real,
         }
     }
+}
+
+impl Complex {
+    const ONE: Complex = Complex {
+        real: 1.0,
+        imaginary: 0.0,
+    };
 
     /// The quotient, by way of the larger part of the divisor, so that nothing overflows early.
     ///
@@ -122,9 +140,9 @@ impl Complex {
         let mut rest = exponent;
         while rest > 0 {
             if rest & 1 == 1 {
-                result = result.multiply(square);
+                result = result * square;
             }
-            square = square.multiply(square);
+            square = square * square;
             rest >>= 1;
         }
         result

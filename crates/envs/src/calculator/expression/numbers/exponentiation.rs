@@ -102,7 +102,7 @@ impl Wide {
     }
 }
 
-/// The bits after the point of `y * log2 x`.
+/// The bits after the point of a logarithm beyond ±½, and of `y * log2 x`.
 const FRACTION: i32 = 116;
 
 /// ln 2, times 2^128.
@@ -120,10 +120,8 @@ fn general_power(base: f64, exponent: f64) -> Option<f64> {
         return if product.negative { Some(0.0) } else { None };
     }
     let fixed = product.to_fixed();
-    let half = 1 << (FRACTION - 1);
-    let whole = (fixed + half) >> FRACTION;
-    let rest = fixed - (whole << FRACTION);
-    let mantissa = binary_exponential(rest);
+    let whole = fixed >> FRACTION;
+    let mantissa = binary_exponential((fixed - (whole << FRACTION)).unsigned_abs());
     float::compose(mantissa, whole as i32 - 126, true)
 }
 
@@ -177,21 +175,29 @@ fn quotient(numerator: u128, denominator: u128) -> Wide {
     while result.leading_zeros() > 0 {
         let step = result.leading_zeros().min(62);
         rest <<= step;
-        result = result << step | rest / denominator;
+        result = (result << step) + rest / denominator;
         rest %= denominator;
         exponent -= step as i32;
     }
     Wide::new(false, result, exponent)
 }
 
+/// 1, 1/3, 1/5, …, times 2^127.
+const ODD_RECIPROCALS: [u128; 26] = {
+    let mut reciprocals = [0; 26];
+    let mut index = 0;
+    while index < reciprocals.len() {
+        reciprocals[index] = (1 << 127) / (2 * index as u128 + 1);
+        index += 1;
+    }
+    reciprocals
+};
+
 /// 1 + s/3 + s²/5 + s³/7 + …, times 2^127, for `square` = s * 2^128 with s below 0.03.
 fn artanh_series(square: u128) -> u128 {
-    const TERMS: u128 = 26;
-    let mut sum = 0;
-    for term in (0..TERMS).rev() {
-        sum = high_product(sum, square) + (1 << 127) / (2 * term + 1);
-    }
-    sum
+    ODD_RECIPROCALS.iter().rev().fold(0, |sum, coefficient| {
+        high_product(sum, square) + coefficient
+    })
 }
 
 /// A logarithm of a mantissa plus a whole number.
@@ -199,28 +205,33 @@ fn add_whole(logarithm: Wide, whole: i32) -> Wide {
     if whole == 0 {
         return logarithm;
     }
-    let bits = 116;
-    let shift = (-bits - logarithm.exponent) as u32;
+    let shift = (-FRACTION - logarithm.exponent) as u32;
     let fraction = logarithm.mantissa.checked_shr(shift).unwrap_or_default() as i128;
     let fraction = if logarithm.negative {
         -fraction
     } else {
         fraction
     };
-    let sum = (i128::from(whole) << bits) + fraction;
-    Wide::new(sum < 0, sum.unsigned_abs(), -bits)
+    let sum = (i128::from(whole) << FRACTION) + fraction;
+    Wide::new(sum < 0, sum.unsigned_abs(), -FRACTION)
 }
 
-/// 2^rest times 2^126, for `rest` in multiples of 2^-116 between -½ and ½.
-fn binary_exponential(rest: i128) -> u128 {
-    // e^z with z = rest * ln 2 by its series; the terms of a negative z alternate.
-    let z = high_product(rest.unsigned_abs() << (128 - FRACTION), LN_2);
-    const TERMS: u128 = 30;
-    let one: u128 = 1 << 126;
-    let mut sum = one;
-    for term in (1..TERMS).rev() {
-        let next = high_product(sum, z) / term;
-        sum = if rest < 0 { one - next } else { one + next };
+/// 1/0!, 1/1!, 1/2!, …, times 2^126.
+const RECIPROCAL_FACTORIALS: [u128; 34] = {
+    let mut reciprocals = [1 << 126; 34];
+    let mut index = 1;
+    while index < reciprocals.len() {
+        reciprocals[index] = reciprocals[index - 1] / index as u128;
+        index += 1;
     }
-    sum
+    reciprocals
+};
+
+/// 2^rest times 2^126, for `rest` in multiples of 2^-116 from 0 to 1: the series of e^(rest * ln 2).
+fn binary_exponential(rest: u128) -> u128 {
+    let power = high_product(rest << (128 - FRACTION), LN_2);
+    RECIPROCAL_FACTORIALS
+        .iter()
+        .rev()
+        .fold(0, |sum, coefficient| high_product(sum, power) + coefficient)
 }

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::ops::{Add, Neg, Sub};
 
 use num_bigint::{BigInt, Sign};
 use num_traits::{Signed, ToPrimitive, Zero};
@@ -58,7 +59,7 @@ pub const MAXIMUM_DIGITS: usize = 4300;
 
 impl Integer {
     /// A float without a fraction.
-    pub fn from_whole(value: f64) -> Integer {
+    pub(super) fn from_whole(value: f64) -> Integer {
         // Beyond 2^63 the conversion saturates, so it does not come back as the same float there.
         if value.abs() < 9.2e18 {
             return Integer::Small(value as i64);
@@ -69,7 +70,7 @@ impl Integer {
     }
 
     /// As a big integer, whatever its size.
-    pub fn into_big(self) -> BigInt {
+    pub(super) fn into_big(self) -> BigInt {
         match self {
             Integer::Small(value) => value.into(),
             Integer::Large(value) => value,
@@ -77,64 +78,33 @@ impl Integer {
     }
 
     /// The length of its magnitude in bits.
-    pub fn bits(&self) -> u64 {
+    pub(super) fn bits(&self) -> u64 {
         match self {
             Integer::Small(value) => u64::from(64 - value.unsigned_abs().leading_zeros()),
             Integer::Large(value) => value.bits(),
         }
     }
 
-    pub fn is_zero(&self) -> bool {
+    pub(super) fn is_zero(&self) -> bool {
         matches!(self, Integer::Small(0))
     }
 
-    pub fn is_negative(&self) -> bool {
+    pub(super) fn is_negative(&self) -> bool {
         match self {
             Integer::Small(value) => *value < 0,
             Integer::Large(value) => value.sign() == Sign::Minus,
         }
     }
 
-    pub fn negate(self) -> Integer {
-        match self {
-            Integer::Small(value) => Integer::from(-i128::from(value)),
-            Integer::Large(value) => Integer::from(-value),
-        }
-    }
-
-    pub fn absolute(self) -> Integer {
-        if self.is_negative() {
-            self.negate()
-        } else {
-            self
-        }
-    }
-
-    pub fn add(self, other: Integer) -> Integer {
-        match (self, other) {
-            (Integer::Small(left), Integer::Small(right)) => match left.checked_add(right) {
-                Some(sum) => Integer::Small(sum),
-                None => Integer::from(i128::from(left) + i128::from(right)),
-            },
-            (left, right) => Integer::from(left.into_big() + right.into_big()),
-        }
-    }
-
-    pub fn subtract(self, other: Integer) -> Integer {
-        match (self, other) {
-            (Integer::Small(left), Integer::Small(right)) => match left.checked_sub(right) {
-                Some(difference) => Integer::Small(difference),
-                None => Integer::from(i128::from(left) - i128::from(right)),
-            },
-            (left, right) => Integer::from(left.into_big() - right.into_big()),
-        }
+    pub(super) fn absolute(self) -> Integer {
+        if self.is_negative() { -self } else { self }
     }
 
     /// The product.
     ///
     /// # Errors
     /// It is larger than the limit, or the budget is spent.
-    pub fn multiply(self, other: Integer, budget: &mut Budget) -> Computed<Integer> {
+    pub(super) fn multiply(self, other: Integer, budget: &mut Budget) -> Computed<Integer> {
         match (self, other) {
             (Integer::Small(left), Integer::Small(right)) => Ok(match left.checked_mul(right) {
                 Some(product) => Integer::Small(product),
@@ -154,7 +124,7 @@ impl Integer {
     ///
     /// # Errors
     /// Division by zero, or the budget is spent.
-    pub fn floor_divide(self, other: Integer, budget: &mut Budget) -> Computed<Integer> {
+    pub(super) fn floor_divide(self, other: Integer, budget: &mut Budget) -> Computed<Integer> {
         self.divide_with_remainder(other, budget)
             .map(|(quotient, _)| quotient)
     }
@@ -163,7 +133,7 @@ impl Integer {
     ///
     /// # Errors
     /// Division by zero, or the budget is spent.
-    pub fn modulo(self, other: Integer, budget: &mut Budget) -> Computed<Integer> {
+    pub(super) fn modulo(self, other: Integer, budget: &mut Budget) -> Computed<Integer> {
         self.divide_with_remainder(other, budget)
             .map(|(_, remainder)| remainder)
     }
@@ -207,7 +177,7 @@ impl Integer {
     ///
     /// # Errors
     /// It is too large for a float.
-    pub fn to_float(&self) -> Computed<f64> {
+    pub(super) fn to_float(&self) -> Computed<f64> {
         match self {
             Integer::Small(value) => Ok(*value as f64),
             Integer::Large(value) => float::from_magnitude(value.magnitude())
@@ -225,7 +195,7 @@ impl Integer {
     }
 
     /// The order of an integer and a float, exactly; `None` for nan.
-    pub fn compare_float(&self, other: f64) -> Option<Ordering> {
+    pub(super) fn compare_float(&self, other: f64) -> Option<Ordering> {
         if other.is_nan() {
             return None;
         }
@@ -247,7 +217,7 @@ impl Integer {
     ///
     /// # Errors
     /// It has more than 4300 digits.
-    pub fn check_digits(self) -> Computed<Integer> {
+    pub(super) fn check_digits(self) -> Computed<Integer> {
         // 4300 digits are at most 14285 bits, and 14284 bits are at most 4300 digits.
         let too_long = match self.bits() {
             0..=14284 => false,
@@ -260,6 +230,38 @@ impl Integer {
             )));
         }
         Ok(self)
+    }
+}
+
+impl Neg for Integer {
+    type Output = Integer;
+
+    fn neg(self) -> Integer {
+        match self {
+            Integer::Small(value) => Integer::from(-i128::from(value)),
+            Integer::Large(value) => Integer::from(-value),
+        }
+    }
+}
+
+impl Add for Integer {
+    type Output = Integer;
+
+    fn add(self, other: Integer) -> Integer {
+        match (self, other) {
+            (Integer::Small(left), Integer::Small(right)) => {
+                Integer::from(i128::from(left) + i128::from(right))
+            }
+            (left, right) => Integer::from(left.into_big() + right.into_big()),
+        }
+    }
+}
+
+impl Sub for Integer {
+    type Output = Integer;
+
+    fn sub(self, other: Integer) -> Integer {
+        self + -other
     }
 }
 

@@ -53,10 +53,10 @@ impl Value {
     /// `-value`
     pub fn negate(self) -> Value {
         match self {
-            Value::Boolean(value) => Value::Integer(Integer::from(value).negate()),
-            Value::Integer(value) => Value::Integer(value.negate()),
+            Value::Boolean(value) => Value::Integer(-Integer::from(value)),
+            Value::Integer(value) => Value::Integer(-value),
             Value::Float(value) => Value::Float(-value),
-            Value::Complex(value) => Value::Complex(value.negate()),
+            Value::Complex(value) => Value::Complex(-value),
         }
     }
 
@@ -137,8 +137,8 @@ pub fn binary(operator: Operator, left: Value, right: Value, budget: &mut Budget
 
 fn integers(operator: Operator, left: Integer, right: Integer, budget: &mut Budget) -> Computed {
     Ok(match operator {
-        Operator::Add => Value::Integer(left.add(right)),
-        Operator::Subtract => Value::Integer(left.subtract(right)),
+        Operator::Add => Value::Integer(left + right),
+        Operator::Subtract => Value::Integer(left - right),
         Operator::Multiply => Value::Integer(left.multiply(right, budget)?),
         Operator::Divide => Value::Float(division::divide(left, right, budget)?),
         Operator::FloorDivide => Value::Integer(left.floor_divide(right, budget)?),
@@ -167,9 +167,9 @@ fn complexes(
     (left_type, right_type): (&str, &str),
 ) -> Computed {
     Ok(Value::Complex(match operator {
-        Operator::Add => left.add(right),
-        Operator::Subtract => left.subtract(right),
-        Operator::Multiply => left.multiply(right),
+        Operator::Add => left + right,
+        Operator::Subtract => left - right,
+        Operator::Multiply => left * right,
         Operator::Divide => left.divide(right)?,
         Operator::Power => left.power(right)?,
         Operator::FloorDivide | Operator::Modulo => {

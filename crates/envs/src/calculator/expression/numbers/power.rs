@@ -39,9 +39,8 @@ fn large_power(base: Integer, exponent: i64, budget: &mut Budget) -> Computed<In
     if least_bits > MAXIMUM_BITS {
         return Err(TOO_LARGE);
     }
-    // The last squaring costs three quarters of it all.
-    let half_bits = base.bits() * u64::from(exponent) / 2;
-    budget.spend(half_bits, half_bits)?;
+    // The last squaring costs most of it.
+    budget.spend(least_bits / 2, least_bits / 2)?;
     Ok(Integer::from(base.into_big().pow(exponent)))
 }
 

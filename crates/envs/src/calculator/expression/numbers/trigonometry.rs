@@ -56,17 +56,28 @@ fn reduce(angle: f64) -> (u32, i128) {
     ((turns % 4) as u32, rest)
 }
 
-/// 1 - s/((f+1)(f+2)) + s²/((f+1)…(f+4)) - …, times 2^127, for `square` = s * 2^128: the series of
-/// the cosine for `first` 0, and of the sine over its angle for 1.
-fn series(square: u128, first: u128) -> u128 {
-    const TERMS: u128 = 15;
-    let one: u128 = 1 << 127;
-    let mut sum = one;
-    for term in (1..TERMS).rev() {
-        let next = 2 * term + first;
-        sum = one - high_product(sum, square) / (next * (next - 1));
+/// 1/0!, 1/1!, 1/2!, …, times 2^127.
+const RECIPROCAL_FACTORIALS: [u128; 32] = {
+    let mut reciprocals = [1 << 127; 32];
+    let mut index = 1;
+    while index < reciprocals.len() {
+        reciprocals[index] = reciprocals[index - 1] / index as u128;
+        index += 1;
     }
-    sum
+    reciprocals
+};
+
+/// 1/f! - s/(f+2)! + s²/(f+4)! - …, times 2^127, for `square` = s * 2^128: the series of the cosine
+/// for `first` 0, and of the sine over its angle for 1.
+fn series(square: u128, first: usize) -> u128 {
+    RECIPROCAL_FACTORIALS
+        .iter()
+        .skip(first)
+        .step_by(2)
+        .rev()
+        .fold(0, |sum, coefficient| {
+            coefficient - high_product(sum, square)
+        })
 }
 
 /// A number in multiples of 2^-127.

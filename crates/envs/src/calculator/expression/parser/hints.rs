@@ -21,7 +21,7 @@ impl Parser<'_> {
     fn speculate<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<Option<T>> {
         let hints = std::mem::replace(&mut self.hints, false);
         let found = self.look_ahead(parse);
-        self.hints = hints;
+        self.hints = hints && self.looks > 0;
         found
     }
 
@@ -34,6 +34,11 @@ impl Parser<'_> {
     /// # Errors
     /// What hints and malformed literals report.
     fn look_ahead<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<Option<T>> {
+        let Some(looks) = self.looks.checked_sub(1) else {
+            self.hints = false;
+            return Ok(None);
+        };
+        self.looks = looks;
         let (at, code, pending, depth) = (self.at, self.code.len(), self.pending.len(), self.depth);
         let found = parse(self);
         self.at = at;

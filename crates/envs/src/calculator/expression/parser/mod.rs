@@ -75,8 +75,10 @@ impl Shape {
 /// lambda parameters, and format strings.
 const MAXIMUM_DEPTH: u32 = 300;
 
-/// Hints go over the same tokens again and again, so long sources get none.
+/// Hints go over the same tokens again and again, so long sources get none, and after so many
+/// looks ahead the search ends.
 const MAXIMUM_HINTED_TOKENS: usize = 4096;
+const MAXIMUM_LOOKS: u32 = 4096;
 
 struct Parser<'s> {
     source: &'s str,
@@ -94,6 +96,8 @@ struct Parser<'s> {
     lenient: bool,
     /// The tokens from which a statement without brackets has been looked for.
     visited: Vec<bool>,
+    /// How many more looks ahead hints may take.
+    looks: u32,
 }
 
 impl<'s> Parser<'s> {
@@ -109,6 +113,7 @@ impl<'s> Parser<'s> {
             hints: false,
             lenient: false,
             visited: Vec::new(),
+            looks: MAXIMUM_LOOKS,
         }
     }
 
@@ -273,7 +278,10 @@ impl<'s> Parser<'s> {
         let mut outermost = None;
         self.depth += 1;
         if self.depth > MAXIMUM_DEPTH {
-            return Err(self.fault("too many nested parentheses", self.at));
+            return Err(match self.lenient {
+                true => self.unexpected(),
+                false => self.fault("too many nested parentheses", self.at),
+            });
         }
         let shape = loop {
             let first = self.at;
