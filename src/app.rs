@@ -63,7 +63,7 @@ pub fn App() -> impl IntoView {
             href="#main"
             on:click=move |event| {
                 event.prevent_default();
-                crate::shell::element::focus("main");
+                crate::shell::element::focus_id("main");
             }
         >
             "Skip to the content"

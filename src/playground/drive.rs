@@ -2,10 +2,7 @@
 //! everything else that is filled in here.
 
 use leptos::prelude::*;
-use volary_agent::oracle::Oracle;
-use volary_agent::policy::{Policy, PolicyError};
-use volary_agent::random::RandomPolicy;
-use volary_agent::scripted::{self, Scripted};
+use volary_agent::{Limits, Oracle, Policy, PolicyError, RandomPolicy, Scripted};
 use volary_core::json::{Json, Text};
 use volary_core::registry::EnvironmentEntry;
 use volary_core::{AnyMessage, ToolRequestMessage, json};
@@ -91,7 +88,7 @@ impl PolicyKind {
             PolicyKind::Scripted => json!({
                 SCRIPT: {
                     "type": "string",
-                    "description": "One action a line: a call {\"name\": …, \"arguments\": {…}}, or a list of calls.",
+                    "description": "A JSON list of actions. An action is a call {\"name\": …, \"arguments\": {…}}, or a list of calls. The n-th is taken in step n.",
                     "format": "multiline"
                 },
                 DELAY: delay,
@@ -143,13 +140,12 @@ pub enum Run {
     Stopping(u32),
 }
 
-/// What a run needs besides the policy.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
+/// A policy with what its run needs.
+pub(super) struct Plan {
+    pub policy: Box<dyn Policy>,
+    pub limits: Limits,
     /// Seconds between two steps.
     pub delay: f64,
-    /// The longest episode.
-    pub max_steps: usize,
 }
 
 impl Drive {
@@ -212,27 +208,22 @@ impl Playground {
             .with_untracked(Form::value)
             .unwrap_or_else(|_| json!({ DELAY: 0.0, MAXIMUM_STEPS: 100 }));
         if let Json::Object(value) = &mut value {
-            value.insert(SCRIPT, scripted::to_text(&actions));
+            value.insert(SCRIPT, Scripted::new(actions).to_text());
         }
         drive.form.set(Form::with_value(schema, &value));
     }
 
     /// The chosen policy with its limits, if its settings are as they should be; else the field at
     /// fault is marked.
-    pub(super) fn policy(self) -> Option<(Box<dyn Policy>, Limits)> {
+    pub(super) fn policy(self) -> Option<Plan> {
         let drive = self.drive;
         let settings = drive.form.try_update(Form::submit).flatten()?;
-        let limits = Limits {
-            delay: settings
-                .get(DELAY)
-                .and_then(Json::as_f64)
-                .unwrap_or_default(),
-            max_steps: settings
-                .get(MAXIMUM_STEPS)
-                .and_then(Json::as_i64)
-                .and_then(|steps| steps.try_into().ok())
-                .unwrap_or(100),
-        };
+        let delay = settings.get(DELAY).and_then(Json::as_f64);
+        let max_steps = settings
+            .get(MAXIMUM_STEPS)
+            .and_then(Json::as_i64)
+            .and_then(|steps| steps.try_into().ok());
+        let limits = max_steps.map_or_else(Limits::default, |max_steps| Limits { max_steps });
         let policy: Box<dyn Policy> = match drive.kind.get_untracked() {
             PolicyKind::Manual => return None,
             PolicyKind::Scripted => {
@@ -258,7 +249,11 @@ impl Playground {
                 }
             },
         };
-        Some((policy, limits))
+        Some(Plan {
+            policy,
+            limits,
+            delay: delay.unwrap_or_default(),
+        })
     }
 
     /// Writes down who acted.
@@ -282,6 +277,6 @@ impl Playground {
             policy: "Oracle".into(),
             reason: "nobody knows which environment this is.".into(),
         })?;
-        Oracle::new(entry)
+        Oracle::new(&entry)
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_core::view::{View, ViewInput};
 use volary_core::{AnyMessage, Frame};
-use volary_trace::Episode;
+use volary_trace::{Ending, Episode};
 
 use super::state::{Playground, use_playground};
 use crate::components::{EmptyState, FrameTree, FrameView, RewardCurve};
@@ -104,7 +104,7 @@ fn view_of(
             frame,
             messages: messages.until(step),
             reward: record.and_then(|record| record.reward()),
-            done: record.is_some_and(|record| record.is_done()),
+            done: record.is_some_and(|record| record.ending() == Ending::Done),
         })
     })
 }

@@ -38,7 +38,7 @@ pub fn Hint() -> impl IntoView {
         view! {
             <li class:done=done>
                 <Show when=move || done.get()>
-                    <Icon icon=Glyph::Check/>
+                    <Icon glyph=Glyph::Check/>
                     <span class="visually-hidden">"Done: "</span>
                 </Show>
                 {words}
@@ -68,7 +68,7 @@ pub fn Hint() -> impl IntoView {
                     aria-label="Dismiss the hint"
                     on:click=move |_| dismiss()
                 >
-                    <Icon icon=Glyph::Close/>
+                    <Icon glyph=Glyph::Close/>
                 </button>
             </aside>
         </Show>

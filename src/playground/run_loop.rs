@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_agent::policy::{Decision, Policy, PolicyInput};
-use volary_core::{AnyMessage, Frame};
-use volary_trace::{Ending, Episode};
+use volary_agent::{Next, decide};
+use volary_core::AnyMessage;
+use volary_trace::Ending;
 
-use super::drive::{Limits, Run};
+use super::drive::{Plan, Run};
 use super::incoming::is_over;
 use super::state::Playground;
 use crate::projection::notice::Notice;
@@ -27,17 +27,21 @@ impl Playground {
             self.refuse(refusal);
             return;
         }
-        let Some((policy, limits)) = self.policy() else {
+        let Some(plan) = self.policy() else {
             return;
         };
+        if self.episode.with_untracked(|episode| !is_over(episode)) {
+            // A limit may have cut it off before; now another one holds.
+            self.set_ending(Ending::Open);
+        }
         let runs = self.drive.runs;
         runs.update_value(|runs| *runs = runs.wrapping_add(1));
         let number = runs.get_value();
         self.drive.run.set(Run::Going(number));
         self.depart_from_link();
-        self.set_policy_name(&policy.name());
+        self.set_policy_name(&plan.policy.name());
         shell::spawn(async move {
-            self.act(policy, limits, number).await;
+            self.act(plan, number).await;
             if self.is_run(number) {
                 self.drive.run.set(Run::Idle);
             }
@@ -78,29 +82,24 @@ impl Playground {
         self.transfer.playing.set(false);
     }
 
-    async fn act(self, mut policy: Box<dyn Policy>, limits: Limits, number: u32) {
-        let delay = Duration::from_secs_f64(limits.delay.clamp(0.0, 3600.0));
+    async fn act(self, mut plan: Plan, number: u32) {
+        let delay = Duration::from_secs_f64(plan.delay.clamp(0.0, 3600.0));
         while self.drive.run.get_untracked() == Run::Going(number) {
             let episode = self.episode.get_untracked();
-            if is_over(&episode) {
-                break;
-            }
-            if episode.steps.len() >= limits.max_steps {
-                drop(episode);
-                self.truncate(limits.max_steps);
-                break;
-            }
-            let decision = decide(policy.as_mut(), &episode).await;
+            let next = decide(plan.policy.as_mut(), &episode, &plan.limits).await;
             // A copy that is kept would make the next step copy the whole episode.
             drop(episode);
-            match decision {
-                Ok(Decision::Act(action)) if self.is_run(number) => {
+            if !self.is_run(number) {
+                break;
+            }
+            match next {
+                Ok(Next::Act(action)) => {
                     self.take_action(AnyMessage::from(action));
                     self.settled().await;
                 }
-                Ok(Decision::Act(_)) => break,
-                Ok(Decision::End { reason }) => {
-                    self.say(reason.to_string());
+                Ok(Next::Stop(stop)) => {
+                    self.set_ending(stop.ending);
+                    self.say(stop.reason.to_string());
                     break;
                 }
                 Err(error) => {
@@ -125,25 +124,10 @@ impl Playground {
         )
     }
 
-    fn truncate(self, steps: usize) {
-        self.episode.update_untracked(|episode| {
-            Arc::make_mut(episode).ending = Ending::Truncated {
-                reason: format!("The maximum of {steps} steps was reached.").into(),
-            };
-        });
+    fn set_ending(self, ending: Ending) {
+        if self.episode.with_untracked(|episode| episode.ending != ending) {
+            self.episode
+                .update_untracked(|episode| Arc::make_mut(episode).ending = ending);
+        }
     }
-}
-
-async fn decide(
-    policy: &mut dyn Policy,
-    episode: &Episode,
-) -> Result<Decision, volary_agent::policy::PolicyError> {
-    let nothing = Frame::default();
-    policy
-        .act(PolicyInput {
-            episode,
-            tools: &episode.tools,
-            frame: episode.frames.last().unwrap_or(&nothing),
-        })
-        .await
 }

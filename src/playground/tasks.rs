@@ -51,12 +51,11 @@ const SPLIT_KEY: &str = "split";
 
 /// The lists that need nothing from the person.
 pub fn built_in(registry: &Registry) -> Vec<TaskSource> {
-    registry
-        .datasets
-        .iter()
+    let entries = registry.datasets.iter();
+    entries
         .filter_map(|entry| {
             // Datasets that need arguments wait for a file.
-            let tasks = make(entry, &Object::new()).ok()?;
+            let tasks = make(registry, entry.name, &Object::new()).ok()?;
             (!tasks.is_empty()).then(|| TaskSource {
                 dataset: entry.name.into(),
                 title: entry.summary.into(),
@@ -96,7 +95,7 @@ pub fn from_file(
         .or_else(|| splits.first().cloned())
         .unwrap_or_default();
     let arguments = object!({ FILE_KEY: (text.clone()), SPLIT_KEY: (split.clone()) });
-    let tasks = make(entry, &arguments)?;
+    let tasks = make(registry, entry.name, &arguments)?;
     Ok(TaskSource {
         dataset: entry.name.into(),
         title: format!("{name} ({split})").into(),
@@ -148,12 +147,14 @@ pub fn recipe(source: &TaskSource, task: &Task, seed: u64) -> Recipe {
     }
 }
 
-fn make(entry: &DatasetEntry, arguments: &Object) -> Result<Arc<[Task]>, Text> {
+fn make(registry: &Registry, name: &str, arguments: &Object) -> Result<Arc<[Task]>, Text> {
     let setting = Setting {
         seed: 0,
         clock: Rc::new(Standstill),
     };
-    let dataset = (entry.make)(arguments, &setting).map_err(|error| error.to_string())?;
+    let dataset = registry
+        .dataset_from_name(name, arguments, &setting)
+        .map_err(|error| error.to_string())?;
     Ok((0..).map_while(|index| dataset.task(index)).collect())
 }
 

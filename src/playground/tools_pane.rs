@@ -176,7 +176,7 @@ fn CallQueue() -> impl IntoView {
                                 aria-label=format!("Remove call {} of {name}", place + 1)
                                 on:click=move |_| playground.remove_call(place)
                             >
-                                <Icon icon=Glyph::Remove/>
+                                <Icon glyph=Glyph::Close/>
                             </button>
                         </li>
                     }

@@ -334,7 +334,7 @@ fn save(episode: &Arc<Episode>, format: Format) -> Result<(), String> {
             files::download(&format!("{name}.zip"), "application/zip", &bytes);
         }
         Format::Messages => {
-            let text = messages_jsonl::to_text(&[episode]);
+            let text = messages_jsonl::to_text([&**episode]);
             files::download(
                 &format!("{name}.jsonl"),
                 "application/jsonl",

@@ -49,10 +49,9 @@ pub fn ShareDialog() -> impl IntoView {
     let playground = use_playground();
     let sharing = playground.transfer.sharing;
     let open = RwSignal::new(false);
-    Effect::new(move |_| open.set(sharing.with(Option::is_some)));
     Effect::new(move |_| {
-        if !open.get() {
-            sharing.set(None);
+        if sharing.with(Option::is_some) {
+            open.set(true);
         }
     });
     let body = move || match sharing.get() {

@@ -8,8 +8,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use js_sys::{Array, Uint8Array};
-use volary_agent::runner::{Runner, RunnerError};
-use volary_core::registry::Registry;
+use volary_agent::{Runner, RunnerError};
+use volary_core::registry::{Registry, RegistryError};
 use volary_core::{AnyMessage, Clock};
 use volary_trace::Recipe;
 use volary_trace::import::{InputFile, import};
@@ -108,7 +108,7 @@ impl Host {
             let job = self.jobs.borrow_mut().pop_front();
             match job {
                 None => break,
-                Some(Job::Import(files)) => self.import(files),
+                Some(Job::Import(files)) => self.import(&files),
                 Some(Job::Command(Command::Open {
                     token,
                     recipe,
@@ -143,7 +143,7 @@ impl Host {
         for action in actions {
             let stepped = runner.step(action).await?;
             steps.push(stepped.record);
-            patches.push(stepped.patch);
+            patches.push(stepped.frame);
             if steps.len() >= MOST_STEPS || self.clock.now() - reported > LONGEST_SILENCE {
                 reported = self.clock.now();
                 self.say(&Event::Stepped {
@@ -172,7 +172,8 @@ impl Host {
 
     async fn step(&self, token: Token, action: AnyMessage) {
         // Taken out for the time of the step: a step may wait, and no borrow may.
-        let Some((_, mut runner)) = self.live.take_if(|live| live.0 == token) else {
+        let live = self.live.borrow_mut().take_if(|live| live.0 == token);
+        let Some((_, mut runner)) = live else {
             self.say(&Event::Gone { token });
             return;
         };
@@ -180,7 +181,7 @@ impl Host {
             Ok(stepped) => self.say(&Event::Stepped {
                 token,
                 steps: vec![stepped.record],
-                patches: vec![stepped.patch],
+                patches: vec![stepped.frame],
             }),
             Err(error) => self.refuse(token, &error),
         }
@@ -188,7 +189,7 @@ impl Host {
     }
 
     /// Reads files and sends the first episode, in parts.
-    fn import(&self, files: Vec<InputFile>) {
+    fn import(&self, files: &[InputFile]) {
         const TOKEN: Token = 0;
         let outcome = match import(files) {
             Ok(outcome) => outcome,
@@ -241,10 +242,14 @@ impl Host {
     }
 
     fn refuse(&self, token: Token, error: &RunnerError) {
+        let key = match error {
+            RunnerError::Make(RegistryError::Configuration { key, .. }) => Some(key.clone()),
+            _ => None,
+        };
         self.say(&Event::Refused {
             token,
             reason: error.to_string().into(),
-            key: error.key().cloned(),
+            key,
         });
     }
 
