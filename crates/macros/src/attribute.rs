@@ -275,3 +275,24 @@ fn words(name: &str) -> Vec<String> {
     }
     words
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Case;
+
+    #[test]
+    fn names_in_every_case() {
+        for (case, variant, field) in [
+            (Case::Lower, "lefthand2", "lefthand2"),
+            (Case::Upper, "LEFTHAND2", "LEFTHAND2"),
+            (Case::Snake, "left_hand2", "left_hand2"),
+            (Case::ScreamingSnake, "LEFT_HAND2", "LEFT_HAND2"),
+            (Case::Kebab, "left-hand2", "left-hand2"),
+            (Case::Camel, "leftHand2", "leftHand2"),
+            (Case::Pascal, "LeftHand2", "LeftHand2"),
+        ] {
+            assert_eq!(case.apply("LeftHand2"), variant);
+            assert_eq!(case.apply("left_hand2"), field);
+        }
+    }
+}

@@ -203,3 +203,94 @@ fn item(line: &Line, continued: &[&str]) -> syn::Result<DocumentedParameter> {
 fn is_name_part(character: char) -> bool {
     character.is_alphanumeric() || character == '_' || character == '-'
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn attributes(lines: &[&str]) -> Vec<Attribute> {
+        lines
+            .iter()
+            .map(|line| syn::parse_quote!(#[doc = #line]))
+            .collect()
+    }
+
+    fn read(lines: &[&str]) -> Documentation {
+        Documentation::read(&attributes(lines)).unwrap()
+    }
+
+    #[test]
+    fn the_description_ends_at_the_first_heading() {
+        let docs = read(&[
+            " Say it.",
+            "",
+            "   indented",
+            " ```",
+            " # code, no heading",
+            " ```",
+            " #no heading either",
+            " # Hidden",
+            " For people.",
+            " # Arguments",
+            " - `x`: The x.",
+        ]);
+        assert_eq!(
+            docs.description,
+            "Say it.\n\n  indented\n```\n# code, no heading\n```\n#no heading either"
+        );
+        assert_eq!(docs.parameters.len(), 1);
+    }
+
+    #[test]
+    fn arguments_in_all_their_forms() {
+        let docs = read(&[
+            " # Arguments",
+            "",
+            " What it takes:",
+            " - `plain`: Text: with a colon.",
+            " * _unused (int) :  Spaced.",
+            "",
+            " - `long`:",
+            "     First line,",
+            "",
+            "       deeper,",
+            "     back.",
+            "",
+            " # Errors",
+            " - `stray`: none",
+        ]);
+        let items: Vec<_> = docs
+            .parameters
+            .iter()
+            .map(|item| {
+                (
+                    item.name.as_str(),
+                    item.type_name.as_deref(),
+                    item.text.as_str(),
+                )
+            })
+            .collect();
+        assert_eq!(
+            items,
+            [
+                ("plain", None, "Text: with a colon."),
+                ("unused", Some("int"), "Spaced."),
+                ("long", None, "First line,\n\n  deeper,\nback."),
+            ]
+        );
+    }
+
+    #[test]
+    fn malformed_items_are_refused() {
+        for item in [" - no colon", " - `x` (int: open", " - two words: text"] {
+            let docs = Documentation::read(&attributes(&[" # Arguments", item]));
+            assert!(docs.is_err(), "{item}");
+        }
+    }
+
+    #[test]
+    fn block_comments_have_no_stars() {
+        let docs = read(&[" Say\n * it\n *\n * twice.\n "]);
+        assert_eq!(docs.description, "Say\nit\n\ntwice.");
+    }
+}

@@ -8,7 +8,9 @@ use volary_core::clock::Standstill;
 use volary_core::exec::{ExecOptions, exec_tool_calls};
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::{Message, ToolRequestMessage};
-use volary_core::tool::{BoundTool, ToolCall, ToolCallFunction, ToolError, ToolSet, ToolValue};
+use volary_core::tool::{
+    BoundTool, IntoToolResult, ToolCall, ToolCallFunction, ToolError, ToolSet, ToolValue,
+};
 use volary_core::virtual_clock::VirtualClock;
 use volary_core::{Clock, object};
 use volary_macros::{ToolParameter, ToolRecord, tool};
@@ -209,4 +211,59 @@ fn the_function_stays_callable_and_the_definition_is_shared() {
             .as_deref(),
         Some("null")
     );
+}
+
+/// What came of a search.
+#[derive(ToolRecord)]
+#[tool(rename_all = "camelCase")]
+struct Found {
+    record_id: i64,
+    label: Option<String>,
+    score: f64,
+    best: Option<Hit>,
+    others: Vec<Hit>,
+    kind: Kind,
+}
+
+#[derive(ToolRecord)]
+struct Hit {
+    #[tool(rename = "class")]
+    kind: Kind,
+    note: Option<String>,
+}
+
+#[derive(ToolRecord)]
+#[tool(rename_all = "kebab-case")]
+enum Kind {
+    WholePage,
+    Line,
+}
+
+#[test]
+fn records_are_compact_and_without_null_fields_at_any_depth() {
+    let found = Found {
+        record_id: 7,
+        label: None,
+        score: 1e16,
+        best: Some(Hit {
+            kind: Kind::Line,
+            note: None,
+        }),
+        others: vec![Hit {
+            kind: Kind::WholePage,
+            note: Some("é".into()),
+        }],
+        kind: Kind::Line,
+    };
+    let body = found.into_tool_result().unwrap().into_body().unwrap();
+    assert_eq!(
+        body.content.as_deref(),
+        Some(
+            "{\"recordId\":7,\"score\":1e+16,\"best\":{\"class\":\"line\"},\
+             \"others\":[{\"class\":\"whole-page\",\"note\":\"é\"}],\"kind\":\"line\"}"
+        )
+    );
+    assert!(body.content_is_json_str);
+    let text = Kind::WholePage.into_tool_result();
+    assert_eq!(text, Ok(ToolValue::Text("whole-page".into())));
 }
