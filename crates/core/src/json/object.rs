@@ -30,6 +30,13 @@ impl Object {
 
     /// From pairs whose keys may repeat: the last value wins, at the place of the first.
     pub fn from_pairs(mut pairs: Vec<(Key, Json)>) -> Self {
+        // Nearly all objects are small and repeat no key.
+        let repeats = |(place, (key, _)): (usize, &(Key, Json))| {
+            pairs[..place].iter().any(|(earlier, _)| earlier == key)
+        };
+        if pairs.len() <= 16 && !pairs.iter().enumerate().any(repeats) {
+            return Object { pairs };
+        }
         let mut order: Vec<usize> = (0..pairs.len()).collect();
         // Equal keys come to stand together, in the order of their places.
         order.sort_by(|one, other| pairs[*one].0.cmp(&pairs[*other].0));

@@ -80,6 +80,7 @@ impl Json {
 }
 
 /// A problem at a byte.
+#[derive(Clone, Copy)]
 struct Fault {
     problem: ReadProblem,
     at: usize,
@@ -387,23 +388,19 @@ impl<'a> Reader<'a> {
         Ok(char::REPLACEMENT_CHARACTER)
     }
 
-    /// Reads `\uXXXX`.
+    /// Reads `\uXXXX`. As in Python, something must follow.
     fn unit(&mut self) -> Result<u32, Fault> {
-        let digits = self.at + 2;
+        let fault = Fault {
+            problem: ReadProblem::UnicodeEscape,
+            at: self.at + 1,
+        };
+        let rest = &self.text.as_bytes()[self.at..];
+        let [_, _, digits @ .., _] = rest.first_chunk::<7>().ok_or(fault)?;
         let mut unit = 0;
-        for place in digits..digits + 4 {
-            let digit = self.text.as_bytes().get(place).copied();
-            match digit.and_then(|byte| char::from(byte).to_digit(16)) {
-                Some(digit) => unit = unit << 4 | digit,
-                None => {
-                    return Err(Fault {
-                        problem: ReadProblem::UnicodeEscape,
-                        at: self.at + 1,
-                    });
-                }
-            }
+        for digit in digits {
+            unit = unit << 4 | char::from(*digit).to_digit(16).ok_or(fault)?;
         }
-        self.at = digits + 4;
+        self.at += 6;
         Ok(unit)
     }
 

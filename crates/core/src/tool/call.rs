@@ -30,6 +30,17 @@ pub struct ToolCallFunction {
 }
 
 impl ToolCall {
+    /// A call by name.
+    pub fn new(id: impl Into<Text>, name: impl Into<Text>, arguments: Object) -> Self {
+        ToolCall {
+            id: id.into(),
+            function: ToolCallFunction {
+                name: name.into(),
+                arguments,
+            },
+        }
+    }
+
     /// A new id: nine letters and digits, which every model provider takes.
     pub fn new_id(random: &mut Random) -> Text {
         const CHARACTERS: &[u8] = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
@@ -40,13 +51,7 @@ impl ToolCall {
 
     /// A call by name, with a new id.
     pub fn from_name(name: impl Into<Text>, arguments: Object, random: &mut Random) -> Self {
-        ToolCall {
-            id: ToolCall::new_id(random),
-            function: ToolCallFunction {
-                name: name.into(),
-                arguments,
-            },
-        }
+        ToolCall::new(ToolCall::new_id(random), name, arguments)
     }
 
     /// A call of a tool. Positional values go to its parameters in order and win over named ones;

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use volary_core::tool::{ToolCallFunction, ToolSet};
+use volary_core::tool::ToolSet;
 use volary_core::{Clock, Json, Object, ToolCall, ToolError, ToolRequestMessage, json, object};
 use volary_macros::tool;
 
@@ -28,14 +28,8 @@ pub(super) fn exec_concurrency(input: &Json) -> Result<Json, String> {
             "ms": (required(call, "ms")?.clone()),
             "fails": (flag(call, "fails", false)?)
         });
-        let call = ToolCall {
-            id: format!("call{place}").into(),
-            function: ToolCallFunction {
-                name: name.into(),
-                arguments,
-            },
-        };
-        message.tool_calls.push(call);
+        let id = format!("call{place}");
+        message.tool_calls.push(ToolCall::new(id, name, arguments));
     }
     let none = Json::Null;
     let options = exec_options(input.get("options").unwrap_or(&none))?;
