@@ -47,6 +47,7 @@ impl<'a, S> Calls<'a, S> {
                 let result = handler(self.context(call), &call.function.arguments);
                 self.respond(call, start, result)
             }
+            // Not reached: `never_wait` looked.
             Handler::Async(_) => self.respond(
                 call,
                 start,
