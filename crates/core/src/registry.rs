@@ -177,3 +177,125 @@ pub enum RegistryError {
         reason: Text,
     },
 }
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use super::*;
+    use crate::clock::Standstill;
+    use crate::dataset::EnvsTaskDataset;
+    use crate::functional::FunctionalBuilder;
+    use crate::json;
+    use crate::virtual_clock::VirtualClock;
+
+    /// An environment whose first observation is its configuration.
+    const ECHO: EnvironmentEntry = EnvironmentEntry {
+        name: "echo",
+        summary: "Says how it is configured.",
+        configuration: || {
+            json!({
+                "properties": {
+                    "task": {"type": "string", "default": "none"},
+                    "times": {"type": "integer", "default": 1, "minimum": 1}
+                },
+                "additionalProperties": false
+            })
+        },
+        make: |configuration, setting| {
+            let builder = FunctionalBuilder::start(|configuration| {
+                Ok((configuration.to_python_text().into(), Object::new()))
+            });
+            Ok(Box::new(builder.make(configuration.clone(), setting)))
+        },
+        from_task: Some(|task| crate::object!({"task": task})),
+        view: None,
+        oracle: None,
+    };
+
+    fn registry() -> Registry {
+        Registry {
+            environments: vec![
+                ECHO,
+                EnvironmentEntry {
+                    name: "mute",
+                    from_task: None,
+                    ..ECHO
+                },
+            ],
+            datasets: vec![DatasetEntry {
+                name: "none",
+                summary: "No tasks.",
+                configuration: || json!({"additionalProperties": false}),
+                make: |_, _| Ok(Box::new(EnvsTaskDataset::new([]))),
+            }],
+        }
+    }
+
+    fn setting() -> Setting {
+        Setting {
+            seed: 0,
+            clock: Rc::new(Standstill),
+        }
+    }
+
+    fn opening(name: &str, task: Option<&str>, configuration: Object) -> Result<Text, String> {
+        let made = registry().environment_from_name(name, task, &configuration, &setting());
+        let mut environment = made.map_err(|error| error.to_string())?;
+        let reset = VirtualClock::new()
+            .run(environment.reset())
+            .unwrap()
+            .unwrap();
+        Ok(reset.messages[0].body().content.clone().unwrap())
+    }
+
+    #[test]
+    fn configurations_are_checked_and_filled() {
+        let told = |text: &str| Ok(text.into());
+        assert_eq!(
+            opening("echo", None, Object::new()),
+            told(r#"{"task": "none", "times": 1}"#)
+        );
+        assert_eq!(
+            opening("echo", Some("owls"), Object::new()),
+            told(r#"{"task": "owls", "times": 1}"#)
+        );
+        let unfit = crate::object!({"times": 0, "time": 1});
+        assert_eq!(
+            opening("echo", None, unfit),
+            Err("times: must be at least 1; time: is not known here; known are task, times".into())
+        );
+    }
+
+    #[test]
+    fn names_and_tasks_that_do_not_fit() {
+        assert_eq!(registry().available().collect::<Vec<_>>(), ["echo", "mute"]);
+        assert_eq!(
+            opening("nothing", None, Object::new()),
+            Err("Unknown environment name: nothing".into())
+        );
+        assert_eq!(
+            opening("echo", Some("a"), crate::object!({"times": 1})),
+            Err("Cannot pass both a task and environment kwargs.".into())
+        );
+        assert_eq!(
+            opening("mute", Some("a"), Object::new()),
+            Err("mute does not implement from_task".into())
+        );
+    }
+
+    #[test]
+    fn datasets_by_name() {
+        let make = |name: &str, arguments: Object| {
+            let made = registry().dataset_from_name(name, &arguments, &setting());
+            made.map(|dataset| dataset.length())
+                .map_err(|error| error.to_string())
+        };
+        assert_eq!(make("none", Object::new()), Ok(Some(0)));
+        assert!(make("none", crate::object!({"x": 1})).is_err());
+        assert_eq!(
+            make("x", Object::new()),
+            Err("Unknown environment name: x".to_owned())
+        );
+    }
+}

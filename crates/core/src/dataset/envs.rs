@@ -91,3 +91,72 @@ impl Environment for Shared {
         Box::pin(async { self.environment.lock().await.close().await })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dataset::Batches;
+    use crate::json::Json;
+    use crate::message::Message;
+    use crate::virtual_clock::VirtualClock;
+
+    /// Counts its steps.
+    struct Steps(i64);
+
+    impl Environment for Steps {
+        fn kind(&self) -> &'static str {
+            "Steps"
+        }
+
+        fn reset(&mut self) -> LocalBoxFuture<'_, Result<Reset, EnvironmentError>> {
+            self.0 = 0;
+            Box::pin(std::future::ready(Ok(Reset::default())))
+        }
+
+        fn step(&mut self, _: AnyMessage) -> LocalBoxFuture<'_, Result<Step, EnvironmentError>> {
+            self.0 += 1;
+            Box::pin(std::future::ready(Ok(Step::default())))
+        }
+
+        fn export_frame(&self) -> Frame {
+            Frame::new(self.0, Json::Null)
+        }
+    }
+
+    fn dataset() -> EnvsTaskDataset {
+        EnvsTaskDataset::new((0..3).map(|_| Box::new(Steps(0)) as Box<dyn Environment>))
+    }
+
+    #[test]
+    fn the_same_place_gives_the_same_environment() {
+        let dataset = dataset();
+        let mut one = dataset.environment_at(1).unwrap();
+        let step = one.step(Message::user("x").into());
+        VirtualClock::new().run(step).unwrap().unwrap();
+        let state = |index| dataset.environment_at(index).unwrap().export_frame().state;
+        assert_eq!(state(1), Json::from(1));
+        assert_eq!(state(0), Json::from(0));
+    }
+
+    #[test]
+    fn places_past_the_end_are_an_error() {
+        let error = dataset().environment_at(3).err();
+        let expected = DatasetError::OutOfRange {
+            index: 3,
+            length: 3,
+        };
+        assert_eq!(error, Some(expected));
+    }
+
+    #[test]
+    fn batches_of_nothing_are_an_error() {
+        let error = Batches::new(&dataset(), 0, None).err();
+        assert_eq!(error, Some(DatasetError::EmptyBatches));
+        let dataset = dataset();
+        let sizes: Vec<usize> = Batches::new(&dataset, 2, None)
+            .unwrap()
+            .map(|batch| batch.unwrap().len())
+            .collect();
+        assert_eq!(sizes, [2, 1]);
+    }
+}

@@ -26,6 +26,26 @@ impl Message {
     }
 }
 
+/// The data URL of a PNG file, as an image of a message.
+pub fn png_data_url(bytes: &[u8]) -> Text {
+    let mut url = String::from("data:image/png;base64,");
+    for group in bytes.chunks(3) {
+        let byte = |place: usize| u32::from(group.get(place).copied().unwrap_or_default());
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for place in 0..4 {
+            let digit = bits >> (18 - 6 * place) & 0x3f;
+            // A group of n bytes fills n + 1 places.
+            url.push(match ALPHABET.get(digit as usize) {
+                Some(digit) if place <= group.len() => char::from(*digit),
+                _ => '=',
+            });
+        }
+    }
+    url.into()
+}
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
 fn multimodal(text: Option<Text>, images: &[Text]) -> Result<Body, MessageError> {
     let mut blocks = Vec::with_capacity(images.len() + 1);
     for image in images {
@@ -93,6 +113,21 @@ mod tests {
         }
         for bad in ["A", "AA", "AAA", "AA=", "AA=A", "AAAAA", "AAé="] {
             assert!(!is_base64(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn bytes_become_urls_that_can_be_read() {
+        for (bytes, encoded) in [
+            (&b""[..], ""),
+            (b"f", "Zg=="),
+            (b"fo", "Zm8="),
+            (b"foo", "Zm9v"),
+            (b"\xff\xfe\xfd\xfc", "//79/A=="),
+        ] {
+            let url = png_data_url(bytes);
+            assert_eq!(&*url, format!("data:image/png;base64,{encoded}"));
+            assert!(is_image_text(&url));
         }
     }
 
