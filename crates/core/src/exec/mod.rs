@@ -1,7 +1,7 @@
 //! Running tool calls: order kept, reader/writer rule, timeouts, failures answered or raised.
 //!
-//! The rules stand at [`exec_tool_calls`]; [`lock`] has the reader/writer rule, [`call`] runs one
-//! call, [`order`] puts the responses in order.
+//! The rules stand at [`exec_tool_calls`]; [`lock`] has the reader/writer rule, `call` runs one
+//! call, `order` puts the responses in order.
 
 mod call;
 pub mod lock;

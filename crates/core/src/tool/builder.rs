@@ -47,16 +47,16 @@ pub enum BuildError {
 /// Builds a tool step by step.
 ///
 /// ```
-/// use volary_core::tool::{BoundTool, Parameter, ToolBuilder};
+/// use volary_core::tool::{ToolBuilder, argument_or};
 ///
-/// let add: BoundTool<i64> = ToolBuilder::new("add")
+/// let add = ToolBuilder::new("add")
 ///     .description("Add to the sum.")
 ///     .typed::<i64>("by", "How much to add.")
 ///     .default(1)
-///     .handler(|context, arguments| {
-///         let by = arguments.get("by").map_or(Ok(1), i64::read)?;
-///         *context.state.borrow_mut() += by;
-///         Ok(*context.state.borrow())
+///     .handler::<i64, _>(|context, arguments| {
+///         let mut sum = context.state_mut()?;
+///         *sum += argument_or(arguments, "by", 1)?;
+///         Ok(*sum)
 ///     })?;
 /// # Ok::<(), volary_core::tool::BuildError>(())
 /// ```

@@ -23,7 +23,7 @@ pub use call::{ToolCall, ToolCallFunction};
 pub use outcome::{IntoToolResult, ToolError, ToolResult, ToolValue};
 pub use parameter::{Parameter, ParameterError};
 pub use run::{BoundTool, CallContext, Handler, ToolSet};
-pub use signature::Signature;
+pub use signature::{Signature, argument, argument_or};
 pub use wire::ToolDumpOptions;
 
 use crate::json::{Object, Text};

@@ -1,7 +1,7 @@
 //! Rust types as JSON Schema and back: what a tool's parameter may be.
 //!
 //! The schema of a type equals what aviary gives for the Python type that it stands for. The
-//! standard types are in [`scalars`] and [`collections`]; `#[derive(ToolParameter)]` of
+//! standard types are in `scalars` and `collections`; `#[derive(ToolParameter)]` of
 //! volary-macros makes structs and enums into parameters, as pydantic does with models and enums.
 
 use std::fmt;

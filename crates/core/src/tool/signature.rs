@@ -132,6 +132,40 @@ impl Signature {
     }
 }
 
+/// Reads an argument in a handler of a [`ToolBuilder`](super::ToolBuilder).
+///
+/// # Errors
+///
+/// A `TypeError` if it is missing or does not fit.
+pub fn argument<T: Parameter>(arguments: &Object, name: &str) -> Result<T, ToolError> {
+    match arguments.get(name) {
+        Some(value) => T::read(value).map_err(|error| {
+            let ParameterError { place, problem } = error;
+            ToolError::arguments(format!("argument '{name}{place}' {problem}"))
+        }),
+        None => Err(ToolError::arguments(format!(
+            "argument '{name}' is missing"
+        ))),
+    }
+}
+
+/// Reads an argument that need not be given in a handler of a [`ToolBuilder`](super::ToolBuilder).
+///
+/// # Errors
+///
+/// A `TypeError` if it does not fit.
+pub fn argument_or<T: Parameter>(
+    arguments: &Object,
+    name: &str,
+    default: T,
+) -> Result<T, ToolError> {
+    if arguments.contains_key(name) {
+        argument(arguments, name)
+    } else {
+        Ok(default)
+    }
+}
+
 /// The name under which the state is injected.
 pub const STATE: &str = "state";
 
@@ -228,6 +262,15 @@ mod tests {
             error,
             ToolError::arguments("f() argument 'c[2]' must be an integer, not \"three\"")
         );
+        let error = argument::<Vec<i64>>(&arguments, "c").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "argument 'c[2]' must be an integer, not \"three\""
+        );
+        let missing = argument::<i64>(&arguments, "d").unwrap_err();
+        assert_eq!(missing.to_string(), "argument 'd' is missing");
+        assert_eq!(argument_or(&arguments, "d", 7_i64), Ok(7));
+        assert_eq!(argument_or(&arguments, "a", 7_i64), Ok(1));
         let error = signature.text(&arguments, "a").unwrap_err();
         assert_eq!(error.to_string(), "f() argument 'a' must be a text, not 1");
         assert!(signature.read::<Text>(&arguments, "d").is_err());
