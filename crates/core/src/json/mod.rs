@@ -1,8 +1,8 @@
 //! JSON values as aviary sees them: integers of any size apart from floats, `NaN` and the
 //! infinities, objects in order. serde_json cannot hold these, so the value and its texts are ours.
 //!
-//! - [`read`]: text to value, by the rules of Python's `json.loads`.
-//! - [`write`]: value to text as Python's `json.dumps` gives it, plain or indented.
+//! - [`mod@read`]: text to value, by the rules of Python's `json.loads`.
+//! - [`mod@write`]: value to text as Python's `json.dumps` gives it, plain or indented.
 //! - [`compact`]: value to text as pydantic gives it.
 //! - [`repr`]: the `repr` and `str` of Python, which stand in aviary's messages.
 //! - [`number`]: float texts, and numbers out of texts.

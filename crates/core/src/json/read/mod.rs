@@ -6,65 +6,16 @@
 //! input overflows the program's; values nested deeper than [`DEPTH_LIMIT`] are refused, which
 //! lets all that works on values recurse.
 
+mod error;
+
 use std::borrow::Cow;
 
 use super::{Integer, Json, Key, Object};
+use error::Fault;
+pub use error::{ReadError, ReadProblem};
 
 /// How many lists and objects may stand inside each other. Python's limit is about the same.
 pub const DEPTH_LIMIT: usize = 1000;
-
-/// What is wrong with a text, in Python's words.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReadProblem {
-    /// No value where one must stand.
-    #[error("Expecting value")]
-    ExpectingValue,
-    /// No key where one must stand.
-    #[error("Expecting property name enclosed in double quotes")]
-    ExpectingKey,
-    /// No colon after a key.
-    #[error("Expecting ':' delimiter")]
-    ExpectingColon,
-    /// Neither a comma nor the end of the list or object.
-    #[error("Expecting ',' delimiter")]
-    ExpectingComma,
-    /// More after the value.
-    #[error("Extra data")]
-    ExtraData,
-    /// A text without its closing quote.
-    #[error("Unterminated string starting at")]
-    Unterminated,
-    /// A control character that must be escaped.
-    #[error("Invalid control character at")]
-    ControlCharacter,
-    /// A backslash before a character that makes no escape.
-    #[error("Invalid \\escape")]
-    Escape,
-    /// `\u` without four hex digits.
-    #[error("Invalid \\uXXXX escape")]
-    UnicodeEscape,
-    /// A byte order mark at the start.
-    #[error("Unexpected UTF-8 BOM (decode using utf-8-sig)")]
-    ByteOrderMark,
-    /// More than [`DEPTH_LIMIT`] levels.
-    #[error("Nested too deeply")]
-    TooDeep,
-}
-
-/// A text that is no JSON, and where.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{problem}: line {line} column {column} (char {position})")]
-pub struct ReadError {
-    /// What is wrong.
-    pub problem: ReadProblem,
-    /// The line, from 1.
-    pub line: usize,
-    /// The column in characters, from 1.
-    pub column: usize,
-    /// The place in characters, from 0.
-    pub position: usize,
-}
 
 /// Reads a JSON text.
 pub fn read(text: &str) -> Result<Json, ReadError> {
@@ -76,26 +27,6 @@ impl Json {
     /// Reads a JSON text; see [`read`].
     pub fn parse(text: &str) -> Result<Json, ReadError> {
         read(text)
-    }
-}
-
-/// A problem at a byte.
-#[derive(Clone, Copy)]
-struct Fault {
-    problem: ReadProblem,
-    at: usize,
-}
-
-impl Fault {
-    fn locate(&self, text: &str) -> ReadError {
-        let before = &text[..self.at];
-        let line_start = before.rfind('\n').map_or(0, |place| place + 1);
-        ReadError {
-            problem: self.problem,
-            line: before.bytes().filter(|byte| *byte == b'\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            position: before.chars().count(),
-        }
     }
 }
 
