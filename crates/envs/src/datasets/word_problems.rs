@@ -53,22 +53,19 @@ struct WordProblems {
 /// All problems, easy ones first. The tests hold the file to its form, so that an error here is not
 /// to be met.
 pub fn problems() -> Result<Vec<WordProblem>, RegistryError> {
-    let mut problems = jsonl::rows(
-        include_str!("../../data/word_problems.jsonl"),
-        |row| {
-            Ok(WordProblem {
-                id: jsonl::text(row, "id")?,
-                level: row
-                    .get("level")
-                    .and_then(Json::as_i64)
-                    .filter(|level| LEVELS.contains(level))
-                    .ok_or("'level' must be 1, 2 or 3")?,
-                question: jsonl::text(row, "question")?,
-                number: parse_answer(&jsonl::text(row, "answer")?)
-                    .map_err(|error| Text::from(error.to_string()))?,
-            })
-        },
-    )
+    let mut problems = jsonl::rows(include_str!("../../data/word_problems.jsonl"), |row| {
+        Ok(WordProblem {
+            id: jsonl::text(row, "id")?,
+            level: row
+                .get("level")
+                .and_then(Json::as_i64)
+                .filter(|level| LEVELS.contains(level))
+                .ok_or("'level' must be 1, 2 or 3")?,
+            question: jsonl::text(row, "question")?,
+            number: parse_answer(&jsonl::text(row, "answer")?)
+                .map_err(|error| Text::from(error.to_string()))?,
+        })
+    })
     .map_err(|faults| RegistryError::Configuration {
         key: "word_problems".into(),
         reason: faults.to_string().into(),
