@@ -3,8 +3,7 @@
 //! A file of cases names an operation; each case has an input and what is expected. [`run_directory`]
 //! runs all files of a directory and reports every case that fails, by operation and name. What
 //! always holds: nothing is skipped silently. An unknown operation, an unknown form of expectation, a
-//! file without cases and a directory without files are errors; operations that wait for their part
-//! of Volary are listed as pending, never as passed.
+//! file without cases and a directory without files are errors.
 //!
 //! - [`cases`]: reading the files.
 //! - [`matching`]: when a result is as expected.
@@ -21,7 +20,7 @@ use std::path::Path;
 use volary_core::Json;
 
 use cases::{Case, CaseFile, Expected, HarnessError};
-use ops::{Op, Run};
+use ops::Run;
 pub use report::{Failure, Report};
 
 /// Runs all case files of a directory. `only` keeps the cases whose operation and name, as
@@ -30,8 +29,7 @@ pub fn run_directory(directory: &Path, only: &str) -> Result<Report, HarnessErro
     let mut report = Report::default();
     for file in cases::read_directory(directory)? {
         match ops::find(&file.op) {
-            Some(Op::Pending) => report.pending.push((file.op, file.cases.len())),
-            Some(Op::Runs(run)) => run_file(&file, &run, only, &mut report),
+            Some(run) => run_file(&file, &run, only, &mut report),
             None => return Err(HarnessError::UnknownOp { op: file.op }),
         }
     }

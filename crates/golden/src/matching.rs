@@ -20,17 +20,30 @@ const LOOSE: [&str; 7] = [
     "answers",
 ];
 
-/// Says where the found value first differs from the expected one. `loose`: the whole value is a
-/// loose place.
-pub fn check(expected: &Json, found: &Json, loose: bool) -> Result<(), String> {
+/// Where integers match floats of their value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Loose {
+    /// Under keys that name rewards and scores.
+    Named,
+    /// Everywhere.
+    Whole,
+    /// Under those keys, and at the reward of a reply to `/step`: the second of four elements of a
+    /// `body`.
+    StepReward,
+}
+
+/// Says where the found value first differs from the expected one.
+pub fn check(expected: &Json, found: &Json, loose: Loose) -> Result<(), String> {
     let mut matching = Matching {
         path: String::new(),
+        step_reward: loose == Loose::StepReward,
     };
-    matching.check(expected, found, loose)
+    matching.check(expected, found, loose == Loose::Whole)
 }
 
 struct Matching {
     path: String,
+    step_reward: bool,
 }
 
 impl Matching {
@@ -56,8 +69,11 @@ impl Matching {
                     );
                     return Err(self.differs(reason));
                 }
+                let is_step =
+                    self.step_reward && expected.len() == 4 && self.path.ends_with(".body");
                 let mut pairs = expected.iter().zip(found).enumerate();
                 pairs.try_for_each(|(place, (expected, found))| {
+                    let loose = loose || (is_step && place == 1);
                     self.within(&format!("[{place}]"), |inner| {
                         inner.check(expected, found, loose)
                     })
@@ -214,7 +230,7 @@ mod tests {
     use volary_core::json;
 
     fn matches(expected: Json, found: Json) -> bool {
-        check(&expected, &found, false).is_ok()
+        check(&expected, &found, Loose::Named).is_ok()
     }
 
     #[test]
@@ -241,7 +257,10 @@ mod tests {
             json!({"answers": [1.0, {"x": 2.0}]})
         ));
         assert!(!matches(json!({"reward": 1}), json!({"reward": 2.0})));
-        assert!(check(&json!(1), &json!(1.0), true).is_ok());
+        assert!(check(&json!(1), &json!(1.0), Loose::Whole).is_ok());
+        let reply = |reward: Json| json!([{"status": 200, "body": [[], reward, true, false]}]);
+        assert!(check(&reply(json!(1)), &reply(json!(1.0)), Loose::StepReward).is_ok());
+        assert!(check(&reply(json!(1)), &reply(json!(1.0)), Loose::Named).is_err());
         assert!(!matches(json!({"rewarded": 1}), json!({"rewarded": 1.0})));
     }
 

@@ -4,8 +4,10 @@
 //! - [`environments`]: whole episodes; [`story`] is an environment of the harness's own.
 //! - [`frames`], [`datasets`].
 //! - [`exec`], [`concurrency`]: running tool calls.
+//! - [`selector`]: selecting tools by a model. [`server`], [`client`]: environments over HTTP.
 
 mod calls;
+mod client;
 mod concurrency;
 mod datasets;
 mod environments;
@@ -13,29 +15,25 @@ mod exec;
 mod frames;
 mod input;
 mod messages;
+mod selector;
+mod server;
 mod story;
 mod tools;
 
 use volary_core::Json;
 
-/// An operation.
-pub enum Op {
-    /// It can be run.
-    Runs(Run),
-    /// Its part of Volary is still to come.
-    Pending,
-}
+use crate::matching::Loose;
 
 /// How an operation is run.
 pub struct Run {
     /// From the input of a case to the result, or the text of the failure.
     pub run: fn(&Json) -> Result<Json, String>,
-    /// Whether only the value of the result's numbers counts.
-    pub loose: bool,
+    /// Where only the value of numbers counts.
+    pub loose: Loose,
 }
 
 /// The operation of a name.
-pub fn find(name: &str) -> Option<Op> {
+pub fn find(name: &str) -> Option<Run> {
     let run: fn(&Json) -> Result<Json, String> = match name {
         "message_dump" => messages::dump,
         "message_parse" => messages::parse,
@@ -61,10 +59,17 @@ pub fn find(name: &str) -> Option<Op> {
         "gsm8k_split" => datasets::gsm8k_split,
         "task_batches" => datasets::batches,
         "task_config" => datasets::task_config,
-        "selector_request" | "selector_response" | "selector_ledger" | "server_http"
-        | "client_http" => return Some(Op::Pending),
+        "selector_request" => selector::request,
+        "selector_response" => selector::response,
+        "selector_ledger" => selector::ledger,
+        "server_http" => server::server_http,
+        "client_http" => client::client_http,
         _ => return None,
     };
-    let loose = name == "gsm8k_answer_parse";
-    Some(Op::Runs(Run { run, loose }))
+    let loose = match name {
+        "gsm8k_answer_parse" => Loose::Whole,
+        "server_http" => Loose::StepReward,
+        _ => Loose::Named,
+    };
+    Some(Run { run, loose })
 }
