@@ -134,7 +134,7 @@ pub fn read_rows(text: &str) -> Result<Vec<Row>, jsonl::LineFaults> {
 }
 
 impl Gsm8k {
-    /// The problems of a split, from all rows of its source. `arguments` may hold `config`.
+    /// The problems of a split, from all rows of its source.
     pub fn new(
         split: Split,
         rows: &[Row],
