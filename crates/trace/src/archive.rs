@@ -49,7 +49,7 @@ pub enum ArchiveError {
         reason: String,
     },
     /// A member cannot be read.
-    #[error("{name:?} in the zip file is damaged: {reason}.")]
+    #[error("{name} in the zip file is damaged: {reason}.")]
     DamagedMember {
         /// The member.
         name: String,
@@ -57,14 +57,14 @@ pub enum ArchiveError {
         reason: String,
     },
     /// A member is encrypted.
-    #[error("{name:?} in the zip file is encrypted; unpack it with its password first.")]
+    #[error("{name} in the zip file is encrypted; unpack it with its password first.")]
     Encrypted {
         /// The member.
         name: String,
     },
     /// A member is packed in a way that is not read.
     #[error(
-        "{name:?} in the zip file is packed by method {method}; only stored and deflated files are read. Pack it anew with an ordinary zip program."
+        "{name} in the zip file is packed by method {method}; only stored and deflated files are read. Pack it anew with an ordinary zip program."
     )]
     Method {
         /// The member.
@@ -79,7 +79,7 @@ pub enum ArchiveError {
         limit: usize,
     },
     /// Too much comes out.
-    #[error("The zip file unpacks to more than {} MB, so it is not read; {name:?} is where that was noticed.", .limit >> 20)]
+    #[error("The zip file unpacks to more than {} MB, so it is not read; {name} is where that was noticed.", .limit >> 20)]
     TooLarge {
         /// The member.
         name: String,

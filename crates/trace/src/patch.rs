@@ -4,8 +4,6 @@
 //! What always holds: the patch from `a` to `b` makes exactly `b` out of `a`; it makes nothing but
 //! an error out of a value that it does not fit. It weighs no more than the new value does.
 
-use std::collections::HashMap;
-
 use volary_core::json::{Json, Key, Object, Text};
 
 use crate::diff::text::common_ends;
@@ -237,36 +235,31 @@ impl ObjectPatch {
 
     fn apply(&self, object: &mut Object) -> Result<(), PatchError> {
         let mut pairs: Vec<(Key, Json)> = std::mem::take(object).into_iter().collect();
-        let mut finder = Finder::new(self.change.len());
+        let mut finder = Finder::default();
         for (key, patch) in &self.change {
-            let place = finder.find(&pairs, key).ok_or(misfit("object"))?;
+            let place = finder.find(&pairs, key)?;
             patch.apply(&mut pairs[place].1)?;
         }
         if !self.remove.is_empty() {
-            let mut finder = Finder::new(self.remove.len());
+            let mut finder = Finder::default();
             let mut gone = vec![false; pairs.len()];
             for key in &self.remove {
-                gone[finder.find(&pairs, key).ok_or(misfit("object"))?] = true;
+                gone[finder.find(&pairs, key)?] = true;
             }
             let mut gone = gone.into_iter();
             pairs.retain(|_| !gone.next().unwrap_or_default());
         }
-        if !self.add.is_empty() {
-            pairs = self.added(pairs)?;
-        }
-        *object = Object::from_distinct(pairs);
+        *object = if self.add.is_empty() {
+            Object::from_distinct(pairs)
+        } else {
+            self.added(pairs)?
+        };
         Ok(())
     }
 
-    fn added(&self, pairs: Vec<(Key, Json)>) -> Result<Vec<(Key, Json)>, PatchError> {
-        let mut finder = Finder::new(self.add.len());
-        let mut fresh = std::collections::HashSet::new();
-        for (_, key, _) in &self.add {
-            if finder.find(&pairs, key).is_some() || !fresh.insert(key) {
-                return Err(misfit("object"));
-            }
-        }
-        let mut all = Vec::with_capacity(pairs.len() + self.add.len());
+    fn added(&self, pairs: Vec<(Key, Json)>) -> Result<Object, PatchError> {
+        let length = pairs.len() + self.add.len();
+        let mut all = Vec::with_capacity(length);
         let mut pairs = pairs.into_iter();
         for (place, key, value) in &self.add {
             let missing = place.checked_sub(all.len()).ok_or(misfit("object"))?;
@@ -277,7 +270,11 @@ impl ObjectPatch {
             all.push((key.clone(), value.clone()));
         }
         all.extend(pairs);
-        Ok(all)
+        let object = Object::from_pairs(all);
+        // A key that was there already does not come.
+        (object.len() == length)
+            .then_some(object)
+            .ok_or(misfit("object"))
     }
 
     fn weight(&self) -> usize {
@@ -291,41 +288,29 @@ impl ObjectPatch {
     }
 }
 
-/// Finds members: those of a patch usually come in the order of the object, so the search goes on
-/// where it left off; many searches go through an index.
+/// Finds members. Those of a patch come in the order of the object, so the search goes on where it
+/// left off. A file that somebody sorted may need to start anew, but not for ever.
+#[derive(Default)]
 struct Finder {
     next: usize,
-    index: Option<HashMap<String, usize>>,
-    many: bool,
+    restarts: usize,
 }
 
 impl Finder {
-    fn new(searches: usize) -> Self {
-        Finder {
-            next: 0,
-            index: None,
-            many: searches > 16,
-        }
-    }
-
-    fn find(&mut self, pairs: &[(Key, Json)], key: &str) -> Option<usize> {
-        if self.many {
-            let index = self.index.get_or_insert_with(|| {
-                let pairs = pairs.iter().enumerate();
-                pairs
-                    .map(|(place, (key, _))| (key.to_string(), place))
-                    .collect()
-            });
-            return index.get(key).copied();
-        }
-        let (before, after) = pairs.split_at(self.next.min(pairs.len()));
-        let found = after.iter().position(|(known, _)| known == key);
-        let place = match found {
-            Some(place) => before.len() + place,
-            None => before.iter().position(|(known, _)| known == key)?,
+    fn find(&mut self, pairs: &[(Key, Json)], key: &str) -> Result<usize, PatchError> {
+        const MOST_RESTARTS: usize = 1000;
+        let within = |from: usize, to: usize| {
+            let places = pairs.get(from..to)?.iter();
+            let found = places.into_iter().position(|(known, _)| known == key)?;
+            Some(from + found)
         };
+        let place = within(self.next, pairs.len()).or_else(|| {
+            self.restarts += 1;
+            within(0, self.next).filter(|_| self.restarts < MOST_RESTARTS)
+        });
+        let place = place.ok_or(misfit("object"))?;
         self.next = place + 1;
-        Some(place)
+        Ok(place)
     }
 }
 

@@ -61,9 +61,7 @@ pub enum ShareError {
     )]
     Damaged,
     /// Made by a later Volary.
-    #[error(
-        "The link was made by a newer Volary (its kind is {version:?}); this one can't read it."
-    )]
+    #[error("The link was made by a newer Volary (its kind is {version}); this one can't read it.")]
     Newer {
         /// The first character.
         version: char,

@@ -57,7 +57,7 @@ pub fn identical(left: &Json, right: &Json) -> bool {
 }
 
 fn diff_objects(old: &Object, new: &Object) -> Diff {
-    let places = Places::of(old);
+    let mut places = Places::of(old);
     let mut found = ObjectDiff::default();
     let mut kept = vec![false; old.len()];
     let mut next = 0;
@@ -89,37 +89,44 @@ fn diff_objects(old: &Object, new: &Object) -> Diff {
     }
 }
 
-/// Finds members by key, quickly where the order is kept, and by an index in large objects.
+/// Finds members by key: quickly where the order is kept, and by an index where a large object has
+/// many that come or go.
 struct Places<'a> {
     pairs: Vec<(&'a str, &'a Json)>,
+    searches: usize,
     index: Option<HashMap<&'a str, usize>>,
 }
 
-/// From this size on, an index pays.
+/// From so many searches on, an index pays.
 const INDEXED: usize = 24;
 
 impl<'a> Places<'a> {
     fn of(object: &'a Object) -> Self {
-        let pairs: Vec<_> = object
-            .iter()
-            .map(|(key, value)| (key.as_ref(), value))
-            .collect();
-        let index = (pairs.len() >= INDEXED).then(|| {
-            let places = pairs.iter().enumerate();
-            places.map(|(place, (key, _))| (*key, place)).collect()
-        });
-        Places { pairs, index }
+        Places {
+            pairs: object
+                .iter()
+                .map(|(key, value)| (key.as_ref(), value))
+                .collect(),
+            searches: 0,
+            index: None,
+        }
     }
 
-    fn find(&self, key: &str, expected: usize) -> Option<(usize, &'a Json)> {
+    fn find(&mut self, key: &str, expected: usize) -> Option<(usize, &'a Json)> {
         if let Some((known, value)) = self.pairs.get(expected)
             && *known == key
         {
             return Some((expected, value));
         }
-        let place = match &self.index {
-            Some(index) => index.get(key).copied()?,
-            None => self.pairs.iter().position(|(known, _)| *known == key)?,
+        self.searches += 1;
+        let place = if self.searches < INDEXED {
+            self.pairs.iter().position(|(known, _)| *known == key)?
+        } else {
+            let pairs = self.pairs.iter().enumerate();
+            let index = self
+                .index
+                .get_or_insert_with(|| pairs.map(|(place, (key, _))| (*key, place)).collect());
+            index.get(key).copied()?
         };
         self.pairs.get(place).map(|(_, value)| (place, *value))
     }

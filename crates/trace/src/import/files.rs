@@ -91,6 +91,14 @@ impl<'a> Files<'a> {
         }
     }
 
+    /// Whether a word stands, in double quotes, in the first few thousand bytes.
+    pub fn starts_with_quoted(&self, index: usize, word: &str) -> bool {
+        let quoted = format!("\"{word}\"");
+        self.start(index)
+            .windows(quoted.len())
+            .any(|window| window == quoted.as_bytes())
+    }
+
     /// Whether the start is all of the file.
     pub fn is_whole(&self, index: usize) -> bool {
         self.start(index).len() < START

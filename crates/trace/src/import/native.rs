@@ -8,18 +8,11 @@ use crate::renderer_files::names::{frame_name, manifest_stem, split_folder};
 
 pub(super) fn read(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     for index in files.open() {
-        if is_native(&files.start(index)) {
+        // The mark of the format stands in the head, whoever ordered the members.
+        if files.starts_with_quoted(index, native::FORMAT) {
             read_file(files, index, outcome);
         }
     }
-}
-
-/// The mark of the format stands in the head, whoever ordered the members.
-fn is_native(start: &[u8]) -> bool {
-    let mark = format!("\"{}\"", native::FORMAT);
-    start
-        .windows(mark.len())
-        .any(|window| window == mark.as_bytes())
 }
 
 fn read_file(files: &mut Files<'_>, index: usize, outcome: &mut ImportOutcome) {

@@ -3,8 +3,6 @@
 //! Frames belong together by their names (see [`names`](crate::renderer_files::names)), whether a
 //! manifest says so or not. What cannot be known from frames (actions, rewards) is not guessed.
 
-use std::collections::BTreeMap;
-
 use volary_core::Frame;
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
@@ -22,7 +20,10 @@ pub(super) fn read(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     for manifest in manifests {
         let group = manifest
             .stems()
-            .find_map(|stem| groups.remove_entry(&stem))
+            .find_map(|stem| {
+                let place = groups.iter().position(|(known, _)| *known == stem)?;
+                Some(groups.remove(place))
+            })
             .or_else(|| linked(files, &manifest));
         match group {
             Some((stem, frames)) => {
@@ -32,7 +33,7 @@ pub(super) fn read(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
                 NoteLevel::Unreadable,
                 &manifest.file,
                 format!(
-                    "This is a Renderer manifest, but its frames are missing (the first is {:?}). \
+                    "This is a Renderer manifest, but its frames are missing (the first is {}). \
                      Give manifest and frames together, or as one zip.",
                     manifest.first
                 ),
@@ -40,7 +41,10 @@ pub(super) fn read(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         }
     }
     for (stem, frames) in groups {
-        let looks_right = |(_, index): &(u64, usize)| is_frame(&files.start(*index));
+        let looks_right = |(_, index): &(u64, usize)| {
+            files.starts_with_quoted(*index, "deepcopy")
+                || files.starts_with_quoted(*index, "state")
+        };
         if frames.first().is_some_and(looks_right) {
             Trajectory::new(stem, None).read(files, frames, outcome);
         }
@@ -114,33 +118,34 @@ fn manifests(files: &mut Files<'_>) -> Vec<Manifest> {
 }
 
 /// Frames by what their names share, in the order of their numbers.
-type Groups = BTreeMap<String, Vec<(u64, usize)>>;
+type Groups = Vec<(String, Vec<(u64, usize)>)>;
 
 fn groups(files: &Files<'_>) -> Groups {
     let mut groups = Groups::new();
     for index in files.open() {
-        if let Some(name) = frame_name(files.name(index)) {
-            let group = groups.entry(name.stem.to_owned()).or_default();
-            group.push((name.number, index));
+        let Some(name) = frame_name(files.name(index)) else {
+            continue;
+        };
+        // Neighbours usually belong together, so the search is short.
+        match groups.iter_mut().rfind(|(stem, _)| stem == name.stem) {
+            Some((_, frames)) => frames.push((name.number, index)),
+            None => groups.push((name.stem.to_owned(), vec![(name.number, index)])),
         }
     }
     groups
-        .values_mut()
-        .for_each(|frames| frames.sort_unstable());
+        .iter_mut()
+        .for_each(|(_, frames)| frames.sort_unstable());
     groups
 }
 
 /// Frames with other names, found by the links from each to the next.
 fn linked(files: &Files<'_>, manifest: &Manifest) -> Option<(String, Vec<(u64, usize)>)> {
-    let mut open: BTreeMap<&str, usize> = files
-        .open()
-        .into_iter()
-        .map(|index| (files.name(index), index))
-        .collect();
+    let mut open = files.open();
     let mut frames = Vec::new();
     let mut next = manifest.beside(&manifest.first);
-    // Taking each file out of the map ends the walk through links that go in a circle.
-    while let Some(index) = open.remove(next.as_str()) {
+    // Taking out each file ends the walk through links that go in a circle.
+    while let Some(place) = open.iter().position(|&index| files.name(index) == next) {
+        let index = open.remove(place);
         frames.push((frames.len() as u64, index));
         let value = files.peek_json(index).ok()?;
         match value.get("next_frame").and_then(Json::as_text) {
@@ -148,22 +153,20 @@ fn linked(files: &Files<'_>, manifest: &Manifest) -> Option<(String, Vec<(u64, u
             None => break,
         }
     }
-    let stem = manifest.file.trim_end_matches(".json").to_owned();
+    let stem = without_ending(&manifest.file);
     (!frames.is_empty()).then_some((stem, frames))
 }
 
-fn is_frame(start: &[u8]) -> bool {
-    let text = String::from_utf8_lossy(start);
-    text.contains("\"deepcopy\"") || text.contains("\"state\"")
+fn without_ending(name: &str) -> String {
+    name.strip_suffix(".json").unwrap_or(name).to_owned()
 }
 
 /// Frames that neither a name nor a manifest puts in order: by what they say of it themselves.
 fn odd_frames(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     let mut frames = Vec::new();
     for index in files.open() {
-        let start = files.start(index);
-        let text = String::from_utf8_lossy(&start);
-        if !text.contains("\"deepcopy\"") || !text.contains("\"state\"") {
+        if !files.starts_with_quoted(index, "deepcopy") || !files.starts_with_quoted(index, "state")
+        {
             continue;
         }
         let number = files.peek_json(index).ok();
@@ -173,7 +176,7 @@ fn odd_frames(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     }
     frames.sort_unstable();
     if let Some((_, first)) = frames.first() {
-        let stem = files.name(*first).trim_end_matches(".json").to_owned();
+        let stem = without_ending(files.name(*first));
         Trajectory::new(stem, None).read(files, frames, outcome);
     }
 }

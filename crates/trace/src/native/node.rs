@@ -98,7 +98,7 @@ impl<'a> Node<'a> {
                 value,
                 place: Place::Key(&self.place, key),
             }),
-            None => Err(self.refuse(format!("lacks {key:?}"))),
+            None => Err(self.refuse(format!("lacks \"{key}\""))),
         }
     }
 

@@ -110,7 +110,7 @@ fn patch(node: Node<'_>) -> Result<Patch, NativeError> {
         "elements" => Ok(Patch::List(
             node.member("elements", |node| node.each(edit))?,
         )),
-        other => Err(node.refuse(format!("says {other:?}, which no change is called"))),
+        other => Err(node.refuse(format!("says \"{other}\", which no change is called"))),
     }
 }
 

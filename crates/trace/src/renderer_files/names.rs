@@ -24,7 +24,8 @@ pub fn frame_name(name: &str) -> Option<FrameName<'_>> {
 pub fn manifest_stem(name: &str) -> Option<String> {
     let (folder, file) = split_folder(name);
     // Prefixes are letters and digits, so the first underscore ends them.
-    let (prefix, id) = file.strip_suffix(".json")?.split_once("_info_")?;
+    let (prefix, rest) = file.strip_suffix(".json")?.split_once('_')?;
+    let id = rest.strip_prefix("info_")?;
     Some(format!("{folder}{prefix}_{id}"))
 }
 

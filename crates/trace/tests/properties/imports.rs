@@ -149,7 +149,7 @@ fn a_manifest_alone_says_what_is_missing() {
     let files = rendered(&numbered(1));
     let error = import(&files[1..]).unwrap_err().to_string();
     assert!(
-        error.contains("its frames are missing (the first is \"test_a_b_0.json\")"),
+        error.contains("its frames are missing (the first is test_a_b_0.json)"),
         "{error}"
     );
 }
