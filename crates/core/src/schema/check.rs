@@ -1,7 +1,7 @@
 //! The check itself: walks schema and value together and collects what does not fit.
 
 use super::words::{self, Kind};
-use super::{DEPTH_LIMIT, resolve};
+use super::{CHECKS_LIMIT, DEPTH_LIMIT, resolve};
 use crate::fields::FieldError;
 use crate::json::{Json, Key, Object};
 
@@ -10,10 +10,17 @@ pub(super) fn check(schema: &Json, value: &Json) -> Vec<FieldError> {
         root: schema,
         path: String::new(),
         depth: DEPTH_LIMIT,
+        left: CHECKS_LIMIT,
         problems: Vec::new(),
     };
     checker.check(schema, value);
-    checker.problems
+    match checker.left {
+        0 => vec![FieldError::new(
+            "",
+            "is too large, or its schema too involved, to be checked",
+        )],
+        _ => checker.problems,
+    }
 }
 
 struct Checker<'a> {
@@ -21,11 +28,17 @@ struct Checker<'a> {
     path: String,
     /// How many more schemas may apply within this one.
     depth: usize,
+    /// How many more schemas may apply at all.
+    left: usize,
     problems: Vec<FieldError>,
 }
 
 impl<'a> Checker<'a> {
     fn check(&mut self, schema: &'a Json, value: &Json) {
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            return;
+        }
         let Some(depth) = self.depth.checked_sub(1) else {
             return self.report("is nested too deeply to be checked");
         };
@@ -337,5 +350,10 @@ mod tests {
         let schema =
             json!({"$defs": {"A": {"anyOf": [{"$ref": "#/$defs/A"}]}}, "$ref": "#/$defs/A"});
         assert_eq!(problems(schema, json!(1)).len(), 1);
+        let branching = json!({"allOf": [{"$ref": "#"}, {"$ref": "#"}]});
+        assert_eq!(
+            problems(branching, json!(1)),
+            ["is too large, or its schema too involved, to be checked"]
+        );
     }
 }

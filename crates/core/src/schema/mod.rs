@@ -21,7 +21,8 @@ pub fn check(schema: &Json, value: &Json) -> Vec<FieldError> {
 /// The object with the defaults of the schema for all that is missing, in objects within it too.
 pub fn with_defaults(schema: &Json, object: &Object) -> Object {
     let mut filled = object.clone();
-    fill(schema, schema, &mut filled, DEPTH_LIMIT);
+    let mut left = DEFAULTS_LIMIT;
+    fill(schema, schema, &mut filled, &mut left);
     filled
 }
 
@@ -41,6 +42,12 @@ pub fn resolve<'a>(root: &'a Json, schema: &'a Json) -> Option<&'a Json> {
 /// How many schemas may apply within each other to one value and what it holds.
 const DEPTH_LIMIT: usize = 200;
 
+/// How many schemas may apply in all. Schemas can be made to branch without end.
+const CHECKS_LIMIT: usize = 1_000_000;
+
+/// How many defaults are filled in. Defaults can be made to need further ones without end.
+const DEFAULTS_LIMIT: usize = 200;
+
 /// The part of a schema that a reference such as `#/$defs/Name` points to.
 fn lookup<'a>(root: &'a Json, reference: &str) -> Option<&'a Json> {
     let mut part = root;
@@ -54,21 +61,23 @@ fn lookup<'a>(root: &'a Json, reference: &str) -> Option<&'a Json> {
     Some(part)
 }
 
-fn fill(root: &Json, schema: &Json, object: &mut Object, depth: usize) {
+fn fill(root: &Json, schema: &Json, object: &mut Object, left: &mut usize) {
     let properties = resolve(root, schema)
         .and_then(|schema| schema.get("properties"))
         .and_then(Json::as_object);
-    let (Some(properties), Some(depth)) = (properties, depth.checked_sub(1)) else {
+    let Some(properties) = properties else {
         return;
     };
     for (name, property) in properties.iter() {
         if !object.contains_key(name)
             && let Some(default) = property.get("default")
+            && let Some(fewer) = left.checked_sub(1)
         {
+            *left = fewer;
             object.insert(Key::clone(name), default.clone());
         }
         if let Some(Json::Object(inner)) = object.get_mut(name) {
-            fill(root, property, inner, depth);
+            fill(root, property, inner, left);
         }
     }
 }
@@ -91,6 +100,18 @@ mod tests {
         let filled = with_defaults(&schema, &crate::object!({"b": {"y": "own"}}));
         let expected = crate::object!({"b": {"y": "own", "x": null}, "a": 1});
         assert_eq!(filled, expected);
+    }
+
+    #[test]
+    fn defaults_without_end_end() {
+        let schema = json!({
+            "properties": {
+                "a": {"$ref": "#", "default": {}},
+                "b": {"$ref": "#", "default": {}}
+            }
+        });
+        let filled = Json::Object(with_defaults(&schema, &Object::new()));
+        assert_eq!(filled.to_python_text().matches(':').count(), DEFAULTS_LIMIT);
     }
 
     #[test]
