@@ -4,6 +4,7 @@
 //! part are measured in the same run on the same machine.
 
 mod bundle;
+mod environments;
 
 use anyhow::{Result, bail};
 
@@ -27,7 +28,10 @@ pub struct Row {
 
 type Part = fn(&Project) -> Result<Vec<Row>>;
 
-const PARTS: [(&str, Part); 1] = [("bundle", bundle::measure)];
+const PARTS: [(&str, Part); 2] = [
+    ("bundle", bundle::measure),
+    ("environments", environments::measure),
+];
 
 /// Measures every part, or those that are named, and prints the table.
 pub fn bench(project: &Project, only: &[String]) -> Result<()> {

@@ -1,0 +1,102 @@
+//! Environments in a browser against the original in CPython: steps, resets and episodes a second.
+
+use std::fs;
+
+use anyhow::{Context, Result};
+
+use super::Row;
+use crate::http::Site;
+use crate::project::Project;
+use crate::run::{self, output};
+use crate::setup::{self, Chromium, Node, Original, Playwright, WasmBindgen, WasmOpt, WasmStd};
+use crate::test;
+
+/// Each in one run on one machine: what it is called in both scripts, and for people.
+const RATES: [(&str, &str); 4] = [
+    ("dummy_steps", "dummy steps a second"),
+    ("dummy_resets", "dummy resets a second"),
+    ("dummy_episodes", "dummy episodes a second"),
+    ("calculator_steps", "calculator steps a second"),
+];
+
+/// Times the original.
+const AIM: f64 = 100.0;
+
+const FOLDER: &str = "target/bench";
+
+/// Builds the environments as the page has them, runs them in Chromium, and the original beside it.
+pub fn measure(project: &Project) -> Result<Vec<Row>> {
+    setup::ensure(
+        project,
+        &[&WasmStd, &Node, &Chromium, &Playwright, &Original],
+    )?;
+    let wasm_bindgen = WasmBindgen::locked(project)?;
+    setup::ensure(project, &[&wasm_bindgen, &WasmOpt])?;
+    build(project)?;
+    let site = Site::serve(project.path(FOLDER), "/", 0)?;
+    let mut browser = test::in_browser(project, &site)?;
+    browser
+        .arg(project.path("tests/bench/environments.mjs"))
+        .env("VOLARY_BENCH_URL", site.url());
+    let ours = output(&mut browser)?;
+    let mut python = project.command(Original::python(project));
+    let theirs = output(python.arg(project.path("tests/bench/original.py")))?;
+    RATES
+        .iter()
+        .map(|(key, what)| {
+            let (ours, theirs) = (rate(&ours, key)?, rate(&theirs, key)?);
+            Ok(Row {
+                what: (*what).to_owned(),
+                ours: format!("{ours:.0}"),
+                against: format!("{theirs:.0} (CPython)"),
+                ratio: format!("{:.0} times", ours / theirs),
+                aim: format!("at least {AIM:.0} times"),
+                met: ours >= AIM * theirs,
+            })
+        })
+        .collect()
+}
+
+/// As Trunk does it for the page: cargo, wasm-bindgen, wasm-opt.
+fn build(project: &Project) -> Result<()> {
+    let mut cargo = project.cargo();
+    cargo
+        .args(["build", "--target", "wasm32-unknown-unknown"])
+        .args(["--profile", "wasm-release", "--package", "volary-bench"]);
+    WasmStd::source(project)?.apply(&mut cargo);
+    run::run(&mut cargo)?;
+    let folder = project.path(FOLDER);
+    let wasm = "target/wasm32-unknown-unknown/wasm-release/volary_bench.wasm";
+    let mut bind = project.command("wasm-bindgen");
+    bind.args(["--target", "web", "--no-typescript", "--out-dir"]);
+    run::run(bind.arg(&folder).arg(project.path(wasm)))?;
+    let bound = folder.join("volary_bench_bg.wasm");
+    let mut optimise = project.command("wasm-opt");
+    optimise.args(["-Oz", "--all-features", "-o"]);
+    run::run(optimise.arg(&bound).arg(&bound))?;
+    let empty = "<!doctype html><title>Benchmark</title><link rel=icon href=data:,>";
+    fs::write(folder.join("index.html"), empty).context("cannot write the benchmark's page")
+}
+
+/// The number under a key of a flat JSON object, as both scripts print it.
+fn rate(json: &str, key: &str) -> Result<f64> {
+    let after = json
+        .split_once(&format!("\"{key}\":"))
+        .map(|(_, after)| after.trim_start());
+    let number = after.and_then(|after| after.split([',', '}']).next());
+    let found = number.and_then(|number| number.trim().parse().ok());
+    found.with_context(|| format!("no rate `{key}` in {json}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rate;
+
+    #[test]
+    fn rates_are_found() {
+        let json = r#"{"a": 12.5, "b":7}"#;
+        assert_eq!(rate(json, "a").ok(), Some(12.5));
+        assert_eq!(rate(json, "b").ok(), Some(7.0));
+        assert!(rate(json, "c").is_err());
+    }
+}
