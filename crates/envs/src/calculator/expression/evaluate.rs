@@ -50,3 +50,45 @@ impl Stack {
 const UNBALANCED: EvaluationError = EvaluationError::Invalid {
     reason: std::borrow::Cow::Borrowed("the program takes more values than it makes"),
 };
+
+#[cfg(test)]
+mod tests {
+    use super::super::evaluate;
+
+    /// The reason of an error, without what all of them begin with.
+    fn reason(source: &str) -> String {
+        let error = evaluate(source).expect_err(source).to_string();
+        error.replace("Invalid mathematical expression: ", "")
+    }
+
+    #[test]
+    fn a_construct_is_refused_before_what_is_inside_it() {
+        for (source, expected) in [
+            ("(1 / 0) ^ 2", "Unsupported operation: <class 'ast.BitXor'>"),
+            (
+                "~(1 / 0)",
+                "Unsupported unary operation: <class 'ast.Invert'>",
+            ),
+            ("f(1 / 0)", "Unsupported function: f"),
+            ("[1 / 0]", "Unsupported AST node type: <class 'ast.List'>"),
+            ("(1 / 0) + (1 ^ 2)", "Division by zero is not allowed"),
+            (
+                "(1 ^ 2) + (1 / 0)",
+                "Unsupported operation: <class 'ast.BitXor'>",
+            ),
+            ("max(1 / 0, x)", "Division by zero is not allowed"),
+            (
+                "max(x, 1 / 0)",
+                "Unsupported AST node type: <class 'ast.Name'>",
+            ),
+            ("1 / 0 +", "invalid syntax (<unknown>, line 1)"),
+        ] {
+            assert_eq!(reason(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn keywords_are_not_evaluated() {
+        assert!(evaluate("max(1, 2, key=1 / 0, **x)").is_ok());
+    }
+}

@@ -1,9 +1,10 @@
 //! The functions that an expression may call.
 
+use std::cmp::Ordering;
 use std::vec::Drain;
 
 use super::error::EvaluationError;
-use super::numbers::{Value, less, round, round_to_digits};
+use super::numbers::{Value, compare, round, round_to_digits};
 
 /// A function of the calculator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,14 +61,10 @@ impl Function {
             // Python adds up what it can iterate over, and no number is that.
             (Function::Sum, Some(value), _) => not_iterable(&value),
             (Function::Min, Some(first), Some(second)) => {
-                extreme(first, second, arguments, |challenger, best| {
-                    less(challenger, best, "<")
-                })
+                extreme(first, second, arguments, Ordering::Less, "<")
             }
             (Function::Max, Some(first), Some(second)) => {
-                extreme(first, second, arguments, |challenger, best| {
-                    greater(challenger, best)
-                })
+                extreme(first, second, arguments, Ordering::Greater, ">")
             }
             (Function::Min | Function::Max, Some(value), None) => not_iterable(&value),
             (Function::Min, None, _) => {
@@ -80,24 +77,22 @@ impl Function {
     }
 }
 
-/// The first of the values that no other beats.
+/// The first of the values that no other beats: none of those behind it is in the `wanted` order
+/// to it.
 fn extreme(
     first: Value,
     second: Value,
     rest: Drain<'_, Value>,
-    beats: impl Fn(&Value, &Value) -> Result<bool, EvaluationError>,
+    wanted: Ordering,
+    symbol: &str,
 ) -> Result<Value, EvaluationError> {
     let mut best = first;
     for challenger in std::iter::once(second).chain(rest) {
-        if beats(&challenger, &best)? {
+        if compare(&challenger, &best, symbol)? == Some(wanted) {
             best = challenger;
         }
     }
     Ok(best)
-}
-
-fn greater(challenger: &Value, best: &Value) -> Result<bool, EvaluationError> {
-    less(best, challenger, ">")
 }
 
 fn wrong_arguments(reason: String) -> Result<Value, EvaluationError> {

@@ -316,3 +316,51 @@ fn close_bracket(open: &mut Vec<u8>, close: u8) -> Checked<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_by_prefix() {
+        assert_eq!(kind("'a'"), StringKind::Text);
+        assert_eq!(kind("u'f'"), StringKind::Text);
+        assert_eq!(kind("Rb'a'"), StringKind::Bytes);
+        assert_eq!(kind("rF'a'"), StringKind::Format);
+    }
+
+    #[test]
+    fn accepts_what_python_accepts() {
+        for literal in [
+            r"'\q\x41\u00e9\U0001f600\N{DIGIT ONE}\'\\'",
+            r"b'\x41\u\N'",
+            r"rb'\x'",
+            "''''a'''",
+            "f'{{{a}}}'",
+            "f'{a!r:>{width}.{digits}}'",
+            "f'{a = }{b != c}{d[\"}\"]}{(lambda x: x)}'",
+            r"f'\N{DIGIT ONE}\{a}'",
+        ] {
+            assert_eq!(check(literal, 0), Ok(()), "{literal}");
+        }
+    }
+
+    #[test]
+    fn refuses_what_python_refuses() {
+        for (literal, message) in [
+            (r"b'\x4'", r"(value error) invalid \x escape at position 0"),
+            ("b'é'", "bytes can only contain ASCII literal characters"),
+            ("f'{'", "f-string: expecting '}'"),
+            ("f'}'", "f-string: single '}' is not allowed"),
+            ("f'{ }'", "f-string: empty expression not allowed"),
+            (
+                "f'{a b}'",
+                "f-string: invalid syntax. Perhaps you forgot a comma?",
+            ),
+            ("f'{a:{b:{c}}}'", "f-string: expressions nested too deeply"),
+            ("f'{1×2}'", "invalid character '×' (U+00D7)"),
+        ] {
+            assert_eq!(check(literal, 0), Err(message.into()), "{literal}");
+        }
+    }
+}

@@ -159,3 +159,52 @@ impl Scan<'_> {
         Ok(self.at)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_where_the_literal_ends() {
+        for (text, length) in [
+            ("12", 2),
+            ("1_000+", 5),
+            ("1.5.2", 3),
+            (".5", 2),
+            ("5.", 2),
+            ("1.e3", 4),
+            ("1E+5", 4),
+            ("00_0", 4),
+            ("09.5", 4),
+            ("09j", 3),
+            ("0x_1F", 5),
+            ("0b1_0)", 5),
+            ("1if", 1),
+            ("1else", 1),
+            ("1or 2", 1),
+            ("0x1for", 4),
+            ("3×4", 1),
+        ] {
+            assert_eq!(scan(text.as_bytes(), 0), Ok(length), "{text}");
+        }
+    }
+
+    #[test]
+    fn says_what_is_malformed() {
+        for (text, message) in [
+            ("1_", "invalid decimal literal"),
+            ("1__0", "invalid decimal literal"),
+            ("1e", "invalid decimal literal"),
+            ("1e+", "invalid decimal literal"),
+            ("12abc", "invalid decimal literal"),
+            ("1orx", "invalid decimal literal"),
+            ("1jx", "invalid imaginary literal"),
+            ("0x", "invalid hexadecimal literal"),
+            ("0b12", "invalid digit '2' in binary literal"),
+            ("0o8", "invalid digit '8' in octal literal"),
+        ] {
+            assert_eq!(scan(text.as_bytes(), 0), Err(message.into()), "{text}");
+        }
+        assert!(scan(b"007", 0).is_err_and(|message| message.starts_with("leading zeros")));
+    }
+}

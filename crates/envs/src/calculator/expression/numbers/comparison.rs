@@ -1,17 +1,17 @@
-//! Which of two values is less.
+//! The order of two values.
 
 use std::cmp::Ordering;
 
 use super::super::error::EvaluationError;
 use super::{Computed, Value};
 
-/// `left < right`: exact between integers and floats; nothing is less than nan or greater.
-/// `symbol` is the comparison as the error shows it.
+/// The order of two values: exact between integers and floats; `None` where there is a nan. `symbol`
+/// is the comparison that is asked for, as the error shows it.
 ///
 /// # Errors
 /// Complex numbers have no order.
-pub fn less(left: &Value, right: &Value, symbol: &str) -> Computed<bool> {
-    let order = match (left.clone().plus(), right.clone().plus()) {
+pub fn compare(left: &Value, right: &Value, symbol: &str) -> Computed<Option<Ordering>> {
+    Ok(match (left.clone().plus(), right.clone().plus()) {
         (Value::Integer(left), Value::Integer(right)) => Some(left.cmp(&right)),
         (Value::Float(left), Value::Float(right)) => left.partial_cmp(&right),
         (Value::Integer(left), Value::Float(right)) => left.compare_float(right),
@@ -24,6 +24,5 @@ pub fn less(left: &Value, right: &Value, symbol: &str) -> Computed<bool> {
                 "'{symbol}' not supported between instances of '{left}' and '{right}'"
             )));
         }
-    };
-    Ok(order == Some(Ordering::Less))
+    })
 }

@@ -95,3 +95,37 @@ pub fn floor_divide(left: f64, right: f64) -> Computed<f64> {
         floor
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn remainders_have_the_sign_of_the_divisor() {
+        for (left, right, quotient, remainder) in [
+            (7.5, 2.0, 3.0, 1.5),
+            (-7.5, 2.0, -4.0, 0.5),
+            (7.5, -2.0, -4.0, -0.5),
+            (1.0, 0.1, 9.0, 0.099_999_999_999_999_95),
+            (5.0, f64::INFINITY, 0.0, 5.0),
+            (-5.0, f64::INFINITY, -1.0, f64::INFINITY),
+        ] {
+            assert_eq!(floor_divide(left, right), Ok(quotient), "{left} // {right}");
+            assert_eq!(modulo(left, right), Ok(remainder), "{left} % {right}");
+        }
+        let is_zero = |value: f64, negative| value == 0.0 && value.is_sign_negative() == negative;
+        assert!(modulo(-4.0, 2.0).is_ok_and(|rest| is_zero(rest, false)));
+        assert!(modulo(4.0, -2.0).is_ok_and(|rest| is_zero(rest, true)));
+    }
+
+    #[test]
+    fn quotients_of_any_size() {
+        let quotient =
+            |left: i128, right: i128| divide(left.into(), right.into(), &mut Budget::default());
+        assert_eq!(quotient(1, 3), Ok(1.0 / 3.0));
+        assert_eq!(quotient((1 << 53) + 1, 1), Ok(9_007_199_254_740_992.0));
+        assert_eq!(quotient((1 << 53) + 3, 1), Ok(9_007_199_254_740_996.0));
+        assert_eq!(quotient(i128::MAX, -i128::MAX), Ok(-1.0));
+        assert_eq!(quotient(1, 0), Err(EvaluationError::DivisionByZero));
+    }
+}

@@ -235,3 +235,51 @@ fn binary_exponential(rest: u128) -> u128 {
         .rev()
         .fold(0, |sum, coefficient| high_product(sum, power) + coefficient)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_to_the_nearest() {
+        // Computed with 60 digits; for the second, the C library is off by one unit.
+        for (base, exponent, nearest) in [
+            (1.07, 10.0, 1.967_151_357_289_566_5),
+            (3001.4, -3.0, 3.698_523_354_263_264e-11),
+            (2.0, 0.3, 1.231_144_413_344_916_3),
+            (10.0, -3.0, 0.001),
+            (9.0, 1.5, 27.0),
+            (1e-200, 1.6, 1e-320),
+            (1.000_000_000_1, 1e10, 2.718_282_053_234_787_6),
+        ] {
+            assert_eq!(power(base, exponent), Some(nearest), "{base} ** {exponent}");
+        }
+    }
+
+    #[test]
+    fn exact_middles_go_to_the_even_float() {
+        // The squares of odd numbers of 28 bits have 55 or 56 bits, which is just too many.
+        for base in (134_217_729..134_217_929_u64).step_by(2) {
+            let square = (base * base) as f64;
+            assert_eq!(power(base as f64, 2.0), Some(square), "{base}");
+        }
+        // 3^34 has 54 bits.
+        let middle = Some(3_u64.pow(34) as f64);
+        assert_eq!(power(3.0, 34.0), middle);
+        assert_eq!(power(9.0, 17.0), middle);
+        assert_eq!(power(81.0, 8.5), middle);
+        assert_eq!(power(0.5, 1074.0), Some(5e-324));
+        assert_eq!(power(0.5, 1075.0), Some(0.0));
+    }
+
+    #[test]
+    fn knows_its_limits() {
+        assert_eq!(power(2.0, 1023.0), Some(2.0_f64.powi(1023)));
+        assert_eq!(power(2.0, 1024.0), None);
+        assert_eq!(power(1.1, 1e300), None);
+        assert_eq!(power(1.1, -1e300), Some(0.0));
+        assert_eq!(power(5e-324, -1.0), None);
+        assert_eq!(power(f64::MAX, 1.0), Some(f64::MAX));
+        assert_eq!(power(f64::MAX, 1.000_1), None);
+    }
+}

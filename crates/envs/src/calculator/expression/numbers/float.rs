@@ -77,3 +77,38 @@ pub fn high_product(left: u128, right: u128) -> u128 {
     let other = left_low * right_high + (middle & u128::from(u64::MAX));
     left_high * right_high + (middle >> 64) + (other >> 64)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn composes_at_the_edges() {
+        assert_eq!(compose(1, -1074, false), Some(5e-324));
+        assert_eq!(compose(1, -1075, false), Some(0.0));
+        assert_eq!(compose(3, -1076, false), Some(5e-324));
+        assert_eq!(compose(1 << 64, -1075 - 64, true), Some(5e-324));
+        assert_eq!(compose((1 << 53) - 1, 971, false), Some(f64::MAX));
+        assert_eq!(compose((1 << 54) - 1, 970, false), None);
+        assert_eq!(compose(1, 1024, false), None);
+        assert_eq!(compose(1, 100_000, false), None);
+        assert_eq!(compose(1, -100_000, false), Some(0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn composes_what_it_takes_apart(bits in 0..f64::INFINITY.to_bits()) {
+            let value = f64::from_bits(bits);
+            let (mantissa, exponent) = parts(value);
+            prop_assert_eq!(compose(mantissa.into(), exponent, false), Some(value));
+        }
+
+        #[test]
+        fn rounds_whole_numbers_as_conversions_do(value in 0..u128::MAX >> 1) {
+            prop_assert_eq!(compose(value, 0, false), Some(value as f64));
+            prop_assert_eq!(from_magnitude(&value.into()), Some(value as f64));
+        }
+    }
+}

@@ -18,7 +18,7 @@ mod rounding;
 mod trigonometry;
 
 pub use budget::Budget;
-pub use comparison::less;
+pub use comparison::compare;
 pub use complex::Complex;
 pub use integer::Integer;
 pub use literal::literal;

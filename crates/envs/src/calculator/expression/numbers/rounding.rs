@@ -121,3 +121,50 @@ fn round_float(value: f64, digits: i64) -> Computed<f64> {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_by_the_exact_value() {
+        for (value, digits, rounded) in [
+            (2.675, 2, 2.67),
+            (0.125, 2, 0.12),
+            (0.375, 2, 0.38),
+            (-0.125, 2, -0.12),
+            (1250.0, -2, 1200.0),
+            (1250.5, -2, 1300.0),
+            (1350.0, -2, 1400.0),
+            (-1350.0, -2, -1400.0),
+            (0.9, -1, 0.0),
+            (5e-324, 323, 0.0),
+            (5e-324, 324, 5e-324),
+            (1.4e308, -308, 1e308),
+        ] {
+            assert_eq!(
+                round_float(value, digits),
+                Ok(rounded),
+                "round({value}, {digits})"
+            );
+        }
+        assert!(round_float(1.7e308, -308).is_err());
+    }
+
+    #[test]
+    fn rounds_integers_to_tens() {
+        for (value, zeros, rounded) in [
+            (15, 1, 20),
+            (25, 1, 20),
+            (-25, 1, -20),
+            (149, 2, 100),
+            (150, 2, 200),
+            (7, 9, 0),
+        ] {
+            assert_eq!(
+                round_integer(Integer::Small(value), zeros),
+                Integer::Small(rounded)
+            );
+        }
+    }
+}

@@ -1,14 +1,12 @@
 //! From tokens to a program: the whole expression grammar of Python 3.11, in one pass.
 //!
-//! - this module: the input as a whole, conditional expressions, lambda's place, walking the tokens;
+//! - this module: the input as a whole, conditional expressions, where lambdas stand;
 //! - [`operators`]: everything between operands, without recursion;
 //! - [`operands`]: names, literals, calls, subscripts, attributes;
 //! - [`displays`]: what stands in brackets, comprehensions, assignment targets;
 //! - [`arguments`], [`lambda`]: the two lists with rules of their own;
-//! - [`hints`]: which message fits a source that does not parse.
-//!
-//! A source that does not parse is parsed a second time with hints on, as Python does: only then
-//! is it worth the time to find out what was meant.
+//! - [`walk`]: going along the tokens;
+//! - [`passes`], [`hints`]: which message fits a source that does not parse.
 
 mod arguments;
 mod displays;
@@ -16,11 +14,13 @@ mod hints;
 mod lambda;
 mod operands;
 mod operators;
+mod passes;
+mod walk;
 
 use std::borrow::Cow;
 
 use super::error::SyntaxFault;
-use super::lexer::{Kind, Token, Tokens, tokenize};
+use super::lexer::{Kind, Tokens, tokenize};
 use super::program::{Instruction, Node, Refusal};
 use operators::{Pending, Precedence};
 
@@ -75,11 +75,6 @@ impl Shape {
 /// lambda parameters, and format strings.
 const MAXIMUM_DEPTH: u32 = 300;
 
-/// Hints go over the same tokens again and again, so long sources get none, and after so many
-/// looks ahead the search ends.
-const MAXIMUM_HINTED_TOKENS: usize = 4096;
-const MAXIMUM_LOOKS: u32 = 4096;
-
 struct Parser<'s> {
     source: &'s str,
     tokens: Tokens,
@@ -113,131 +108,8 @@ impl<'s> Parser<'s> {
             hints: false,
             lenient: false,
             visited: Vec::new(),
-            looks: MAXIMUM_LOOKS,
+            looks: 0,
         }
-    }
-
-    /// Parses; if that fails, finds out what to say.
-    fn run(mut self) -> Result<Vec<Instruction>, SyntaxFault> {
-        let depth = self.depth;
-        let fault = match self.input() {
-            Ok(()) if self.tokens.ending.is_none() => return Ok(self.code),
-            Ok(()) => self.unexpected(),
-            Err(fault) => fault,
-        };
-        if let Some(ending) = self.reached_ending() {
-            return Err(ending);
-        }
-        if fault.message.is_some() {
-            return Err(fault);
-        }
-        let plain = SyntaxFault::unexpected(self.position(self.furthest));
-        let hinted = self.input_with_hints(depth);
-        let beyond = self.tokens.beyond.take();
-        let fault = self.reached_ending().or(beyond).or(hinted).unwrap_or(plain);
-        Err(self.prefer_unclosed(fault))
-    }
-
-    /// Parses a second time. Gives the fault if a hint explains it.
-    fn input_with_hints(&mut self, depth: u32) -> Option<SyntaxFault> {
-        if self.tokens.tokens.len() > MAXIMUM_HINTED_TOKENS {
-            return None;
-        }
-        self.at = 0;
-        self.depth = depth;
-        self.code.clear();
-        self.pending.clear();
-        self.hints = true;
-        self.lenient = true;
-        self.visited = vec![false; self.tokens.tokens.len()];
-        self.input().err().filter(|fault| fault.message.is_some())
-    }
-
-    /// What is wrong about the end of the source, if the parser came there.
-    fn reached_ending(&self) -> Option<SyntaxFault> {
-        let at_end = self.furthest + 1 >= self.tokens.tokens.len();
-        self.tokens.ending.clone().filter(|_| at_end)
-    }
-
-    /// A bracket that is never closed is the likelier cause of a fault on a later line.
-    fn prefer_unclosed(&self, fault: SyntaxFault) -> SyntaxFault {
-        let furthest = self.position(self.furthest);
-        match &self.tokens.unclosed {
-            Some(unclosed)
-                if self
-                    .source
-                    .get(unclosed.at..furthest)
-                    .is_some_and(|text| text.contains('\n')) =>
-            {
-                unclosed.clone()
-            }
-            _ => fault,
-        }
-    }
-
-    /// The token `ahead` of the next one; at the end, the end.
-    fn token(&mut self, ahead: usize) -> Token {
-        let last = self.tokens.tokens.len() - 1;
-        let index = (self.at + ahead).min(last);
-        self.furthest = self.furthest.max(index);
-        self.tokens.tokens[index]
-    }
-
-    fn peek(&mut self) -> Kind {
-        self.token(0).kind
-    }
-
-    fn peek_second(&mut self) -> Kind {
-        self.token(1).kind
-    }
-
-    fn advance(&mut self) {
-        self.at += 1;
-    }
-
-    fn eat(&mut self, kind: Kind) -> bool {
-        let found = self.peek() == kind;
-        self.at += usize::from(found);
-        found
-    }
-
-    fn expect(&mut self, kind: Kind) -> Parsed<()> {
-        if self.eat(kind) {
-            Ok(())
-        } else {
-            Err(self.unexpected())
-        }
-    }
-
-    fn unexpected(&self) -> SyntaxFault {
-        SyntaxFault::unexpected(self.position(self.at))
-    }
-
-    fn fault(&self, message: impl Into<Cow<'static, str>>, token: usize) -> SyntaxFault {
-        SyntaxFault::new(message, self.position(token))
-    }
-
-    /// A message that Python finds only in its second pass.
-    fn explained(&self, message: impl Into<Cow<'static, str>>, token: usize) -> SyntaxFault {
-        if self.hints {
-            self.fault(message, token)
-        } else {
-            self.unexpected()
-        }
-    }
-
-    fn position(&self, token: usize) -> usize {
-        let tokens = &self.tokens.tokens;
-        tokens
-            .get(token)
-            .or(tokens.last())
-            .map_or(0, |token| token.start as usize)
-    }
-
-    fn text(&self, token: Token) -> &'s str {
-        self.source
-            .get(token.start as usize..token.end as usize)
-            .unwrap_or_default()
     }
 
     /// Replaces all code from `start` on by a refusal.
@@ -270,20 +142,25 @@ impl<'s> Parser<'s> {
     }
 
     /// One expression: operators, a conditional expression, or a lambda.
-    ///
-    /// What follows `else` and a lambda's colon is again an expression that reaches just as far,
-    /// so these chains are a loop.
     fn expression(&mut self) -> Parsed {
-        let code = self.code.len();
-        let mut outermost = None;
-        self.depth += 1;
-        if self.depth > MAXIMUM_DEPTH {
+        if self.depth >= MAXIMUM_DEPTH {
             return Err(match self.lenient {
                 true => self.unexpected(),
                 false => self.fault("too many nested parentheses", self.at),
             });
         }
-        let shape = loop {
+        self.depth += 1;
+        let shape = self.expression_inside();
+        self.depth -= 1;
+        shape
+    }
+
+    /// What follows `else` and a lambda's colon is again an expression that reaches just as far, so
+    /// these chains are a loop.
+    fn expression_inside(&mut self) -> Parsed {
+        let code = self.code.len();
+        let mut outermost = None;
+        loop {
             let first = self.at;
             if self.eat(Kind::Lambda) {
                 self.lambda_parameters()?;
@@ -295,26 +172,33 @@ impl<'s> Parser<'s> {
             if self.hints {
                 self.hint_after_expression(first, shape)?;
             }
-            let end = self.at;
-            if !self.eat(Kind::If) {
-                break shape;
+            if self.condition()? {
+                outermost.get_or_insert(Node::IfExpression);
+                self.code.truncate(code);
+                continue;
             }
-            let condition = self.operators(Precedence::Or);
-            match condition.and_then(|_| self.expect(Kind::Else)) {
-                Err(fault) if self.lenient && fault.message.is_none() => {
-                    self.at = end;
-                    break shape;
-                }
-                found => found?,
+            return Ok(match outermost {
+                Some(node) => self.refuse_node(code, node),
+                None => shape,
+            });
+        }
+    }
+
+    /// `if condition else`, if it follows.
+    fn condition(&mut self) -> Parsed<bool> {
+        let start = self.at;
+        if !self.eat(Kind::If) {
+            return Ok(false);
+        }
+        let condition = self.operators(Precedence::Or);
+        match condition.and_then(|_| self.expect(Kind::Else)) {
+            Ok(()) => Ok(true),
+            Err(fault) if self.lenient && fault.message.is_none() => {
+                self.at = start;
+                Ok(false)
             }
-            outermost.get_or_insert(Node::IfExpression);
-            self.code.truncate(code);
-        };
-        self.depth -= 1;
-        Ok(match outermost {
-            Some(node) => self.refuse_node(code, node),
-            None => shape,
-        })
+            Err(fault) => Err(fault),
+        }
     }
 
     /// An expression or `name := expression`.

@@ -202,3 +202,51 @@ impl Parser<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::evaluate;
+
+    #[test]
+    fn operators_bind_as_in_python() {
+        for (source, result) in [
+            ("1 - 2 - 3", "-4"),
+            ("2 ** 3 ** 2", "512"),
+            ("-2 ** 2", "-4"),
+            ("2 ** -1 * 4", "2"),
+            ("2 ** -2 ** 2", "0.0625"),
+            ("7 % 4 * 2 // 3", "2"),
+            ("2 + 3 * 4 ** 2 - -1", "51"),
+            ("- - + 5", "5"),
+        ] {
+            let outcome = evaluate(source).map(|outcome| outcome.to_text());
+            assert_eq!(outcome.as_deref(), Ok(result), "{source}");
+        }
+    }
+
+    #[test]
+    fn not_stands_only_where_it_may() {
+        let is_syntax_error = |source| {
+            let error = evaluate(source).expect_err(source).to_string();
+            error.contains("invalid syntax")
+        };
+        for source in [
+            "not 1 < 2",
+            "1 and not 2",
+            "1 not in 2",
+            "not not 1",
+            "1 is not 2",
+        ] {
+            assert!(!is_syntax_error(source), "{source}");
+        }
+        for source in [
+            "1 + not 2",
+            "- not 1",
+            "1 < not 2",
+            "1 not 2",
+            "1 is not not 2",
+        ] {
+            assert!(is_syntax_error(source), "{source}");
+        }
+    }
+}
