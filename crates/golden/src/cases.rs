@@ -63,15 +63,17 @@ pub enum HarnessError {
         reason: String,
     },
     /// An operation that the harness does not have.
-    #[error("the operation {op} is unknown")]
+    #[error("{}: the operation {op} is unknown", path.display())]
     UnknownOp {
+        /// The file.
+        path: PathBuf,
         /// Its name.
         op: Text,
     },
 }
 
-/// The case files of a directory, in the order of their names.
-pub fn read_directory(directory: &Path) -> Result<Vec<CaseFile>, HarnessError> {
+/// The case files of a directory, in the order of their names; one or more.
+pub fn files(directory: &Path) -> Result<Vec<PathBuf>, HarnessError> {
     let unreadable = |error| HarnessError::Unreadable {
         path: directory.to_owned(),
         error,
@@ -92,10 +94,11 @@ pub fn read_directory(directory: &Path) -> Result<Vec<CaseFile>, HarnessError> {
         });
     }
     paths.sort();
-    paths.iter().map(|path| read_file(path)).collect()
+    Ok(paths)
 }
 
-fn read_file(path: &Path) -> Result<CaseFile, HarnessError> {
+/// Reads a case file.
+pub fn read_file(path: &Path) -> Result<CaseFile, HarnessError> {
     let text = std::fs::read_to_string(path).map_err(|error| HarnessError::Unreadable {
         path: path.to_owned(),
         error,

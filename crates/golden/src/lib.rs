@@ -27,11 +27,18 @@ pub use report::{Failure, Report};
 /// `op/name`, contain it.
 pub fn run_directory(directory: &Path, only: &str) -> Result<Report, HarnessError> {
     let mut report = Report::default();
-    for file in cases::read_directory(directory)? {
-        match ops::find(&file.op) {
-            Some(run) => run_file(&file, &run, only, &mut report),
-            None => return Err(HarnessError::UnknownOp { op: file.op }),
-        }
+    for path in cases::files(directory)? {
+        // A file that can't be run fails the whole, but the others still run.
+        let outcome = cases::read_file(&path).and_then(|file| match ops::find(&file.op) {
+            Some(run) => {
+                run_file(&file, &run, only, &mut report);
+                Ok(())
+            }
+            None => Err(HarnessError::UnknownOp { path, op: file.op }),
+        });
+        report
+            .broken
+            .extend(outcome.err().map(|error| error.to_string()));
     }
     Ok(report)
 }

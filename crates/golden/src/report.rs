@@ -24,6 +24,15 @@ pub struct Report {
     pub left_out: usize,
     /// The cases that are not as expected.
     pub failures: Vec<Failure>,
+    /// Why files could not be run at all.
+    pub broken: Vec<String>,
+}
+
+impl Report {
+    /// Whether every case is as expected and every file could be run.
+    pub fn is_success(&self) -> bool {
+        self.failures.is_empty() && self.broken.is_empty()
+    }
 }
 
 impl fmt::Display for Report {
@@ -31,6 +40,9 @@ impl fmt::Display for Report {
         for failure in &self.failures {
             let Failure { op, case, reason } = failure;
             writeln!(formatter, "FAILED {op}/{case}\n    {reason}")?;
+        }
+        for reason in &self.broken {
+            writeln!(formatter, "FAILED {reason}")?;
         }
         write!(
             formatter,

@@ -23,7 +23,7 @@ fn main() -> ExitCode {
     match volary_golden::run_directory(&directory(), only.map_or("", String::as_str)) {
         Ok(report) => {
             println!("{report}");
-            match report.failures.is_empty() {
+            match report.is_success() {
                 true => ExitCode::SUCCESS,
                 false => ExitCode::FAILURE,
             }
