@@ -228,14 +228,14 @@ fn row_mark(mark: &Mark) -> Option<AnyView> {
         Mark::Removed => marked("removed"),
         Mark::Inside => marked("changed inside"),
         Mark::Changed { was } => view! {
-            <span class="tree-mark">
+            <span class="tree-mark past">
                 "changed, was "
                 <del class="tree-was" dir="auto">{inert(was)}</del>
             </span>
         }
         .into_any(),
         Mark::Edited { removed, added } => view! {
-            <span class="tree-mark">
+            <span class="tree-mark past">
                 "changed"
                 {(!removed.is_empty())
                     .then(|| view! { ", less "<del class="tree-was" dir="auto">{inert(removed)}</del> })}

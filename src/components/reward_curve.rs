@@ -78,6 +78,7 @@ pub fn RewardCurve(
                     <line class="curve-zero" x1="0" x2=WIDTH.to_string() y1=zero y2=zero />
                     <path class="curve-rewards" d=move || curve.with(|curve| curve.rewards.clone()) />
                     <path class="curve-total" d=move || curve.with(|curve| curve.total.clone()) />
+                    <path class="curve-points" d=move || curve.with(|curve| curve.points.clone()) />
                     <line class="curve-here" x1=x_here x2=x_here y1="0" y2=HEIGHT.to_string() />
                 </svg>
                 <span class="curve-high">{move || curve.with(|curve| reward_text(curve.high))}</span>

@@ -11,14 +11,19 @@ pub const WIDTH: f64 = 600.0;
 pub const HEIGHT: f64 = 120.0;
 /// So many columns at most; a column has at most two points of the line.
 const COLUMNS: usize = 300;
-/// Space above the highest and below the lowest value.
+/// Space around the curve, so that nothing at an edge is cut off.
 const MARGIN: f64 = 6.0;
+/// So many steps at most are drawn with a point each.
+const POINTS: usize = 60;
 
 /// A reward curve.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
     /// The line of the running total, as the `d` of an SVG path. It starts at 0 after the reset.
     pub total: String,
+    /// The points of the line, if there are few enough to tell them apart: an SVG path of strokes
+    /// without length, which round ends make visible.
+    pub points: String,
     /// The bars of the single rewards, as the `d` of an SVG path.
     pub rewards: String,
     /// Where zero lies.
@@ -91,7 +96,12 @@ pub fn curve(episode: &Episode) -> Curve {
         bars.push(bar_span);
     }
     let scale = Scale::over(all);
+    let points = match steps {
+        1..=POINTS => point_path(&totals, &scale, steps),
+        _ => String::new(),
+    };
     Curve {
+        points,
         total: total_path(&totals, &scale, steps),
         rewards: reward_path(&bars, &scale),
         zero: scale.y(0.0),
@@ -101,14 +111,15 @@ pub fn curve(episode: &Episode) -> Curve {
     }
 }
 
-/// Where a step stands from left to right. The reset is at the left edge.
+/// Where a step stands from left to right. The reset is at the left.
 pub fn x_of_step(step: usize, steps: usize) -> f64 {
-    step as f64 / steps.max(1) as f64 * WIDTH
+    MARGIN + step as f64 / steps.max(1) as f64 * (WIDTH - 2.0 * MARGIN)
 }
 
-/// The step at a place between 0 (left) and 1 (right).
+/// The step at a place between 0 (left edge) and 1 (right edge).
 pub fn step_at(place: f64, steps: usize) -> usize {
-    (place.clamp(0.0, 1.0) * steps as f64).round() as usize
+    let inside = (place * WIDTH - MARGIN) / (WIDTH - 2.0 * MARGIN);
+    (inside.clamp(0.0, 1.0) * steps as f64).round() as usize
 }
 
 /// From values to heights.
@@ -140,7 +151,7 @@ impl Scale {
 
 fn total_path(totals: &[(Span, f64)], scale: &Scale, steps: usize) -> String {
     let mut path = Path::default();
-    path.go('M', 0.0, scale.y(0.0));
+    path.go('M', x_of_step(0, steps), scale.y(0.0));
     for (column, (span, last)) in totals.iter().enumerate() {
         let step = (column + 1) * steps / totals.len();
         let x = x_of_step(step, steps);
@@ -154,6 +165,15 @@ fn total_path(totals: &[(Span, f64)], scale: &Scale, steps: usize) -> String {
             path.go('L', x, scale.y(other));
         }
         path.go('L', x, scale.y(*last));
+    }
+    path.0
+}
+
+fn point_path(totals: &[(Span, f64)], scale: &Scale, steps: usize) -> String {
+    let mut path = Path::default();
+    for (column, (_, last)) in totals.iter().enumerate() {
+        path.go('M', x_of_step(column + 1, steps), scale.y(*last));
+        path.0.push_str("h0");
     }
     path.0
 }
@@ -222,7 +242,7 @@ mod tests {
     #[test]
     fn nothing_yet() {
         let curve = curve(&Episode::default());
-        assert_eq!(curve.total, "M0 114");
+        assert_eq!(curve.total, "M6 114");
         assert_eq!(curve.rewards, "");
         assert_eq!(curve.zero, HEIGHT - MARGIN);
     }
@@ -231,8 +251,9 @@ mod tests {
     fn totals_and_rewards_share_a_scale() {
         let curve = curve(&episode(&[1.0, 1.0, 0.0]));
         assert_eq!((curve.low, curve.high), (0.0, 2.0));
-        assert_eq!(curve.total, "M0 114L200 60L400 6L600 6");
-        assert_eq!(curve.rewards, "M200 114L200 60M400 114L400 60");
+        assert_eq!(curve.total, "M6 114L202 60L398 6L594 6");
+        assert_eq!(curve.points, "M202 60h0M398 6h0M594 6h0");
+        assert_eq!(curve.rewards, "M202 114L202 60M398 114L398 60");
     }
 
     #[test]

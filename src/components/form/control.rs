@@ -62,7 +62,7 @@ pub(super) fn text_field(
         <div class="field" class:invalid=move || fault.is_there()>
             <div class="field-label">
                 <label for=id.clone()>{move || shown_name(&label.get())}</label>
-                <span class="hint">{hint(field)}</span>
+                <span class="field-hint">{hint(field)}</span>
                 {aside}
             </div>
             <textarea
@@ -274,7 +274,7 @@ pub(super) fn choice(
         <div class="field" class:invalid=move || fault.is_there()>
             <div class="field-label">
                 <label for=id.clone()>{move || shown_name(&label.get())}</label>
-                <span class="hint">{hint(field)}</span>
+                <span class="field-hint">{hint(field)}</span>
                 {aside}
             </div>
             <select

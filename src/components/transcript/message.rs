@@ -67,8 +67,10 @@ pub(super) fn message_item(
 fn speaker(message: &AnyMessage) -> AnyView {
     match message {
         AnyMessage::Response(ToolResponseMessage { name, .. }) => view! {
-            <span class="speaker">"tool"</span>
-            <span class="tool-name" dir="auto">{inert(name)}</span>
+            <span class="speaker tool-name">
+                <span class="visually-hidden">"tool "</span>
+                <bdi>{inert(name)}</bdi>
+            </span>
         }
         .into_any(),
         other => view! { <span class="speaker">{other.role().as_str()}</span> }.into_any(),
