@@ -15,7 +15,7 @@ use volary_core::{
 };
 
 use super::NativeError;
-use super::node::Node;
+use super::node::{Fault, Node};
 
 /// A message in the native format.
 pub fn message_to_json(message: &AnyMessage) -> Json {
@@ -54,12 +54,12 @@ pub fn messages_to_json(messages: &[AnyMessage]) -> Json {
 
 /// Reads a message.
 pub fn message_from_json(value: &Json) -> Result<AnyMessage, NativeError> {
-    message(Node::root(value))
+    Ok(message(Node::root(value))?)
 }
 
 /// Reads several messages.
 pub fn messages_from_json(value: &Json) -> Result<Vec<AnyMessage>, NativeError> {
-    Node::root(value).each(message)
+    Ok(Node::root(value).each(message)?)
 }
 
 /// Tools in the native format.
@@ -69,7 +69,7 @@ pub fn tools_to_json<'a>(tools: impl IntoIterator<Item = &'a Tool>) -> Json {
 
 /// Reads tools.
 pub fn tools_from_json(value: &Json) -> Result<Vec<Tool>, NativeError> {
-    Node::root(value).each(tool)
+    Ok(Node::root(value).each(tool)?)
 }
 
 fn call_to_json(call: &ToolCall) -> Json {
@@ -104,7 +104,7 @@ fn parameters_to_json(parameters: &Parameters) -> Object {
     Object::from_pairs(object.into_iter().chain(extras).collect())
 }
 
-pub(super) fn message(node: Node<'_>) -> Result<AnyMessage, NativeError> {
+pub(super) fn message(node: Node<'_>) -> Result<AnyMessage, Fault> {
     let role = node.member("role", role)?;
     let body = Body {
         content: node.optional("content", |node| node.text())?,
@@ -127,11 +127,11 @@ pub(super) fn message(node: Node<'_>) -> Result<AnyMessage, NativeError> {
     })
 }
 
-fn flag(node: Node<'_>, key: &'static str) -> Result<bool, NativeError> {
+fn flag(node: Node<'_>, key: &'static str) -> Result<bool, Fault> {
     Ok(node.optional(key, |node| node.boolean())?.unwrap_or(false))
 }
 
-fn role(node: Node<'_>) -> Result<Role, NativeError> {
+fn role(node: Node<'_>) -> Result<Role, Fault> {
     let name = node.text()?;
     let found = Role::ALL.into_iter().find(|role| role.as_str() == &*name);
     found.ok_or_else(|| {
@@ -140,7 +140,7 @@ fn role(node: Node<'_>) -> Result<Role, NativeError> {
     })
 }
 
-fn call(node: Node<'_>) -> Result<ToolCall, NativeError> {
+fn call(node: Node<'_>) -> Result<ToolCall, Fault> {
     Ok(ToolCall {
         id: node.member("id", |node| node.text())?,
         function: ToolCallFunction {
@@ -150,7 +150,7 @@ fn call(node: Node<'_>) -> Result<ToolCall, NativeError> {
     })
 }
 
-pub(super) fn tool(node: Node<'_>) -> Result<Tool, NativeError> {
+pub(super) fn tool(node: Node<'_>) -> Result<Tool, Fault> {
     let unsafe_beside_others = node.optional("concurrency_safe", |node| node.boolean())?;
     Ok(Tool {
         info: FunctionInfo {
@@ -162,7 +162,7 @@ pub(super) fn tool(node: Node<'_>) -> Result<Tool, NativeError> {
     })
 }
 
-fn parameters(node: Node<'_>) -> Result<Parameters, NativeError> {
+fn parameters(node: Node<'_>) -> Result<Parameters, Fault> {
     let required = node.optional("required", |node| node.each(|node| node.text()))?;
     Ok(Parameters {
         properties: node.member("properties", |node| Ok(node.object()?.clone()))?,

@@ -33,7 +33,9 @@ use volary_core::object;
 
 use crate::episode::Episode;
 use crate::frames::{FrameHistory, FramePatch};
-use node::Node;
+use node::{Fault, Node};
+
+pub use node::Misfit;
 
 /// What `format` says.
 pub const FORMAT: &str = "volary-episode";
@@ -63,13 +65,8 @@ pub enum NativeError {
         version: i64,
     },
     /// Something is not as it must be.
-    #[error("{place}: {reason}.")]
-    Misfit {
-        /// Where, such as `steps[3].action`.
-        place: String,
-        /// What is wrong there.
-        reason: String,
-    },
+    #[error(transparent)]
+    Misfit(#[from] Box<Misfit>),
     /// A line of several could not be read.
     #[error("Line {line}: {error}")]
     Line {
@@ -235,7 +232,7 @@ pub fn episode_from_json(value: &Json) -> Result<Episode, NativeError> {
     })
 }
 
-fn frames(node: Node<'_>) -> Result<FrameHistory, NativeError> {
+fn frames(node: Node<'_>) -> Result<FrameHistory, Fault> {
     let mut history = FrameHistory::default();
     node.each(|node| {
         let pushed = history.push_patch(patch::frame_patch(node)?);

@@ -4,7 +4,18 @@ use std::fmt;
 
 use volary_core::json::{Json, Key, Object, Text};
 
-use super::NativeError;
+/// Something that is not as it must be. Boxed, since every reader passes it on.
+pub(crate) type Fault = Box<Misfit>;
+
+/// What is not as it must be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {reason}.")]
+pub struct Misfit {
+    /// Where, such as `steps[3].action`.
+    pub place: String,
+    /// What is wrong there.
+    pub reason: String,
+}
 
 /// A value and where it stands.
 #[derive(Clone, Copy)]
@@ -45,43 +56,43 @@ impl<'a> Node<'a> {
     }
 
     /// The error that this value is not as it must be.
-    pub fn refuse(&self, reason: impl Into<String>) -> NativeError {
+    pub fn refuse(&self, reason: impl Into<String>) -> Fault {
         let place = match self.place {
             Place::Root => "the whole".to_owned(),
             place => place.to_string(),
         };
-        NativeError::Misfit {
+        Box::new(Misfit {
             place,
             reason: reason.into(),
-        }
+        })
     }
 
-    fn expected<T>(&self, what: &str, found: Option<T>) -> Result<T, NativeError> {
+    fn expected<T>(&self, what: &str, found: Option<T>) -> Result<T, Fault> {
         found.ok_or_else(|| self.refuse(format!("must be {what}, is {}", kind(self.value))))
     }
 
-    pub fn object(&self) -> Result<&'a Object, NativeError> {
+    pub fn object(&self) -> Result<&'a Object, Fault> {
         self.expected("an object", self.value.as_object())
     }
 
-    pub fn list(&self) -> Result<&'a [Json], NativeError> {
+    pub fn list(&self) -> Result<&'a [Json], Fault> {
         self.expected("a list", self.value.as_list())
     }
 
-    pub fn text(&self) -> Result<Text, NativeError> {
+    pub fn text(&self) -> Result<Text, Fault> {
         self.expected("a text", self.value.as_text().cloned())
     }
 
-    pub fn boolean(&self) -> Result<bool, NativeError> {
+    pub fn boolean(&self) -> Result<bool, Fault> {
         self.expected("true or false", self.value.as_bool())
     }
 
-    pub fn number(&self) -> Result<f64, NativeError> {
+    pub fn number(&self) -> Result<f64, Fault> {
         self.expected("a number", self.value.as_f64())
     }
 
     /// A whole number from 0 on.
-    pub fn count(&self) -> Result<usize, NativeError> {
+    pub fn count(&self) -> Result<usize, Fault> {
         let count = self.value.as_i64();
         let count = count.and_then(|count| usize::try_from(count).ok());
         self.expected("a whole number, not negative", count)
@@ -91,8 +102,8 @@ impl<'a> Node<'a> {
     pub fn member<T>(
         &self,
         key: &'static str,
-        read: impl FnOnce(Node<'_>) -> Result<T, NativeError>,
-    ) -> Result<T, NativeError> {
+        read: impl FnOnce(Node<'_>) -> Result<T, Fault>,
+    ) -> Result<T, Fault> {
         match self.object()?.get(key) {
             Some(value) => read(Node {
                 value,
@@ -106,8 +117,8 @@ impl<'a> Node<'a> {
     pub fn optional<T>(
         &self,
         key: &'static str,
-        read: impl FnOnce(Node<'_>) -> Result<T, NativeError>,
-    ) -> Result<Option<T>, NativeError> {
+        read: impl FnOnce(Node<'_>) -> Result<T, Fault>,
+    ) -> Result<Option<T>, Fault> {
         match self.object()?.get(key) {
             None | Some(Json::Null) => Ok(None),
             Some(value) => read(Node {
@@ -121,8 +132,8 @@ impl<'a> Node<'a> {
     /// Reads each element of a list.
     pub fn each<T>(
         &self,
-        mut read: impl FnMut(Node<'_>) -> Result<T, NativeError>,
-    ) -> Result<Vec<T>, NativeError> {
+        mut read: impl FnMut(Node<'_>) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
         let elements = self.list()?.iter().enumerate();
         elements
             .map(|(index, value)| {
@@ -137,8 +148,8 @@ impl<'a> Node<'a> {
     /// Reads each member of an object.
     pub fn each_member<T>(
         &self,
-        read: impl Fn(&'a str, Node<'_>) -> Result<T, NativeError>,
-    ) -> Result<Vec<T>, NativeError> {
+        read: impl Fn(&'a str, Node<'_>) -> Result<T, Fault>,
+    ) -> Result<Vec<T>, Fault> {
         let members = self.object()?.iter();
         members
             .map(|(key, value)| {
@@ -154,7 +165,7 @@ impl<'a> Node<'a> {
     }
 
     /// The members that the format does not know.
-    pub fn unknown(&self, known: &[&str]) -> Result<Vec<(Key, Json)>, NativeError> {
+    pub fn unknown(&self, known: &[&str]) -> Result<Vec<(Key, Json)>, Fault> {
         let members = self.object()?.iter();
         Ok(members
             .filter(|(key, _)| !known.contains(&key.as_ref()))

@@ -9,7 +9,7 @@ use volary_core::json::{Json, Key, Object};
 use volary_core::{json, object};
 
 use super::NativeError;
-use super::node::Node;
+use super::node::{Fault, Node};
 use crate::frames::FramePatch;
 use crate::patch::{ListEdit, ObjectPatch, Patch, Splice};
 
@@ -30,11 +30,11 @@ impl FramePatch {
 
     /// Reads the JSON form.
     pub fn from_json(value: &Json) -> Result<FramePatch, NativeError> {
-        frame_patch(Node::root(value))
+        Ok(frame_patch(Node::root(value))?)
     }
 }
 
-pub(super) fn frame_patch(node: Node<'_>) -> Result<FramePatch, NativeError> {
+pub(super) fn frame_patch(node: Node<'_>) -> Result<FramePatch, Fault> {
     Ok(FramePatch {
         deepcopy: node.optional("deepcopy", |node| node.boolean())?,
         state: node.optional("state", patch)?.unwrap_or_default(),
@@ -95,7 +95,7 @@ fn edit_to_json(edit: &ListEdit) -> Json {
     }
 }
 
-fn patch(node: Node<'_>) -> Result<Patch, NativeError> {
+fn patch(node: Node<'_>) -> Result<Patch, Fault> {
     if node.value().is_null() {
         return Ok(Patch::Same);
     }
@@ -114,7 +114,7 @@ fn patch(node: Node<'_>) -> Result<Patch, NativeError> {
     }
 }
 
-fn splice(node: Node<'_>) -> Result<Splice, NativeError> {
+fn splice(node: Node<'_>) -> Result<Splice, Fault> {
     let [start, cut, end, insert] = node.list()? else {
         return Err(node.refuse("must have four elements"));
     };
@@ -132,7 +132,7 @@ fn splice(node: Node<'_>) -> Result<Splice, NativeError> {
     })
 }
 
-fn members_patch(node: Node<'_>) -> Result<ObjectPatch, NativeError> {
+fn members_patch(node: Node<'_>) -> Result<ObjectPatch, Fault> {
     let change = node.optional("change", |node| {
         node.each_member(|key, node| Ok((Key::Owned(key.to_owned()), patch(node)?)))
     })?;
@@ -147,7 +147,7 @@ fn members_patch(node: Node<'_>) -> Result<ObjectPatch, NativeError> {
     })
 }
 
-fn added(node: Node<'_>) -> Result<(usize, Key, Json), NativeError> {
+fn added(node: Node<'_>) -> Result<(usize, Key, Json), Fault> {
     match node.list()? {
         [place, Json::Text(key), value] => {
             let place = Node::root(place).count();
@@ -158,7 +158,7 @@ fn added(node: Node<'_>) -> Result<(usize, Key, Json), NativeError> {
     }
 }
 
-fn edit(node: Node<'_>) -> Result<ListEdit, NativeError> {
+fn edit(node: Node<'_>) -> Result<ListEdit, Fault> {
     if let Json::Integer(_) = node.value() {
         return Ok(ListEdit::Keep(node.count()?));
     }

@@ -5,7 +5,7 @@ use volary_core::{Frame, json, object};
 
 use super::NativeError;
 use super::message::{message, message_to_json, messages_to_json};
-use super::node::Node;
+use super::node::{Fault, Node};
 use crate::episode::{Ending, Outcome, Recipe, StepRecord, TaskReference};
 
 /// Seeds stay below this, so that readers that have only floats keep them.
@@ -30,7 +30,7 @@ pub fn recipe_to_json(recipe: &Recipe) -> Json {
 
 /// Reads a recipe.
 pub fn recipe_from_json(value: &Json) -> Result<Recipe, NativeError> {
-    recipe(Node::root(value))
+    Ok(recipe(Node::root(value))?)
 }
 
 /// A step in the native format: `{action, observation, reward, done, truncated}` or
@@ -64,7 +64,7 @@ pub fn step_to_json(step: &StepRecord) -> Json {
 
 /// Reads a step.
 pub fn step_from_json(value: &Json) -> Result<StepRecord, NativeError> {
-    step(Node::root(value))
+    Ok(step(Node::root(value))?)
 }
 
 /// A frame in the native format: `{deepcopy, state, info}`.
@@ -85,7 +85,7 @@ pub fn frame_from_json(value: &Json) -> Result<Frame, NativeError> {
     })
 }
 
-pub(super) fn recipe(node: Node<'_>) -> Result<Recipe, NativeError> {
+pub(super) fn recipe(node: Node<'_>) -> Result<Recipe, Fault> {
     let configuration = node.optional("configuration", |node| Ok(node.object()?.clone()))?;
     Ok(Recipe {
         environment: node.member("environment", |node| node.text())?,
@@ -100,14 +100,14 @@ pub(super) fn recipe(node: Node<'_>) -> Result<Recipe, NativeError> {
     })
 }
 
-fn seed(node: Node<'_>) -> Result<u64, NativeError> {
+fn seed(node: Node<'_>) -> Result<u64, Fault> {
     let seed = node.value().as_i64();
     let seed = seed.and_then(|seed| u64::try_from(seed).ok());
     seed.filter(|seed| *seed < SEED_LIMIT)
         .ok_or_else(|| node.refuse("must be a whole number from 0 to 2^53 - 1"))
 }
 
-pub(super) fn step(node: Node<'_>) -> Result<StepRecord, NativeError> {
+pub(super) fn step(node: Node<'_>) -> Result<StepRecord, Fault> {
     const KNOWN: [&str; 8] = [
         "action",
         "observation",
@@ -153,7 +153,7 @@ pub(super) fn ending_to_json(ending: &Ending) -> Json {
     }
 }
 
-pub(super) fn ending(node: Node<'_>) -> Result<Ending, NativeError> {
+pub(super) fn ending(node: Node<'_>) -> Result<Ending, Fault> {
     match node.value() {
         Json::Text(word) if &**word == "open" => Ok(Ending::Open),
         Json::Text(word) if &**word == "done" => Ok(Ending::Done),
