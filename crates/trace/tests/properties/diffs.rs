@@ -1,6 +1,8 @@
 use proptest::prelude::*;
 use volary_core::json::Json;
-use volary_trace::diff::{Child, Diff, diff, identical, text_difference};
+use volary_trace::diff::{
+    Child, Diff, DifferenceKind, Segment, diff, differences, identical, text_difference,
+};
 use volary_trace::patch::Patch;
 
 use crate::values::{change, edit, json, text};
@@ -73,4 +75,90 @@ proptest! {
         prop_assert_eq!(before.concat(), &*old);
         prop_assert_eq!(after.concat(), &*new);
     }
+}
+
+/// The changes in words: `+[3]` is new, `-[0]` is gone, `~a.b` changed.
+fn told(old: &str, new: &str) -> String {
+    let (old, new) = (Json::parse(old).unwrap(), Json::parse(new).unwrap());
+    let told = differences(&old, &new, 20).into_iter().map(|difference| {
+        let sign = match difference.kind {
+            DifferenceKind::Added => '+',
+            DifferenceKind::Removed => '-',
+            DifferenceKind::Changed => '~',
+        };
+        let path = difference.path.iter().map(|segment| match segment {
+            Segment::Key(key) => format!(".{key}"),
+            Segment::Index(index) => format!("[{index}]"),
+        });
+        format!("{sign}{}", path.collect::<String>())
+    });
+    told.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn changes_are_told_as_people_see_them() {
+    let cases = [
+        ("[1, 2]", "[1, 2]", ""),
+        (r#"["a", "b"]"#, r#"["a", "b", "c", "d"]"#, "+[2] +[3]"),
+        (r#"["a", "b"]"#, r#"["z", "a", "b"]"#, "+[0]"),
+        (r#"["a", "b", "c"]"#, r#"["a", "c"]"#, "-[1]"),
+        // A window that slides.
+        (
+            r#"["a", "b", "c", "d"]"#,
+            r#"["b", "c", "d", "e"]"#,
+            "-[0] +[3]",
+        ),
+        // A grid: the cells changed, none moved.
+        (
+            "[[0, 1, 0], [0, 0, 0]]",
+            "[[0, 0, 0], [0, 1, 0]]",
+            "~[0][1] ~[1][1]",
+        ),
+        ("[0, 1, 0, 0]", "[0, 0, 1, 0]", "~[1] ~[2]"),
+        // One element changed inside, others came before and after.
+        (
+            r#"[{"n": 1}, {"n": 2}, {"n": 3}]"#,
+            r#"[{"n": 0}, {"n": 1}, {"n": 2}, {"n": 4}]"#,
+            "+[0] ~[3].n",
+        ),
+        (r#"{"a": 1, "b": 2}"#, r#"{"b": 3, "c": 1}"#, "~.b +.c -.a"),
+        // Order alone changes no member.
+        (r#"{"a": 1, "b": 2}"#, r#"{"b": 2, "a": 1}"#, ""),
+        (r#"{"a": [1]}"#, r#"{"a": {"0": 1}}"#, "~.a"),
+        ("1", "1.0", "~"),
+    ];
+    for (old, new, expected) in cases {
+        assert_eq!(told(old, new), expected, "{old} to {new}");
+    }
+}
+
+#[test]
+fn long_lists_that_differ_throughout_take_no_long_time() {
+    let list = |step: i64| Json::List((0..20_000).map(|n| Json::from(n * step)).collect());
+    let mut longer = list(3);
+    if let Json::List(longer) = &mut longer {
+        longer.push(Json::Null);
+    }
+    assert_eq!(differences(&list(2), &longer, 10).len(), 10);
+}
+
+#[test]
+fn words_that_changed_are_whole_words() {
+    let told = |old: &'static str, new: &'static str| {
+        let parts = text_difference(old, new);
+        [
+            &old[parts.start],
+            &old[parts.removed],
+            &new[parts.added],
+            &new[parts.end],
+        ]
+    };
+    assert_eq!(
+        told("the red lamp", "the rod lamp"),
+        ["the ", "red", "rod", " lamp"]
+    );
+    assert_eq!(told("one", "one two"), ["one", "", " two", ""]);
+    assert_eq!(told("step 10", "step 19."), ["step ", "10", "19.", ""]);
+    assert_eq!(told("naïve", "naive"), ["", "naïve", "naive", ""]);
+    assert_eq!(told("same", "same"), ["same", "", "", ""]);
 }

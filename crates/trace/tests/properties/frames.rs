@@ -2,7 +2,8 @@ use proptest::prelude::*;
 use volary_core::Frame;
 use volary_core::json::Json;
 use volary_trace::diff::identical;
-use volary_trace::{FrameHistory, FramePatch};
+use volary_trace::native::{read, to_text};
+use volary_trace::{Episode, FrameHistory, FramePatch};
 
 use crate::values::{json, states};
 
@@ -88,4 +89,25 @@ proptest! {
             let _ = patch.apply(&mut Frame::default());
         }
     }
+}
+
+#[test]
+fn deep_states_change_at_the_bottom_and_are_saved() {
+    let nested = |bottom: i64| {
+        (0..900).fold(Json::from(bottom), |inner, level| match level % 2 {
+            0 => Json::List(vec![inner, Json::from(1)]),
+            _ => Json::Object([("deeper".into(), inner)].into_iter().collect()),
+        })
+    };
+    let frames: FrameHistory = [1, 2, 2]
+        .map(|bottom| Frame::new(nested(bottom), Json::Null))
+        .into_iter()
+        .collect();
+    assert!(identical(&frames.get(1).unwrap().state, &nested(2)));
+    let episode = Episode {
+        frames,
+        ..Episode::default()
+    };
+    let back = read(&to_text(&episode)).unwrap().episodes.remove(0);
+    assert_eq!(back.frames, episode.frames);
 }

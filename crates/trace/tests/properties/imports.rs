@@ -281,3 +281,18 @@ fn several_kinds_come_at_once() {
     let outcome = import(&files).unwrap();
     assert_eq!(outcome.episodes.len(), 4);
 }
+
+#[test]
+fn what_cannot_be_renderer_files_is_said() {
+    let refused = |frames: FrameHistory| {
+        let episode = Episode {
+            frames,
+            ..Episode::default()
+        };
+        to_zip(&episode).unwrap_err().to_string()
+    };
+    assert!(refused(FrameHistory::default()).contains("no frames"));
+    let large = Frame::new(vec![Json::Null; 100_000], Json::Null);
+    let many: FrameHistory = std::iter::repeat_n(large, 50).collect();
+    assert!(refused(many).contains("would take about 152 MB"));
+}
