@@ -24,6 +24,15 @@ const AIM: f64 = 100.0;
 
 const FOLDER: &str = "target/bench";
 
+/// What the compiler uses of WebAssembly; the same as in index.html.
+const FEATURES: [&str; 5] = [
+    "--enable-bulk-memory",
+    "--enable-nontrapping-float-to-int",
+    "--enable-sign-ext",
+    "--enable-reference-types",
+    "--enable-multivalue",
+];
+
 /// Builds the environments as the page has them, runs them in Chromium, and the original beside it.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
     setup::ensure(
@@ -72,7 +81,7 @@ fn build(project: &Project) -> Result<()> {
     run::run(bind.arg(&folder).arg(project.path(wasm)))?;
     let bound = folder.join("volary_bench_bg.wasm");
     let mut optimise = project.command("wasm-opt");
-    optimise.args(["-Oz", "--all-features", "-o"]);
+    optimise.arg("-Oz").args(FEATURES).arg("-o");
     run::run(optimise.arg(&bound).arg(&bound))?;
     let empty = "<!doctype html><title>Benchmark</title><link rel=icon href=data:,>";
     fs::write(folder.join("index.html"), empty).context("cannot write the benchmark's page")
