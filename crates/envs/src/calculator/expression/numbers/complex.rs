@@ -1,12 +1,13 @@
 //! Complex numbers, which come from powers of negative numbers and `abs` brings back.
 //!
-//! The formulas are those of CPython, step by step, since they decide about the last bit. The
-//! functions are the ones of `libm`, the same natively and in WebAssembly.
+//! The formulas are those of CPython, step by step, since they decide about the last bit. Functions
+//! that a power of a real number does not need are left to `libm`, which is the same natively and in
+//! WebAssembly.
 
 use std::ops::{Add, Mul, Neg, Sub};
 
 use super::super::error::EvaluationError;
-use super::{Computed, exponentiation, trigonometry};
+use super::{Computed, exponentiation, power, trigonometry};
 
 /// A complex number.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -189,11 +190,8 @@ impl Complex {
 
 /// The power of a positive float, without errors: what does not fit is infinite.
 fn real_power(base: f64, exponent: f64) -> f64 {
-    if exponent == 0.0 || base == 1.0 {
-        return 1.0;
+    match power::special(base, exponent) {
+        Ok(Some(power)) => power,
+        _ => exponentiation::power(base, exponent).unwrap_or(f64::INFINITY),
     }
-    if !base.is_finite() || !exponent.is_finite() {
-        return libm::pow(base, exponent);
-    }
-    exponentiation::power(base, exponent).unwrap_or(f64::INFINITY)
 }

@@ -63,8 +63,11 @@ pub fn floats(base: f64, exponent: f64) -> Computed {
     Ok(Value::Float(if negative { -magnitude } else { magnitude }))
 }
 
-/// Powers with zero, one, nan or an infinity in them.
-fn special(base: f64, exponent: f64) -> Computed<Option<f64>> {
+/// Powers with zero, one, nan or an infinity in them; `None` for all others.
+///
+/// # Errors
+/// Zero to a negative power.
+pub fn special(base: f64, exponent: f64) -> Computed<Option<f64>> {
     let magnitude = base.abs();
     Ok(Some(if exponent == 0.0 || base == 1.0 {
         1.0
