@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use crate::components::theme::Theme;
-use crate::components::{AlertBox, EmptyState, KeyHelp, ThemeSwitch};
+use crate::components::{AlertBox, KeyHelp, ThemeSwitch};
 use crate::playground::page::PlaygroundPage;
 use crate::playground::state::Playground;
 use crate::route::Route;
@@ -30,18 +30,8 @@ pub fn App() -> impl IntoView {
     let playground = Playground::provide();
     // Before anything is drawn: the worker starts while the page does.
     playground.warm_up();
-    let route = RwSignal::new(Route::parse(&location::hash()));
-    let follow = move |route: Route| {
-        if let Route::Playground(place) = route {
-            playground.follow(place);
-        }
-    };
-    follow(route.get_untracked());
-    location::on_change(move |hash| {
-        let next = Route::parse(&hash);
-        route.set(next.clone());
-        follow(next);
-    });
+    playground.follow(Route::parse(&location::hash()));
+    location::on_change(move |hash| playground.follow(Route::parse(&hash)));
     playground.write_address();
     playground.play_along();
     playground.offer_rescue();
@@ -56,7 +46,6 @@ pub fn App() -> impl IntoView {
     let help = RwSignal::new(false);
     keys::on_press(move |press| press_key(playground, help, &press));
 
-    let known = Memo::new(move |_| matches!(route.get(), Route::Playground(_)));
     view! {
         <a
             class="skip-link"
@@ -70,9 +59,7 @@ pub fn App() -> impl IntoView {
         </a>
         <Header help=help/>
         <main id="main" class="app-main" tabindex="-1">
-            <Show when=move || known.get() fallback=NotHere>
-                <PlaygroundPage/>
-            </Show>
+            <PlaygroundPage/>
         </main>
         <div class="notices">
             <AlertBox notice=playground.notice/>
@@ -118,15 +105,6 @@ fn Header(help: RwSignal<bool>) -> impl IntoView {
                 <ThemeSwitch theme=theme/>
             </div>
         </header>
-    }
-}
-
-#[component]
-fn NotHere() -> impl IntoView {
-    view! {
-        <EmptyState title="There is nothing here">
-            <p>"The address names a page that does not exist. "<a href="#/">"Go to the playground"</a>"."</p>
-        </EmptyState>
     }
 }
 

@@ -23,6 +23,7 @@ pub fn start() {
         None => {
             shell::rescue::watch();
             leptos::mount::mount_to_body(app::App);
+            shell::rescue::step_back();
         }
     }
 }

@@ -9,6 +9,10 @@ use volary_core::{AnyMessage, ToolRequestMessage, json};
 
 use super::state::Playground;
 use crate::projection::form::Form;
+use crate::shell;
+
+/// The id of the form of the policy.
+pub const POLICY_FORM: &str = "policy-form";
 
 const SCRIPT: &str = "Script";
 const POLICY_SEED: &str = "Policy seed";
@@ -217,7 +221,10 @@ impl Playground {
     /// fault is marked.
     pub(super) fn policy(self) -> Option<Plan> {
         let drive = self.drive;
-        let settings = drive.form.try_update(Form::submit).flatten()?;
+        let Some(settings) = drive.form.try_update(Form::submit).flatten() else {
+            shell::show_fault(POLICY_FORM);
+            return None;
+        };
         let delay = settings.get(DELAY).and_then(Json::as_f64);
         let max_steps = settings
             .get(MAXIMUM_STEPS)
@@ -233,6 +240,7 @@ impl Playground {
                     Err(error) => {
                         let reason = error.to_string();
                         drive.form.update(|form| form.refuse(SCRIPT, &reason));
+                        shell::show_fault(POLICY_FORM);
                         return None;
                     }
                 }

@@ -9,6 +9,10 @@ use volary_trace::call_id;
 
 use super::state::Playground;
 use crate::projection::form::Form;
+use crate::shell;
+
+/// The id of the form of the chosen tool.
+pub const TOOL_FORM: &str = "tool-form";
 
 /// The signals of the action that is being made.
 #[derive(Clone, Copy)]
@@ -82,6 +86,7 @@ impl Playground {
             return false;
         };
         let Some(Json::Object(arguments)) = hands.form.try_update(Form::submit).flatten() else {
+            shell::show_fault(TOOL_FORM);
             return false;
         };
         // Its id follows when the action is sent.

@@ -47,7 +47,7 @@ pub fn Hint() -> impl IntoView {
     };
     view! {
         <Show when=move || !seen.get()>
-            <aside class="hint" aria-label="First steps">
+            <aside class="first-steps" aria-label="First steps">
                 <ol>
                     {item(
                         Signal::derive(move || typed.get() || steps.get() > 0),

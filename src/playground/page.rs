@@ -6,7 +6,7 @@ use super::episode_bar::EpisodeBar;
 use super::frame_pane::FramePane;
 use super::hint::Hint;
 use super::policy_pane::PolicyPane;
-use super::setup_pane::SetupPane;
+use super::setup_pane::{ConfigurationPane, SetupPane};
 use super::state::use_playground;
 use super::tools_pane::ToolsPane;
 use super::transfer_dialogs::{ExportDialog, ShareDialog};
@@ -35,6 +35,7 @@ pub fn PlaygroundPage() -> impl IntoView {
                     <SetupPane/>
                     <ToolsPane/>
                     <PolicyPane/>
+                    <ConfigurationPane/>
                 </section>
                 <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">
                     <Hint/>

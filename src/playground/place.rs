@@ -16,8 +16,24 @@ use crate::shell::{self, location, timers};
 const REST: Duration = Duration::from_millis(400);
 
 impl Playground {
-    /// Follows the address: opens what it names, selects the step that it names.
-    pub fn follow(self, place: Place) {
+    /// Follows the address: opens what it names, selects the step that it names. An address that
+    /// leads nowhere leads to the playground, which says so.
+    pub fn follow(self, route: Route) {
+        match route {
+            Route::Playground(place) => self.follow_place(place),
+            Route::Unknown { path } => {
+                self.follow_place(Place::default());
+                let path: String = path.chars().take(60).collect();
+                self.alert(Notice::new(
+                    format!("There is nothing at \"{path}\"."),
+                    "The address names a page that does not exist.",
+                    "Go on here, in the playground.",
+                ));
+            }
+        }
+    }
+
+    fn follow_place(self, place: Place) {
         let here = self.place.get_untracked();
         let first = self.edition.get_untracked() == 0 && !self.is_opening();
         let elsewhere =

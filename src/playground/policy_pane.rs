@@ -1,11 +1,17 @@
 //! Letting a policy act: which one, its settings, Run and Stop.
 
+use std::time::Duration;
+
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use super::drive::{PolicyKind, Run};
-use super::state::use_playground;
+use super::drive::{POLICY_FORM, PolicyKind, Run};
+use super::state::{Playground, use_playground};
 use crate::components::SchemaForm;
+use crate::shell::{self, timers};
+
+/// Whoever waits so long may want to stop it.
+const LONG: Duration = Duration::from_millis(400);
 
 /// The policy and its settings.
 #[component]
@@ -39,10 +45,10 @@ pub fn PolicyPane() -> impl IntoView {
         playground.run();
     };
     let running = Memo::new(move |_| drive.run.get());
-    // A step that takes long can be ended even if nobody runs.
     let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
+    let slow = slow(playground, busy);
     view! {
-        <form class="policy-form" aria-label="Policy settings" novalidate on:submit=submit>
+        <form class="policy-form" id=POLICY_FORM aria-label="Policy settings" novalidate on:submit=submit>
             <h2>"Policy"</h2>
             <div class="field">
                 <label for="policy">"Policy"</label>
@@ -92,7 +98,8 @@ pub fn PolicyPane() -> impl IntoView {
                     >
                         "Run"
                     </button>
-                    <Show when=move || busy.get()>
+                    // A step that takes long can be ended even if nobody runs.
+                    <Show when=move || slow.get()>
                         <button type="button" on:click=move |_| playground.stop()>
                             "Stop"
                         </button>
@@ -101,4 +108,30 @@ pub fn PolicyPane() -> impl IntoView {
             </div>
         </form>
     }
+}
+
+/// Whether something has been under way for long.
+fn slow(playground: Playground, busy: Memo<bool>) -> RwSignal<bool> {
+    let slow = RwSignal::new(false);
+    let waits = StoredValue::new(0u32);
+    Effect::new(move |_| {
+        waits.update_value(|waits| *waits = waits.wrapping_add(1));
+        let wait = waits.get_value();
+        if !busy.get() {
+            if slow.get_untracked() {
+                slow.set(false);
+            }
+            return;
+        }
+        shell::spawn(async move {
+            timers::sleep(LONG).await;
+            let still = playground
+                .session
+                .with_untracked(|session| session.is_busy());
+            if waits.get_value() == wait && still {
+                slow.set(true);
+            }
+        });
+    });
+    slow
 }

@@ -125,7 +125,10 @@ impl Playground {
     }
 
     fn set_ending(self, ending: Ending) {
-        if self.episode.with_untracked(|episode| episode.ending != ending) {
+        if self
+            .episode
+            .with_untracked(|episode| episode.ending != ending)
+        {
             self.episode
                 .update_untracked(|episode| Arc::make_mut(episode).ending = ending);
         }

@@ -10,9 +10,13 @@ use super::state::Playground;
 use super::tasks::{self, TaskPlace, TaskSource};
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
+use crate::shell;
 
 /// A list of more tasks is not offered to choose from, but by number.
 pub const TASKS_IN_A_LIST: usize = 300;
+
+/// The id of the form of the configuration.
+pub const CONFIGURATION_FORM: &str = "configuration-form";
 
 /// Seeds end here, so that every JSON reader keeps them.
 const SEED_END: u64 = 1 << 53;
@@ -69,7 +73,10 @@ impl Playground {
                 self.configure(name, None);
                 self.reset();
             }
-            (None, Some(name)) => self.say_unknown(name),
+            (None, Some(name)) => {
+                self.begin(None);
+                self.say_unknown(name);
+            }
             (None, None) => {}
         }
     }
@@ -132,9 +139,11 @@ impl Playground {
         let seed = setup.seed.with_untracked(|seed| read_seed(seed));
         setup.seed_error.set(seed.err());
         let configuration = setup.form.try_update(Form::submit).flatten();
-        let (Ok(seed), Some(Json::Object(configuration))) = (seed, configuration) else {
+        let Some(Json::Object(configuration)) = configuration else {
+            shell::show_fault(CONFIGURATION_FORM);
             return;
         };
+        let Ok(seed) = seed else { return };
         let recipe = self.recipe(configuration, seed);
         self.depart_from_link();
         self.open(recipe, Vec::new());
@@ -210,8 +219,9 @@ impl Playground {
                 .collect();
             names.join(", ")
         });
+        let shown: String = name.chars().take(60).collect();
         self.alert(Notice::new(
-            format!("There is no environment \"{name}\"."),
+            format!("There is no environment \"{shown}\"."),
             "The address names one that this page does not have.",
             format!("Choose one of these: {known}."),
         ));

@@ -1,14 +1,15 @@
-//! The set-up: environment, task, configuration, seed, Reset.
+//! The set-up: environment, task, seed and Reset above; the configuration on its own, below what is
+//! used more often.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use super::setup::TASKS_IN_A_LIST;
+use super::setup::{CONFIGURATION_FORM, TASKS_IN_A_LIST};
 use super::state::use_playground;
 use super::tasks::{self, TaskPlace, TaskSource};
 use crate::components::SchemaForm;
 
-/// The set-up.
+/// Environment, task, seed, Reset.
 #[component]
 pub fn SetupPane() -> impl IntoView {
     let playground = use_playground();
@@ -26,7 +27,7 @@ pub fn SetupPane() -> impl IntoView {
     };
     view! {
         <form class="setup-form" aria-label="Set-up" novalidate on:submit=submit>
-            <h2>"Environment"</h2>
+            <h2 class="visually-hidden">"Set-up"</h2>
             <div class="field">
                 <label for="environment">"Environment"</label>
                 <select
@@ -43,7 +44,41 @@ pub fn SetupPane() -> impl IntoView {
                 <p class="help" id="environment-help">{summary}</p>
             </div>
             <TaskPicker/>
-            <SchemaForm form=setup.form id_prefix="configuration" legend="Configuration"/>
+            <SeedAndReset/>
+        </form>
+    }
+}
+
+/// The configuration, which Reset takes as well as its own button.
+#[component]
+pub fn ConfigurationPane() -> impl IntoView {
+    let playground = use_playground();
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        playground.reset();
+    };
+    view! {
+        <form
+            class="configuration-form"
+            id=CONFIGURATION_FORM
+            aria-label="Configuration of the environment"
+            novalidate
+            on:submit=submit
+        >
+            <SchemaForm form=playground.setup.form id_prefix="configuration" legend="Configuration"/>
+            <div class="button-row">
+                <button type="submit" class="quiet">"Apply configuration"</button>
+            </div>
+        </form>
+    }
+}
+
+#[component]
+fn SeedAndReset() -> impl IntoView {
+    let playground = use_playground();
+    let setup = playground.setup;
+    view! {
+        <div class="field-row">
             <div class="field">
                 <label for="seed">"Seed"</label>
                 <input
@@ -54,23 +89,15 @@ pub fn SetupPane() -> impl IntoView {
                     prop:value=move || setup.seed.get()
                     on:input=move |event| setup.seed.set(event_target_value(&event))
                     aria-invalid=move || setup.seed_error.get().map(|_| "true")
-                    aria-describedby="seed-help"
+                    aria-describedby=move || setup.seed_error.get().map(|_| "seed-error")
                 />
-                <p id="seed-help" class=move || {
-                    if setup.seed_error.get().is_some() { "error" } else { "help" }
-                }>
-                    {move || {
-                        setup
-                            .seed_error
-                            .get()
-                            .unwrap_or("Whatever is random in the environment follows from it.")
-                    }}
-                </p>
             </div>
-            <div class="button-row">
-                <button type="submit">"Reset"</button>
-            </div>
-        </form>
+            <button type="submit">"Reset"</button>
+        </div>
+        {move || {
+            let error = setup.seed_error.get();
+            error.map(|error| view! { <p class="error" id="seed-error">{error}</p> })
+        }}
     }
 }
 

@@ -4,6 +4,7 @@ use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_core::json::Text;
 
+use super::hands::TOOL_FORM;
 use super::state::use_playground;
 use crate::components::{EmptyState, Glyph, Icon, SchemaForm};
 
@@ -11,6 +12,7 @@ use crate::components::{EmptyState, Glyph, Icon, SchemaForm};
 #[component]
 pub fn ToolsPane() -> impl IntoView {
     let playground = use_playground();
+    let hands = playground.hands;
     let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
     let may_step = Memo::new(move |_| {
         playground.session.with(|session| {
@@ -41,6 +43,15 @@ pub fn ToolsPane() -> impl IntoView {
                 </button>
                 <button
                     type="button"
+                    prop:disabled=move || hands.tool.with(Option::is_none)
+                    on:click=move |_| {
+                        playground.add_call();
+                    }
+                >
+                    {move || if hands.editing.get().is_some() { "Save call" } else { "Add call" }}
+                </button>
+                <button
+                    type="button"
                     class="quiet"
                     prop:disabled=move || busy.get() || steps.get() == 0
                     on:click=move |_| playground.go_back(steps.get_untracked().saturating_sub(1))
@@ -48,8 +59,10 @@ pub fn ToolsPane() -> impl IntoView {
                     "Undo"
                 </button>
             </div>
-            <p class="help">{progress}</p>
-            <p class="help">{move || preview(playground)}</p>
+            <p class="help">
+                {move || progress().unwrap_or_else(|| preview(playground))}
+            </p>
+            <Besides/>
         </section>
     }
 }
@@ -115,29 +128,10 @@ fn ToolForm() -> impl IntoView {
     let form = move || {
         name.get().map(|name| {
             view! {
-                <form class="tool-form" aria-label=name.to_string() novalidate on:submit=submit>
+                <form class="tool-form" id=TOOL_FORM aria-label=name.to_string() novalidate on:submit=submit>
                     <SchemaForm form=hands.form id_prefix="tool"/>
-                    <div class="button-row">
-                        <button
-                            type="button"
-                            on:click=move |_| {
-                                playground.add_call();
-                            }
-                        >
-                            {move || {
-                                if hands.editing.get().is_some() { "Save call" } else { "Add call" }
-                            }}
-                        </button>
-                        <button
-                            type="button"
-                            class="quiet"
-                            on:click=move |_| playground.choose_no_tool()
-                        >
-                            "No tool"
-                        </button>
-                        // What Enter in a field presses.
-                        <button type="submit" hidden tabindex="-1">"Send"</button>
-                    </div>
+                    // What Enter in a field presses.
+                    <button type="submit" hidden tabindex="-1">"Send"</button>
                 </form>
             }
             .into_any()
@@ -188,16 +182,37 @@ fn CallQueue() -> impl IntoView {
         <Show when=move || !hands.calls.with(Vec::is_empty)>
             <ol class="call-queue" aria-label="Calls of the action">{rows}</ol>
         </Show>
-        <details class="words">
-            <summary>"Say something besides"</summary>
+    }
+}
+
+/// What else an action can hold, or leave out.
+#[component]
+fn Besides() -> impl IntoView {
+    let playground = use_playground();
+    let hands = playground.hands;
+    view! {
+        <details class="besides">
+            <summary>"More about the action"</summary>
             <div class="field">
                 <label for="words">"Message"</label>
                 <textarea
                     id="words"
                     rows="2"
+                    aria-describedby="words-help"
                     prop:value=move || hands.words.get()
                     on:input=move |event| hands.words.set(event_target_value(&event))
                 ></textarea>
+                <p class="help" id="words-help">"What is said besides the calls."</p>
+            </div>
+            <div class="button-row">
+                <button
+                    type="button"
+                    class="small"
+                    prop:disabled=move || hands.tool.with(Option::is_none)
+                    on:click=move |_| playground.choose_no_tool()
+                >
+                    "Choose no tool"
+                </button>
             </div>
         </details>
     }

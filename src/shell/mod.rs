@@ -33,6 +33,17 @@ pub fn spawn(future: impl Future<Output = ()> + 'static) {
     wasm_bindgen_futures::spawn_local(future);
 }
 
+/// Brings the first field that is marked as wrong before the person, once it is marked.
+pub fn show_fault(form: &'static str) {
+    timers::next_frame(move || {
+        let document = web_sys::window().and_then(|window| window.document());
+        let form = document.and_then(|document| document.get_element_by_id(form));
+        if let Some(form) = form {
+            element::focus_first_fault(&form);
+        }
+    });
+}
+
 /// A random whole number below 2^53, so that every JSON reader keeps it.
 pub fn random_number() -> u64 {
     // Lossless: a float below 2^53 without fraction.

@@ -24,6 +24,17 @@ pub fn watch() {
     std::panic::set_hook(Box::new(|info| show(&info.to_string())));
 }
 
+/// Moves the message behind everything else: it is the last thing on the page.
+pub fn step_back() {
+    let document = web_sys::window().and_then(|window| window.document());
+    let body = document.as_ref().and_then(web_sys::Document::body);
+    let broken = document.and_then(|document| document.get_element_by_id("broken"));
+    if let (Some(body), Some(broken)) = (body, broken) {
+        // Both stand in the document, so one can be moved within the other.
+        let _ = body.append_child(&broken);
+    }
+}
+
 /// Says how to get at the episode that is to be saved.
 pub fn save_with(save: impl Fn() -> Option<String> + 'static) {
     SAVE.set(Some(Box::new(save)));
