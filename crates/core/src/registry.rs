@@ -129,7 +129,8 @@ impl EnvironmentEntry {
 
 /// The configuration with its defaults, if it fits.
 fn checked(schema: &Json, configuration: &Object) -> Result<Object, RegistryError> {
-    let filled = schema::with_defaults(schema, configuration);
+    let mut filled = schema::with_defaults(schema, configuration);
+    schema::read_numbers(schema, &mut filled);
     let value = Json::Object(filled);
     let problems = schema::check(schema, &value);
     match value {

@@ -10,6 +10,7 @@ mod check;
 mod words;
 
 use crate::fields::FieldError;
+use crate::json::number::{float_from_text, integer_from_text};
 use crate::json::{Json, Key, Object};
 
 /// All that is wrong with a value, in the order of the schema. Paths are like `tags[2].name`; the
@@ -24,6 +25,31 @@ pub fn with_defaults(schema: &Json, object: &Object) -> Object {
     let mut left = DEFAULTS_LIMIT;
     fill(schema, schema, &mut filled, &mut left);
     filled
+}
+
+/// Puts numbers in the place of texts that hold one, wherever the schema wants a number: aviary's
+/// configurations take such texts. Forms and tools do not use this; there a text is a text.
+pub fn read_numbers(schema: &Json, object: &mut Object) {
+    let properties = schema.get("properties").and_then(Json::as_object);
+    for (name, property) in properties.into_iter().flat_map(Object::iter) {
+        let kind = property.get("type").and_then(Json::as_text);
+        match (kind.map(|kind| &**kind), object.get_mut(name)) {
+            (Some("number"), Some(value @ Json::Text(_))) => {
+                let number = value.as_text().and_then(|text| float_from_text(text));
+                if let Some(number) = number {
+                    *value = Json::Float(number);
+                }
+            }
+            (Some("integer"), Some(value @ Json::Text(_))) => {
+                let number = value.as_text().and_then(|text| integer_from_text(text));
+                if let Some(number) = number {
+                    *value = Json::Integer(number);
+                }
+            }
+            (Some("object"), Some(Json::Object(inner))) => read_numbers(property, inner),
+            _ => {}
+        }
+    }
 }
 
 /// The schema that a schema stands for: follows `$ref` within `root`. `None` if it leads nowhere.
@@ -100,6 +126,26 @@ mod tests {
         let filled = with_defaults(&schema, &crate::object!({"b": {"y": "own"}}));
         let expected = crate::object!({"b": {"y": "own", "x": null}, "a": 1});
         assert_eq!(filled, expected);
+    }
+
+    #[test]
+    fn texts_are_read_where_numbers_are_wanted() {
+        let schema = json!({
+            "properties": {
+                "number": {"type": "number"},
+                "whole": {"type": "integer"},
+                "text": {"type": "string"},
+                "inner": {"type": "object", "properties": {"number": {"type": "number"}}}
+            }
+        });
+        let mut object = crate::object!({
+            "number": " 1_0.5 ", "whole": "7", "text": "8", "inner": {"number": "x"}
+        });
+        read_numbers(&schema, &mut object);
+        let expected = crate::object!({
+            "number": 10.5, "whole": 7, "text": "8", "inner": {"number": "x"}
+        });
+        assert_eq!(object, expected);
     }
 
     #[test]
