@@ -3,8 +3,8 @@
 //! - [`policy`]: what a policy is; [`scripted`], [`random`] (by [`draw`]), [`oracle`] need no model.
 //! - [`model`]: what models are sent and what they answer, for policies that ask one.
 //! - [`runner`]: opens a recipe, steps it, re-runs it up to any step.
-//! - [`rollout`]: a whole episode of an environment under a policy, with limits.
-//! - [`check`]: whether a recorded episode is what happens.
+//! - [`mod@rollout`]: a whole episode of an environment under a policy, with limits.
+//! - [`mod@check`]: whether a recorded episode is what happens.
 
 pub mod check;
 pub mod draw;

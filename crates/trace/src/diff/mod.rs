@@ -1,8 +1,8 @@
 //! What changed between two JSON values, as a shape that is walked beside the two values: it holds
 //! places, no values, so a diff of a large state in which little changed is small.
 //!
-//! - [`compare`]: how the shape is found. Linear in the size of the values.
-//! - [`align`]: which elements of two lists belong together.
+//! - `compare`: how the shape is found. Linear in the size of the values.
+//! - `align`: which elements of two lists belong together.
 //! - [`text`]: what changed within a text.
 //!
 //! What always holds: only what is [`identical`] counts as the same, so a patch made from a diff

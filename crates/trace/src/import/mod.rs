@@ -2,12 +2,12 @@
 //! was, and what could not be read.
 //!
 //! Files are recognised by what they hold; names only help to order them. Each format is one file
-//! here and one line in [`FORMATS`]. A format takes the files that it understands and leaves the
+//! here and one line in `FORMATS`. A format takes the files that it understands and leaves the
 //! others to the next.
 //!
-//! - [`files`]: the files of one drop or one zip, read only when needed. [`describe`]: what a file
+//! - `files`: the files of one drop or one zip, read only when needed. `describe`: what a file
 //!   seems to be, for people.
-//! - [`native`]: Volary's own format. [`renderer`]: Aviary Renderer files.
+//! - `native`: Volary's own format. `renderer`: Aviary Renderer files.
 
 mod describe;
 mod files;

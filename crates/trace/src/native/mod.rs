@@ -6,7 +6,7 @@
 //!  "start": [message], "steps": [step], "frames": [patch], "ending", "metadata"}
 //! ```
 //!
-//! - [`message`]: messages and tools. [`step`]: recipes, steps, frames, endings. [`patch`]: what
+//! - `message`: messages and tools. `step`: recipes, steps, frames, endings. `patch`: what
 //!   makes each frame out of the one before.
 //!
 //! What always holds: what is written reads back as the same episode: special floats, integers of

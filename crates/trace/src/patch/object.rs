@@ -1,0 +1,118 @@
+//! Patches of objects: members that change, go and come.
+
+use volary_core::json::{Json, Key, Object};
+
+use super::{ObjectPatch, Patch, PatchError, misfit, weight};
+use crate::diff::ObjectDiff;
+
+impl ObjectPatch {
+    pub(super) fn of(diff: &ObjectDiff, old: &Object, new: &Object, depth: usize) -> ObjectPatch {
+        let mut patch = ObjectPatch::default();
+        let mut kept = old
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| diff.removed.binary_search(place).is_err())
+            .map(|(_, pair)| pair);
+        let mut changed = diff.members.iter().peekable();
+        for (place, (key, value)) in new.iter().enumerate() {
+            let member = changed.next_if(|member| member.place == place);
+            match member.map(|member| &member.change) {
+                Some(None) => patch.add.push((place, key.clone(), value.clone())),
+                // The order was kept, so the old members come along one by one.
+                stays => {
+                    if let (Some((_, before)), Some(Some(change))) = (kept.next(), stays) {
+                        let change = Patch::of(change, before, value, depth);
+                        patch.change.push((key.clone(), change));
+                    }
+                }
+            }
+        }
+        let keys: Vec<&Key> = old.keys().collect();
+        patch.remove = diff
+            .removed
+            .iter()
+            .map(|&place| keys[place].clone())
+            .collect();
+        patch
+    }
+
+    pub(super) fn apply(&self, object: &mut Object) -> Result<(), PatchError> {
+        let mut pairs: Vec<(Key, Json)> = std::mem::take(object).into_iter().collect();
+        let mut finder = Finder::default();
+        for (key, patch) in &self.change {
+            let place = finder.find(&pairs, key)?;
+            patch.apply(&mut pairs[place].1)?;
+        }
+        if !self.remove.is_empty() {
+            let mut finder = Finder::default();
+            let mut gone = vec![false; pairs.len()];
+            for key in &self.remove {
+                gone[finder.find(&pairs, key)?] = true;
+            }
+            let mut gone = gone.into_iter();
+            pairs.retain(|_| !gone.next().unwrap_or_default());
+        }
+        *object = if self.add.is_empty() {
+            Object::from_distinct(pairs)
+        } else {
+            self.added(pairs)?
+        };
+        Ok(())
+    }
+
+    fn added(&self, pairs: Vec<(Key, Json)>) -> Result<Object, PatchError> {
+        let length = pairs.len() + self.add.len();
+        let mut all = Vec::with_capacity(length);
+        let mut pairs = pairs.into_iter();
+        for (place, key, value) in &self.add {
+            let missing = place.checked_sub(all.len()).ok_or(misfit("object"))?;
+            all.extend(pairs.by_ref().take(missing));
+            if all.len() != *place {
+                return Err(misfit("object"));
+            }
+            all.push((key.clone(), value.clone()));
+        }
+        all.extend(pairs);
+        let object = Object::from_pairs(all);
+        // A key that was there already does not come.
+        (object.len() == length)
+            .then_some(object)
+            .ok_or(misfit("object"))
+    }
+
+    pub(super) fn weight(&self) -> usize {
+        let change: usize = self
+            .change
+            .iter()
+            .map(|(_, patch)| 1 + patch.weight())
+            .sum();
+        let add: usize = self.add.iter().map(|(_, _, value)| 1 + weight(value)).sum();
+        1 + change + add + self.remove.len()
+    }
+}
+
+/// Finds members. Those of a patch come in the order of the object, so the search goes on where it
+/// left off. A file that somebody sorted may need to start anew, but not for ever.
+#[derive(Default)]
+struct Finder {
+    next: usize,
+    restarts: usize,
+}
+
+impl Finder {
+    fn find(&mut self, pairs: &[(Key, Json)], key: &str) -> Result<usize, PatchError> {
+        const MOST_RESTARTS: usize = 1000;
+        let within = |from: usize, to: usize| {
+            let places = pairs.get(from..to)?.iter();
+            let found = places.into_iter().position(|(known, _)| known == key)?;
+            Some(from + found)
+        };
+        let place = within(self.next, pairs.len()).or_else(|| {
+            self.restarts += 1;
+            within(0, self.next).filter(|_| self.restarts < MOST_RESTARTS)
+        });
+        let place = place.ok_or(misfit("object"))?;
+        self.next = place + 1;
+        Ok(place)
+    }
+}
