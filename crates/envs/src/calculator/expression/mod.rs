@@ -5,11 +5,11 @@
 //! read, so that a list is refused as a list and not as a syntax error.
 //!
 //! What always holds: no input panics, overflows the stack or takes long. Nothing recurses but
-//! brackets, of which 200 may be open; the sizes of integers are capped ([`numbers::Budget`]), where
+//! brackets, of which 200 may be open; the sizes of integers are capped (`numbers::budget`), where
 //! CPython would go on for hours. Results are the same bit for bit natively and in WebAssembly: no
 //! function of the platform's mathematical library is used.
 //!
-//! The way of an expression: [`lexer`] → [`parser`] → [`program`] → [`evaluate`](mod@evaluate).
+//! The way of an expression: `lexer` → `parser` → `program` → `evaluate`.
 
 mod error;
 mod evaluate;

@@ -2,9 +2,9 @@
 //!
 //! The platform's own function differs between machines, and between native code and WebAssembly;
 //! this one gives the float nearest to the true power everywhere. It computes
-//! `2^(y * log2 x)` with whole numbers of 128 bits, of which more than 110 are right: the true power
-//! would have to lie within 2^-60 of the distance of two floats from the middle between them
-//! to be rounded wrongly. Powers that lie *exactly* in the middle are whole powers of short
+//! `2^(y * log2 x)` with whole numbers of 128 bits, of which at least 100 are right: the true power
+//! would have to lie nearer to the middle between two floats than 2^-45 of their distance to be
+//! rounded wrongly. Powers that lie *exactly* in the middle are whole powers of short
 //! mantissas, and these are computed exactly before.
 
 use super::float::{self, high_product};
