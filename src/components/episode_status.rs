@@ -5,10 +5,10 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trace::Episode;
 
-use super::text::inert;
 use crate::projection::summary::{Standing, State, standing};
 
-/// The status **Episode**: reward, number of steps, and whether it is done or truncated.
+/// The status **Episode**: reward, number of steps, and whether it is done or truncated. Why it is
+/// stands at the end of the transcript.
 #[component]
 pub fn EpisodeStatus(
     /// The episode.
@@ -17,16 +17,13 @@ pub fn EpisodeStatus(
 ) -> impl IntoView {
     let standing = Memo::new(move |_| episode.with(|episode| standing(episode)));
     let state = move || {
-        let (tone, word, reason) = match standing.get().state {
-            State::Open => ("badge", "open", None),
-            State::Done => ("badge good", "done", None),
-            State::Truncated(reason) => ("badge notice", "truncated", Some(reason)),
-            State::Crashed(message) => ("badge bad", "crashed", Some(message)),
-        };
-        view! {
-            <span class=tone>{word}</span>
-            {reason.map(|reason| view! { <span class="status-reason">{inert(&reason)}</span> })}
-        }
+        let (tone, word) = standing.with(|standing| match standing.state {
+            State::Open => ("badge", "open"),
+            State::Done => ("badge good", "done"),
+            State::Truncated => ("badge notice", "truncated"),
+            State::Crashed => ("badge bad", "crashed"),
+        });
+        view! { <span class=tone>{word}</span> }
     };
     let reward = move || standing.with(|Standing { reward, .. }| reward.clone());
     let steps = move || standing.with(|Standing { steps, .. }| steps.clone());

@@ -226,9 +226,15 @@ fn row_mark(mark: &Mark) -> Option<AnyView> {
         Mark::Same => return None,
         Mark::Added => marked("added"),
         Mark::Removed => marked("removed"),
-        Mark::Inside => marked("changed inside"),
+        Mark::Inside => view! {
+            <span class="tree-mark dot" title="changed inside">
+                <span class="visually-hidden">"changed inside"</span>
+            </span>
+        }
+        .into_any(),
         Mark::Changed { was } => view! {
-            <span class="tree-mark past">
+            // A longer one gets a line of its own.
+            <span class="tree-mark" class:past={was.len() > 16}>
                 "changed, was "
                 <del class="tree-was" dir="auto">{inert(was)}</del>
             </span>

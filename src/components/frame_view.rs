@@ -147,7 +147,7 @@ fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>)
                 </p>
                 <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
                     <rect class="gauge-scale" x="0" y="1" width="100" height="4" />
-                    <rect class="gauge-fill" x="0" y="1" width=place(value).to_string() height="4" />
+                    <rect class="gauge-fill" x="0" y="1" width=place(value).max(0.75).to_string() height="4" />
                     {target
                         .map(|target| {
                             let x = (place(target) - 0.5).clamp(0.0, LENGTH - 1.0).to_string();
@@ -167,9 +167,16 @@ fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>)
 fn drawing(label: &Text, (width, height): (f64, f64), shapes: &[Shape]) -> AnyView {
     let (width, height) = (drawable(width).max(1.0), drawable(height).max(1.0));
     let shapes = shapes.iter().map(shape).collect_view();
+    // Words fit drawings of any unit.
+    let font_size = (width.min(height) / 20.0).to_string();
     view! {
         <figure class="drawing">
-            <svg viewBox=format!("0 0 {width} {height}") role="img" aria-label=label.to_string()>
+            <svg
+                viewBox=format!("0 0 {width} {height}")
+                role="img"
+                aria-label=label.to_string()
+                font-size=font_size
+            >
                 {shapes}
             </svg>
             <figcaption class="faint" dir="auto">{inert(label)}</figcaption>

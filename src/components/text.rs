@@ -28,6 +28,14 @@ pub fn inert(text: &str) -> AnyView {
         .into_any()
 }
 
+/// A name as it is, which may be broken after each underscore, point and slash.
+pub fn inert_name(name: &str) -> AnyView {
+    name.split_inclusive(['_', '.', '/'])
+        .map(|part| view! { {inert(part)}<wbr /> })
+        .collect_view()
+        .into_any()
+}
+
 /// How much of a long text is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fold {

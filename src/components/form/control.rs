@@ -63,6 +63,7 @@ pub(super) fn text_field(
             <div class="field-label">
                 <label for=id.clone()>{move || shown_name(&label.get())}</label>
                 <span class="field-hint">{hint(field)}</span>
+                {blank_choice(editor, field, &place, label, fault, blank)}
                 {aside}
             </div>
             <textarea
@@ -81,7 +82,6 @@ pub(super) fn text_field(
                 on:input=typed
                 on:keydown=pressed
             ></textarea>
-            {blank_choice(editor, field, &place, label, fault, blank)}
             {help_text(editor, field, &place)}
             {fault.words(id)}
         </div>
@@ -179,15 +179,14 @@ fn blank_choice(
             }
         };
         Some(view! {
-            <label class="blank-choice">
-                <span>"Blank means"</span>
-                <select
-                    aria-label=move || format!("Blank {} means", label.get())
-                    on:change=choose
-                >
-                    {options}
-                </select>
-            </label>
+            <select
+                class="blank-choice"
+                aria-label=move || format!("What no {} means", label.get())
+                title="What it means to leave this blank"
+                on:change=choose
+            >
+                {options}
+            </select>
         })
     }
 }
@@ -201,7 +200,16 @@ pub(super) fn flag(
 ) -> AnyView {
     let id = editor.id(&place);
     let fault = Fault::of(editor, &place);
-    let checked = editor.look(&place, |draft| *draft == Draft::Flag(true), false);
+    let flag = editor.look(
+        &place,
+        |draft| match draft {
+            Draft::Flag(flag) => Some(*flag),
+            _ => None,
+        },
+        None,
+    );
+    let default = field.default.as_ref().and_then(Json::as_bool);
+    let checked = move || flag.get().or(default).unwrap_or_default();
     let target = place.clone();
     view! {
         <div class="field flag" class:invalid=move || fault.is_there()>

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::Json;
 
 use super::Editor;
 use super::control::{choice, flag, text_field};
@@ -31,7 +32,7 @@ pub(super) fn labelled_field(
         Kind::List { item, most, .. } => list(editor, field, item, *most, place, label),
         Kind::Map { value } => map(editor, field, value, place, label),
         Kind::Either(variants) => either(editor, field, variants, place, label),
-        Kind::Flag if field.required && !field.nullable => flag(editor, field, place, label),
+        Kind::Flag if is_plain_flag(field) => flag(editor, field, place, label),
         Kind::Flag | Kind::Choice(_) => choice(editor, field, place, label, aside),
         Kind::Fixed(value) => {
             let value = one_line(value, 200);
@@ -51,6 +52,12 @@ pub(super) fn labelled_field(
             text_field(editor, field, place, label, aside)
         }
     }
+}
+
+/// Whether a check box can say all that there is to say.
+fn is_plain_flag(field: &Field) -> bool {
+    let default = matches!(field.default, Some(Json::Bool(_)));
+    !field.nullable && (field.required || default)
 }
 
 /// A name as a label shows it: foreign text.
@@ -83,8 +90,10 @@ pub(super) fn blank_words(field: &Field, blank: Blank) -> String {
     match (blank, &field.default) {
         (Blank::Null, _) => "null".to_owned(),
         (Blank::LeftOut, _) if field.required => "not given".to_owned(),
-        (Blank::LeftOut, Some(default)) => format!("left out: {}", one_line(default, 40)),
-        (Blank::LeftOut, None) => "left out".to_owned(),
+        (Blank::LeftOut, Some(default)) if !default.is_null() => {
+            format!("left out: {}", one_line(default, 40))
+        }
+        (Blank::LeftOut, _) => "left out".to_owned(),
     }
 }
 

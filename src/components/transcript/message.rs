@@ -11,7 +11,7 @@ use super::reader::{Reader, message_id};
 use crate::components::copy_button::CopyButton;
 use crate::components::icon::{Glyph, Icon};
 use crate::components::json_text::JsonText;
-use crate::components::text::{FoldedText, inert};
+use crate::components::text::{FoldedText, inert, inert_name};
 use crate::projection::content::{Content, Part, content, is_failure};
 use crate::projection::size_text;
 use crate::projection::transcript::message as message_at;
@@ -69,7 +69,7 @@ fn speaker(message: &AnyMessage) -> AnyView {
         AnyMessage::Response(ToolResponseMessage { name, .. }) => view! {
             <span class="speaker tool-name">
                 <span class="visually-hidden">"tool "</span>
-                <bdi>{inert(name)}</bdi>
+                <bdi>{inert_name(name)}</bdi>
             </span>
         }
         .into_any(),
