@@ -4,7 +4,8 @@ use leptos::prelude::*;
 
 use super::dialog::Dialog;
 
-/// Lists keys and what they do. Several keys for the same are separated by spaces.
+/// Lists keys and what they do. Where a key works only in some place, that stands after ` in ` or
+/// ` on `.
 #[component]
 pub fn KeyHelp(
     /// Whether it is shown.
@@ -18,10 +19,11 @@ pub fn KeyHelp(
                 {keys
                     .iter()
                     .map(|(keys, meaning)| {
-                        let caps = keys.split(' ').map(|key| view! { <kbd>{key}</kbd> }).collect_view();
+                        let place = [" in ", " on "].iter().find_map(|word| keys.find(word));
+                        let (key, place) = keys.split_at(place.unwrap_or(keys.len()));
                         view! {
                             <div>
-                                <dt>{caps}</dt>
+                                <dt><kbd>{key}</kbd>{place}</dt>
                                 <dd>{*meaning}</dd>
                             </div>
                         }

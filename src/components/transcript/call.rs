@@ -27,7 +27,7 @@ pub(super) fn call_view(
             // Parts of the body come first; no body has so many.
             let part = 1_000_000 + number * 1_000 + place;
             view! {
-                <div class="argument">
+                <div class="argument" class:short=is_short(value)>
                     <dt dir="auto">{inert(name)}</dt>
                     <dd>{argument_value(reader, (step, 0, part), value)}</dd>
                 </div>

@@ -1,13 +1,14 @@
 //! A frame as rows of a tree, with marks of what changed since the frame before.
 //!
-//! The rows are bounded: a branch shows its children in slices of [`SLICE`], nothing is opened by
-//! itself once [`OPENED_ROWS`] rows stand there, and values are cut. What a reader opened and
+//! The rows are bounded: of many children a branch shows the first and the last, and more in slices
+//! of [`SLICE`]; nothing is opened by itself once [`OPENED_ROWS`] rows stand there; values are cut. What a reader opened and
 //! closed ([`Expansion`]) is kept by path, so it stays while one scrubs through an episode.
 
 mod change;
 mod walk;
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use volary_core::json::Text;
 use volary_core::{Frame, Json};
@@ -16,8 +17,12 @@ use volary_trace::diff::{Diff, diff};
 use super::pretty::TokenKind;
 use walk::Walk;
 
-/// So many children of a branch are shown at a time.
+/// So many more children of a branch are shown at a time.
 pub const SLICE: usize = 100;
+/// So many children of a branch are shown in any case.
+const FEW: usize = 30;
+/// Of more children so many are shown at first, and as many at the end, where lists grow.
+const ENDS: usize = 10;
 /// Once so many rows stand there, branches are opened by readers only.
 const OPENED_ROWS: usize = 300;
 /// Branches down to this level are open unless a reader closed them. Level 1 is the frame's `state`.
@@ -38,11 +43,17 @@ impl Expansion {
 
     /// Shows one more slice of the children of a row.
     pub fn show_more(&mut self, path: &str) {
-        *self.slices.entry(path.to_owned()).or_insert(1) += 1;
+        *self.slices.entry(path.to_owned()).or_default() += 1;
     }
 
-    fn shown(&self, path: &str) -> usize {
-        SLICE * self.slices.get(path).copied().unwrap_or(1)
+    /// Which of the children of a row are not shown.
+    fn hidden(&self, path: &str, count: usize) -> Range<usize> {
+        let slices = self.slices.get(path).copied().unwrap_or_default();
+        let (start, end) = (ENDS + SLICE * slices, count.saturating_sub(ENDS));
+        if count <= FEW || start >= end {
+            return count + 1..count + 1;
+        }
+        start..end
     }
 }
 

@@ -127,8 +127,16 @@ fn long_lists_are_shown_in_slices() {
     let frame = Frame::new(Json::from((0..350).collect::<Vec<i32>>()), Json::Null);
     let mut expansion = Expansion::default();
     let first = rows(&frame, None, &expansion);
-    assert_eq!(first.len(), 1 + SLICE + 1);
-    assert_eq!(outline(&first[SLICE + 1..]), ["  : 250 more"]);
+    assert_eq!(first.len(), 1 + ENDS + 1 + ENDS);
+    assert_eq!(
+        outline(&first[ENDS..ENDS + 3]),
+        ["  9: 9", "  : 330 more", "  340: 340"]
+    );
+    let last = first.last().map(|row| (row.position, row.siblings));
+    assert_eq!(last, Some((351, 351)));
+    expansion.show_more("/state");
+    let second = rows(&frame, None, &expansion);
+    assert_eq!(second.len(), first.len() + SLICE);
     for _ in 0..3 {
         expansion.show_more("/state");
     }
@@ -136,12 +144,14 @@ fn long_lists_are_shown_in_slices() {
 }
 
 #[test]
-fn a_change_beyond_the_slice_is_told() {
+fn a_change_among_what_is_not_shown_is_told() {
     let old: Vec<i32> = (0..350).collect();
     let mut new = old.clone();
-    new.push(1);
+    new[100] = -1;
+    new.push(350);
     let rows = compared(old.into(), new.into(), &Expansion::default());
-    assert_eq!(rows.last().map(|row| &**row), Some("  : 251 more inside"));
+    assert_eq!(rows[ENDS + 1], "  : 331 more inside");
+    assert_eq!(rows.last().map(|row| &**row), Some("  350: 350 added"));
 }
 
 #[test]

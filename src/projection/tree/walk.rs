@@ -1,7 +1,9 @@
 //! The walk through a value that makes the rows.
 
+use std::ops::Range;
+
 use volary_core::Json;
-use volary_trace::diff::{Diff, Removed};
+use volary_trace::diff::{Child, Diff, Removed};
 
 use super::change::Past;
 use super::{Expansion, Mark, OPEN_LEVELS, OPENED_ROWS, Row, RowKind};
@@ -132,13 +134,16 @@ impl<'a> Walk<'a> {
             Json::Object(object) => object.len(),
             _ => 0,
         };
-        let shown = count.min(self.expansion.shown(&parent.path));
-        let siblings = count + removed.children.len();
+        let hidden = self.expansion.hidden(&parent.path, count);
+        let siblings = count + removed.children.len() + usize::from(!hidden.is_empty());
         let mut gone = removed.children.into_iter().take(super::SLICE).peekable();
         let mut position = 0;
-        for place in 0..=shown {
+        for place in 0..=count {
+            if hidden.contains(&place) && place != hidden.start {
+                continue;
+            }
             while let Some((former, name, value)) =
-                gone.next_if(|(former, ..)| former.before <= place || place == shown)
+                gone.next_if(|(former, ..)| former.before <= place)
             {
                 position += 1;
                 self.node(Node {
@@ -152,13 +157,13 @@ impl<'a> Walk<'a> {
                     siblings,
                 });
             }
-            if place < shown {
-                position += 1;
+            position += 1;
+            if place == hidden.start && !hidden.is_empty() {
+                self.more(parent, &hidden, (position, siblings));
+                position += hidden.len();
+            } else {
                 self.child(parent, place, (position, siblings));
             }
-        }
-        if shown < count {
-            self.more(parent, (shown, count), (position + 1, siblings));
         }
     }
 
@@ -190,13 +195,11 @@ impl<'a> Walk<'a> {
     fn more(
         &mut self,
         parent: &Node<'a>,
-        (shown, count): (usize, usize),
+        hidden: &Range<usize>,
         (position, siblings): (usize, usize),
     ) {
         let changed = match parent.past {
-            Past::Value(_, diff) => {
-                (shown..count).any(|place| diff.child(place) != volary_trace::diff::Child::Same)
-            }
+            Past::Value(_, diff) => hidden.clone().any(|place| diff.child(place) != Child::Same),
             Past::Same | Past::Nothing | Past::Gone => false,
         };
         self.rows.push(Row {
@@ -205,7 +208,7 @@ impl<'a> Walk<'a> {
             name: String::new(),
             kind: RowKind::More {
                 parent: parent.path.clone(),
-                hidden: count - shown,
+                hidden: hidden.len(),
             },
             mark: if changed { Mark::Inside } else { Mark::Same },
             position,
