@@ -6,12 +6,14 @@
 
 use std::sync::Arc;
 use std::task::{Poll, Waker};
+use std::time::Duration;
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_trace::{Episode, Recipe};
 
+use super::drive::Run;
 use super::session::{Change, Refusal, Session};
 use super::state::Playground;
 use crate::projection::form::Form;
@@ -23,6 +25,9 @@ use crate::shell::{self, timers};
 /// The least time between two notifications, in seconds.
 const FRAME: f64 = 0.016;
 
+/// After so many workers that were lost without a word, no more are started before they are needed.
+const MOST_LOSSES: u32 = 3;
+
 /// What the engine keeps to itself.
 #[derive(Default)]
 pub struct Engine {
@@ -30,8 +35,21 @@ pub struct Engine {
     /// Which worker this is; reports of former ones are dropped.
     generation: u32,
     waiting: Vec<Waker>,
+    /// When the panes were told last, in seconds.
     notified: f64,
+    /// How long they took to draw it, in seconds.
+    cost: f64,
     due: bool,
+    /// How many workers were lost without a word.
+    losses: u32,
+}
+
+/// When the panes are told of a change.
+enum Told {
+    Now,
+    NextFrame,
+    /// That was arranged before.
+    Soon,
 }
 
 impl Playground {
@@ -60,6 +78,10 @@ impl Playground {
     /// Opens an episode in the place of the shown one.
     pub fn open(self, recipe: Recipe, actions: Vec<AnyMessage>) {
         self.halt();
+        if self.session.with_untracked(Session::is_busy) {
+            // Nobody waits for what that worker is doing, and it may never end.
+            self.drop_worker();
+        }
         let id = Text::from(format!("{:013x}", shell::random_number()));
         let name = match &recipe.task {
             Some(task) => format!("{} {}", recipe.environment, task.id),
@@ -76,9 +98,21 @@ impl Playground {
 
     /// Whether an action may be taken.
     pub fn may_step(self) -> Result<(), Refusal> {
-        self.session.with_untracked(|session| {
-            self.episode
-                .with_untracked(|episode| session.may_step(episode))
+        self.session
+            .with(|session| self.episode.with(|episode| session.may_step(episode)))?;
+        self.is_known().then_some(()).ok_or(Refusal::Unknown)
+    }
+
+    /// Whether one may go back to an earlier step, and on from there.
+    pub fn may_go_back(self) -> bool {
+        !self.session.with(Session::is_busy) && self.is_known()
+    }
+
+    /// Whether the environment of the episode can be made here.
+    fn is_known(self) -> bool {
+        self.episode.with(|episode| {
+            let recipe = episode.recipe.as_ref();
+            recipe.is_some_and(|recipe| self.entry(&recipe.environment).is_some())
         })
     }
 
@@ -156,7 +190,7 @@ impl Playground {
         let advice = match refusal {
             Refusal::Busy => "Wait for it, or press Stop.",
             Refusal::Over => "Reset, or go back to an earlier step and on from there.",
-            Refusal::NoRecipe => {
+            Refusal::NoRecipe | Refusal::Unknown => {
                 "Look at it here, or pick an environment and start an episode of your own."
             }
             Refusal::Nothing => "Pick an environment and press Reset.",
@@ -195,6 +229,9 @@ impl Playground {
     fn hear(self, generation: u32, report: Report) {
         if self.engine.with_value(|engine| engine.generation) != generation {
             return;
+        }
+        if let Report::Said(_) = report {
+            self.engine.update_value(|engine| engine.losses = 0);
         }
         match report {
             Report::Said(text) => match Event::read(&text) {
@@ -280,8 +317,14 @@ impl Playground {
                 .try_update_untracked(|episode| session.lost(message, Arc::make_mut(episode)))
         });
         self.act_on(change.flatten().unwrap_or(Change::Nothing), before);
-        // Another one stands ready by the time it is needed.
-        self.warm_up();
+        let losses = self.engine.try_update_value(|engine| {
+            engine.losses += 1;
+            engine.losses
+        });
+        // Another one stands ready by the time it is needed, unless none ever comes up.
+        if losses.is_some_and(|losses| losses < MOST_LOSSES) {
+            self.warm_up();
+        }
         self.replaced();
         self.tell();
         self.wake();
@@ -308,31 +351,44 @@ impl Playground {
 
     /// Lets the panes know, now or with the next frame.
     pub(super) fn tell(self) {
+        // In a run, drawing gets a third of the time at most: the rest is for the steps.
+        let running = self.drive.run.get_untracked() != Run::Idle;
         let now = timers::now();
-        let Some(at_once) = self.engine.try_update_value(|engine| {
-            let at_once = now - engine.notified >= FRAME;
-            let wait = !at_once && !engine.due;
-            engine.due |= wait;
-            if wait {
-                timers::next_frame(move || self.notify());
+        let told = self.engine.try_update_value(|engine| {
+            let pace = if running { 3.0 * engine.cost } else { 0.0 };
+            if now - engine.notified >= FRAME.max(pace) {
+                return Told::Now;
             }
-            at_once
-        }) else {
-            return;
-        };
-        if at_once {
-            self.notify();
+            match std::mem::replace(&mut engine.due, true) {
+                true => Told::Soon,
+                false => Told::NextFrame,
+            }
+        });
+        match told {
+            Some(Told::Now) => self.notify(),
+            Some(Told::NextFrame) => timers::next_frame(move || self.tell_due()),
+            Some(Told::Soon) | None => {}
         }
     }
 
+    /// The frame has come for which [`Playground::tell`] waited; it may still be too early.
+    fn tell_due(self) {
+        self.engine.update_value(|engine| engine.due = false);
+        self.tell();
+    }
+
     fn notify(self) {
-        self.engine.update_value(|engine| {
-            engine.due = false;
-            engine.notified = timers::now();
-        });
+        let started = timers::now();
+        self.engine.update_value(|engine| engine.notified = started);
         self.session.notify();
         self.episode.notify();
         self.selected.notify();
+        shell::spawn(async move {
+            // What was notified is drawn before this comes back.
+            timers::sleep(Duration::ZERO).await;
+            self.engine
+                .update_value(|engine| engine.cost = timers::now() - started);
+        });
     }
 
     fn wake(self) {

@@ -147,7 +147,7 @@ impl Playground {
     /// Sends the action.
     pub fn step(self) {
         let hands = self.hands;
-        if let Err(refusal) = self.may_step() {
+        if let Err(refusal) = untrack(|| self.may_step()) {
             self.refuse(refusal);
             return;
         }

@@ -62,13 +62,8 @@ pub fn Hint() -> impl IntoView {
                         "Submit your answer: the episode is done, and you have its reward.",
                     )}
                 </ol>
-                <button
-                    type="button"
-                    class="icon-button"
-                    aria-label="Dismiss the hint"
-                    on:click=move |_| dismiss()
-                >
-                    <Icon glyph=Glyph::Close/>
+                <button type="button" class="small" on:click=move |_| dismiss()>
+                    "Got it"
                 </button>
             </aside>
         </Show>

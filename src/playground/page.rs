@@ -16,14 +16,7 @@ use crate::components::{PaneJumps, Transcript};
 #[component]
 pub fn PlaygroundPage() -> impl IntoView {
     let playground = use_playground();
-    let may_go_back = Signal::derive(move || {
-        let busy = playground.session.with(|session| session.is_busy());
-        let known = playground.episode.with(|episode| {
-            let recipe = episode.recipe.as_ref();
-            recipe.is_some_and(|recipe| playground.entry(&recipe.environment).is_some())
-        });
-        known && !busy
-    });
+    let may_go_back = Memo::new(move |_| playground.may_go_back());
     // The engine notifies of more than was changed; the transcript is only to hear of changes.
     let edition = Memo::new(move |_| playground.edition.get());
     view! {
@@ -31,12 +24,21 @@ pub fn PlaygroundPage() -> impl IntoView {
             <h1 class="visually-hidden">"Playground"</h1>
             <EpisodeBar/>
             <div class="panes">
-                <section class="pane setup-pane" id="setup-pane" aria-label="Set-up and tools">
-                    <SetupPane/>
-                    <ToolsPane/>
-                    <PolicyPane/>
-                    <ConfigurationPane/>
-                </section>
+                // Two parts, so that on a phone the transcript can stand between them.
+                <div class="side">
+                    <section class="pane setup-pane" id="setup-pane" aria-label="Set-up and tools">
+                        <SetupPane/>
+                        <ToolsPane/>
+                    </section>
+                    <section
+                        class="pane settings-pane"
+                        id="settings-pane"
+                        aria-label="Policy and configuration"
+                    >
+                        <PolicyPane/>
+                        <ConfigurationPane/>
+                    </section>
+                </div>
                 <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">
                     <Hint/>
                     <Transcript
@@ -53,6 +55,7 @@ pub fn PlaygroundPage() -> impl IntoView {
                 ("setup-pane", "Set-up"),
                 ("transcript-pane", "Transcript"),
                 ("frame-pane", "Frame"),
+                ("settings-pane", "Policy"),
             ]/>
             <ExportDialog/>
             <ShareDialog/>

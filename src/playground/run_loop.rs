@@ -23,7 +23,7 @@ impl Playground {
         if self.drive.run.get_untracked() != Run::Idle {
             return;
         }
-        if let Err(refusal) = self.may_step() {
+        if let Err(refusal) = untrack(|| self.may_step()) {
             self.refuse(refusal);
             return;
         }

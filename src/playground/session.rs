@@ -123,6 +123,9 @@ pub enum Refusal {
     /// Nobody knows how to make the environment again.
     #[error("This episode was recorded elsewhere; how to make its environment is not known.")]
     NoRecipe,
+    /// The environment of the episode is not among those of this page.
+    #[error("This episode's environment is not among those of this page.")]
+    Unknown,
     /// There is no episode.
     #[error("No episode was started yet.")]
     Nothing,

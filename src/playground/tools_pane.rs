@@ -5,7 +5,8 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 
 use super::hands::TOOL_FORM;
-use super::state::use_playground;
+use super::session::Refusal;
+use super::state::{Playground, use_playground};
 use crate::components::{EmptyState, Glyph, Icon, SchemaForm};
 
 /// The tools and what is done with them.
@@ -13,14 +14,8 @@ use crate::components::{EmptyState, Glyph, Icon, SchemaForm};
 pub fn ToolsPane() -> impl IntoView {
     let playground = use_playground();
     let hands = playground.hands;
-    let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
-    let may_step = Memo::new(move |_| {
-        playground.session.with(|session| {
-            playground
-                .episode
-                .with(|episode| session.may_step(episode).is_ok())
-        })
-    });
+    let may_step = Memo::new(move |_| playground.may_step());
+    let may_go_back = Memo::new(move |_| playground.may_go_back());
     let progress = move || {
         let progress = playground.session.with(|session| session.progress())?;
         (progress.1 > 0).then(|| format!("Running again: {} of {} steps.", progress.0, progress.1))
@@ -36,7 +31,7 @@ pub fn ToolsPane() -> impl IntoView {
                 <button
                     type="button"
                     class="primary"
-                    prop:disabled=move || !may_step.get()
+                    prop:disabled=move || may_step.get().is_err()
                     on:click=move |_| playground.step()
                 >
                     "Step"
@@ -53,14 +48,19 @@ pub fn ToolsPane() -> impl IntoView {
                 <button
                     type="button"
                     class="quiet"
-                    prop:disabled=move || busy.get() || steps.get() == 0
+                    prop:disabled=move || !may_go_back.get() || steps.get() == 0
                     on:click=move |_| playground.go_back(steps.get_untracked().saturating_sub(1))
                 >
                     "Undo"
                 </button>
             </div>
             <p class="help">
-                {move || progress().unwrap_or_else(|| preview(playground))}
+                {move || {
+                    let refusal = may_step.get().err().filter(|refusal| *refusal != Refusal::Busy);
+                    progress()
+                        .or_else(|| refusal.map(|refusal| refusal.to_string()))
+                        .unwrap_or_else(|| preview(playground))
+                }}
             </p>
             <Besides/>
         </section>
@@ -219,7 +219,7 @@ fn Besides() -> impl IntoView {
 }
 
 /// What Step would send, in words.
-fn preview(playground: super::state::Playground) -> String {
+fn preview(playground: Playground) -> String {
     let hands = playground.hands;
     let mut names: Vec<String> = hands.calls.with(|calls| {
         let calls = calls.iter();
