@@ -36,7 +36,7 @@ impl Finish {
         match word {
             "stop" => Finish::Stop,
             "tool_calls" | "function_call" => Finish::ToolCalls,
-            "length" => Finish::Length,
+            "length" | "model_length" => Finish::Length,
             "content_filter" => Finish::ContentFilter,
             other => Finish::Other(other.into()),
         }
@@ -55,7 +55,7 @@ impl Finish {
 }
 
 /// Tokens that were counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
     /// Tokens of the request, cached ones included.
     pub prompt: u64,
@@ -63,8 +63,12 @@ pub struct Usage {
     pub completion: u64,
     /// Tokens of the request that came from a cache.
     pub cached: u64,
+    /// Tokens of the request that were put into a cache.
+    pub cache_written: u64,
     /// Tokens of the answer that were thinking, where said.
     pub reasoning: u64,
+    /// What the provider charged, in US dollars, where it says so (OpenRouter).
+    pub charged: Option<f64>,
 }
 
 /// A piece of an answer, as it arrives.
@@ -144,8 +148,8 @@ impl Answer {
             completion.insert(
                 "usage",
                 object!({
-                    "prompt_tokens": (count(usage.prompt)),
-                    "completion_tokens": (count(usage.completion)),
+                    "prompt_tokens": (tokens(usage.prompt)),
+                    "completion_tokens": (tokens(usage.completion)),
                 }),
             );
         }
@@ -154,6 +158,6 @@ impl Answer {
 }
 
 /// A count as JSON; counts beyond 2^63 do not occur and are cut there.
-pub fn count(tokens: u64) -> i64 {
-    i64::try_from(tokens).unwrap_or(i64::MAX)
+pub(super) fn tokens(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
 }

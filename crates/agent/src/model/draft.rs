@@ -46,9 +46,9 @@ impl Draft {
         }
     }
 
-    /// The key of the call at a place.
-    pub fn key(&self, place: usize) -> Option<&str> {
-        self.keys.get(place).map(String::as_str)
+    /// The place of the last call whose key satisfies a condition.
+    pub fn last_call(&self, is_wanted: impl Fn(&str) -> bool) -> Option<usize> {
+        self.keys.iter().rposition(|key| is_wanted(key))
     }
 
     /// Gives a call its id and name. Said again they change nothing, so that a repeated piece
@@ -91,6 +91,21 @@ impl Draft {
             self.arguments(place, &missing, deltas);
         } else {
             call.arguments = text.to_owned();
+        }
+    }
+
+    /// Says what of the whole answer's text and thinking was not said before.
+    pub fn rest_of(&mut self, whole: &Answer, deltas: &mut Vec<Delta>) {
+        let missing = |known: &Option<String>, whole: &Option<String>| {
+            let known = known.as_deref().unwrap_or("");
+            let missing = whole.as_deref()?.strip_prefix(known)?;
+            Some(missing.to_owned())
+        };
+        if let Some(thinking) = missing(&self.answer.thinking, &whole.thinking) {
+            self.thinking(&thinking, deltas);
+        }
+        if let Some(text) = missing(&self.answer.text, &whole.text) {
+            self.text(&text, deltas);
         }
     }
 

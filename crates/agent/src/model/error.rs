@@ -1,6 +1,7 @@
 //! What can go wrong between a request and its answer.
 
 use volary_core::json::Text;
+use volary_core::message::MalformedMessageError;
 
 /// Why there is no answer. Texts hold no key: what providers say is redacted before it gets here
 /// (see [`ApiKey::redact`](super::ApiKey::redact)).
@@ -14,6 +15,10 @@ pub enum ModelError {
         status: u16,
         /// What it said, shortened.
         message: Text,
+        /// Its word for the kind of error.
+        code: Option<Text>,
+        /// The parameter that it complains of.
+        parameter: Option<Text>,
         /// Seconds to wait before another try, where it said so.
         retry_after: Option<f64>,
     },
@@ -22,6 +27,8 @@ pub enum ModelError {
     Reported {
         /// What it said.
         message: Text,
+        /// Its word for the kind of error.
+        code: Option<Text>,
         /// Whether another try may help (overload, rate limits).
         transient: bool,
     },
@@ -44,19 +51,78 @@ pub enum ModelError {
         /// The limit.
         limit_megabytes: usize,
     },
+    /// No reply came at all. Said by whoever sends.
+    #[error("The provider can't be reached: {reason}")]
+    Unreachable {
+        /// As far as the sender can tell.
+        reason: Text,
+    },
+    /// Nothing came for too long. Said by whoever sends.
+    #[error("The provider sent nothing for {seconds} s, so waiting was given up.")]
+    Silent {
+        /// How long.
+        seconds: u32,
+    },
+    /// The answer ended at the limit of tokens.
+    #[error(
+        "The answer was cut at the limit of tokens before an action was complete. Raise the maximum of \
+         tokens, or let the model think less."
+    )]
+    TokenLimit,
+    /// The model, or a filter before it, declined.
+    #[error("The model declined to answer: {reason}")]
+    Refused {
+        /// Why, as far as said.
+        reason: Text,
+    },
+    /// The answer is no action.
+    #[error(transparent)]
+    NoAction(#[from] MalformedMessageError),
 }
 
 impl ModelError {
-    /// Whether the same request may succeed later: rate limits, overload, failures of the server, a
-    /// cut stream.
+    /// Whether the same request may succeed later: rate limits, overload, failures of the server or
+    /// the network, a cut stream. Money that ran out is none of these.
     pub fn is_transient(&self) -> bool {
         match self {
             ModelError::Status { status, .. } => {
-                matches!(status, 408 | 409 | 425 | 429) || (500..=599).contains(status)
+                let temporary =
+                    matches!(status, 408 | 409 | 425 | 429) || (500..=599).contains(status);
+                temporary && *status != 501 && !self.is_out_of_credit()
             }
-            ModelError::Reported { transient, .. } => *transient,
-            ModelError::Cut => true,
-            ModelError::Malformed { .. } | ModelError::TooLarge { .. } => false,
+            ModelError::Reported { transient, .. } => *transient && !self.is_out_of_credit(),
+            ModelError::Cut | ModelError::Unreachable { .. } | ModelError::Silent { .. } => true,
+            ModelError::Malformed { .. }
+            | ModelError::TooLarge { .. }
+            | ModelError::TokenLimit
+            | ModelError::Refused { .. }
+            | ModelError::NoAction(_) => false,
         }
+    }
+
+    /// Whether the account has no money left, which waiting does not mend.
+    pub fn is_out_of_credit(&self) -> bool {
+        let (message, code, retry_after) = match self {
+            ModelError::Status { status: 402, .. } => return true,
+            ModelError::Status {
+                message,
+                code,
+                retry_after,
+                ..
+            } => (message, code, *retry_after),
+            ModelError::Reported { message, code, .. } => (message, code, None),
+            _ => return false,
+        };
+        // Who says when to try again means a rate, whatever it calls it.
+        retry_after.is_none()
+            && (code.as_deref() == Some("insufficient_quota")
+                || [
+                    "insufficient_quota",
+                    "credit balance",
+                    "insufficient balance",
+                    "out of credits",
+                ]
+                .iter()
+                .any(|words| message.to_lowercase().contains(words)))
     }
 }

@@ -1,14 +1,20 @@
 //! Messages as turns that every provider accepts.
 //!
 //! What always holds for the turns: every call is answered right after the message that made it, in
-//! the order of the calls, once; nothing else is an answer. Ids are unique within the history. What
-//! episodes hold besides (answers to no call, unanswered calls, shared ids) is mended here, so that
-//! no provider refuses a history that aviary made.
+//! the order of the calls, once; nothing else is an answer. Ids are unique within the history, and
+//! names are such as every provider takes. No turn is empty, and the last one is never the model's.
+//! What episodes hold besides (answers to no call, unanswered calls, shared ids, calls without a name, empty
+//! texts) is mended here, so that no provider refuses a history that aviary made.
 
 use std::collections::HashSet;
 
-use volary_core::json::{Json, Object, Text};
+use volary_core::json;
+use volary_core::json::{Json, Object, Text, read};
+use volary_core::tool::call::INVALID;
 use volary_core::{AnyMessage, Role, ToolRequestMessage, ToolResponseMessage};
+
+use super::concession::Concession;
+use super::{Answer, ModelRequest};
 
 /// A piece of what a person, an environment or a tool says.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,7 +43,7 @@ pub struct PastCall {
 pub enum Turn {
     /// Instructions.
     System(String),
-    /// Anything said to the model that answers no call.
+    /// Anything said to the model that answers no call; no part is an empty text.
     User(Vec<Part>),
     /// What the model said and called, with the answers to its calls.
     Assistant {
@@ -55,16 +61,58 @@ pub enum Turn {
 pub struct Echo {
     /// The provider that gave them.
     pub provider: Text,
-    /// The parts, as they came.
+    /// The model that gave them: others can't read them.
+    pub model: Text,
+    /// The parts, in a form of the provider's codec.
     pub parts: Vec<Json>,
 }
 
 /// Where a request message's info keeps what its provider wants back:
-/// `{"provider": name, "parts": [...]}`.
+/// `{"provider": name, "model": name, "parts": [...]}`.
 pub const ECHO_KEY: &str = "echo";
+
+impl Echo {
+    /// The parts, if they are this provider's and this model's, and it takes them back.
+    pub fn parts_for(&self, provider: &str, request: &ModelRequest) -> Option<&[Json]> {
+        let wanted = *self.provider == *provider
+            && self.model == request.model
+            && !request.concessions.has(Concession::NoEcho);
+        wanted.then_some(self.parts.as_slice())
+    }
+
+    /// As it stands in a message's info.
+    pub fn to_json(&self) -> Json {
+        json!({
+            "provider": (self.provider.clone()),
+            "model": (self.model.clone()),
+            "parts": (self.parts.clone())
+        })
+    }
+}
+
+/// Whether an answer is what a turn says: not if somebody edited the action since.
+pub fn is_unedited(answer: &Answer, text: &str, calls: &[PastCall]) -> bool {
+    answer.text.as_deref().unwrap_or("") == text
+        && answer.calls.len() == calls.len()
+        && answer.calls.iter().zip(calls).all(|(given, past)| {
+            let arguments = match given.arguments.as_str() {
+                "" => Some(Json::Object(Object::new())),
+                text => read(text).ok(),
+            };
+            *given.name == *past.name
+                && arguments.as_ref().and_then(Json::as_object) == Some(&past.arguments)
+        })
+}
 
 /// What stands for an answer that never came.
 pub const NO_ANSWER: &str = "This call was not answered.";
+
+/// What a conversation without words begins with: every provider wants some.
+const BEGIN: &str = "Please begin.";
+/// What follows on the model's own words, should nothing else.
+const GO_ON: &str = "Please go on.";
+/// Names of tools may be this long.
+const NAME_LENGTH: usize = 64;
 
 /// The messages as turns. `make_id` gives the id under which the n-th call is sent, from the id
 /// that it has (for providers that demand a form); ids that come twice are changed before that.
@@ -80,14 +128,11 @@ pub fn turns(messages: &[AnyMessage], make_id: impl Fn(usize, &str) -> String) -
             AnyMessage::Request(request) => history.request(request, &make_id),
             AnyMessage::Response(response) => history.response(response),
             AnyMessage::Plain(message) => match message.role {
-                Role::System => history
-                    .turns
-                    .push(Turn::System(text_of(message_parts(&message.body)))),
-                Role::Assistant => history.turns.push(Turn::Assistant {
-                    text: text_of(message_parts(&message.body)),
-                    calls: Vec::new(),
-                    echo: None,
-                }),
+                Role::System => history.system(text_of(message_parts(&message.body))),
+                Role::Assistant => {
+                    history.original_ids.clear();
+                    history.assistant(text_of(message_parts(&message.body)), Vec::new(), None);
+                }
                 Role::User | Role::Tool | Role::Function => {
                     history.user(message_parts(&message.body))
                 }
@@ -100,7 +145,7 @@ pub fn turns(messages: &[AnyMessage], make_id: impl Fn(usize, &str) -> String) -
 struct History {
     turns: Vec<Turn>,
     /// The ids that the calls of the last assistant turn have in the messages; answers refer to
-    /// these. Empty once anything but answers followed.
+    /// these.
     original_ids: Vec<Text>,
     used: HashSet<String>,
     made: usize,
@@ -123,22 +168,33 @@ impl History {
             }
             calls.push(PastCall {
                 id,
-                name: call.function.name.clone(),
+                name: well_named(&call.function.name),
                 arguments: call.function.arguments.clone(),
                 answer: Vec::new(),
             });
         }
-        self.turns.push(Turn::Assistant {
-            text: text_of(message_parts(&request.body)),
-            calls,
-            echo: echo_of(request),
-        });
+        let text = text_of(message_parts(&request.body));
+        self.assistant(text, calls, echo_of(request));
+    }
+
+    fn assistant(&mut self, text: String, calls: Vec<PastCall>, echo: Option<Echo>) {
+        if !text.trim().is_empty() || !calls.is_empty() {
+            self.turns.push(Turn::Assistant { text, calls, echo });
+        }
+    }
+
+    fn system(&mut self, text: String) {
+        if !text.trim().is_empty() {
+            self.turns.push(Turn::System(text));
+        }
     }
 
     fn response(&mut self, response: &ToolResponseMessage) {
         let parts = message_parts(&response.body);
+        let last = self.turns.iter_mut().rev();
+        let mut last = last.filter(|turn| matches!(turn, Turn::Assistant { .. }));
         // The first call of that id that waits for an answer: ids may be shared.
-        if let Some(Turn::Assistant { calls, .. }) = self.turns.last_mut()
+        if let Some(Turn::Assistant { calls, .. }) = last.next()
             && let Some((call, _)) = calls
                 .iter_mut()
                 .zip(&self.original_ids)
@@ -154,7 +210,11 @@ impl History {
         self.user(parts);
     }
 
-    fn user(&mut self, parts: Vec<Part>) {
+    fn user(&mut self, mut parts: Vec<Part>) {
+        parts.retain(|part| !matches!(part, Part::Text(text) if text.trim().is_empty()));
+        if parts.is_empty() {
+            return;
+        }
         match self.turns.last_mut() {
             Some(Turn::User(known)) => known.extend(parts),
             _ => self.turns.push(Turn::User(parts)),
@@ -169,14 +229,45 @@ impl History {
                 }
             }
         }
+        match self.turns.last() {
+            Some(Turn::Assistant { calls, .. }) if calls.is_empty() => {
+                self.user(vec![Part::Text(GO_ON.into())]);
+            }
+            None | Some(Turn::System(_)) if !self.turns.iter().any(is_talk) => {
+                self.user(vec![Part::Text(BEGIN.into())]);
+            }
+            _ => {}
+        }
         self.turns
     }
 }
 
-fn echo_of(request: &ToolRequestMessage) -> Option<Echo> {
+fn is_talk(turn: &Turn) -> bool {
+    !matches!(turn, Turn::System(_))
+}
+
+/// A name of letters, digits, `_` and `-`, as all providers want it: models call tools that
+/// don't exist, and the history must hold that they did.
+fn well_named(name: &Text) -> Text {
+    let fits = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
+    if name.is_empty() {
+        INVALID.into()
+    } else if name.len() <= NAME_LENGTH && name.chars().all(fits) {
+        name.clone()
+    } else {
+        let mended = name
+            .chars()
+            .map(|character| if fits(character) { character } else { '_' });
+        mended.take(NAME_LENGTH).collect::<String>().into()
+    }
+}
+
+/// What the provider of an action wants back.
+pub fn echo_of(request: &ToolRequestMessage) -> Option<Echo> {
     let echo = request.body.info.as_ref()?.get(ECHO_KEY)?;
     Some(Echo {
         provider: echo.get("provider")?.as_text()?.clone(),
+        model: echo.get("model")?.as_text()?.clone(),
         parts: echo.get("parts")?.as_list()?.to_vec(),
     })
 }
@@ -283,6 +374,53 @@ mod tests {
                 "user go on"
             ]
         );
+    }
+
+    #[test]
+    fn empty_turns_are_left_out_and_no_history_is_without_words() {
+        assert_eq!(shown(&[]), ["user Please begin."]);
+        let only_system = messages(r#"[{"role":"system","content":"s"}]"#);
+        assert_eq!(shown(&only_system), ["system s", "user Please begin."]);
+        let empty = messages(
+            r#"[{"role":"user","content":"a"},{"role":"assistant","content":" "},
+                {"role":"user","content":""},{"role":"user","content":"b"},
+                {"role":"assistant","content":"c"}]"#,
+        );
+        assert_eq!(
+            shown(&empty),
+            ["user a\nb", "assistant c[]", "user Please go on."]
+        );
+    }
+
+    #[test]
+    fn names_become_such_as_every_provider_takes() {
+        assert_eq!(&*well_named(&"".into()), "INVALID");
+        assert_eq!(&*well_named(&"submit_answer".into()), "submit_answer");
+        assert_eq!(&*well_named(&"füg hinzu".into()), "f_g_hinzu");
+        assert_eq!(well_named(&"x".repeat(70).into()).len(), 64);
+    }
+
+    #[test]
+    fn edits_are_noticed() {
+        let call = PastCall {
+            id: "a".into(),
+            name: "f".into(),
+            arguments: volary_core::object!({"x": 1, "y": "é"}),
+            answer: Vec::new(),
+        };
+        let mut answer = Answer {
+            text: Some("t".into()),
+            calls: vec![crate::model::RawCall {
+                id: "b".into(),
+                name: "f".into(),
+                arguments: r#"{"y":"é","x": 1}"#.into(),
+            }],
+            ..Answer::default()
+        };
+        assert!(is_unedited(&answer, "t", std::slice::from_ref(&call)));
+        assert!(!is_unedited(&answer, "", std::slice::from_ref(&call)));
+        answer.calls[0].arguments = r#"{"x":2}"#.into();
+        assert!(!is_unedited(&answer, "t", &[call]));
     }
 
     #[test]

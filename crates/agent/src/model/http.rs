@@ -1,6 +1,6 @@
 //! Requests as data, and the key that they carry.
 
-use volary_core::json::Text;
+use volary_core::json::{Json, Text};
 
 /// A secret. Shows itself nowhere: its `Debug` is a placeholder, and it has no `Display`.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -25,14 +25,38 @@ impl ApiKey {
         &self.0
     }
 
-    /// The text with the key replaced wherever it stands, for what providers echo.
+    /// The text with the key replaced wherever it stands, for what providers echo: as it is, or escaped as in
+    /// JSON or in an address.
     pub fn redact(&self, text: &str) -> String {
         // Anything shorter is no key, and replacing it would garble the text.
         if self.0.len() < 6 {
             return text.to_owned();
         }
-        text.replace(&*self.0, PLACEHOLDER)
+        let mut redacted = text.replace(&*self.0, PLACEHOLDER);
+        for escaped in [json_escaped(&self.0), percent_escaped(&self.0)] {
+            if *escaped != *self.0 {
+                redacted = redacted.replace(&escaped, PLACEHOLDER);
+            }
+        }
+        redacted
     }
+}
+
+fn json_escaped(key: &str) -> String {
+    let text = Json::from(key).to_compact_text();
+    text.get(1..text.len() - 1).unwrap_or(&text).to_owned()
+}
+
+fn percent_escaped(key: &str) -> String {
+    let mut escaped = String::with_capacity(key.len());
+    for byte in key.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    escaped
 }
 
 impl std::fmt::Debug for ApiKey {
@@ -59,31 +83,52 @@ pub enum HeaderValue {
     },
 }
 
-/// A POST request that is ready to be sent.
+impl HeaderValue {
+    /// The value with the key in it. Only for sending.
+    pub fn expose(&self) -> String {
+        match self {
+            HeaderValue::Plain(value) => (*value).to_owned(),
+            HeaderValue::Secret { prefix, key } => format!("{prefix}{}", key.expose()),
+        }
+    }
+
+    /// The value with a placeholder for the key.
+    pub fn shown(&self) -> String {
+        match self {
+            HeaderValue::Plain(value) => (*value).to_owned(),
+            HeaderValue::Secret { prefix, .. } => format!("{prefix}{PLACEHOLDER}"),
+        }
+    }
+}
+
+/// A request that is ready to be sent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HttpRequest {
     /// Where it goes. Never holds a key.
     pub url: String,
     /// Its headers.
     pub headers: Vec<(&'static str, HeaderValue)>,
-    /// Its body: JSON text.
+    /// Its body: JSON text; empty for a GET.
     pub body: String,
 }
 
 impl HttpRequest {
+    /// `POST` if there is a body, else `GET`.
+    pub fn method(&self) -> &'static str {
+        if self.body.is_empty() { "GET" } else { "POST" }
+    }
+
     /// The request as a `curl` command with a placeholder for the key, quoted for a POSIX shell.
     pub fn to_curl(&self) -> String {
         let mut command = format!("curl {}", quoted(&self.url));
         for (name, value) in &self.headers {
-            let value = match value {
-                HeaderValue::Plain(value) => (*value).to_owned(),
-                HeaderValue::Secret { prefix, .. } => format!("{prefix}{PLACEHOLDER}"),
-            };
             command.push_str(" \\\n  -H ");
-            command.push_str(&quoted(&format!("{name}: {value}")));
+            command.push_str(&quoted(&format!("{name}: {}", value.shown())));
         }
-        command.push_str(" \\\n  --data-raw ");
-        command.push_str(&quoted(&self.body));
+        if !self.body.is_empty() {
+            command.push_str(" \\\n  --data-raw ");
+            command.push_str(&quoted(&self.body));
+        }
         command
     }
 }
@@ -132,5 +177,19 @@ mod tests {
             "Incorrect API key: YOUR_API_KEY."
         );
         assert_eq!(ApiKey::new("a").redact("a banana"), "a banana");
+        let odd = ApiKey::new("k/\"q\"+1");
+        assert_eq!(
+            odd.redact(r#"k/"q"+1 k/\"q\"+1 k%2F%22q%22%2B1"#),
+            "YOUR_API_KEY YOUR_API_KEY YOUR_API_KEY"
+        );
+    }
+
+    #[test]
+    fn requests_without_a_body_are_gets() {
+        let mut request = request();
+        assert_eq!(request.method(), "POST");
+        request.body.clear();
+        assert_eq!(request.method(), "GET");
+        assert!(!request.to_curl().contains("data"));
     }
 }

@@ -1,49 +1,54 @@
 //! Mistral Chat Completions: OpenAI's form, with differences that matter. `tool_choice` is `any`
 //! where others say `required`; ids of calls are nine letters or digits; the seed is
-//! `random_seed`; contents may be chunks; only a few headers pass its CORS rules.
+//! `random_seed`; contents may be chunks, thinking among them, and tools may answer with images; after a
+//! tool's answer comes the model's word, never the user's; only a few headers pass its CORS rules.
 
 use volary_core::json::{Json, Text};
-use volary_core::{json, object};
+use volary_core::object;
 
 use super::history::turns;
-use super::openai_chat::{
-    ChatStream, bearer, messages, model_ids, models_request, read_completion, tools,
-};
-use super::{
-    Answer, ApiKey, HttpRequest, ModelError, ModelRequest, Provider, StreamReader, ToolChoice,
-};
+use super::openai_chat::completion::read_completion;
+use super::openai_chat::messages::{ChatStyle, messages};
+use super::openai_chat::stream::ChatStream;
+use super::openai_chat::{add_tools, bearer, model_ids, models_request};
+use super::{Answer, ApiKey, HttpRequest, ModelError, ModelRequest, Provider, StreamReader};
+
+const NAME: &str = "mistral";
 
 /// The codec.
 pub struct Mistral;
 
 impl Provider for Mistral {
     fn name(&self) -> &'static str {
-        "mistral"
+        NAME
     }
 
     fn request(&self, base_url: &str, key: &ApiKey, request: &ModelRequest) -> HttpRequest {
-        let turns = turns(&request.messages, |_, id| nine_characters(id));
+        let history = turns(&request.messages, |_, id| nine_characters(id));
+        let style = ChatStyle {
+            provider: NAME,
+            images_in_answers: true,
+            bridge: true,
+        };
         let mut body = object!({
             "model": (request.model.clone()),
-            "messages": (messages(&turns)),
+            "messages": (messages(&history, request, &style)),
         });
-        if !request.tools.is_empty() {
-            body.insert("tools", tools(request));
-            if let Some(choice) = &request.tool_choice {
-                body.insert("tool_choice", tool_choice(choice));
-            }
-        }
-        if let Some(temperature) = request.temperature {
+        add_tools(&mut body, request, "any");
+        if let Some(temperature) = request.sent_temperature() {
             body.insert("temperature", temperature);
         }
         if let Some(limit) = request.max_tokens {
             body.insert("max_tokens", limit);
         }
-        if !request.stop.is_empty() {
-            body.insert("stop", request.stop.clone());
+        if let Some(stop) = request.sent_stop() {
+            body.insert("stop", stop);
         }
-        if let Some(seed) = request.seed {
+        if let Some(seed) = request.sent_seed() {
             body.insert("random_seed", seed);
+        }
+        if let Some(effort) = request.sent_effort() {
+            body.insert("reasoning_effort", effort.as_str());
         }
         if request.stream {
             body.insert("stream", true);
@@ -69,15 +74,6 @@ impl Provider for Mistral {
 
     fn read_models(&self, body: &Json) -> Vec<Text> {
         model_ids(body)
-    }
-}
-
-fn tool_choice(choice: &ToolChoice) -> Json {
-    match choice {
-        ToolChoice::Required => "any".into(),
-        ToolChoice::Auto => "auto".into(),
-        ToolChoice::None => "none".into(),
-        ToolChoice::Tool(name) => json!({"type": "function", "function": {"name": (name.clone())}}),
     }
 }
 

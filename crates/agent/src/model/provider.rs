@@ -48,8 +48,12 @@ pub trait StreamReader {
     /// Takes an event; what it brings is added to `deltas`.
     fn event(&mut self, event: &SseEvent, deltas: &mut Vec<Delta>) -> Result<(), ModelError>;
 
-    /// The answer as far as it came, and whether the provider said that it is whole.
-    fn answer(&mut self) -> (Answer, bool);
+    /// The answer as far as it came.
+    fn partial(&self) -> Answer;
+
+    /// The stream is over: the answer, if the provider said that it is whole, else
+    /// [`ModelError::Cut`].
+    fn finish(&mut self) -> Result<Answer, ModelError>;
 }
 
 /// A wire format.

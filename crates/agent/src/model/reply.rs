@@ -1,24 +1,35 @@
 //! The bytes of a reply, as they come, to deltas and the answer.
 //!
-//! Whether the reply is whole or streamed is seen from its content type, not from what was asked
-//! for: some servers ignore `stream`. How the bytes are cut changes nothing.
+//! What a reply is shows in its first bytes, and only then in its content type or in what was asked for:
+//! some servers ignore `stream`, others send errors as JSON under the type of a stream. How the bytes are
+//! cut changes nothing.
 
-use volary_core::json::{Json, read};
+use volary_core::json::read;
 
+use super::complaint::{Complaint, looks_like_html, shown};
 use super::sse::SseParser;
 use super::{Answer, ApiKey, Delta, ModelError, Provider, StreamReader};
 
-/// Replies beyond this are no answers.
-const LIMIT_MEGABYTES: usize = 64;
+/// Replies beyond this are no answers. Streams wrap a few bytes of text in some hundred.
+const STREAM_MEGABYTES: usize = 64;
+/// Nor are whole replies, texts or events beyond this.
+const WHOLE_MEGABYTES: usize = 16;
+/// How much of an error's body is kept.
+const COMPLAINT_BYTES: usize = 64 * 1024;
+/// How many bytes tell what a reply is.
+const TELLING_BYTES: usize = 8;
 
-/// How much of an error's text is shown.
-const SHOWN_CHARACTERS: usize = 600;
+const MEGABYTE: usize = 1_000_000;
 
 enum Body {
+    /// Too little has come to tell.
+    Untold(Vec<u8>),
     Whole(Vec<u8>),
     Stream {
         parser: SseParser,
         reader: Box<dyn StreamReader>,
+        /// How much text came out of it.
+        content: usize,
     },
     Error {
         status: u16,
@@ -31,12 +42,14 @@ enum Body {
 pub struct Reply {
     provider: &'static dyn Provider,
     key: ApiKey,
+    says_stream: bool,
     body: Body,
     received: usize,
 }
 
 impl Reply {
-    /// A reply whose head has come. `retry_after` is that header's value in seconds.
+    /// A reply whose head has come. `retry_after` is that header's value in seconds
+    /// (see [`retry::seconds_of_header`](super::retry::seconds_of_header)).
     pub fn new(
         provider: &'static dyn Provider,
         key: &ApiKey,
@@ -44,176 +57,234 @@ impl Reply {
         content_type: &str,
         retry_after: Option<f64>,
     ) -> Self {
-        let body = if !(200..300).contains(&status) {
+        let body = if (200..300).contains(&status) {
+            Body::Untold(Vec::new())
+        } else {
             Body::Error {
                 status,
                 retry_after,
                 bytes: Vec::new(),
             }
-        } else if content_type
-            .to_ascii_lowercase()
-            .contains("text/event-stream")
-        {
-            Body::Stream {
-                parser: SseParser::default(),
-                reader: provider.stream(),
-            }
-        } else {
-            Body::Whole(Vec::new())
         };
+        let content_type = content_type.to_ascii_lowercase();
         Reply {
             provider,
             key: key.clone(),
+            says_stream: content_type.contains("text/event-stream"),
             body,
             received: 0,
         }
     }
 
-    /// Takes more bytes; gives what they bring.
+    /// Takes more bytes; gives what they bring. After an error there is no more to come.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, ModelError> {
-        self.received += bytes.len();
-        if self.received > LIMIT_MEGABYTES * 1_000_000 {
-            return Err(ModelError::TooLarge {
-                limit_megabytes: LIMIT_MEGABYTES,
-            });
-        }
         let mut deltas = Vec::new();
-        match &mut self.body {
-            Body::Whole(known) | Body::Error { bytes: known, .. } => known.extend_from_slice(bytes),
-            Body::Stream { parser, reader } => {
-                for event in parser.push(bytes) {
-                    reader
-                        .event(&event, &mut deltas)
-                        .map_err(|error| redacted(error, &self.key))?;
-                }
-            }
+        if let Body::Error { bytes: known, .. } = &mut self.body {
+            // However long it goes on: it stays an error, and its beginning says which.
+            let room = COMPLAINT_BYTES.saturating_sub(known.len());
+            known.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
+            return Ok(deltas);
         }
+        self.received += bytes.len();
+        let untold;
+        let bytes = match &mut self.body {
+            Body::Untold(known) => {
+                known.extend_from_slice(bytes);
+                if !is_telling(known) {
+                    return Ok(deltas);
+                }
+                untold = std::mem::take(known);
+                self.body = told(&untold, self.says_stream, self.provider);
+                untold.as_slice()
+            }
+            _ => bytes,
+        };
+        self.take(bytes, &mut deltas)?;
         Ok(deltas)
     }
 
-    /// The answer as far as it came: what to keep of a stream that broke.
-    pub fn partial(&mut self) -> Option<Answer> {
+    fn take(&mut self, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
         match &mut self.body {
-            Body::Stream { reader, .. } => Some(reader.answer().0),
-            Body::Whole(_) | Body::Error { .. } => None,
+            Body::Whole(known) => {
+                within(self.received, WHOLE_MEGABYTES)?;
+                known.extend_from_slice(bytes);
+            }
+            Body::Stream {
+                parser,
+                reader,
+                content,
+            } => {
+                within(self.received, STREAM_MEGABYTES)?;
+                let before = deltas.len();
+                parser
+                    .push(bytes, &mut |event| reader.event(event, deltas))
+                    .map_err(|error| redacted(error, &self.key))?;
+                *content += deltas.iter().skip(before).map(length).sum::<usize>();
+                within(*content, WHOLE_MEGABYTES)?;
+                within(parser.pending(), WHOLE_MEGABYTES)?;
+            }
+            Body::Untold(_) | Body::Error { .. } => {}
+        }
+        Ok(())
+    }
+
+    /// The answer as far as it came: what to keep of a stream that broke.
+    pub fn partial(&self) -> Option<Answer> {
+        match &self.body {
+            Body::Stream { reader, .. } => Some(reader.partial()),
+            Body::Untold(_) | Body::Whole(_) | Body::Error { .. } => None,
         }
     }
 
-    /// The reply is over: the answer.
-    pub fn finish(self) -> Result<Answer, ModelError> {
-        let key = self.key;
+    /// The reply is over: the answer, and the deltas that only its end brought.
+    pub fn finish(mut self) -> Result<(Answer, Vec<Delta>), ModelError> {
+        let mut deltas = Vec::new();
+        if let Body::Untold(known) = &mut self.body {
+            let known = std::mem::take(known);
+            self.body = told(&known, self.says_stream, self.provider);
+            self.take(&known, &mut deltas)?;
+        }
         let answer = match self.body {
+            Body::Untold(_) => Err(ModelError::Cut),
             Body::Error {
                 status,
                 retry_after,
                 bytes,
-            } => Err(ModelError::Status {
-                status,
-                message: error_text(&bytes).into(),
-                retry_after,
-            }),
-            Body::Whole(bytes) => whole(self.provider, &bytes),
-            Body::Stream { parser, mut reader } => streamed(parser, &mut *reader),
+            } => {
+                let complaint = Complaint::of_body(&bytes, &self.key);
+                Err(ModelError::Status {
+                    status,
+                    message: complaint.message,
+                    code: complaint.code,
+                    parameter: complaint.parameter,
+                    retry_after: retry_after.or(complaint.retry_after),
+                })
+            }
+            Body::Whole(bytes) => whole(self.provider, &bytes, &self.key),
+            Body::Stream {
+                parser, mut reader, ..
+            } => streamed(parser, &mut *reader, &mut deltas),
         };
-        answer.map_err(|error| redacted(error, &key))
+        match answer {
+            Ok(answer) => Ok((answer, deltas)),
+            Err(error) => Err(redacted(error, &self.key)),
+        }
     }
 }
 
-fn whole(provider: &dyn Provider, bytes: &[u8]) -> Result<Answer, ModelError> {
+fn within(bytes: usize, limit_megabytes: usize) -> Result<(), ModelError> {
+    if bytes > limit_megabytes * MEGABYTE {
+        return Err(ModelError::TooLarge { limit_megabytes });
+    }
+    Ok(())
+}
+
+/// Whether the bytes suffice to tell what the reply is.
+fn is_telling(bytes: &[u8]) -> bool {
+    bytes.trim_ascii_start().len() >= TELLING_BYTES
+}
+
+/// What the reply is, by its first bytes.
+fn told(bytes: &[u8], says_stream: bool, provider: &'static dyn Provider) -> Body {
+    let start = bytes.trim_ascii_start();
+    let is_document = matches!(start.first(), Some(b'{' | b'[' | b'<'));
+    let is_event = start.starts_with(b":")
+        || [&b"data:"[..], b"event:", b"id:", b"retry:"]
+            .iter()
+            .any(|field| start.starts_with(field));
+    if is_event || says_stream && !is_document {
+        Body::Stream {
+            parser: SseParser::default(),
+            reader: provider.stream(),
+            content: 0,
+        }
+    } else {
+        Body::Whole(Vec::new())
+    }
+}
+
+fn length(delta: &Delta) -> usize {
+    match delta {
+        Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments { text, .. } => text.len(),
+        Delta::CallStarted { name, .. } => name.len(),
+        Delta::Usage(_) => 0,
+    }
+}
+
+fn whole(provider: &dyn Provider, bytes: &[u8], key: &ApiKey) -> Result<Answer, ModelError> {
     let text = String::from_utf8_lossy(bytes);
-    match read(&text) {
+    let text = text.trim_start_matches('\u{feff}');
+    match read(text) {
         Ok(body) => provider.read(&body),
+        Err(_) if is_cut(text) => Err(ModelError::Cut),
         Err(error) => Err(ModelError::Malformed {
             format: "JSON",
-            reason: if looks_like_html(&text) {
+            reason: if text.trim().is_empty() {
+                "it is empty.".into()
+            } else if looks_like_html(text) {
                 "it is a web page. The address is not that of a model; check the base URL.".into()
             } else {
-                format!("{error}. It begins with: {}", shown(&text)).into()
+                let begin = shown(&key.redact(text));
+                format!("{error}. It begins with: {begin}").into()
             },
         }),
     }
 }
 
-fn streamed(parser: SseParser, reader: &mut dyn StreamReader) -> Result<Answer, ModelError> {
+/// Whether a text is the beginning of a JSON document: a bracket that opened it was never closed.
+fn is_cut(text: &str) -> bool {
+    let text = text.trim_start();
+    if !text.starts_with(['{', '[']) {
+        return false;
+    }
+    let (mut depth, mut in_string, mut escaped) = (0_usize, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            b'{' | b'[' if !in_string => depth += 1,
+            b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth == 0 {
+            return false;
+        }
+    }
+    true
+}
+
+fn streamed(
+    parser: SseParser,
+    reader: &mut dyn StreamReader,
+    deltas: &mut Vec<Delta>,
+) -> Result<Answer, ModelError> {
     if let Some(event) = parser.finish() {
         // Half an event is what a cut leaves behind, not a malformed one.
-        match reader.event(&event, &mut Vec::new()) {
-            Ok(()) => {}
-            Err(ModelError::Malformed { .. }) => return Err(ModelError::Cut),
+        match reader.event(&event, deltas) {
+            Ok(()) | Err(ModelError::Malformed { .. }) => {}
             Err(error) => return Err(error),
         }
     }
-    match reader.answer() {
-        (answer, true) => Ok(answer),
-        (_, false) => Err(ModelError::Cut),
-    }
-}
-
-/// What an error's body says, whatever its form.
-fn error_text(bytes: &[u8]) -> String {
-    let text = String::from_utf8_lossy(bytes);
-    let message = read(&text).ok().and_then(|body| message_in(&body));
-    match message {
-        Some(message) => shown(&message),
-        None if text.trim().is_empty() => "it gave no reason.".into(),
-        None if looks_like_html(&text) => {
-            "it sent a web page, so something other than a model answered; check the base URL."
-                .into()
-        }
-        None => shown(&text),
-    }
-}
-
-/// The message in an error's body: `error.message`, `error`, `message`, `detail`, or the same in the
-/// first element of a list.
-pub(super) fn message_in(body: &Json) -> Option<String> {
-    if let Some(first) = body.as_list().and_then(<[Json]>::first) {
-        return message_in(first);
-    }
-    for key in ["error", "message", "detail"] {
-        match body.get(key) {
-            Some(Json::Text(text)) => return Some(text.to_string()),
-            Some(inner @ (Json::Object(_) | Json::List(_))) => {
-                return Some(message_in(inner).unwrap_or_else(|| inner.to_compact_text()));
-            }
-            _ => {}
-        }
-    }
-    body.get("msg")
-        .and_then(Json::as_text)
-        .map(|text| text.to_string())
-}
-
-fn looks_like_html(text: &str) -> bool {
-    let start = text.trim_start().get(..14).unwrap_or(text.trim_start());
-    let start = start.to_ascii_lowercase();
-    start.starts_with("<!doctype") || start.starts_with("<html")
-}
-
-fn shown(text: &str) -> String {
-    match text.char_indices().nth(SHOWN_CHARACTERS) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    reader.finish()
 }
 
 fn redacted(error: ModelError, key: &ApiKey) -> ModelError {
     match error {
-        ModelError::Status {
-            status,
+        ModelError::Reported {
             message,
-            retry_after,
-        } => ModelError::Status {
-            status,
-            message: key.redact(&message).into(),
-            retry_after,
-        },
-        ModelError::Reported { message, transient } => ModelError::Reported {
-            message: key.redact(&message).into(),
+            code,
+            transient,
+        } => ModelError::Reported {
+            message: shown(&key.redact(&message)).into(),
+            code,
             transient,
         },
         ModelError::Malformed { format, reason } => ModelError::Malformed {
             format,
+            reason: key.redact(&reason).into(),
+        },
+        ModelError::Refused { reason } => ModelError::Refused {
             reason: key.redact(&reason).into(),
         },
         other => other,

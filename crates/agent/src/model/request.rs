@@ -3,6 +3,8 @@
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Tool};
 
+use super::concession::Concessions;
+
 /// Whether the model must, may or must not call tools. Aviary's default is that it must.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ToolChoice {
@@ -17,10 +19,19 @@ pub enum ToolChoice {
     Tool(Text),
 }
 
+impl ToolChoice {
+    /// Whether a call must come.
+    pub const fn is_forced(&self) -> bool {
+        matches!(self, ToolChoice::Required | ToolChoice::Tool(_))
+    }
+}
+
 /// How much a model shall think, where it can be told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effort {
-    /// As little as possible.
+    /// Not at all, or as little as it can.
+    None,
+    /// Little.
     Low,
     /// Some.
     Medium,
@@ -29,9 +40,13 @@ pub enum Effort {
 }
 
 impl Effort {
-    /// The word on the wire.
+    /// All of them, in rising order.
+    pub const ALL: [Effort; 4] = [Effort::None, Effort::Low, Effort::Medium, Effort::High];
+
+    /// The word that most providers share.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Effort::None => "none",
             Effort::Low => "low",
             Effort::Medium => "medium",
             Effort::High => "high",
@@ -62,4 +77,47 @@ pub struct ModelRequest {
     pub effort: Option<Effort>,
     /// Whether the answer shall come in pieces.
     pub stream: bool,
+    /// What this model was found not to take, which is therefore left out or said another way.
+    pub concessions: Concessions,
+}
+
+impl ModelRequest {
+    /// The choice to send: none where there are no tools.
+    pub(super) fn choice(&self) -> Option<ToolChoice> {
+        use super::concession::Concession::{FreeChoice, NoToolChoice};
+        let choice = self.tool_choice.clone()?;
+        if self.tools.is_empty() || self.concessions.has(NoToolChoice) {
+            None
+        } else if choice.is_forced() && self.concessions.has(FreeChoice) {
+            Some(ToolChoice::Auto)
+        } else {
+            Some(choice)
+        }
+    }
+
+    /// The temperature to send.
+    pub(super) fn sent_temperature(&self) -> Option<f64> {
+        use super::concession::Concession::NoTemperature;
+        self.temperature
+            .filter(|_| !self.concessions.has(NoTemperature))
+    }
+
+    /// The texts to stop at, if any are sent.
+    pub(super) fn sent_stop(&self) -> Option<Vec<Text>> {
+        use super::concession::Concession::NoStop;
+        let sent = !self.stop.is_empty() && !self.concessions.has(NoStop);
+        sent.then(|| self.stop.clone())
+    }
+
+    /// The seed to send.
+    pub(super) fn sent_seed(&self) -> Option<i64> {
+        use super::concession::Concession::NoSeed;
+        self.seed.filter(|_| !self.concessions.has(NoSeed))
+    }
+
+    /// The effort to send.
+    pub(super) fn sent_effort(&self) -> Option<Effort> {
+        use super::concession::Concession::NoEffort;
+        self.effort.filter(|_| !self.concessions.has(NoEffort))
+    }
 }

@@ -45,6 +45,11 @@ impl ToolSelector {
         }
     }
 
+    /// The model's name.
+    pub fn model(&self) -> &Text {
+        &self.model
+    }
+
     /// The messages of the ledger, if there is one.
     pub fn ledger(&self) -> Option<&[AnyMessage]> {
         self.ledger.as_deref()
@@ -78,6 +83,16 @@ impl ToolSelector {
         &mut self,
         completion: &Json,
         tool_choice: Option<&ToolChoice>,
+    ) -> Result<ToolRequestMessage, MalformedMessageError> {
+        self.read_with(completion, tool_choice, Object::new())
+    }
+
+    /// The same, with more in the action's info.
+    pub fn read_with(
+        &mut self,
+        completion: &Json,
+        tool_choice: Option<&ToolChoice>,
+        more_info: Object,
     ) -> Result<ToolRequestMessage, MalformedMessageError> {
         let choices = completion
             .get("choices")
@@ -114,7 +129,7 @@ impl ToolSelector {
                 completion.to_python_text()
             )));
         }
-        let selection = self.selection(choice, completion.get("usage"));
+        let selection = self.selection(choice, completion.get("usage"), more_info);
         let selection = selection.map_err(|error| {
             malformed(format!(
                 "Failed to convert model response's message into a tool request message: {error} \
@@ -132,6 +147,7 @@ impl ToolSelector {
         &self,
         choice: &Json,
         usage: Option<&Json>,
+        more_info: Object,
     ) -> Result<ToolRequestMessage, MessageError> {
         let message = choice.get("message").cloned().unwrap_or_default();
         let mut selection = ToolRequestMessage::read(&message)?;
@@ -141,10 +157,14 @@ impl ToolSelector {
                 .cloned()
                 .unwrap_or(Json::from(0))
         };
-        selection.body.info = Some(object!({
+        let mut info = object!({
             "usage": [(tokens("prompt_tokens")), (tokens("completion_tokens"))],
             "model": (self.model.clone()),
-        }));
+        });
+        for (key, value) in more_info {
+            info.insert(key, value);
+        }
+        selection.body.info = Some(info);
         Ok(selection)
     }
 }

@@ -28,83 +28,99 @@ pub struct SseParser {
 }
 
 impl SseParser {
-    /// Takes more bytes; gives the events that are complete by now.
-    pub fn push(&mut self, bytes: &[u8]) -> Vec<SseEvent> {
-        let mut events = Vec::new();
+    /// Takes more bytes; gives each event that is complete by now to `take`, and stops at its first error.
+    pub fn push<E>(
+        &mut self,
+        bytes: &[u8],
+        take: &mut impl FnMut(&SseEvent) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut rest = bytes;
-        if self.after_carriage_return && !rest.is_empty() {
-            self.after_carriage_return = false;
-            if rest[0] == b'\n' {
-                rest = &rest[1..];
+        while !rest.is_empty() {
+            if std::mem::take(&mut self.after_carriage_return)
+                && let [b'\n', after @ ..] = rest
+            {
+                rest = after;
+                continue;
+            }
+            let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) else {
+                self.line.extend_from_slice(rest);
+                return Ok(());
+            };
+            let (line, ended) = rest.split_at(end);
+            let has_event = if self.line.is_empty() {
+                self.end_line(line)
+            } else {
+                let mut whole = std::mem::take(&mut self.line);
+                whole.extend_from_slice(line);
+                let has_event = self.end_line(&whole);
+                // The room that was made for it is used again.
+                whole.clear();
+                self.line = whole;
+                has_event
+            };
+            self.after_carriage_return = ended.first() == Some(&b'\r');
+            rest = ended.get(1..).unwrap_or(&[]);
+            if has_event {
+                take(&self.event)?;
+                self.forget();
             }
         }
-        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
-            self.line.extend_from_slice(&rest[..end]);
-            events.extend(self.end_line());
-            let ended_by = rest[end];
-            rest = &rest[end + 1..];
-            if ended_by == b'\r' {
-                match rest.first() {
-                    Some(b'\n') => rest = &rest[1..],
-                    Some(_) => {}
-                    None => self.after_carriage_return = true,
-                }
-            }
-        }
-        self.line.extend_from_slice(rest);
-        events
+        Ok(())
     }
 
     /// The stream is over: gives the event that was not closed, if there is one.
     pub fn finish(mut self) -> Option<SseEvent> {
-        let closed = if self.line.is_empty() {
-            None
-        } else {
-            self.end_line()
-        };
-        closed.or_else(|| self.dispatch())
+        let line = std::mem::take(&mut self.line);
+        if !line.is_empty() {
+            self.end_line(&line);
+        }
+        self.has_data.then_some(self.event)
     }
 
-    /// How many bytes wait for their line's end.
+    /// How many bytes wait for the end of their event.
     pub fn pending(&self) -> usize {
         self.line.len() + self.event.data.len()
     }
 
-    fn end_line(&mut self) -> Option<SseEvent> {
-        let mut line = std::mem::take(&mut self.line);
-        if !self.started {
-            self.started = true;
-            if line.starts_with(b"\xEF\xBB\xBF") {
-                line.drain(..3);
-            }
+    /// Takes in a line; true if it closes an event that is one.
+    fn end_line(&mut self, line: &[u8]) -> bool {
+        let mut line = line;
+        if !std::mem::replace(&mut self.started, true) {
+            line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
         }
         if line.is_empty() {
-            return self.dispatch();
+            if self.has_data {
+                return true;
+            }
+            self.forget();
+            return false;
         }
-        let colon = line.iter().position(|byte| *byte == b':');
-        let (field, value) = match colon {
-            Some(0) => return None,
+        let (field, value) = match line.iter().position(|byte| *byte == b':') {
             Some(colon) => (&line[..colon], &line[colon + 1..]),
-            None => (&line[..], &[][..]),
+            None => (line, &[][..]),
         };
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match field {
             b"data" => {
-                if self.has_data {
+                if std::mem::replace(&mut self.has_data, true) {
                     self.event.data.push('\n');
                 }
-                self.has_data = true;
                 self.event.data.push_str(&String::from_utf8_lossy(value));
             }
-            b"event" => self.event.event = String::from_utf8_lossy(value).into_owned(),
+            b"event" => {
+                self.event.event.clear();
+                self.event.event.push_str(&String::from_utf8_lossy(value));
+            }
+            // Comments have an empty field's name, and other fields mean nothing here.
             _ => {}
         }
-        None
+        false
     }
 
-    fn dispatch(&mut self) -> Option<SseEvent> {
-        let event = std::mem::take(&mut self.event);
-        std::mem::take(&mut self.has_data).then_some(event)
+    fn forget(&mut self) {
+        self.event.event.clear();
+        self.event.data.clear();
+        self.has_data = false;
     }
 }
 
@@ -118,7 +134,11 @@ mod tests {
         let mut parser = SseParser::default();
         let mut events = Vec::new();
         for piece in pieces {
-            events.extend(parser.push(piece));
+            let taken = parser.push(piece, &mut |event| {
+                events.push(event.clone());
+                Ok::<(), ()>(())
+            });
+            assert_eq!(taken, Ok(()));
         }
         events.extend(parser.finish());
         events

@@ -1,0 +1,366 @@
+//! What a model refuses, learned from its refusal.
+//!
+//! Providers take different subsets of the same parameters, from model to model and month to month:
+//! one thinks always and can't be made to call tools, another takes no temperature. Tables of models
+//! would be wrong tomorrow, so none is kept: when a request is refused with words that name something it
+//! sent, [`concede`] says what to do without, and the request is sent again. Each concession is made
+//! once, so this ends; whoever sends keeps them for the connection and shows them to the user.
+
+use volary_core::AnyMessage;
+
+use super::history::echo_of;
+use super::{ModelError, ModelRequest, ProviderKind};
+
+/// Something that is done without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Concession {
+    /// A call can't be demanded; the model is left the choice.
+    FreeChoice,
+    /// There is no such thing as a choice of tools.
+    NoToolChoice,
+    /// No temperature.
+    NoTemperature,
+    /// No texts to stop at.
+    NoStop,
+    /// No seed.
+    NoSeed,
+    /// How much to think can't be told.
+    NoEffort,
+    /// No summaries of what was thought.
+    NoSummary,
+    /// No encrypted reasoning in answers.
+    NoEncryptedReasoning,
+    /// The limit of tokens goes by OpenAI's newer name.
+    NewLimitName,
+    /// Streams count no tokens.
+    NoStreamUsage,
+    /// What the model thought before is not sent back.
+    NoEcho,
+    /// Every call in the history needs a thought with it, if only an empty one.
+    EmptyReasoning,
+    /// Answers of tools must be followed by the model's words, so some are put there.
+    Bridge,
+}
+
+impl Concession {
+    /// All of them.
+    pub const ALL: [Concession; 13] = [
+        Concession::FreeChoice,
+        Concession::NoToolChoice,
+        Concession::NoTemperature,
+        Concession::NoStop,
+        Concession::NoSeed,
+        Concession::NoEffort,
+        Concession::NoSummary,
+        Concession::NoEncryptedReasoning,
+        Concession::NewLimitName,
+        Concession::NoStreamUsage,
+        Concession::NoEcho,
+        Concession::EmptyReasoning,
+        Concession::Bridge,
+    ];
+
+    /// What it means, for people: a sentence about the model.
+    pub const fn explanation(self) -> &'static str {
+        match self {
+            Concession::FreeChoice => {
+                "It can't be made to call a tool, so it is left the choice (auto)."
+            }
+            Concession::NoToolChoice => "It knows no tool choice, so none is sent.",
+            Concession::NoTemperature => "It takes no temperature, so none is sent.",
+            Concession::NoStop => "It takes no stop texts, so none are sent.",
+            Concession::NoSeed => "It takes no seed, so none is sent.",
+            Concession::NoEffort => {
+                "It can't be told how much to think in such a request, so it isn't."
+            }
+            Concession::NoSummary => "It gives no summaries of its thinking.",
+            Concession::NoEncryptedReasoning => "It gives no reasoning to be sent back.",
+            Concession::NewLimitName => "It wants its token limit as max_completion_tokens.",
+            Concession::NoStreamUsage => "It counts no tokens in streams.",
+            Concession::NoEcho => {
+                "It did not take back its own earlier thinking, so that is left out."
+            }
+            Concession::EmptyReasoning => {
+                "It wants a thought with every call, so calls without one get an empty one."
+            }
+            Concession::Bridge => {
+                "It wants words of its own after tools have answered, so some are put there."
+            }
+        }
+    }
+}
+
+/// A set of concessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Concessions(u16);
+
+impl Concessions {
+    /// Whether this one was made.
+    pub const fn has(self, concession: Concession) -> bool {
+        self.0 & (1 << concession as u16) != 0
+    }
+
+    /// With one more.
+    #[must_use]
+    pub const fn with(self, concession: Concession) -> Self {
+        Concessions(self.0 | (1 << concession as u16))
+    }
+
+    /// Those that were made.
+    pub fn iter(self) -> impl Iterator<Item = Concession> {
+        Concession::ALL
+            .into_iter()
+            .filter(move |concession| self.has(*concession))
+    }
+}
+
+/// What to do without, so that a refused request may succeed. `None` if its words name nothing that can be
+/// left out, or only a value of it (a temperature out of range is the user's to mend).
+pub fn concede(
+    kind: ProviderKind,
+    request: &ModelRequest,
+    error: &ModelError,
+) -> Option<Concession> {
+    let words = words(error)?;
+    let says = |word: &str| words.contains(word);
+    let made = |concession| request.concessions.has(concession);
+    let chat = matches!(kind, ProviderKind::OpenAiChat | ProviderKind::Mistral);
+
+    let found = if says("encrypted content is not supported") || says("param:include") {
+        Concession::NoEncryptedReasoning
+    } else if says("reasoning_content") && (says("passed back") || says("missing")) {
+        Concession::EmptyReasoning
+    } else if sends_echo(request) && names_echo(&words) {
+        Concession::NoEcho
+    } else if chat && says("after role") {
+        Concession::Bridge
+    } else if request.choice().is_some() && (says("tool_choice") || says("tool choice")) {
+        match request.choice() {
+            Some(choice) if choice.is_forced() => Concession::FreeChoice,
+            _ => Concession::NoToolChoice,
+        }
+    } else if request.max_tokens.is_some() && says("max_completion_tokens") {
+        Concession::NewLimitName
+    } else if request.stream && says("stream_options") {
+        Concession::NoStreamUsage
+    } else if request.sent_temperature().is_some() && says("temperature") && !names_range(&words) {
+        Concession::NoTemperature
+    } else if request.sent_effort().is_some() && says("summar") {
+        Concession::NoSummary
+    } else if request.sent_effort().is_some()
+        && (says("effort") || says("thinking") || says("reasoning"))
+    {
+        Concession::NoEffort
+    } else if request.sent_seed().is_some() && (says("seed") || says("random_seed")) {
+        Concession::NoSeed
+    } else if request.sent_stop().is_some()
+        && (says("'stop'") || says("stop_sequences") || says("param:stop"))
+    {
+        Concession::NoStop
+    } else {
+        return None;
+    };
+    (!made(found)).then_some(found)
+}
+
+/// What the refusal says, in lower case, with the parameter that it names.
+fn words(error: &ModelError) -> Option<String> {
+    match error {
+        ModelError::Status {
+            status: 400 | 404 | 422,
+            message,
+            parameter,
+            ..
+        } => {
+            let parameter = parameter.as_deref().unwrap_or("");
+            Some(format!("{message} param:{parameter}").to_lowercase())
+        }
+        ModelError::Reported {
+            message,
+            transient: false,
+            ..
+        } => Some(message.to_lowercase()),
+        _ => None,
+    }
+}
+
+fn sends_echo(request: &ModelRequest) -> bool {
+    request.messages.iter().any(
+        |message| matches!(message, AnyMessage::Request(request) if echo_of(request).is_some()),
+    )
+}
+
+fn names_echo(words: &str) -> bool {
+    [
+        "signature",
+        "thinking block",
+        "`thinking`",
+        "encrypted",
+        "reasoning_details",
+    ]
+    .iter()
+    .any(|name| words.contains(name))
+        || words.contains("reasoning")
+            && ["item", "unsupported", "not permitted", "not found"]
+                .iter()
+                .any(|name| words.contains(name))
+}
+
+fn names_range(words: &str) -> bool {
+    [
+        "between",
+        "range",
+        "less than",
+        "greater than",
+        "maximum",
+        "minimum",
+        "at most",
+    ]
+    .iter()
+    .any(|name| words.contains(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::json::read::read;
+    use volary_core::{Tool, ToolRequestMessage};
+
+    use super::*;
+    use crate::model::{Effort, ToolChoice};
+
+    fn request() -> ModelRequest {
+        let tool =
+            r#"{"type":"function","function":{"name":"f","description":"d","parameters":null}}"#;
+        let message = r#"{"role":"assistant","tool_calls":[],"content":"x"}"#;
+        let mut message = ToolRequestMessage::read(&read(message).unwrap()).unwrap();
+        message.body.info = Some(volary_core::object!({
+            "echo": {"provider": "anthropic", "model": "m", "parts": [{"type": "thinking"}]}
+        }));
+        ModelRequest {
+            model: "m".into(),
+            messages: vec![message.into()],
+            tools: vec![Tool::read(&read(tool).unwrap()).unwrap()],
+            tool_choice: Some(ToolChoice::Required),
+            temperature: Some(0.2),
+            max_tokens: Some(10),
+            stop: vec!["x".into()],
+            seed: Some(1),
+            effort: Some(Effort::Low),
+            stream: true,
+            ..ModelRequest::default()
+        }
+    }
+
+    fn refusal(message: &str, parameter: Option<&str>) -> ModelError {
+        ModelError::Status {
+            status: 400,
+            message: message.into(),
+            code: None,
+            parameter: parameter.map(Into::into),
+            retry_after: None,
+        }
+    }
+
+    #[test]
+    fn words_of_providers_are_understood() {
+        for (message, parameter, expected) in [
+            (
+                "Thinking may not be enabled when tool_choice forces tool use.",
+                None,
+                Some(Concession::FreeChoice),
+            ),
+            (
+                "tool_choice.type: any is not supported for this model",
+                None,
+                Some(Concession::FreeChoice),
+            ),
+            (
+                "Unsupported value: 'temperature' does not support 0.2 with this model. Only the default (1) value is supported.",
+                Some("temperature"),
+                Some(Concession::NoTemperature),
+            ),
+            (
+                "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+                Some("max_tokens"),
+                Some(Concession::NewLimitName),
+            ),
+            (
+                "Function tools with reasoning_effort are not supported for gpt-5.6-luna in /v1/chat/completions. To use function tools, use /v1/responses or set reasoning_effort to 'none'.",
+                Some("reasoning_effort"),
+                Some(Concession::NoEffort),
+            ),
+            (
+                "Encrypted content is not supported with this model.",
+                Some("include"),
+                Some(Concession::NoEncryptedReasoning),
+            ),
+            (
+                "Your organization must be verified to generate reasoning summaries.",
+                Some("reasoning.summary"),
+                Some(Concession::NoSummary),
+            ),
+            (
+                "The reasoning_content in the thinking mode must be passed back to the API.",
+                None,
+                Some(Concession::EmptyReasoning),
+            ),
+            (
+                "messages.1.content.0: Invalid `signature` in `thinking` block",
+                None,
+                Some(Concession::NoEcho),
+            ),
+            (
+                "Unexpected role 'user' after role 'tool'",
+                None,
+                Some(Concession::Bridge),
+            ),
+            (
+                "This model does not support the effort parameter.",
+                None,
+                Some(Concession::NoEffort),
+            ),
+            ("temperature: must be between 0 and 1", None, None),
+            ("The model `x` does not exist", None, None),
+        ] {
+            assert_eq!(
+                concede(
+                    ProviderKind::OpenAiChat,
+                    &request(),
+                    &refusal(message, parameter)
+                ),
+                expected,
+                "{message}"
+            );
+        }
+    }
+
+    #[test]
+    fn each_is_made_once_and_choices_end() {
+        let refusal = refusal("tool_choice is not supported", None);
+        let mut request = request();
+        let mut made = Vec::new();
+        while let Some(next) = concede(ProviderKind::OpenAiChat, &request, &refusal) {
+            request.concessions = request.concessions.with(next);
+            made.push(next);
+        }
+        assert_eq!(made, [Concession::FreeChoice, Concession::NoToolChoice]);
+        assert_eq!(request.choice(), None);
+        assert_eq!(request.concessions.iter().collect::<Vec<_>>(), made);
+    }
+
+    #[test]
+    fn other_failures_are_none() {
+        let error = ModelError::Status {
+            status: 500,
+            message: "tool_choice".into(),
+            code: None,
+            parameter: None,
+            retry_after: None,
+        };
+        assert_eq!(concede(ProviderKind::OpenAiChat, &request(), &error), None);
+        assert_eq!(
+            concede(ProviderKind::OpenAiChat, &request(), &ModelError::Cut),
+            None
+        );
+    }
+}

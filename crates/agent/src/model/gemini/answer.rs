@@ -1,0 +1,200 @@
+//! Answers, whole and in pieces: a whole one is a stream of one piece.
+
+use volary_core::json::{Json, Text, read};
+
+use crate::model::draft::Draft;
+use crate::model::lenient::{count, list, some_text, text};
+use crate::model::openai_chat::completion::{arguments, in_band_error, not_one_choice};
+use crate::model::sse::SseEvent;
+use crate::model::{Answer, Delta, Finish, ModelError, StreamReader, Usage};
+
+const FORMAT: &str = "a Gemini answer";
+
+/// Reads a whole answer, or the list of pieces that a stream without events is.
+pub(super) fn read_answer(body: &Json) -> Result<Answer, ModelError> {
+    let mut reader = ContentStream::default();
+    match body {
+        Json::List(pieces) => {
+            for piece in pieces {
+                reader.chunk(piece, &mut Vec::new())?;
+            }
+        }
+        Json::Object(_) => reader.chunk(body, &mut Vec::new())?,
+        _ => return Err(malformed("it is no object.")),
+    }
+    if !reader.answered {
+        return Err(not_one_choice(0));
+    }
+    Ok(reader.partial())
+}
+
+/// Reads the parts of an answer.
+pub(super) fn read_parts(parts: &[Json]) -> Answer {
+    let mut reader = ContentStream::default();
+    for part in parts {
+        reader.part(part, &mut Vec::new());
+    }
+    reader.draft.answer
+}
+
+fn malformed(reason: impl Into<Text>) -> ModelError {
+    ModelError::Malformed {
+        format: FORMAT,
+        reason: reason.into(),
+    }
+}
+
+/// Reads pieces of answers.
+#[derive(Default)]
+pub(super) struct ContentStream {
+    draft: Draft,
+    /// There was a candidate.
+    answered: bool,
+    finish_word: Option<String>,
+    /// The parts as they came, plain texts joined: to go back if any is signed.
+    parts: Vec<Piece>,
+}
+
+enum Piece {
+    Text(String),
+    Whole(Json),
+}
+
+impl StreamReader for ContentStream {
+    fn event(&mut self, event: &SseEvent, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
+        let data = event.data.trim();
+        if data.is_empty() || data == "[DONE]" {
+            return Ok(());
+        }
+        let chunk = read(data)
+            .map_err(|error| malformed(format!("a piece of the stream is no JSON: {error}.")))?;
+        self.chunk(&chunk, deltas)
+    }
+
+    fn partial(&self) -> Answer {
+        let mut answer = self.draft.answer.clone();
+        answer.finish = finish(self.finish_word.as_deref(), &answer);
+        let signed = |piece: &Piece| matches!(piece, Piece::Whole(part) if part.get("thoughtSignature").is_some());
+        if self.parts.iter().any(signed) {
+            answer.echo = self.parts.iter().map(Piece::to_json).collect();
+        }
+        answer
+    }
+
+    fn finish(&mut self) -> Result<Answer, ModelError> {
+        match self.finish_word {
+            Some(_) => Ok(self.partial()),
+            None => Err(ModelError::Cut),
+        }
+    }
+}
+
+impl ContentStream {
+    fn chunk(&mut self, chunk: &Json, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
+        if let Some(error) = in_band_error(chunk) {
+            return Err(error);
+        }
+        let feedback = chunk.get("promptFeedback").unwrap_or(&Json::Null);
+        if let Some(reason) = some_text(feedback, "blockReason") {
+            return Err(ModelError::Refused {
+                reason: format!("the request was blocked ({reason}).").into(),
+            });
+        }
+        if let Some(model) = some_text(chunk, "modelVersion") {
+            self.draft.answer.model = Some(model);
+        }
+        if let Some(usage) = chunk.get("usageMetadata").and_then(usage) {
+            self.draft.usage(usage, deltas);
+        }
+        match list(chunk, "candidates") {
+            [] => Ok(()),
+            [candidate] => {
+                self.candidate(candidate, deltas);
+                Ok(())
+            }
+            several => Err(not_one_choice(several.len())),
+        }
+    }
+
+    fn candidate(&mut self, candidate: &Json, deltas: &mut Vec<Delta>) {
+        self.answered = true;
+        let content = candidate.get("content").unwrap_or(&Json::Null);
+        for part in list(content, "parts") {
+            self.part(part, deltas);
+        }
+        if let Some(reason) = some_text(candidate, "finishReason") {
+            if finish(Some(&reason), &self.draft.answer) == Finish::ContentFilter {
+                let message = some_text(candidate, "finishMessage");
+                let why = message.unwrap_or_else(|| reason.clone());
+                self.draft.answer.refusal = Some(why.to_string());
+            }
+            self.finish_word = Some(reason.to_string());
+        }
+    }
+
+    fn part(&mut self, part: &Json, deltas: &mut Vec<Delta>) {
+        let thought = part.get("thought").and_then(Json::as_bool) == Some(true);
+        if thought {
+            // Thoughts themselves are not sent back, only what is signed or said.
+            self.draft.thinking(text(part, "text"), deltas);
+            return;
+        }
+        self.draft.text(text(part, "text"), deltas);
+        if let Some(call) = part.get("functionCall") {
+            let key = format!("part {}", self.draft.answer.calls.len());
+            let place = self.draft.call(&key);
+            let (id, name) = (text(call, "id"), text(call, "name"));
+            self.draft.name_call(place, id, name, deltas);
+            let arguments = arguments(call.get("args"));
+            self.draft.arguments(place, &arguments, deltas);
+        }
+        let plain = part.as_object().is_some_and(|fields| fields.len() == 1);
+        match (self.parts.last_mut(), some_text(part, "text")) {
+            (_, None) if plain && part.get("text").is_some() => {}
+            (Some(Piece::Text(known)), Some(more)) if plain => known.push_str(&more),
+            (_, Some(more)) if plain => self.parts.push(Piece::Text(more.to_string())),
+            _ => self.parts.push(Piece::Whole(part.clone())),
+        }
+    }
+}
+
+impl Piece {
+    fn to_json(&self) -> Json {
+        match self {
+            Piece::Text(text) => volary_core::json!({"text": (text.as_str())}),
+            Piece::Whole(part) => part.clone(),
+        }
+    }
+}
+
+fn finish(word: Option<&str>, answer: &Answer) -> Finish {
+    match word {
+        None | Some("STOP") if answer.calls.is_empty() => Finish::Stop,
+        None | Some("STOP") => Finish::ToolCalls,
+        Some("MAX_TOKENS" | "CONTINUATION") => Finish::Length,
+        Some(
+            "SAFETY"
+            | "RECITATION"
+            | "BLOCKLIST"
+            | "PROHIBITED_CONTENT"
+            | "SPII"
+            | "LANGUAGE"
+            | "ESCALATION"
+            | "MODEL_ARMOR"
+            | "PUP_LIMITED_DISABLED",
+        ) => Finish::ContentFilter,
+        Some(other) => Finish::Other(other.into()),
+    }
+}
+
+fn usage(value: &Json) -> Option<Usage> {
+    let at = |key: &str| count(value, &[key]);
+    let thoughts = at("thoughtsTokenCount").unwrap_or(0);
+    Some(Usage {
+        prompt: at("promptTokenCount")? + at("toolUsePromptTokenCount").unwrap_or(0),
+        completion: at("candidatesTokenCount").unwrap_or(0) + thoughts,
+        cached: at("cachedContentTokenCount").unwrap_or(0),
+        reasoning: thoughts,
+        ..Usage::default()
+    })
+}

@@ -1,0 +1,328 @@
+//! Chat completions in chunks.
+
+use volary_core::json::{Json, Object, read};
+use volary_core::{json, object};
+
+use super::completion::{
+    content, echoed, finish, in_band_error, is_thinking, malformed, not_one_choice, raw_call,
+    thinking, usage,
+};
+use crate::model::draft::Draft;
+use crate::model::lenient::{list, some_text, text};
+use crate::model::sse::SseEvent;
+use crate::model::{Answer, Delta, ModelError, RawCall, StreamReader};
+
+/// Reads `chat.completion.chunk`s.
+#[derive(Default)]
+pub(in crate::model) struct ChatStream {
+    draft: Draft,
+    /// Something said that the answer is whole.
+    finished: bool,
+    /// The last word on why it stopped.
+    finish_word: Option<String>,
+    /// The index of the one choice.
+    choice: Option<i64>,
+    /// The place of the call that the last piece belonged to.
+    last_call: Option<usize>,
+    /// How many calls had to be given a key of our own.
+    unnamed: usize,
+    echo: EchoDraft,
+}
+
+impl StreamReader for ChatStream {
+    fn event(&mut self, event: &SseEvent, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
+        let data = event.data.trim();
+        if data.is_empty() {
+            return Ok(());
+        }
+        if data == "[DONE]" {
+            self.finished = true;
+            return Ok(());
+        }
+        let chunk = read(data)
+            .map_err(|error| malformed(format!("a piece of the stream is no JSON: {error}.")))?;
+        if let Some(error) = in_band_error(&chunk) {
+            return Err(error);
+        }
+        if self.draft.answer.model.is_none() {
+            self.draft.answer.model = some_text(&chunk, "model");
+        }
+        if let Some(usage) = chunk.get("usage").and_then(usage) {
+            self.draft.usage(usage, deltas);
+        }
+        match list(&chunk, "choices") {
+            [] => Ok(()),
+            [choice] => self.choice(choice, deltas),
+            several => Err(not_one_choice(several.len())),
+        }
+    }
+
+    fn partial(&self) -> Answer {
+        let answer = self.draft.answer.clone();
+        Answer {
+            finish: finish(self.finish_word.as_deref(), &answer.calls),
+            echo: self.echo.parts(answer.thinking.as_deref()),
+            ..answer
+        }
+    }
+
+    fn finish(&mut self) -> Result<Answer, ModelError> {
+        match (self.finished, self.choice) {
+            (false, _) => Err(ModelError::Cut),
+            (true, None) => Err(not_one_choice(0)),
+            (true, Some(_)) => Ok(self.partial()),
+        }
+    }
+}
+
+impl ChatStream {
+    fn choice(&mut self, choice: &Json, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
+        let index = choice.get("index").and_then(Json::as_i64).unwrap_or(0);
+        if *self.choice.get_or_insert(index) != index {
+            return Err(not_one_choice(2));
+        }
+        if let Some(delta) = choice.get("delta") {
+            self.delta(delta, deltas);
+        }
+        if let Some(word) = some_text(choice, "finish_reason") {
+            self.finish_word = Some(word.to_string());
+            self.finished = true;
+        }
+        Ok(())
+    }
+
+    fn delta(&mut self, delta: &Json, deltas: &mut Vec<Delta>) {
+        let content = content(delta.get("content"));
+        self.echo.take(delta, self.draft.answer.text.as_deref());
+        if let Some(thought) = thinking(delta).or(content.thinking) {
+            self.draft.thinking(&thought, deltas);
+        }
+        if let Some(text) = content.text {
+            self.draft.text(&text, deltas);
+        }
+        self.draft.refusal(text(delta, "refusal"), deltas);
+        for call in list(delta, "tool_calls") {
+            self.call(call, deltas);
+        }
+    }
+
+    fn call(&mut self, piece: &Json, deltas: &mut Vec<Delta>) {
+        let call = raw_call(piece);
+        let place = match piece.get("index").and_then(Json::as_i64) {
+            Some(index) => self.indexed(index, &call),
+            None => self.unindexed(&call),
+        };
+        self.last_call = Some(place);
+        self.draft.name_call(place, &call.id, &call.name, deltas);
+        self.draft.arguments(place, &call.arguments, deltas);
+    }
+
+    /// The call at an index. Some servers give every call the same one; then another id that comes with a
+    /// name, or a name after whole arguments, is another call.
+    fn indexed(&mut self, index: i64, piece: &RawCall) -> usize {
+        let prefix = format!("index {index} ");
+        let Some(last) = self.draft.last_call(|key| key.starts_with(&prefix)) else {
+            return self.draft.call(&prefix);
+        };
+        let is_other = !piece.name.is_empty()
+            && self.draft.answer.calls.get(last).is_some_and(|known| {
+                let other_id = !piece.id.is_empty() && !known.id.is_empty();
+                (other_id && piece.id != known.id) || (!other_id && is_complete(known))
+            });
+        if !is_other {
+            return last;
+        }
+        // Pieces of calls that share an index may alternate by id.
+        let known = self
+            .draft
+            .last_call(|key| key == format!("{prefix}{}", piece.id));
+        known.unwrap_or_else(|| self.another(&prefix, piece))
+    }
+
+    fn another(&mut self, prefix: &str, piece: &RawCall) -> usize {
+        if piece.id.is_empty() {
+            self.unnamed += 1;
+            self.draft.call(&format!("{prefix}new {}", self.unnamed))
+        } else {
+            self.draft.call(&format!("{prefix}{}", piece.id))
+        }
+    }
+
+    /// The call of a piece without an index: that of its id, or a new one if it has a name, else the last.
+    fn unindexed(&mut self, piece: &RawCall) -> usize {
+        match self.last_call {
+            _ if !piece.id.is_empty() => self.draft.call(&format!("id {}", piece.id)),
+            Some(last) if piece.name.is_empty() => last,
+            _ => self.another("", piece),
+        }
+    }
+}
+
+/// Whether a call's arguments are whole, so that another name must be another call's.
+fn is_complete(call: &RawCall) -> bool {
+    matches!(read(&call.arguments), Ok(Json::Object(_)))
+}
+
+/// What the model wants back, put together from its pieces.
+#[derive(Default)]
+struct EchoDraft {
+    /// Thinking came as `reasoning_content`, and goes back so.
+    is_reasoning_content: bool,
+    /// `reasoning_details` (OpenRouter).
+    details: Vec<Detail>,
+    /// Content with thinking in it (Mistral).
+    chunks: Vec<Chunk>,
+}
+
+enum Chunk {
+    Thinking {
+        text: String,
+        signature: Option<Json>,
+    },
+    Text(String),
+}
+
+impl EchoDraft {
+    /// Takes in a delta; `said` is the text before it.
+    fn take(&mut self, delta: &Json, said: Option<&str>) {
+        self.is_reasoning_content |= some_text(delta, "reasoning_content").is_some();
+        for detail in list(delta, "reasoning_details")
+            .iter()
+            .filter_map(Json::as_object)
+        {
+            self.detail(detail);
+        }
+        match delta.get("content") {
+            Some(Json::List(chunks)) => {
+                let thinks = chunks.iter().any(is_thinking);
+                if thinks && self.chunks.is_empty() {
+                    self.chunks
+                        .extend(said.map(|said| Chunk::Text(said.to_owned())));
+                }
+                if thinks || !self.chunks.is_empty() {
+                    chunks.iter().for_each(|chunk| self.chunk(chunk));
+                }
+            }
+            Some(Json::Text(text)) if !self.chunks.is_empty() => self.text(text),
+            _ => {}
+        }
+    }
+
+    fn chunk(&mut self, chunk: &Json) {
+        if !is_thinking(chunk) {
+            self.text(text(chunk, "text"));
+            return;
+        }
+        let more = content(Some(&Json::List(vec![chunk.clone()])));
+        let more = more.thinking.unwrap_or_default();
+        let newer = chunk
+            .get("signature")
+            .filter(|signature| !signature.is_null());
+        match self.chunks.last_mut() {
+            Some(Chunk::Thinking { text, signature }) => {
+                text.push_str(&more);
+                if let Some(newer) = newer {
+                    *signature = Some(newer.clone());
+                }
+            }
+            _ => self.chunks.push(Chunk::Thinking {
+                text: more,
+                signature: newer.cloned(),
+            }),
+        }
+    }
+
+    fn text(&mut self, more: &str) {
+        match self.chunks.last_mut() {
+            Some(Chunk::Text(text)) => text.push_str(more),
+            _ if more.is_empty() => {}
+            _ => self.chunks.push(Chunk::Text(more.to_owned())),
+        }
+    }
+
+    /// Pieces of one detail have the same index and type; their texts are joined, other fields
+    /// are said once.
+    fn detail(&mut self, piece: &Object) {
+        let continues = |known: &Detail| {
+            let same = |key| known.fields.get(key) == piece.get(key);
+            piece.contains_key("index") && same("index") && same("type")
+        };
+        if !self.details.last().is_some_and(continues) {
+            self.details.push(Detail::default());
+        }
+        if let Some(detail) = self.details.last_mut() {
+            detail.add(piece);
+        }
+    }
+
+    fn parts(&self, thinking: Option<&str>) -> Vec<Json> {
+        let mut echo = Object::new();
+        if !self.details.is_empty() {
+            let details = self.details.iter().map(Detail::to_json);
+            echo.insert("reasoning_details", Json::List(details.collect()));
+        } else if let Some(thinking) = thinking.filter(|_| self.is_reasoning_content) {
+            echo.insert("reasoning_content", thinking);
+        }
+        if !self.chunks.is_empty() {
+            let chunks = self.chunks.iter().map(Chunk::to_json);
+            echo.insert("content", Json::List(chunks.collect()));
+        }
+        echoed(echo)
+    }
+}
+
+/// One of the `reasoning_details`.
+#[derive(Default)]
+struct Detail {
+    fields: Object,
+    /// Texts that come in pieces, by key.
+    joined: Vec<(&'static str, String)>,
+}
+
+impl Detail {
+    fn add(&mut self, piece: &Object) {
+        for (key, value) in piece.iter() {
+            let in_pieces = ["text", "summary", "data"]
+                .into_iter()
+                .find(|name| name == key);
+            match (in_pieces, value) {
+                (_, Json::Null) if self.fields.contains_key(key) => {}
+                (Some(name), Json::Text(more)) => {
+                    match self.joined.iter_mut().find(|(known, _)| *known == name) {
+                        Some((_, text)) => text.push_str(more),
+                        None => self.joined.push((name, more.to_string())),
+                    }
+                }
+                _ => {
+                    self.fields.insert(key.clone(), value.clone());
+                }
+            }
+        }
+    }
+
+    fn to_json(&self) -> Json {
+        let mut detail = self.fields.clone();
+        for (key, text) in &self.joined {
+            detail.insert(*key, text.as_str());
+        }
+        Json::Object(detail)
+    }
+}
+
+impl Chunk {
+    fn to_json(&self) -> Json {
+        match self {
+            Chunk::Text(text) => json!({"type": "text", "text": (text.as_str())}),
+            Chunk::Thinking { text, signature } => {
+                let mut chunk = object!({
+                    "type": "thinking",
+                    "thinking": [{"type": "text", "text": (text.as_str())}],
+                });
+                if let Some(signature) = signature {
+                    chunk.insert("signature", signature.clone());
+                }
+                Json::Object(chunk)
+            }
+        }
+    }
+}

@@ -1,0 +1,242 @@
+//! From a model's answer to an action: the one place where a [`ToolRequestMessage`] is made of an
+//! [`Answer`].
+//!
+//! What is broken in a call but can be said to the model becomes aviary's `INVALID` tool: arguments that are no
+//! JSON, a call without a name. Ids that are missing or shared are made. All else that is no action is an
+//! error: cut at the limit of tokens, declined, or not of the form that aviary demands
+//! ([`ModelError::NoAction`]).
+//!
+//! The action's info holds, beyond aviary's `usage` and `model`: `finish_reason`; `reasoning_content`
+//! (what was thought), `refusal`, `answered_by` (if the provider names another model), `cached_tokens` and
+//! `reasoning_tokens`, each where there is one; and under [`ECHO_KEY`] what the provider wants back, so
+//! that a stored episode can be continued.
+
+use std::collections::HashSet;
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::message::MalformedMessageError;
+use volary_core::tool::call::INVALID;
+use volary_core::{ToolRequestMessage, object};
+
+use super::answer::tokens;
+use super::history::{ECHO_KEY, Echo};
+use super::selector::ToolSelector;
+use super::{Answer, Finish, ModelError, RawCall, ToolChoice};
+
+/// Makes an action of an answer; the selector's ledger takes it. `provider` is the name of the codec that
+/// read the answer, `make_id` gives an id for the n-th call of the action.
+///
+/// A text without calls is an action here whatever the choice was: whoever leaves the choice to the model
+/// must take it. (Aviary's own selector refuses it then.)
+pub fn select(
+    selector: &mut ToolSelector,
+    answer: &Answer,
+    provider: &str,
+    make_id: impl FnMut(usize) -> Text,
+) -> Result<ToolRequestMessage, ModelError> {
+    match answer.finish {
+        Finish::Length => return Err(ModelError::TokenLimit),
+        Finish::ContentFilter => {
+            let why = answer.refusal.as_deref().or(answer.text.as_deref());
+            return Err(ModelError::Refused {
+                reason: why.unwrap_or("it gave no reason.").into(),
+            });
+        }
+        _ => {}
+    }
+    if answer.calls.is_empty() && answer.text.is_none() && answer.refusal.is_none() {
+        return Err(ModelError::NoAction(MalformedMessageError {
+            message: "The model said nothing and called nothing.".into(),
+        }));
+    }
+    let mended = Answer {
+        calls: mended(&answer.calls, make_id),
+        ..answer.clone()
+    };
+    let more_info = info(answer, provider, selector.model());
+    let completion = mended.to_completion();
+    Ok(selector.read_with(&completion, Some(&ToolChoice::Required), more_info)?)
+}
+
+/// Calls that can be run and answered: with a name, and an id of their own.
+fn mended(calls: &[RawCall], mut make_id: impl FnMut(usize) -> Text) -> Vec<RawCall> {
+    let mut used = HashSet::new();
+    let mended = calls.iter().enumerate().map(|(place, call)| {
+        let mut call = call.clone();
+        if call.id.is_empty() || used.contains(&call.id) {
+            call.id = make_id(place).to_string();
+        }
+        used.insert(call.id.clone());
+        if call.name.is_empty() {
+            call.name = INVALID.to_owned();
+            call.arguments.clear();
+        }
+        call
+    });
+    mended.collect()
+}
+
+fn info(answer: &Answer, provider: &str, model: &Text) -> Object {
+    let mut info = object!({"finish_reason": (answer.finish.as_str())});
+    if let Some(thinking) = &answer.thinking {
+        info.insert("reasoning_content", thinking.as_str());
+    }
+    if let Some(refusal) = &answer.refusal {
+        info.insert("refusal", refusal.as_str());
+    }
+    if let Some(other) = answer.model.as_ref().filter(|other| *other != model) {
+        info.insert("answered_by", other.clone());
+    }
+    let usage = answer.usage.unwrap_or_default();
+    for (key, count) in [
+        ("cached_tokens", usage.cached),
+        ("cache_written_tokens", usage.cache_written),
+        ("reasoning_tokens", usage.reasoning),
+    ] {
+        if count > 0 {
+            info.insert(key, tokens(count));
+        }
+    }
+    if let Some(charged) = usage.charged {
+        info.insert("charged", charged);
+    }
+    if !answer.echo.is_empty() {
+        let echo = Echo {
+            provider: provider.into(),
+            model: model.clone(),
+            parts: answer.echo.clone(),
+        };
+        info.insert(ECHO_KEY, echo.to_json());
+    }
+    info
+}
+
+/// The usage that an action's info holds, as [`select`] put it there.
+pub fn usage_of(action: &ToolRequestMessage) -> Option<super::Usage> {
+    let info = action.body.info.as_ref()?;
+    let count = |value: Option<&Json>| {
+        let count = value.and_then(Json::as_i64).unwrap_or(0);
+        u64::try_from(count).unwrap_or(0)
+    };
+    let pair = info.get("usage")?.as_list()?;
+    Some(super::Usage {
+        prompt: count(pair.first()),
+        completion: count(pair.get(1)),
+        cached: count(info.get("cached_tokens")),
+        cache_written: count(info.get("cache_written_tokens")),
+        reasoning: count(info.get("reasoning_tokens")),
+        charged: info.get("charged").and_then(Json::as_f64),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Usage;
+
+    fn call(id: &str, name: &str, arguments: &str) -> RawCall {
+        RawCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
+    }
+
+    fn select_one(answer: &Answer) -> Result<ToolRequestMessage, ModelError> {
+        let mut selector = ToolSelector::new("m", true, false);
+        let selected = select(&mut selector, answer, "anthropic", |place| {
+            format!("made{place}").into()
+        });
+        // What comes out is what the ledger took.
+        let ledger = selector.ledger().unwrap_or(&[]).to_vec();
+        let expected: Vec<_> = selected.iter().cloned().map(Into::into).collect();
+        assert_eq!(ledger, expected);
+        selected
+    }
+
+    #[test]
+    fn broken_calls_become_invalid_ones_that_can_be_answered() {
+        let action = select_one(&Answer {
+            calls: vec![
+                call("a", "f", r#"{"x": 1}"#),
+                call("a", "f", r#"{"x": "#),
+                call("", "", "{}"),
+            ],
+            finish: Finish::ToolCalls,
+            ..Answer::default()
+        })
+        .unwrap();
+        let calls: Vec<(&str, &str)> = action
+            .tool_calls
+            .iter()
+            .map(|call| (&*call.id, &*call.function.name))
+            .collect();
+        assert_eq!(
+            calls,
+            [("a", "f"), ("made1", "INVALID"), ("made2", "INVALID")]
+        );
+    }
+
+    #[test]
+    fn info_holds_all_that_a_stored_episode_needs() {
+        let usage = Usage {
+            prompt: 10,
+            completion: 5,
+            cached: 4,
+            reasoning: 3,
+            ..Usage::default()
+        };
+        let action = select_one(&Answer {
+            text: Some("t".into()),
+            thinking: Some("hm".into()),
+            usage: Some(usage),
+            model: Some("m-2026".into()),
+            echo: vec![Json::from("x")],
+            ..Answer::default()
+        })
+        .unwrap();
+        assert_eq!(
+            Json::Object(action.body.info.clone().unwrap()).to_compact_text(),
+            r#"{"usage":[10,5],"model":"m","finish_reason":"stop","reasoning_content":"hm","answered_by":"m-2026","cached_tokens":4,"reasoning_tokens":3,"echo":{"provider":"anthropic","model":"m","parts":["x"]}}"#
+        );
+        assert_eq!(usage_of(&action), Some(usage));
+    }
+
+    #[test]
+    fn what_is_no_action_is_said() {
+        let finish = |finish| Answer {
+            text: Some("t".into()),
+            finish,
+            ..Answer::default()
+        };
+        assert_eq!(
+            select_one(&finish(Finish::Length)),
+            Err(ModelError::TokenLimit)
+        );
+        assert_eq!(
+            select_one(&finish(Finish::ContentFilter)),
+            Err(ModelError::Refused { reason: "t".into() })
+        );
+        for answer in [
+            finish(Finish::Other("MALFORMED_FUNCTION_CALL".into())),
+            Answer::default(),
+            Answer {
+                calls: vec![call("a", "f", "[1]")],
+                ..Answer::default()
+            },
+        ] {
+            assert!(matches!(select_one(&answer), Err(ModelError::NoAction(_))));
+        }
+    }
+
+    #[test]
+    fn a_refusal_in_words_is_an_action_without_calls() {
+        let action = select_one(&Answer {
+            refusal: Some("I can't.".into()),
+            ..Answer::default()
+        })
+        .unwrap();
+        assert_eq!(action.body.content.as_deref(), Some("I can't."));
+        assert!(action.tool_calls.is_empty());
+    }
+}
