@@ -1,6 +1,7 @@
 //! What is wrong with a request's body, as the original's framework says it: a list of problems, each with
 //! its kind, its place and its input.
 
+use volary_core::json::read::{ReadError, ReadProblem};
 use volary_core::json::{Json, Text};
 use volary_core::{json, object};
 
@@ -15,6 +16,8 @@ pub struct BodyProblem {
     pub message: Text,
     /// What was there.
     pub input: Json,
+    /// What else is known, where the original says more.
+    pub context: Option<Json>,
 }
 
 impl BodyProblem {
@@ -25,6 +28,7 @@ impl BodyProblem {
             place: vec![name.into()],
             message: message.into(),
             input: input.clone(),
+            context: None,
         }
     }
 
@@ -35,18 +39,23 @@ impl BodyProblem {
             place: Vec::new(),
             message: message.into(),
             input: input.clone(),
+            context: None,
         }
     }
 
     fn to_json(&self) -> Json {
         let mut place = vec![Json::from("body")];
         place.extend(self.place.iter().cloned());
-        json!({
+        let mut problem = object!({
             "type": (self.kind),
-            "loc": (Json::List(place)),
+            "loc": place,
             "msg": (self.message.clone()),
             "input": (self.input.clone())
-        })
+        });
+        if let Some(context) = &self.context {
+            problem.insert("ctx", context.clone());
+        }
+        Json::Object(problem)
     }
 }
 
@@ -61,19 +70,36 @@ pub fn detail(text: &str) -> Json {
     json!({"detail": (text)})
 }
 
-/// Reads the text of a body. An empty one is `None`: the framework takes it as no body at all.
-pub fn read(text: &str) -> Result<Option<Json>, BodyProblem> {
-    if text.is_empty() {
+/// Why a body cannot be used.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unreadable {
+    /// It is no JSON, and it is known where.
+    NotJson(BodyProblem),
+    /// Its bytes are no UTF-8, or it is nested beyond what the reader takes.
+    Unfit(&'static str),
+}
+
+/// Reads the bytes of a body. An empty one is `None`: the framework takes it as no body at all.
+pub fn read(bytes: &[u8]) -> Result<Option<Json>, Unreadable> {
+    if bytes.is_empty() {
         return Ok(None);
     }
-    volary_core::json::read(text)
-        .map(Some)
-        .map_err(|error| BodyProblem {
-            kind: "json_invalid",
-            place: vec![Json::from(
-                i64::try_from(error.position).unwrap_or(i64::MAX),
-            )],
-            message: format!("JSON decode error: {error}").into(),
-            input: json!({}),
-        })
+    // A byte order mark is allowed here, unlike in a JSON text.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|_| Unreadable::Unfit("it is no UTF-8"))?;
+    volary_core::json::read(text).map(Some).map_err(not_json)
+}
+
+fn not_json(error: ReadError) -> Unreadable {
+    if error.problem == ReadProblem::TooDeep {
+        return Unreadable::Unfit("it is nested too deeply");
+    }
+    let position = i64::try_from(error.position).unwrap_or(i64::MAX);
+    Unreadable::NotJson(BodyProblem {
+        kind: "json_invalid",
+        place: vec![position.into()],
+        message: "JSON decode error".into(),
+        input: json!({}),
+        context: Some(json!({"error": (error.problem.to_string())})),
+    })
 }

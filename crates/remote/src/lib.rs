@@ -9,6 +9,7 @@
 
 pub mod body;
 pub mod client;
+mod number;
 pub mod reply;
 pub mod request;
 pub mod transport;

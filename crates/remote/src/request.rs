@@ -1,11 +1,11 @@
 //! The bodies of requests. Unknown fields are ignored; numbers may come as texts, as the original's
 //! framework takes them.
 
-use volary_core::json::number::float_from_text;
 use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, object};
 
 use crate::body::BodyProblem;
+use crate::number::{float, integer};
 
 /// Which task to start.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,14 +90,17 @@ pub fn read_env_id(body: Option<&Json>) -> Result<Text, Problems> {
 }
 
 impl StepRequest {
-    /// Reads the body of `/step`. `notes` takes what was read otherwise than it was written.
+    /// Reads the body of `/step`.
     pub fn read(body: Option<&Json>) -> Result<Self, Problems> {
         let object = fields(body)?;
         let env_id = env_id(object);
         let action = action(object);
         match (env_id, action) {
             (Ok(env_id), Ok(action)) => Ok(StepRequest { env_id, action }),
-            (env_id, action) => Err(env_id.err().into_iter().chain(action.err()).collect()),
+            (env_id, action) => {
+                let action = action.err().unwrap_or_default();
+                Err(env_id.err().into_iter().chain(action).collect())
+            }
         }
     }
 }
@@ -115,16 +118,12 @@ pub fn read_last_used(body: Option<&Json>) -> Result<f64, Problems> {
 fn fields(body: Option<&Json>) -> Result<&Object, Problems> {
     match body {
         Some(Json::Object(object)) => Ok(object),
-        None | Some(Json::Null) => Err(vec![BodyProblem::whole(
+        None => Err(vec![BodyProblem::whole(
             "missing",
             "Field required",
             &Json::Null,
         )]),
-        Some(other) => Err(vec![BodyProblem::whole(
-            "model_attributes_type",
-            "Input should be a valid dictionary or object to extract fields from",
-            other,
-        )]),
+        Some(other) => Err(vec![not_an_object(Vec::new(), other)]),
     }
 }
 
@@ -152,77 +151,55 @@ fn env_id(object: &Object) -> Result<Text, BodyProblem> {
     }
 }
 
-fn action(object: &Object) -> Result<AnyMessage, BodyProblem> {
+/// What an action may be; a value that is no object is none of them, and each says so.
+const ACTIONS: [&str; 3] = ["ToolRequestMessage", "ToolResponseMessage", "Message"];
+
+fn action(object: &Object) -> Result<AnyMessage, Problems> {
     let value = object
         .get("action")
-        .ok_or_else(|| missing(object, "action"))?;
+        .ok_or_else(|| vec![missing(object, "action")])?;
+    if !matches!(value, Json::Object(_)) {
+        let place = |kind: &'static str| vec!["action".into(), kind.into()];
+        return Err(ACTIONS.map(|kind| not_an_object(place(kind), value)).into());
+    }
+    let lacking = calls_without_arguments(value);
+    if !lacking.is_empty() {
+        return Err(lacking);
+    }
     AnyMessage::read(value).map_err(|error| {
         let message = format!("Value error, {error}");
-        BodyProblem::field("value_error", "action", &message, value)
+        vec![BodyProblem::field("value_error", "action", &message, value)]
     })
 }
 
-fn integer(name: &'static str, value: &Json) -> Result<i64, BodyProblem> {
-    let problem = |kind, message: &str| BodyProblem::field(kind, name, message, value);
-    match value {
-        Json::Bool(flag) => Ok(i64::from(*flag)),
-        Json::Integer(_) => value.as_i64().ok_or_else(|| {
-            problem(
-                "int_parsing_size",
-                "Unable to parse input string as an integer, exceeded maximum size",
-            )
-        }),
-        Json::Float(number) if number.fract() == 0.0 && number.abs() < 2f64.powi(53) => {
-            // Exact: whole and below 2^53.
-            #[allow(clippy::cast_possible_truncation, reason = "whole and below 2^53")]
-            let whole = *number as i64;
-            Ok(whole)
-        }
-        Json::Float(_) => Err(problem(
-            "int_from_float",
-            "Input should be a valid integer, got a number with a fractional part",
-        )),
-        Json::Text(text) => whole_text(text).ok_or_else(|| {
-            problem(
-                "int_parsing",
-                "Input should be a valid integer, unable to parse string as an integer",
-            )
-        }),
-        _ => Err(problem("int_type", "Input should be a valid integer")),
-    }
+/// A call without arguments is refused. The original breaks on it; read as a message, the call would
+/// silently be left out.
+fn calls_without_arguments(action: &Json) -> Problems {
+    let calls = action.get("tool_calls").and_then(Json::as_list);
+    let functions = calls.unwrap_or(&[]).iter().enumerate();
+    functions
+        .filter_map(|(index, call)| {
+            let function = call.get("function")?.as_object()?;
+            let index = i64::try_from(index).ok()?;
+            (!function.contains_key("arguments")).then(|| BodyProblem {
+                place: vec![
+                    "action".into(),
+                    "tool_calls".into(),
+                    index.into(),
+                    "function".into(),
+                    "arguments".into(),
+                ],
+                ..missing(function, "arguments")
+            })
+        })
+        .collect()
 }
 
-/// An integer as a text: digits, perhaps signed, `_` between digits, `.0` behind them.
-fn whole_text(text: &str) -> Option<i64> {
-    let text = text.trim();
-    let digits = match text.split_once('.') {
-        Some((whole, zeros)) if zeros.bytes().all(|digit| digit == b'0') => whole,
-        Some(_) => return None,
-        None => text,
-    };
-    let parts: Vec<&str> = digits.split('_').collect();
-    let (first, rest) = parts.split_first()?;
-    let fits = |part: &&str| !part.is_empty() && part.bytes().all(|digit| digit.is_ascii_digit());
-    let first_digits = first.strip_prefix(['+', '-']).unwrap_or(first);
-    if !fits(&first_digits) || !rest.iter().all(fits) {
-        return None;
-    }
-    parts.concat().parse().ok()
-}
-
-fn float(name: &'static str, value: &Json) -> Result<f64, BodyProblem> {
-    let problem = |kind, message: &str| BodyProblem::field(kind, name, message, value);
-    match value {
-        Json::Bool(flag) => Ok(f64::from(u8::from(*flag))),
-        Json::Text(text) => float_from_text(text).ok_or_else(|| {
-            problem(
-                "float_parsing",
-                "Input should be a valid number, unable to parse string as a number",
-            )
-        }),
-        other => other
-            .as_f64()
-            .ok_or_else(|| problem("float_type", "Input should be a valid number")),
+fn not_an_object(place: Vec<Json>, value: &Json) -> BodyProblem {
+    let message = "Input should be a valid dictionary or object to extract fields from";
+    BodyProblem {
+        place,
+        ..BodyProblem::whole("model_attributes_type", message, value)
     }
 }
 
@@ -243,34 +220,18 @@ mod tests {
     }
 
     #[test]
-    fn indexes_in_every_form() {
-        for (body, index) in [
-            (r#"{"task_idx": 3}"#, 3),
-            (r#"{"task_idx": -1}"#, -1),
-            (r#"{"task_idx": " 1_0 "}"#, 10),
-            (r#"{"task_idx": "7.0"}"#, 7),
-            (r#"{"task_idx": 2.0}"#, 2),
-            (r#"{"task_idx": true}"#, 1),
-        ] {
-            let body = read(body).unwrap();
-            assert_eq!(
-                Start::read(Some(&body)),
-                Ok(Start::Index(index)),
-                "{body:?}"
-            );
-        }
+    fn starts_that_do_not_fit() {
         for (body, kind) in [
             (r#"{"task_idx": "a"}"#, "int_parsing"),
-            (r#"{"task_idx": 1.5}"#, "int_from_float"),
-            (r#"{"task_idx": []}"#, "int_type"),
             (r#"{"task_kwargs": []}"#, "dict_type"),
             (r#"{"task_idx": 0, "task_kwargs": {}}"#, "value_error"),
             ("[]", "model_attributes_type"),
-            ("null", "missing"),
+            ("null", "model_attributes_type"),
         ] {
             let body = read(body).unwrap();
             assert_eq!(kinds(Start::read(Some(&body))), [kind], "{body:?}");
         }
+        assert_eq!(kinds(Start::read(None)), ["missing"]);
     }
 
     #[test]
@@ -295,6 +256,14 @@ mod tests {
             kinds(StepRequest::read(Some(&body))),
             ["string_type", "value_error"]
         );
+        let body = json!({"env_id": "a", "action": "hi"});
+        assert_eq!(
+            kinds(StepRequest::read(Some(&body))),
+            ["model_attributes_type"; 3]
+        );
+        let call = json!({"id": "1", "type": "function", "function": {"name": "a"}});
+        let body = json!({"env_id": "a", "action": {"role": "user", "tool_calls": [call]}});
+        assert_eq!(kinds(StepRequest::read(Some(&body))), ["missing"]);
         assert_eq!(kinds(read_env_id(None)), ["missing"]);
         assert_eq!(
             kinds(read_last_used(Some(&json!({"last_used": "x"})))),

@@ -11,6 +11,7 @@ use volary_remote::DEFAULT_PORT;
 
 use crate::dataset::read_arguments;
 use crate::options::ServerOptions;
+use crate::origin;
 
 /// Serves the environments of a task dataset over HTTP, as aviary's TaskDatasetServer does.
 ///
@@ -57,7 +58,7 @@ pub struct Cli {
     pub open_to_all: bool,
 
     /// Let pages of this origin call, such as https://you.github.io; may be repeated, `*` is any
-    #[arg(long, value_name = "ORIGIN")]
+    #[arg(long, value_name = "ORIGIN", value_parser = origin::read)]
     pub cors_origin: Vec<String>,
 
     /// Serve the page itself from this folder too, such as dist/, so that no CORS is needed
@@ -72,7 +73,7 @@ pub struct Cli {
     #[arg(long, default_value_t = 3600.0, value_name = "SECONDS", value_parser = seconds)]
     pub idle_timeout: f64,
 
-    /// The most seconds for one reset, step or close; an environment that takes longer is lost
+    /// The most seconds for one reset, step or close; an environment that takes longer is lost. 0 waits for ever
     #[arg(long, default_value_t = 300.0, value_name = "SECONDS", value_parser = seconds)]
     pub step_timeout: f64,
 
@@ -81,8 +82,16 @@ pub struct Cli {
     pub max_body: usize,
 
     /// Threads that run environments; one for each core by default
-    #[arg(long, value_name = "NUMBER")]
-    pub workers: Option<usize>,
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub workers: Option<u16>,
+
+    /// Give each environment a thread of its own: costs more, but one that never ends keeps only itself
+    #[arg(long)]
+    pub isolate: bool,
+
+    /// Which of several servers behind a proxy this is: the last but one byte of its environments' ids
+    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    pub server_number: u8,
 
     /// Log lines as JSON
     #[arg(long)]
@@ -104,10 +113,29 @@ fn seconds(text: &str) -> Result<f64, String> {
     }
 }
 
+/// 0 sets no limit.
+fn timeout(seconds: f64) -> Option<Duration> {
+    (seconds > 0.0).then(|| Duration::from_secs_f64(seconds))
+}
+
 impl Cli {
+    /// What is served, for people.
+    pub fn served(&self) -> String {
+        match &self.gsm8k {
+            Some(path) => path.display().to_string(),
+            None => self.dataset.clone(),
+        }
+    }
+
+    /// How many workers there are.
+    pub fn workers(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        self.workers.map_or_else(cores, usize::from)
+    }
+
     /// The address to listen on. A public one without a key is refused unless forced.
     pub fn address(&self) -> anyhow::Result<SocketAddr> {
-        let has_key = self.api_key.as_ref().is_some_and(|key| !key.is_empty());
+        let has_key = self.options().key().is_some();
         if !self.host.is_loopback() && !has_key && !self.open_to_all {
             bail!(
                 "{} can be reached by others, and there is no key. Set one with --api-key or \
@@ -124,10 +152,12 @@ impl Cli {
             api_key: self.api_key.clone(),
             cors_origins: self.cors_origin.clone(),
             max_envs: self.max_envs,
-            idle_timeout: (self.idle_timeout > 0.0)
-                .then(|| Duration::from_secs_f64(self.idle_timeout)),
-            step_timeout: Duration::from_secs_f64(self.step_timeout),
+            idle_timeout: timeout(self.idle_timeout),
+            step_timeout: timeout(self.step_timeout),
             max_body: self.max_body,
+            local_only: self.host.is_loopback(),
+            isolate: self.isolate,
+            server_number: self.server_number,
             ..ServerOptions::default()
         }
     }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use anyhow::{Context, bail};
 use volary_core::dataset::{DatasetError, TaskDataset};
@@ -45,7 +46,8 @@ pub fn make_dataset(wanted: Wanted) -> anyhow::Result<MakeDataset> {
             names.join(", ")
         );
     }
-    let make: MakeDataset = Arc::new(move || made(&wanted));
+    let given = Arc::new(AtomicU64::new(0));
+    let make: MakeDataset = Arc::new(move || made(&wanted, &given));
     make().context("The dataset can't be made; see its arguments.")?;
     Ok(make)
 }
@@ -61,7 +63,7 @@ pub fn read_gsm8k(path: &Path, seed: u64) -> anyhow::Result<MakeDataset> {
     })
 }
 
-fn made(wanted: &Wanted) -> Result<Box<dyn TaskDataset>, DatasetError> {
+fn made(wanted: &Wanted, given: &Arc<AtomicU64>) -> Result<Box<dyn TaskDataset>, DatasetError> {
     let registry = volary_envs::registry();
     let setting = Setting {
         seed: wanted.seed,
@@ -86,6 +88,7 @@ fn made(wanted: &Wanted) -> Result<Box<dyn TaskDataset>, DatasetError> {
         entry: *entry,
         configuration: wanted.arguments.clone(),
         setting,
+        given: Arc::clone(given),
         tasks,
     }))
 }
@@ -95,6 +98,9 @@ struct Environments {
     entry: EnvironmentEntry,
     configuration: Object,
     setting: Setting,
+    /// How many were given out without being asked for by name or place, on all threads: the seed
+    /// moves with it.
+    given: Arc<AtomicU64>,
     tasks: Option<Box<dyn TaskDataset>>,
 }
 
@@ -115,14 +121,19 @@ impl TaskDataset for Environments {
     }
 
     fn environment(&self) -> Result<Box<dyn Environment>, DatasetError> {
-        Ok(self.entry.make(&self.configuration, &self.setting)?)
+        let number = self.given.fetch_add(1, Ordering::Relaxed);
+        let setting = Setting {
+            seed: self.setting.seed.wrapping_add(number),
+            clock: self.setting.clock.clone(),
+        };
+        Ok(self.entry.make(&self.configuration, &setting)?)
     }
 
     fn environment_with(&self, arguments: &Object) -> Result<Box<dyn Environment>, DatasetError> {
-        let mut configuration = self.configuration.clone();
-        for (key, value) in arguments.iter() {
-            configuration.insert(key.clone(), value.clone());
-        }
+        // The last of equal keys wins.
+        let pairs = self.configuration.iter().chain(arguments.iter());
+        let pairs = pairs.map(|(key, value)| (key.clone(), value.clone()));
+        let configuration = Object::from_pairs(pairs.collect());
         Ok(self.entry.make(&configuration, &self.setting)?)
     }
 }

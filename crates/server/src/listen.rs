@@ -1,186 +1,214 @@
-//! Sockets and threads: one thread accepts, each shard's thread serves the connections it is given
+//! Sockets and threads: one thread accepts, each worker's thread serves the connections it is given
 //! and runs its environments.
 
-use std::net::{TcpListener as StdListener, TcpStream as StdStream};
+use std::net::TcpListener as StdListener;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::thread::JoinHandle;
-use std::time::Duration;
+use std::sync::mpsc as threads;
+use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use axum::Router;
-use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::runtime::Builder;
 use tokio::sync::{Semaphore, mpsc, watch};
-use tokio::task::LocalSet;
+use tokio::task::{JoinSet, LocalSet};
 
+use crate::connection::{self, Accepted};
+use crate::pulse::{self, Pulse};
 use crate::server::Server;
-use crate::shard::{Request, Shard};
+use crate::shard::{Command, Shard};
 
-/// Connections that wait for a shard to take them.
-const WAITING: usize = 256;
+/// File handles that are kept for other things than connections.
+const KEPT_HANDLES: usize = 64;
 
-/// How long connections may finish their requests when the server stops.
-const FAREWELL: Duration = Duration::from_secs(5);
+/// Threads for each worker that read files of the page and parse large bodies.
+const HELPERS: usize = 2;
 
 /// A server that listens.
 pub struct Listening {
     stop: watch::Sender<bool>,
-    threads: Vec<JoinHandle<()>>,
+    done: threads::Receiver<()>,
+    threads: usize,
+    farewell: Duration,
 }
 
 impl Listening {
-    /// Stops accepting, closes every environment, waits for the threads.
-    pub fn stop(self) {
+    /// Stops accepting, lets requests finish, and closes every environment. Gives whether all that
+    /// was done in time; a worker that hangs can't be waited for.
+    pub fn stop(self) -> bool {
         let _ = self.stop.send(true);
-        for thread in self.threads {
-            let _ = thread.join();
-        }
+        // Requests may take the farewell, and closing another one.
+        let deadline = Instant::now() + 2 * self.farewell + Duration::from_secs(1);
+        (0..self.threads).all(|_| {
+            let left = deadline.saturating_duration_since(Instant::now());
+            self.done.recv_timeout(left).is_ok()
+        })
     }
 }
 
-/// Serves `app` on a socket, with a thread for each of the server's shards and one to accept.
+/// Serves `app` on a socket, with a thread for each of the server's workers and one to accept.
 pub fn listen(
     socket: StdListener,
     server: &Arc<Server>,
-    shards: Vec<mpsc::Receiver<Request>>,
+    commands: Vec<mpsc::Receiver<Command>>,
     app: &Router,
 ) -> anyhow::Result<Listening> {
     socket
         .set_nonblocking(true)
         .context("The socket can't be used.")?;
     let (stop, stopped) = watch::channel(false);
-    let mut connections = Vec::new();
-    let mut threads = Vec::new();
-    for (index, requests) in shards.into_iter().enumerate() {
-        let (give, given) = mpsc::channel(WAITING);
-        connections.push(give);
+    let (tell, done) = threads::channel();
+    let (opened, opening) = threads::channel();
+    let mut given = Vec::new();
+    for (index, commands) in commands.into_iter().enumerate() {
+        let (give, connections) = mpsc::unbounded_channel();
+        given.push(give);
         let (server, app, stopped) = (Arc::clone(server), app.clone(), stopped.clone());
-        threads.push(thread(format!("shard-{index}"), move || async move {
-            match Shard::open(index, Arc::clone(&server), requests) {
-                Ok(shard) => serve(shard, server, given, app, stopped).await,
-                Err(error) => tracing::error!(%error, index, "a shard could not open its dataset"),
-            }
-        })?);
+        let opened = opened.clone();
+        thread(
+            format!("worker-{index}"),
+            tell.clone(),
+            move || async move {
+                let shard = Shard::open(index, Arc::clone(&server), commands);
+                let _ = opened.send(shard.as_ref().map(|_| ()).map_err(ToString::to_string));
+                if let Ok(shard) = shard {
+                    work(shard, server, connections, app, stopped).await;
+                }
+            },
+        )?;
     }
-    let accepting = move || accept(socket, connections, stopped);
-    threads.push(thread("accept".into(), accepting)?);
-    Ok(Listening { stop, threads })
+    for _ in &given {
+        if let Err(error) = opening.recv().context("A worker ended.")? {
+            bail!("A worker could not open its dataset: {error}");
+        }
+    }
+    let threads = given.len() + 1;
+    let server = Arc::clone(server);
+    let farewell = server.options.farewell;
+    thread("accept".into(), tell, move || async move {
+        tokio::task::spawn_local(pulse::watch_over(Arc::clone(&server)));
+        accept(socket, &server, given, stopped).await;
+    })?;
+    Ok(Listening {
+        stop,
+        done,
+        threads,
+        farewell,
+    })
 }
 
-/// A thread with a runtime of its own. The work begins there, so it need not be `Send`.
+/// A thread with a runtime of its own. The work begins there, so it need not be `Send`. `tell`
+/// hears of its end.
 fn thread<W: Future<Output = ()>>(
     name: String,
+    tell: threads::Sender<()>,
     work: impl FnOnce() -> W + Send + 'static,
-) -> anyhow::Result<JoinHandle<()>> {
-    let runtime = Builder::new_current_thread().enable_all().build()?;
-    let thread = std::thread::Builder::new().name(name);
-    Ok(thread.spawn(move || LocalSet::new().block_on(&runtime, work()))?)
+) -> anyhow::Result<()> {
+    let runtime = Builder::new_current_thread()
+        .enable_all()
+        .max_blocking_threads(HELPERS)
+        .build()?;
+    std::thread::Builder::new().name(name).spawn(move || {
+        LocalSet::new().block_on(&runtime, work());
+        // A file that is still read must not keep the server from ending.
+        runtime.shutdown_background();
+        let _ = tell.send(());
+    })?;
+    Ok(())
 }
 
-/// Accepts, and gives the connections to the shards in turn.
+/// Accepts, and gives the connections to the workers in turn. Beyond the limit, connections wait in
+/// the system's own queue.
 async fn accept(
     socket: StdListener,
-    shards: Vec<mpsc::Sender<StdStream>>,
+    server: &Server,
+    workers: Vec<mpsc::UnboundedSender<Accepted>>,
     mut stopped: watch::Receiver<bool>,
 ) {
     let socket = match TcpListener::from_std(socket) {
         Ok(socket) => socket,
         Err(error) => return tracing::error!(%error, "the socket can't be used"),
     };
-    for shard in shards.iter().cycle() {
-        let accepted = tokio::select! {
-            accepted = socket.accept() => accepted,
+    let room = Arc::new(Semaphore::new(connections(server.options.connections)));
+    let mut turns = (0..workers.len()).cycle();
+    loop {
+        let next = async {
+            let permit = Arc::clone(&room).acquire_owned().await;
+            (permit, socket.accept().await)
+        };
+        let (permit, accepted) = tokio::select! {
+            next = next => next,
             _ = stopped.changed() => return,
         };
-        match accepted {
-            Ok((stream, _)) => {
-                let _ = stream.set_nodelay(true);
-                // A socket belongs to the runtime that made it, so it moves as a plain one.
-                if let Ok(stream) = stream.into_std() {
-                    let _ = shard.send(stream).await;
-                }
-            }
+        let stream = match accepted.map(|(stream, _)| stream) {
+            Ok(stream) => stream,
             // Out of file handles, most likely: others must close before it gets better.
             Err(error) => {
                 tracing::warn!(%error, "a connection could not be accepted");
                 tokio::time::sleep(Duration::from_millis(20)).await;
+                continue;
             }
+        };
+        let _ = stream.set_nodelay(true);
+        // One that hangs is passed over, unless all do.
+        let free = |worker: &usize| !server.pulse(*worker).is_some_and(Pulse::is_stuck);
+        let next = turns.by_ref().take(workers.len()).find(free);
+        let worker = next
+            .or_else(|| turns.next())
+            .and_then(|turn| workers.get(turn));
+        if let (Ok(permit), Ok(stream), Some(worker)) = (permit, stream.into_std(), worker) {
+            let _ = worker.send(Accepted { stream, permit });
         }
     }
 }
 
-/// Serves the connections of a shard until the server stops.
-async fn serve(
+/// How many connections there may be: as many as are wanted, if the system gives so many handles.
+fn connections(wanted: usize) -> usize {
+    let handles = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(u64::MAX);
+    let handles = usize::try_from(handles).unwrap_or(usize::MAX);
+    let possible = handles.saturating_sub(KEPT_HANDLES).max(1);
+    if possible < wanted {
+        tracing::warn!(
+            possible,
+            wanted,
+            "the system allows fewer open files than connections are wanted"
+        );
+    }
+    wanted.min(possible)
+}
+
+/// The life of a worker: serves connections until the server stops, then closes its environments.
+async fn work(
     shard: Rc<Shard>,
     server: Arc<Server>,
-    mut given: mpsc::Receiver<StdStream>,
+    mut given: mpsc::UnboundedReceiver<Accepted>,
     app: Router,
     mut stopped: watch::Receiver<bool>,
 ) {
-    let limit = u32::try_from(server.options.connections).unwrap_or(u32::MAX);
-    let room = Arc::new(Semaphore::new(server.options.connections));
     if let Some(age) = server.options.idle_timeout {
-        tokio::task::spawn_local(close_idle(Rc::clone(&shard), age));
+        tokio::task::spawn_local(Rc::clone(&shard).close_idle(age));
     }
-    let until_stopped = stopped.clone();
+    let until = stopped.clone();
+    let mut connections = JoinSet::new();
     loop {
-        // A connection beyond the limit waits here, unread.
-        let Ok(permit) = Arc::clone(&room).acquire_owned().await else {
-            return;
-        };
-        let stream = tokio::select! {
-            stream = given.recv() => stream,
-            _ = stopped.changed() => None,
-        };
-        let Some(stream) = stream else {
-            break;
-        };
-        let (app, server, stopped) = (app.clone(), Arc::clone(&server), until_stopped.clone());
-        tokio::task::spawn_local(async move {
-            connection(stream, app, &server, stopped).await;
-            drop(permit);
-        });
-    }
-    let all_gone = room.acquire_many(limit);
-    let _ = tokio::time::timeout(FAREWELL, all_gone).await;
-    shard.close_everything().await;
-}
-
-async fn connection(
-    stream: StdStream,
-    app: Router,
-    server: &Server,
-    mut stopped: watch::Receiver<bool>,
-) {
-    let Ok(stream) = TcpStream::from_std(stream) else {
-        return;
-    };
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(server.options.read_timeout)
-        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(app));
-    let mut connection = std::pin::pin!(connection);
-    // Broken connections are everyday life: a client went away.
-    tokio::select! {
-        _ = connection.as_mut() => return,
-        _ = stopped.changed() => {}
-    }
-    connection.as_mut().graceful_shutdown();
-    let _ = connection.await;
-}
-
-/// Closes what nobody used for a while, again and again.
-async fn close_idle(shard: Rc<Shard>, age: Duration) {
-    let pause = (age / 4).clamp(Duration::from_millis(100), Duration::from_secs(60));
-    loop {
-        tokio::time::sleep(pause).await;
-        let closed = shard.close_older_than(age.as_secs_f64()).await;
-        if closed > 0 {
-            tracing::info!(closed, "closed environments that nobody used");
+        tokio::select! {
+            Some(accepted) = given.recv() => {
+                let (app, server) = (app.clone(), Arc::clone(&server));
+                connections.spawn_local(connection::serve(accepted, app, server, until.clone()));
+            }
+            Some(_) = connections.join_next() => {}
+            _ = stopped.changed() => break,
         }
+    }
+    let farewell = server.options.farewell;
+    let all_gone = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(farewell, all_gone).await.is_err() {
+        tracing::warn!("some requests did not finish in time");
+    }
+    let count = shard.running().len();
+    match tokio::time::timeout(farewell, shard.close_everything()).await {
+        Ok(closed) => tracing::info!(closed, of = count, "environments closed"),
+        Err(_) => tracing::warn!(of = count, "some environments did not close in time"),
     }
 }

@@ -25,21 +25,32 @@ fn main() -> anyhow::Result<()> {
             seed: cli.seed,
         })?,
     };
-    let workers = cli
-        .workers
-        .unwrap_or_else(|| std::thread::available_parallelism().map_or(1, |cores| cores.get()));
-    let (server, shards) = Server::new(cli.options(), dataset, real_seconds(), workers);
+    if let Some(folder) = &cli.serve_page {
+        anyhow::ensure!(
+            folder.join("index.html").is_file(),
+            "{} holds no index.html; `cargo xtask build` leaves the page in dist/.",
+            folder.display()
+        );
+    }
+    let (server, commands) = Server::new(cli.options(), dataset, real_seconds(), cli.workers());
     let page = cli.serve_page.as_deref().map(page);
     let app = app(server.clone(), page);
     let socket = TcpListener::bind(address)
         .with_context(|| format!("{address} can't be listened on; is the port in use?"))?;
     let address = socket.local_addr()?;
-    let listening = listen(socket, &server, shards, &app)?;
+    let listening = listen(socket, &server, commands, &app)?;
     // On standard output, for people and for programs that wait for it.
-    println!("Serving {} on http://{address}", cli.dataset);
+    println!("Serving {} on http://{address}", cli.served());
     wait_for_the_end()?;
-    tracing::info!("stopping: every environment is closed first");
-    listening.stop();
+    tracing::info!("stopping: every environment is closed first; once more stops at once");
+    std::thread::spawn(|| {
+        if wait_for_the_end().is_ok() {
+            std::process::exit(1);
+        }
+    });
+    if !listening.stop() {
+        tracing::warn!("a worker did not end in time");
+    }
     Ok(())
 }
 

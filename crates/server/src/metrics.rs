@@ -57,8 +57,13 @@ const BUCKETS: [f64; 11] = [
 /// All that is counted.
 pub struct Metrics {
     counts: Vec<Counts>,
+    /// Environments that panicked or ran out of time.
+    pub lost: Counter,
+    /// Connections that are open.
+    pub connections: Gauge,
     running: Gauge,
     started: Gauge,
+    stuck: Gauge,
     registry: Registry,
 }
 
@@ -76,24 +81,36 @@ impl Default for Metrics {
             seconds: seconds.get_or_create(&[("endpoint", *endpoint)]).clone(),
         });
         let counts = counts.collect();
-        let (running, started) = (Gauge::default(), Gauge::default());
+        let lost = Counter::default();
+        let [connections, running, started, stuck] = std::array::from_fn(|_| Gauge::default());
         let mut registry = Registry::with_prefix("volary");
         registry.register("requests", "Requests answered", requests);
         registry.register("request_seconds", "Time to answer", seconds);
-        registry.register(
-            "environments_running",
-            "Environments that run",
-            running.clone(),
-        );
-        registry.register(
+        let mut gauge = |name, help, gauge: &Gauge| registry.register(name, help, gauge.clone());
+        gauge("environments_running", "Environments that run", &running);
+        gauge(
             "environments_started",
             "Environments ever started",
-            started.clone(),
+            &started,
+        );
+        gauge("connections", "Connections that are open", &connections);
+        gauge(
+            "workers_stuck",
+            "Workers that hang in the code of an environment",
+            &stuck,
+        );
+        registry.register(
+            "environments_lost",
+            "Environments that panicked or ran out of time",
+            lost.clone(),
         );
         Metrics {
             counts,
+            lost,
+            connections,
             running,
             started,
+            stuck,
             registry,
         }
     }
@@ -117,10 +134,14 @@ impl Metrics {
 
     /// The counts as text.
     pub fn to_text(&self, server: &Server) -> String {
-        let running = server.running.load(Ordering::Relaxed);
-        self.running.set(i64::try_from(running).unwrap_or(i64::MAX));
+        let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+        self.running
+            .set(whole(server.running.load(Ordering::Relaxed)));
         let started = server.started.load(Ordering::Relaxed);
         self.started.set(i64::try_from(started).unwrap_or(i64::MAX));
+        self.stuck.set(whole(
+            server.pulses().filter(|pulse| pulse.is_stuck()).count(),
+        ));
         let mut text = String::new();
         // Writing to a String does not fail.
         let _ = encode(&mut text, &self.registry);

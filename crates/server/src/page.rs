@@ -16,8 +16,15 @@ pub fn page(folder: &Path) -> Router {
     let headers = ServiceBuilder::new()
         .layer(set(header::CACHE_CONTROL, "no-cache"))
         .layer(set(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(set(header::REFERRER_POLICY, "no-referrer"));
-    let files = ServeDir::new(folder).fallback(any(crate::app::not_found));
+        .layer(set(header::REFERRER_POLICY, "no-referrer"))
+        // The page's own policy stands in its head, where this one part can't.
+        .layer(set(
+            header::CONTENT_SECURITY_POLICY,
+            "frame-ancestors 'self'",
+        ));
+    let files = ServeDir::new(folder)
+        .call_fallback_on_method_not_allowed(true)
+        .fallback(any(crate::app::not_found));
     Router::new().fallback_service(headers.service(files))
 }
 

@@ -1,4 +1,4 @@
-//! What all requests share: the options, the shards, the counts.
+//! What all requests share: the options, the ways to the workers, the counts.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -7,21 +7,23 @@ use futures_util::future::join_all;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 use volary_core::dataset::{DatasetError, TaskDataset};
-use volary_core::json::{Json, Text};
+use volary_core::json::Text;
 use volary_remote::reply::Info;
+use volary_remote::request::Start;
 
+use crate::home::{Outcome, Work};
 use crate::metrics::Metrics;
 use crate::options::ServerOptions;
+use crate::pulse::Pulse;
 use crate::refusal::Refusal;
-use crate::shard::{Command, Request, Shard};
-use crate::slot::Outcome;
+use crate::shard::{Command, Reply, Shard, Started};
 use crate::time::Seconds;
 
-/// Makes the dataset, once on each shard.
+/// Makes the dataset, once on each thread that has environments.
 pub type MakeDataset = Arc<dyn Fn() -> Result<Box<dyn TaskDataset>, DatasetError> + Send + Sync>;
 
-/// How many requests may be on their way from one shard to another.
-const HANDED_OVER: usize = 4096;
+/// How many commands may be on their way to a worker before others wait to send theirs.
+const ON_THEIR_WAY: usize = 1024;
 
 /// A server, apart from its sockets and threads.
 pub struct Server {
@@ -31,125 +33,188 @@ pub struct Server {
     pub seconds: Seconds,
     /// What is counted.
     pub metrics: Metrics,
-    /// How many environments run.
+    /// How many environments hold a place.
     pub running: AtomicUsize,
     /// How many were ever started; the order of starts.
     pub started: AtomicU64,
+    /// Bytes of large bodies that are held at the moment.
+    pub(crate) held: AtomicUsize,
     make_dataset: MakeDataset,
-    shards: Vec<mpsc::Sender<Request>>,
+    workers: Vec<Way>,
     next_start: AtomicUsize,
 }
 
+/// The way to a worker.
+struct Way {
+    commands: mpsc::Sender<Command>,
+    pulse: Pulse,
+}
+
+/// A place among the environments that a server takes; free again when dropped.
+pub struct Place(Arc<Server>);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 impl Server {
-    /// A server of so many shards, and what each of them listens to.
+    /// A server of so many workers, and what each of them listens to.
     pub fn new(
         options: ServerOptions,
         make_dataset: MakeDataset,
         seconds: Seconds,
-        shards: usize,
-    ) -> (Arc<Self>, Vec<mpsc::Receiver<Request>>) {
-        // An id names its shard in one byte.
-        let shards = shards.clamp(1, 256);
-        let (senders, receivers) = (0..shards).map(|_| mpsc::channel(HANDED_OVER)).unzip();
+        workers: usize,
+    ) -> (Arc<Self>, Vec<mpsc::Receiver<Command>>) {
+        // An id names its worker in one byte.
+        let (ways, commands) = (0..workers.clamp(1, 256))
+            .map(|_| {
+                let (commands, received) = mpsc::channel(ON_THEIR_WAY);
+                let pulse = Pulse::default();
+                (Way { commands, pulse }, received)
+            })
+            .unzip();
         let server = Server {
             options,
             seconds,
             metrics: Metrics::default(),
             running: AtomicUsize::new(0),
             started: AtomicU64::new(0),
+            held: AtomicUsize::new(0),
             make_dataset,
-            shards: senders,
+            workers: ways,
             next_start: AtomicUsize::new(0),
         };
-        (Arc::new(server), receivers)
+        (Arc::new(server), commands)
     }
 
     pub(crate) fn make_dataset(&self) -> Result<Box<dyn TaskDataset>, DatasetError> {
         (self.make_dataset)()
     }
 
-    /// A new id that names its shard.
-    pub(crate) fn new_id(&self, shard: usize) -> Uuid {
+    /// The pulses of the workers, in order.
+    pub fn pulses(&self) -> impl Iterator<Item = &Pulse> {
+        self.workers.iter().map(|way| &way.pulse)
+    }
+
+    /// The pulse of a worker.
+    pub(crate) fn pulse(&self, worker: usize) -> Option<&Pulse> {
+        self.workers.get(worker).map(|way| &way.pulse)
+    }
+
+    /// A place for one more environment.
+    pub(crate) fn place(self: &Arc<Self>) -> Result<Arc<Place>, Refusal> {
+        let limit = self.options.max_envs;
+        self.running
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
+                (count < limit).then_some(count + 1)
+            })
+            .map(|_| Arc::new(Place(Arc::clone(self))))
+            .map_err(|_| {
+                let reason = format!(
+                    "{limit} environments run, the most that this server takes; close some."
+                );
+                Refusal::Busy(reason.into())
+            })
+    }
+
+    /// A new id that names its server and worker.
+    pub(crate) fn new_id(&self, worker: usize) -> Uuid {
         let mut bytes = *Uuid::new_v4().as_bytes();
-        if let Ok(shard) = u8::try_from(shard) {
-            bytes[15] = shard;
-        }
+        bytes[14] = self.options.server_number;
+        bytes[15] = u8::try_from(worker).unwrap_or(u8::MAX);
         Uuid::from_bytes(bytes)
     }
 
-    /// Runs a command of an environment on the shard that has it.
-    pub async fn work(&self, env_id: &Text, work: crate::slot::Work) -> Outcome {
-        let unknown = || Refusal::NoEnvironment(env_id.to_string());
+    /// Has an environment do something, on the worker that has it.
+    pub async fn work(&self, env_id: &Text, work: Work) -> Outcome {
+        let unknown = || Refusal::NoEnvironment(env_id.clone());
         let id = Uuid::try_parse(env_id).map_err(|_| unknown())?;
-        let shard = usize::from(id.as_bytes()[15]);
+        let worker = usize::from(id.as_bytes()[15]);
         // Only the form in which ids are given out is an id.
-        if shard >= self.shards.len() || id.to_string() != **env_id {
+        let mut written = Uuid::encode_buffer();
+        if worker >= self.workers.len() || *id.hyphenated().encode_lower(&mut written) != **env_id {
             return Err(unknown());
         }
-        self.ask(shard, Command::Work(id, work)).await
+        self.ask(worker, |reply| Command::Work(id, work, reply))
+            .await
     }
 
-    /// Starts an environment: on this thread's shard, so that a connection's environments are near it.
-    pub async fn start(&self, start: volary_remote::request::Start) -> Outcome {
-        let shard = Shard::index_here()
-            .unwrap_or_else(|| self.next_start.fetch_add(1, Ordering::Relaxed) % self.shards.len());
-        self.ask(shard, Command::Start(start)).await
+    /// Starts an environment: on this thread if it is a worker's, so that the environments of a
+    /// connection are near it.
+    pub async fn start(&self, start: Start) -> Result<Uuid, Refusal> {
+        let worker = Shard::index_here().unwrap_or_else(|| {
+            self.next_start.fetch_add(1, Ordering::Relaxed) % self.workers.len()
+        });
+        self.ask(worker, |reply| Command::Start(start, reply)).await
     }
 
     /// Closes old environments everywhere; gives their ids in order of start.
-    pub async fn close_old(&self, last_used: f64) -> Result<Vec<Text>, Refusal> {
-        let shards = 0..self.shards.len();
-        let closed =
-            join_all(shards.map(|shard| self.ask(shard, Command::CloseOld(last_used)))).await;
-        let lists: Result<Vec<Json>, Refusal> = closed.into_iter().collect();
-        Ok(in_order(lists?.iter()))
+    pub async fn close_old(&self, last_used: f64) -> Vec<Text> {
+        let closed = self
+            .ask_all(|reply| Command::CloseOld(last_used, reply))
+            .await;
+        in_order(closed)
     }
 
     /// What `/info` says.
-    pub async fn info(&self) -> Result<Info, Refusal> {
-        let shards = 0..self.shards.len();
-        let infos: Result<Vec<Json>, Refusal> =
-            join_all(shards.map(|shard| self.ask(shard, Command::Info)))
-                .await
+    pub async fn info(&self) -> Info {
+        let running = self.ask_all(Command::Running).await;
+        let size = self.ask_all(Command::Size).await;
+        Info {
+            dataset_size: size
                 .into_iter()
-                .collect();
-        let infos = infos?;
-        let part = |info: &Json, place: usize| info.as_list()?.get(place).cloned();
-        let size = infos.first().and_then(|info| part(info, 0)?.as_i64());
-        let lists: Vec<Json> = infos.iter().filter_map(|info| part(info, 1)).collect();
-        Ok(Info {
-            dataset_size: size.and_then(|size| u64::try_from(size).ok()),
-            running_env_ids: in_order(lists.iter()),
-        })
+                .next()
+                .flatten()
+                .and_then(|size| u64::try_from(size).ok()),
+            running_env_ids: in_order(running),
+        }
     }
 
-    async fn ask(&self, shard: usize, command: Command) -> Outcome {
+    /// Asks every worker. One that hangs has nothing to say, and that keeps nobody.
+    async fn ask_all<T>(&self, command: impl Fn(Reply<T>) -> Command) -> Vec<T> {
+        let asked = (0..self.workers.len()).map(|worker| self.ask(worker, &command));
+        join_all(asked).await.into_iter().flatten().collect()
+    }
+
+    async fn ask<T>(
+        &self,
+        worker: usize,
+        command: impl FnOnce(Reply<T>) -> Command,
+    ) -> Result<T, Refusal> {
         let (reply, outcome) = oneshot::channel();
-        if let Some(request) = Shard::here(shard, Request { command, reply }) {
-            let sent = self.shards.get(shard).map(|shard| shard.try_send(request));
-            if !matches!(sent, Some(Ok(()))) {
-                return Err(Refusal::Busy("The server has too much to do; try again."));
+        let Some(command) = Shard::here(worker, command(reply)) else {
+            return outcome.await.unwrap_or_else(|_| Err(dropped()));
+        };
+        let Some(way) = self.workers.get(worker) else {
+            return Err(dropped());
+        };
+        let answered = async {
+            if way.commands.send(command).await.is_err() {
+                return Err(Refusal::Busy("The server stops.".into()));
             }
+            outcome.await.unwrap_or_else(|_| Err(dropped()))
+        };
+        tokio::select! {
+            biased;
+            answered = answered => answered,
+            () = way.pulse.stuck() => Err(Refusal::Busy(
+                "The worker of this environment hangs in the code of one of its environments.".into(),
+            )),
         }
-        outcome.await.unwrap_or_else(|_| {
-            Err(Refusal::Failed(
-                "The environment was dropped unanswered.".into(),
-            ))
-        })
     }
 }
 
-/// The ids of lists of `[order, id]`, in order of start.
-fn in_order<'a>(lists: impl Iterator<Item = &'a Json>) -> Vec<Text> {
-    let mut all: Vec<(i64, Text)> = lists
-        .flat_map(|list| list.as_list().unwrap_or(&[]))
-        .filter_map(|pair| {
-            let [order, id] = pair.as_list()? else {
-                return None;
-            };
-            Some((order.as_i64()?, id.as_text()?.clone()))
-        })
-        .collect();
+fn dropped() -> Refusal {
+    Refusal::Failed("The server stopped before the environment answered.".into())
+}
+
+/// The ids in order of start.
+fn in_order(lists: Vec<Vec<Started>>) -> Vec<Text> {
+    let mut all: Vec<Started> = lists.into_iter().flatten().collect();
     all.sort_unstable();
-    all.into_iter().map(|(_, id)| id).collect()
+    all.into_iter()
+        .map(|started| started.id.to_string().into())
+        .collect()
 }

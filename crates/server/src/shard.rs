@@ -1,4 +1,4 @@
-//! A shard: the environments of one thread, and the commands that come to them.
+//! A shard: the environments of one worker's thread, and the commands that come to them.
 //!
 //! Which shard an environment lives on stands in its id, so that no table is shared between threads.
 
@@ -7,39 +7,45 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
+use futures_util::future::join_all;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 use volary_core::dataset::{DatasetError, TaskDataset};
-use volary_core::environment::Environment;
-use volary_core::json;
-use volary_core::json::{Json, Text};
-use volary_remote::reply::env_id_to_json;
+use volary_core::json::Json;
 use volary_remote::request::Start;
 
+use crate::apart::Apart;
+use crate::home::{self, Home, Work};
 use crate::refusal::Refusal;
-use crate::server::Server;
-use crate::slot::{Outcome, Slot, Work};
+use crate::server::{Place, Server};
+use crate::slot::Slot;
+
+/// Where an answer goes.
+pub type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 
 /// What a shard can be asked.
-#[derive(Debug)]
 pub enum Command {
     /// Start an environment.
-    Start(Start),
+    Start(Start, Reply<Uuid>),
     /// Work for an environment.
-    Work(Uuid, Work),
-    /// Close environments that were not used for so many seconds: gives `[order, id]` of each.
-    CloseOld(f64),
-    /// The environments that run: `[order, id]` of each, behind the dataset's size.
-    Info,
+    Work(Uuid, Work, Reply<Json>),
+    /// Close environments that were not used for so many seconds; gives those that closed.
+    CloseOld(f64, Reply<Vec<Started>>),
+    /// The environments that run.
+    Running(Reply<Vec<Started>>),
+    /// How many tasks the dataset has.
+    Size(Reply<Option<usize>>),
 }
 
-/// A command with the place for its outcome.
-pub struct Request {
-    /// What to do.
-    pub command: Command,
-    /// Where the outcome goes.
-    pub reply: oneshot::Sender<Outcome>,
+/// An environment that was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Started {
+    /// Its place in the order of all starts.
+    pub order: u64,
+    /// Its id.
+    pub id: Uuid,
 }
 
 thread_local! {
@@ -59,7 +65,7 @@ impl Shard {
     pub fn open(
         index: usize,
         server: Arc<Server>,
-        mut requests: mpsc::Receiver<Request>,
+        mut commands: mpsc::Receiver<Command>,
     ) -> Result<Rc<Self>, DatasetError> {
         let dataset = server.make_dataset()?;
         let shard = Rc::new(Shard {
@@ -71,22 +77,29 @@ impl Shard {
         HERE.set(Some(Rc::clone(&shard)));
         let handed_over = Rc::clone(&shard);
         tokio::task::spawn_local(async move {
-            while let Some(request) = requests.recv().await {
-                handed_over.handle(request);
+            while let Some(command) = commands.recv().await {
+                handed_over.handle(command);
+            }
+        });
+        let beating = Rc::clone(&shard);
+        tokio::task::spawn_local(async move {
+            if let Some(pulse) = beating.server.pulse(index) {
+                pulse.keep().await;
             }
         });
         Ok(shard)
     }
 
-    /// Hands a request to the shard of this thread if that is the one; else gives it back.
-    pub fn here(index: usize, request: Request) -> Option<Request> {
-        HERE.with_borrow(|here| match here {
-            Some(shard) if shard.index == index => {
-                shard.handle(request);
+    /// Hands a command to the shard of this thread if that is the one; else gives it back.
+    pub fn here(index: usize, command: Command) -> Option<Command> {
+        let shard = HERE.with_borrow(|here| here.clone().filter(|shard| shard.index == index));
+        match shard {
+            Some(shard) => {
+                shard.handle(command);
                 None
             }
-            _ => Some(request),
-        })
+            None => Some(command),
+        }
     }
 
     /// The shard of this thread, if it is one.
@@ -94,171 +107,169 @@ impl Shard {
         HERE.with_borrow(|here| here.as_ref().map(|shard| shard.index))
     }
 
-    fn handle(self: &Rc<Self>, request: Request) {
-        let Request { command, reply } = request;
-        let outcome = match command {
-            Command::Start(start) => self.start(&start),
-            Command::Work(id, work) => return self.work(id, work, reply),
-            Command::CloseOld(last_used) => return self.close_old(last_used, reply),
-            Command::Info => Ok(self.info()),
-        };
-        let _ = reply.send(outcome);
+    // An answer that nobody waits for any more is dropped.
+    fn handle(self: &Rc<Self>, command: Command) {
+        match command {
+            Command::Start(start, reply) => self.start(start, reply),
+            Command::Work(id, work, reply) => self.work(id, work, reply),
+            Command::CloseOld(age, reply) => {
+                let old = self.unused_for(age, |slot| slot.last_used.get());
+                let shard = Rc::clone(self);
+                tokio::task::spawn_local(async move {
+                    let _ = reply.send(Ok(shard.close_all(old).await));
+                });
+            }
+            Command::Running(reply) => {
+                let _ = reply.send(Ok(self.running()));
+            }
+            Command::Size(reply) => {
+                let _ = reply.send(Ok(self.dataset.length()));
+            }
+        }
     }
 
-    fn start(&self, start: &Start) -> Outcome {
-        let limit = self.server.options.max_envs;
-        let running = &self.server.running;
-        let room = running.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
-            (count < limit).then_some(count + 1)
-        });
-        if room.is_err() {
-            return Err(Refusal::Busy(
-                "As many environments run as this server takes; close some.",
-            ));
-        }
-        // Making an environment is the dataset's code: a panic there must not end the thread.
-        let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.make(start)));
-        let environment = match made {
-            Ok(Ok(environment)) => environment,
-            Ok(Err(error)) => {
-                running.fetch_sub(1, Ordering::Relaxed);
-                return Err(Refusal::Failed(error.to_string()));
-            }
-            Err(_) => {
-                running.fetch_sub(1, Ordering::Relaxed);
-                return Err(Refusal::Failed("Making the environment panicked.".into()));
+    fn start(self: &Rc<Self>, start: Start, reply: Reply<Uuid>) {
+        let place = match self.server.place() {
+            Ok(place) => place,
+            Err(refusal) => {
+                let _ = reply.send(Err(refusal));
+                return;
             }
         };
+        if self.server.options.isolate {
+            let shard = Rc::clone(self);
+            tokio::task::spawn_local(async move { shard.start_apart(start, place, reply).await });
+            return;
+        }
+        match home::make(&*self.dataset, &start) {
+            Ok(environment) => self.settle(Home::Here(environment), place, reply),
+            Err(refusal) => {
+                drop(place);
+                let _ = reply.send(Err(refusal));
+            }
+        }
+    }
+
+    async fn start_apart(&self, start: Start, place: Arc<Place>, reply: Reply<Uuid>) {
+        let starting = Apart::start(Arc::clone(&self.server), start, Arc::clone(&place));
+        let limit = self.server.options.step_timeout.unwrap_or(Duration::MAX);
+        let started = tokio::time::timeout(limit, starting)
+            .await
+            .unwrap_or_else(|_| {
+                let reason = "The environment could not be made in time.";
+                Err(Refusal::Failed(reason.into()))
+            });
+        match started {
+            Ok(apart) => self.settle(Home::Apart(apart), place, reply),
+            Err(refusal) => {
+                drop(place);
+                let _ = reply.send(Err(refusal));
+            }
+        }
+    }
+
+    fn settle(&self, home: Home, place: Arc<Place>, reply: Reply<Uuid>) {
         let id = self.server.new_id(self.index);
         let order = self.server.started.fetch_add(1, Ordering::Relaxed);
-        let slot = Slot::new(environment, order, (self.server.seconds)());
-        self.slots.borrow_mut().insert(id, slot);
-        Ok(env_id_to_json(&id.to_string()))
-    }
-
-    fn make(&self, start: &Start) -> Result<Box<dyn Environment>, DatasetError> {
-        match start {
-            Start::Any => self.dataset.environment(),
-            Start::Arguments(arguments) => self.dataset.environment_with(arguments),
-            Start::Index(index) => {
-                let length = self.dataset.length().unwrap_or(0);
-                let place = if *index < 0 {
-                    i64::try_from(length)
-                        .unwrap_or(i64::MAX)
-                        .checked_add(*index)
-                } else {
-                    Some(*index)
-                };
-                match place.map(usize::try_from) {
-                    Some(Ok(place)) => self.dataset.environment_at(place),
-                    _ => Err(DatasetError::OutOfRange {
-                        index: *index,
-                        length,
-                    }),
-                }
-            }
+        let slot = Slot::new(Arc::clone(&self.server), home, place, order);
+        // Whoever asked may be gone, and then nobody would know the id.
+        if !reply.is_closed() && reply.send(Ok(id)).is_ok() {
+            self.slots.borrow_mut().insert(id, slot);
         }
     }
 
-    fn work(&self, id: Uuid, work: Work, reply: oneshot::Sender<Outcome>) {
-        let slot = if matches!(work, Work::Close) {
+    fn work(&self, id: Uuid, work: Work, reply: Reply<Json>) {
+        let slot = if work == Work::Close {
             self.forget(id)
         } else {
             self.slots.borrow().get(&id).cloned()
         };
         let Some(slot) = slot else {
-            let _ = reply.send(Err(Refusal::NoEnvironment(id.to_string())));
+            let _ = reply.send(Err(Refusal::NoEnvironment(id.to_string().into())));
             return;
         };
-        if !matches!(work, Work::Frame) {
+        // Looking at it is no use of it.
+        if work != Work::Frame {
             slot.last_used.set((self.server.seconds)());
         }
-        let options = &self.server.options;
-        slot.submit(work, reply, options.queue, options.step_timeout);
+        slot.submit(work, reply);
     }
 
     /// An environment is forgotten before it is closed: closing may fail.
     fn forget(&self, id: Uuid) -> Option<Rc<Slot>> {
-        let slot = self.slots.borrow_mut().remove(&id)?;
-        self.server.running.fetch_sub(1, Ordering::Relaxed);
-        Some(slot)
+        self.slots.borrow_mut().remove(&id)
     }
 
-    fn close_old(self: &Rc<Self>, last_used: f64, reply: oneshot::Sender<Outcome>) {
-        let old = self.older_than(last_used);
-        let shard = Rc::clone(self);
-        tokio::task::spawn_local(async move {
-            let _ = reply.send(Ok(Json::List(shard.close_all(old).await)));
-        });
+    /// Closes what nobody used for a while, again and again. What is at work is in use.
+    pub async fn close_idle(self: Rc<Self>, age: Duration) {
+        let pause = (age / 4).clamp(Duration::from_millis(100), Duration::from_secs(60));
+        loop {
+            tokio::time::sleep(pause).await;
+            let used = |slot: &Slot| {
+                let busy = slot.is_busy();
+                if busy {
+                    f64::INFINITY
+                } else {
+                    slot.last_used.get().max(slot.last_done.get())
+                }
+            };
+            let old = self.unused_for(age.as_secs_f64(), used);
+            if old.is_empty() {
+                continue;
+            }
+            tracing::info!(count = old.len(), "closing environments that nobody used");
+            let shard = Rc::clone(&self);
+            tokio::task::spawn_local(async move { shard.close_all(old).await });
+        }
     }
 
-    /// Closes what was not used for more than so many seconds; gives how many closed.
-    pub async fn close_older_than(&self, last_used: f64) -> usize {
-        self.close_all(self.older_than(last_used)).await.len()
-    }
-
-    fn older_than(&self, last_used: f64) -> Vec<(u64, Uuid)> {
+    /// Those that were last used more than so many seconds ago, in order of start.
+    fn unused_for(&self, age: f64, used: impl Fn(&Slot) -> f64) -> Vec<Started> {
         let now = (self.server.seconds)();
-        let mut old: Vec<(u64, Uuid)> = self
-            .slots
-            .borrow()
-            .iter()
-            .filter(|(_, slot)| now - slot.last_used.get() > last_used)
-            .map(|(id, slot)| (slot.order, *id))
-            .collect();
+        let slots = self.slots.borrow();
+        let old = slots.iter().filter(|(_, slot)| now - used(slot) > age);
+        let mut old: Vec<Started> = old.map(started).collect();
         old.sort_unstable();
         old
     }
 
-    /// Closes environments; gives `[order, id]` of those that closed.
-    async fn close_all(&self, old: Vec<(u64, Uuid)>) -> Vec<Json> {
-        let options = &self.server.options;
-        let mut outcomes = Vec::with_capacity(old.len());
-        for (order, id) in old {
+    /// Closes environments; gives those that closed.
+    async fn close_all(&self, all: Vec<Started>) -> Vec<Started> {
+        let closing = all.into_iter().filter_map(|started| {
             // Gone meanwhile: somebody else closed it.
-            let Some(slot) = self.forget(id) else {
-                continue;
-            };
+            let slot = self.forget(started.id)?;
             let (reply, outcome) = oneshot::channel();
-            slot.submit(Work::Close, reply, options.queue, options.step_timeout);
-            outcomes.push((order, id, outcome));
-        }
-        let mut closed = Vec::with_capacity(outcomes.len());
-        for (order, id, outcome) in outcomes {
-            match outcome.await {
-                Ok(Ok(_)) => closed.push(ordered(order, id)),
-                Ok(Err(refusal)) => {
-                    tracing::warn!(%id, ?refusal, "an old environment did not close")
+            slot.submit(Work::Close, reply);
+            Some(async move {
+                match outcome.await {
+                    Ok(Ok(_)) => Some(started),
+                    Ok(Err(refusal)) => {
+                        tracing::warn!(id = %started.id, ?refusal, "an environment did not close");
+                        None
+                    }
+                    Err(_) => None,
                 }
-                Err(_) => tracing::warn!(%id, "an old environment never answered its close"),
-            }
-        }
-        closed
+            })
+        });
+        // All begin to close before the first is waited for.
+        let closing: Vec<_> = closing.collect();
+        join_all(closing).await.into_iter().flatten().collect()
     }
 
-    /// Closes everything, for a server that stops.
-    pub async fn close_everything(&self) {
-        let all = self
-            .slots
-            .borrow()
-            .iter()
-            .map(|(id, slot)| (slot.order, *id))
-            .collect();
-        self.close_all(all).await;
+    /// Closes everything, for a server that stops; gives how many closed.
+    pub async fn close_everything(&self) -> usize {
+        self.close_all(self.running()).await.len()
     }
 
-    fn info(&self) -> Json {
-        let size = self
-            .dataset
-            .length()
-            .map(|size| i64::try_from(size).unwrap_or(i64::MAX));
-        let ids = self.slots.borrow();
-        let ids = ids.iter().map(|(id, slot)| ordered(slot.order, *id));
-        json!([(size), (Json::List(ids.collect()))])
+    /// The environments that run.
+    pub fn running(&self) -> Vec<Started> {
+        self.slots.borrow().iter().map(started).collect()
     }
 }
 
-fn ordered(order: u64, id: Uuid) -> Json {
-    let order = i64::try_from(order).unwrap_or(i64::MAX);
-    json!([(order), (Text::from(id.to_string()))])
+fn started((id, slot): (&Uuid, &Rc<Slot>)) -> Started {
+    Started {
+        order: slot.order,
+        id: *id,
+    }
 }
