@@ -4,6 +4,7 @@
 //! Two rules of the page hold for all of them. Its security policy allows no style attributes:
 //! looks come from classes. And no button but the playground's own is called Step, Run, Stop or Reset.
 
+pub mod erased;
 pub mod alert_box;
 pub mod copy_button;
 pub mod dialog;

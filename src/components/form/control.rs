@@ -26,14 +26,10 @@ pub(super) fn text_field(
     let fault = Fault::of(editor, &place);
     let text = editor.look(&place, |draft| draft.text().to_owned(), String::new());
     let blank = editor.look(&place, Meaning::of, Meaning::Filled);
-    let placeholder = {
-        let field = Arc::clone(field);
-        move || match blank.get() {
-            Meaning::Blank(Blank::LeftOut) if field.required => String::new(),
-            Meaning::Blank(blank) => blank_words(&field, blank),
-            Meaning::EmptyText => "empty text".to_owned(),
-            Meaning::Filled => String::new(),
-        }
+    // Where a blank field can mean several things, a choice beside the label says which.
+    let placeholder = match field.blanks().as_slice() {
+        [blank] if !matches!(field.kind, Kind::Text { .. }) => Some(blank_words(field, *blank)),
+        _ => None,
     };
     let typed = {
         let (field, place) = (Arc::clone(field), place.clone());

@@ -7,7 +7,8 @@ use volary_core::Json;
 
 use super::Editor;
 use super::control::{choice, flag, text_field};
-use super::nested::{either, group, list, map, tuple};
+use super::entries::{list, map};
+use super::nested::{either, group, tuple};
 use crate::components::text::inert;
 use crate::projection::form::{Blank, Field, Kind, Place};
 use crate::projection::pretty::one_line;
@@ -91,7 +92,7 @@ pub(super) fn blank_words(field: &Field, blank: Blank) -> String {
         (Blank::Null, _) => "null".to_owned(),
         (Blank::LeftOut, _) if field.required => "not given".to_owned(),
         (Blank::LeftOut, Some(default)) if !default.is_null() => {
-            format!("left out: {}", one_line(default, 40))
+            format!("default: {}", one_line(default, 40))
         }
         (Blank::LeftOut, _) => "left out".to_owned(),
     }

@@ -3,9 +3,11 @@
 //! and its button are the caller's.
 //!
 //! - [`field`]: a field with its label, help and error. [`control`]: what is filled in.
-//! - [`nested`]: groups, lists, maps, one of several kinds. [`raw`]: the whole as JSON.
+//! - [`nested`]: groups, tuples, one of several kinds; [`entries`]: lists and maps.
+//! - [`raw`]: the whole as JSON.
 
 mod control;
+mod entries;
 mod field;
 mod nested;
 mod raw;

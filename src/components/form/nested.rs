@@ -1,4 +1,5 @@
-//! Fields within fields: groups, tuples, lists, maps, and one of several kinds.
+//! Fields within fields: groups, tuples, one of several kinds, and the frame that they share with
+//! lists and maps.
 
 use std::sync::Arc;
 
@@ -6,8 +7,6 @@ use leptos::prelude::*;
 
 use super::Editor;
 use super::field::{Fault, blank_words, field_view, help_text, labelled_field, shown_name};
-use crate::components::icon::{Glyph, Icon};
-use crate::projection::form::edit::Direction;
 use crate::projection::form::{Blank, Draft, Field, Place};
 
 /// A group of fields under a legend. Left out, it offers to be filled in.
@@ -51,102 +50,6 @@ pub(super) fn tuple(
             .into_any()
     };
     nest(editor, field, place, label, ViewFn::from(members))
-}
-
-/// Any number of values.
-pub(super) fn list(
-    editor: Editor,
-    field: &Arc<Field>,
-    item: &Arc<Field>,
-    most: Option<usize>,
-    place: Place,
-    label: Signal<String>,
-) -> AnyView {
-    let (field_of_list, item, at) = (Arc::clone(field), Arc::clone(item), place.clone());
-    let entries = move || {
-        entries(
-            editor,
-            &field_of_list,
-            most,
-            &at,
-            label,
-            Callback::new({
-                let (item, at) = (Arc::clone(&item), at.clone());
-                move |(key, number): (u32, Signal<usize>)| {
-                    let label =
-                        Signal::derive(move || format!("{} {}", label.get(), number.get() + 1));
-                    labelled_field(editor, &item, at.then(key), label, None)
-                }
-            }),
-        )
-    };
-    nest(editor, field, place, label, ViewFn::from(entries))
-}
-
-/// Any number of keys with values.
-pub(super) fn map(
-    editor: Editor,
-    field: &Arc<Field>,
-    value: &Arc<Field>,
-    place: Place,
-    label: Signal<String>,
-) -> AnyView {
-    let (field_of_map, value, at) = (Arc::clone(field), Arc::clone(value), place.clone());
-    let entries = move || {
-        entries(
-            editor,
-            &field_of_map,
-            None,
-            &at,
-            label,
-            Callback::new({
-                let (value, at) = (Arc::clone(&value), at.clone());
-                move |(key, number): (u32, Signal<usize>)| {
-                    let words = move |what: &'static str| {
-                        Signal::derive(move || {
-                            format!("{} {what} {}", label.get(), number.get() + 1)
-                        })
-                    };
-                    view! {
-                        {key_field(editor, &at, key, words("key"))}
-                        {labelled_field(editor, &value, at.then(key), words("value"), None)}
-                    }
-                    .into_any()
-                }
-            }),
-        )
-    };
-    nest(editor, field, place, label, ViewFn::from(entries))
-}
-
-fn key_field(editor: Editor, at: &Place, key: u32, label: Signal<String>) -> impl IntoView + use<> {
-    let id = format!("{}-key", editor.id(&at.then(key)));
-    let name = {
-        let at = at.clone();
-        Memo::new(move |_| {
-            editor.form.with(|form| {
-                let mut entries = form.draft(&at)?.entries().iter();
-                Some(entries.find(|entry| entry.key == key)?.name.clone())
-            })
-        })
-    };
-    let at = at.clone();
-    view! {
-        <div class="field">
-            <label for=id.clone()>{move || shown_name(&label.get())}</label>
-            <input
-                type="text"
-                id=id
-                autocomplete="off"
-                spellcheck="false"
-                prop:value=move || name.get().unwrap_or_default()
-                on:input=move |event| {
-                    let name = event_target_value(&event);
-                    editor.edit(&at, |draft| draft.rename_entry(key, name));
-                }
-            />
-        </div>
-    }
 }
 
 /// One of several kinds: which one is chosen beside the label.
@@ -258,7 +161,7 @@ impl Variant {
 
 /// The frame around fields within a field: legend, help, error; and, where it may be left out, the
 /// buttons for that.
-fn nest(
+pub(super) fn nest(
     editor: Editor,
     field: &Arc<Field>,
     place: Place,
@@ -332,78 +235,6 @@ fn nest(
             {fault.words(id)}
             <div class="button-row">{others}</div>
         </fieldset>
-    }
-    .into_any()
-}
-
-/// The entries of a list or map, with buttons to add, move and remove them.
-fn entries(
-    editor: Editor,
-    field: &Arc<Field>,
-    most: Option<usize>,
-    place: &Place,
-    label: Signal<String>,
-    entry: Callback<(u32, Signal<usize>), AnyView>,
-) -> AnyView {
-    let keys = editor.look(
-        place,
-        |draft| {
-            draft
-                .entries()
-                .iter()
-                .map(|entry| entry.key)
-                .collect::<Vec<_>>()
-        },
-        Vec::new(),
-    );
-    let add = {
-        let (field, place) = (Arc::clone(field), place.clone());
-        move |_| editor.edit(&place, |draft| _ = draft.add_entry(&field))
-    };
-    let full = move || most.is_some_and(|most| keys.with(Vec::len) >= most);
-    let place = StoredValue::new(place.clone());
-    let draw = move |key: u32| {
-        let number = Memo::new(move |_| {
-            keys.with(|keys| keys.iter().position(|known| *known == key))
-                .unwrap_or_default()
-        });
-        let button =
-            move |glyph, verb: &'static str, ending: &'static str, change: fn(&mut Draft, u32)| {
-                let words = move || format!("{verb} {} {}{ending}", label.get(), number.get() + 1);
-                view! {
-                    <button
-                        type="button"
-                        class="quiet icon-button small"
-                        title=words
-                        on:click=move |_| {
-                            let place = place.get_value();
-                            editor.edit(&place, |draft| change(draft, key));
-                        }
-                    >
-                        <Icon glyph />
-                        <span class="visually-hidden">{words}</span>
-                    </button>
-                }
-            };
-        view! {
-            <div class="entry">
-                <div class="entry-fields">{entry.run((key, number.into()))}</div>
-                <div class="entry-tools">
-                    {button(Glyph::Up, "Move", " up", |draft, key| draft.move_entry(key, Direction::Up))}
-                    {button(Glyph::Down, "Move", " down", |draft, key| draft.move_entry(key, Direction::Down))}
-                    {button(Glyph::Close, "Remove", "", Draft::remove_entry)}
-                </div>
-            </div>
-        }
-    };
-    view! {
-        <div class="entries">
-            <For each=move || keys.get() key=|key| *key children=draw />
-        </div>
-        <button type="button" class="quiet small" disabled=full on:click=add>
-            <Icon glyph=Glyph::Add />
-            {move || format!("Add to {}", label.get())}
-        </button>
     }
     .into_any()
 }

@@ -226,7 +226,11 @@ impl<'a> Maker<'a> {
                 nullable = true;
                 continue;
             }
-            let name = text_at(variant, "title").unwrap_or_default();
+            let title = text_at(variant, "title").or_else(|| {
+                let target = self.target(&text_at(variant, "$ref")?)?;
+                text_at(target, "title")
+            });
+            let name = title.unwrap_or_default();
             let field = self.field(&name, variant, true);
             nullable |= field.nullable;
             fields.push(field);

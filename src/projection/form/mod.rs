@@ -104,12 +104,16 @@ impl Form {
             Mode::Fields(draft) => {
                 let read = read::read(&self.root, draft);
                 let value = read.value.unwrap_or_default();
-                if read.errors.is_empty() {
-                    let faults = faults::in_fields(&self.schema, &value, &self.root, draft);
-                    (value, faults)
-                } else {
-                    (value, read.errors)
-                }
+                let mut errors = read.errors;
+                // What could not even be read needs no further words.
+                let told: Vec<Place> = errors.iter().map(|error| error.place.clone()).collect();
+                let faults = faults::in_fields(&self.schema, &value, &self.root, draft);
+                errors.extend(
+                    faults
+                        .into_iter()
+                        .filter(|fault| !told.contains(&fault.place)),
+                );
+                (value, errors)
             }
             Mode::Raw(text) => match Json::parse(text) {
                 Err(error) => (

@@ -1,4 +1,5 @@
-//! From what was typed to the value, with an error at each place that is not right.
+//! From what was typed to the value, with an error at each place that holds no value of its field.
+//! Whether the value fits the schema in all else is the checker's to say.
 
 use volary_core::Json;
 use volary_core::json::{Integer, Object};
@@ -80,8 +81,7 @@ impl Reader {
             (Draft::Flag(flag), _) => Some(Json::Bool(*flag)),
             (Draft::Choice(place), Kind::Choice(options)) => options.get(*place).cloned(),
             (Draft::Fixed, Kind::Fixed(value)) => Some(value.clone()),
-            (Draft::Entries(entries), Kind::List { item, fewest, most }) => {
-                self.count(entries.len(), *fewest, *most);
+            (Draft::Entries(entries), Kind::List { item, .. }) => {
                 Some(Json::List(self.elements(entries, item)))
             }
             (Draft::Entries(entries), Kind::Map { value }) => {
@@ -135,17 +135,6 @@ impl Reader {
             self.error(reason);
             Json::from(text)
         })
-    }
-
-    fn count(&mut self, count: usize, fewest: usize, most: Option<usize>) {
-        if count < fewest {
-            self.error(format!(
-                "At least {fewest} must be given; there are {count}."
-            ));
-        }
-        if let Some(most) = most.filter(|most| count > *most) {
-            self.error(format!("At most {most} may be given; there are {count}."));
-        }
     }
 
     fn elements(&mut self, entries: &[Entry], item: &Field) -> Vec<Json> {

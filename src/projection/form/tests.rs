@@ -15,7 +15,7 @@ fn tool_schema() -> Json {
             "share": {"anyOf": [{"type": "number"}, {"type": "null"}], "default": null},
             "loud": {"type": "boolean", "default": false},
             "hand": {"enum": ["left", "right"]},
-            "tags": {"type": "array", "items": {"type": "string"}},
+            "tags": {"type": "array", "items": {"type": "string"}, "minItems": 2},
             "point": {"$ref": "#/$defs/Point"},
             "any": {}
         },
@@ -93,6 +93,13 @@ fn what_is_missing_or_wrong_is_said_after_the_submit() {
     );
     assert!(said(&form, &["count"]).contains("whole number"));
     assert_eq!(said(&form, &["share"]), "");
+    // What can be read is checked besides.
+    let entry = form.draft_mut(&place(&form.clone(), &["tags"])).unwrap();
+    *entry = Draft::Entries(vec![Entry::new(0, Draft::Text("x".into()))]);
+    assert_eq!(
+        said(&form, &["tags"]),
+        "This must have at least 2 elements."
+    );
     type_in(&mut form, &["count"], "99999999999999999999");
     assert_eq!(said(&form, &["count"]), "");
 }
