@@ -4,6 +4,7 @@
 //! - [`model`]: what models are sent and what they answer, for policies that ask one.
 //! - [`runner`]: opens a recipe, steps it, re-runs it up to any step.
 //! - [`mod@rollout`]: a whole episode of an environment under a policy, with limits.
+//! - [`statistics`]: what the results of many episodes say.
 //! - [`mod@check`]: whether a recorded episode is what happens.
 
 pub mod check;
@@ -15,6 +16,7 @@ pub mod random;
 pub mod rollout;
 pub mod runner;
 pub mod scripted;
+pub mod statistics;
 
 pub use check::{Check, Divergence, check};
 pub use oracle::Oracle;

@@ -1,1 +1,245 @@
-//! x
+//! Where models are found: presets of providers, and the connections that a user names.
+//!
+//! A connection holds no key: keys are kept apart and given with each request, so that connections can be
+//! stored, exported and shown.
+
+mod address;
+mod preset;
+
+pub use address::{Address, Space};
+pub use preset::{PRESETS, Preset};
+
+use volary_core::json;
+use volary_core::json::{Json, Text};
+
+use super::lenient::text;
+use super::{Provider, ProviderKind};
+
+/// A model at a provider, under a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// The user's name for it; unique among the user's connections.
+    pub name: Text,
+    /// The wire format.
+    pub kind: ProviderKind,
+    /// Where the provider answers, without a slash at the end.
+    pub base_url: Text,
+    /// The model.
+    pub model: Text,
+}
+
+/// What is wrong with a connection, in words for its form.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConnectionError {
+    /// No name.
+    #[error("A connection needs a name.")]
+    NoName,
+    /// No model.
+    #[error("Enter the name of a model, or pick one from the list.")]
+    NoModel,
+    /// The address is none.
+    #[error("The base URL must begin with https:// or http:// and name a host.")]
+    NotAnAddress,
+    /// The address holds what belongs into other fields.
+    #[error(
+        "The base URL must hold no user, question mark or #: keys belong into their own field."
+    )]
+    TooMuchInAddress,
+}
+
+impl Connection {
+    /// A connection as a preset makes it, with its first model.
+    pub fn of(preset: &Preset) -> Self {
+        Connection {
+            name: preset.name.into(),
+            kind: preset.kind,
+            base_url: preset.base_url.into(),
+            model: preset.models.first().copied().unwrap_or("").into(),
+        }
+    }
+
+    /// The connection with its fields trimmed and the base URL as the codec wants it.
+    #[must_use]
+    pub fn tidied(&self) -> Self {
+        Connection {
+            name: self.name.trim().into(),
+            kind: self.kind,
+            base_url: tidy_base(&self.base_url, self.kind).into(),
+            model: self.model.trim().into(),
+        }
+    }
+
+    /// What is wrong with it, if anything.
+    pub fn check(&self) -> Result<(), ConnectionError> {
+        if self.name.trim().is_empty() {
+            return Err(ConnectionError::NoName);
+        }
+        if self.base_url.contains(['?', '#', '@']) {
+            return Err(ConnectionError::TooMuchInAddress);
+        }
+        if self.address().is_none() {
+            return Err(ConnectionError::NotAnAddress);
+        }
+        if self.model.trim().is_empty() {
+            return Err(ConnectionError::NoModel);
+        }
+        Ok(())
+    }
+
+    /// The codec.
+    pub fn provider(&self) -> &'static dyn Provider {
+        self.kind.provider()
+    }
+
+    /// The parts of the base URL, if it is one.
+    pub fn address(&self) -> Option<Address> {
+        Address::of(self.base_url.trim())
+    }
+
+    /// The preset that it began as, by where it leads.
+    pub fn preset(&self) -> Option<&'static Preset> {
+        let base = tidy_base(&self.base_url, self.kind);
+        let mut presets = PRESETS.iter();
+        presets.find(|preset| preset.kind == self.kind && preset.base_url == base)
+    }
+
+    /// As it is stored.
+    pub fn to_json(&self) -> Json {
+        json!({
+            "name": (self.name.clone()),
+            "provider": (self.kind.provider().name()),
+            "base_url": (self.base_url.clone()),
+            "model": (self.model.clone())
+        })
+    }
+
+    /// From what was stored; `None` if that is no connection.
+    pub fn read(value: &Json) -> Option<Self> {
+        Some(Connection {
+            name: text(value, "name").into(),
+            kind: ProviderKind::from_name(text(value, "provider"))?,
+            base_url: text(value, "base_url").into(),
+            model: text(value, "model").into(),
+        })
+    }
+}
+
+/// The base URL without what people paste along with it: spaces, the end of an endpoint, slashes, and the
+/// version where the codec adds it.
+fn tidy_base(base: &str, kind: ProviderKind) -> &str {
+    let without = |base: &str, ends: &[&str]| {
+        let found = ends.iter().find_map(|end| base.strip_suffix(end));
+        found.unwrap_or(base).trim_end_matches('/').len()
+    };
+    let base = base.trim().trim_end_matches('/');
+    let endpoint = without(
+        base,
+        &["/chat/completions", "/responses", "/messages", "/models"],
+    );
+    let base = base.get(..endpoint).unwrap_or(base);
+    let versions: &[&str] = match kind {
+        ProviderKind::Anthropic => &["/v1"],
+        ProviderKind::Gemini => &["/v1beta", "/v1"],
+        ProviderKind::OpenAiChat | ProviderKind::OpenAiResponses | ProviderKind::Mistral => &[],
+    };
+    base.get(..without(base, versions)).unwrap_or(base)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_preset_is_a_connection_and_is_recognised() {
+        for preset in &PRESETS {
+            let connection = Connection::of(preset);
+            if !preset.models.is_empty() {
+                assert_eq!(connection.check(), Ok(()), "{}", preset.name);
+            }
+            assert_eq!(connection.tidied(), connection, "{}", preset.name);
+            assert_eq!(connection.preset(), Some(preset));
+            assert_eq!(Connection::read(&connection.to_json()), Some(connection));
+        }
+    }
+
+    #[test]
+    fn base_urls_are_tidied() {
+        for (kind, given, tidy) in [
+            (
+                ProviderKind::OpenAiChat,
+                " http://localhost:11434/v1/ ",
+                "http://localhost:11434/v1",
+            ),
+            (
+                ProviderKind::OpenAiChat,
+                "https://x.example/v1/chat/completions",
+                "https://x.example/v1",
+            ),
+            (
+                ProviderKind::Anthropic,
+                "https://api.anthropic.com/v1/messages",
+                "https://api.anthropic.com",
+            ),
+            (
+                ProviderKind::Anthropic,
+                "https://api.anthropic.com/v1/",
+                "https://api.anthropic.com",
+            ),
+            (
+                ProviderKind::Gemini,
+                "https://generativelanguage.googleapis.com/v1beta",
+                "https://generativelanguage.googleapis.com",
+            ),
+            (
+                ProviderKind::Mistral,
+                "https://api.mistral.ai/v1",
+                "https://api.mistral.ai/v1",
+            ),
+        ] {
+            assert_eq!(tidy_base(given, kind), tidy);
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let good = Connection::of(&PRESETS[0]);
+        let with_base = |base: &str| Connection {
+            base_url: base.into(),
+            ..good.clone()
+        };
+        assert_eq!(good.check(), Ok(()));
+        for base in [
+            "",
+            "api.openai.com/v1",
+            "ftp://x",
+            "https://",
+            "https:// /v1",
+        ] {
+            assert_eq!(
+                with_base(base).check(),
+                Err(ConnectionError::NotAnAddress),
+                "{base}"
+            );
+        }
+        for base in [
+            "https://x.example/v1?key=sk-1",
+            "https://me:secret@x.example",
+        ] {
+            assert_eq!(
+                with_base(base).check(),
+                Err(ConnectionError::TooMuchInAddress)
+            );
+        }
+        let nameless = Connection {
+            name: " ".into(),
+            ..good.clone()
+        };
+        assert_eq!(nameless.check(), Err(ConnectionError::NoName));
+        let modelless = Connection {
+            model: "".into(),
+            ..good
+        };
+        assert_eq!(modelless.check(), Err(ConnectionError::NoModel));
+    }
+}

@@ -1,1 +1,224 @@
-//! x
+//! When to stop: budgets of steps, time, tokens and money, and what was spent of them.
+
+use super::Usage;
+
+/// The most that may be spent. `None` means: no limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Budget {
+    /// Steps of an episode.
+    pub steps: Option<u64>,
+    /// Seconds on the clock.
+    pub seconds: Option<f64>,
+    /// Tokens sent and answered.
+    pub tokens: Option<u64>,
+    /// US dollars.
+    pub cost: Option<f64>,
+}
+
+/// What was spent so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spent {
+    /// Steps.
+    pub steps: u64,
+    /// Seconds on the clock. A clock that jumps back spends nothing.
+    pub seconds: f64,
+    /// Tokens sent and answered.
+    pub tokens: u64,
+    /// US dollars; `None` once the price of anything was unknown.
+    pub cost: Option<f64>,
+}
+
+impl Default for Spent {
+    fn default() -> Self {
+        Spent {
+            steps: 0,
+            seconds: 0.0,
+            tokens: 0,
+            cost: Some(0.0),
+        }
+    }
+}
+
+impl Spent {
+    /// Adds an answer, of which the cost may be unknown.
+    pub fn add_answer(&mut self, usage: Option<&Usage>, cost: Option<f64>) {
+        if let Some(usage) = usage {
+            let tokens = usage.prompt.saturating_add(usage.completion);
+            self.tokens = self.tokens.saturating_add(tokens);
+        }
+        self.cost = self.cost.zip(cost).map(|(known, more)| known + more);
+    }
+
+    /// Adds time, in seconds.
+    pub fn add_seconds(&mut self, seconds: f64) {
+        self.seconds += seconds.max(0.0);
+    }
+
+    /// Adds what another spent.
+    pub fn add(&mut self, other: &Spent) {
+        self.steps = self.steps.saturating_add(other.steps);
+        self.seconds += other.seconds;
+        self.tokens = self.tokens.saturating_add(other.tokens);
+        self.cost = self.cost.zip(other.cost).map(|(known, more)| known + more);
+    }
+}
+
+/// Which limit was reached, in words for an episode's ending.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Exhausted {
+    /// Steps.
+    #[error("The limit of {limit} steps was reached.")]
+    Steps {
+        /// The limit.
+        limit: u64,
+    },
+    /// Time.
+    #[error("The time limit of {limit} s was reached.")]
+    Seconds {
+        /// The limit.
+        limit: f64,
+    },
+    /// Tokens.
+    #[error("The limit of {limit} tokens was reached ({spent} were used).")]
+    Tokens {
+        /// The limit.
+        limit: u64,
+        /// What was used; answers may go beyond the limit that they end at.
+        spent: u64,
+    },
+    /// Money.
+    #[error("The limit of ${limit} was reached (${spent:.4} were spent).")]
+    Cost {
+        /// The limit.
+        limit: f64,
+        /// What was spent.
+        spent: f64,
+    },
+    /// Money, of which nobody knows how much.
+    #[error(
+        "The limit of ${limit} can't be kept, since the price of the model is unknown. Enter its price in \
+         the settings, or remove the limit."
+    )]
+    CostUnknown {
+        /// The limit.
+        limit: f64,
+    },
+}
+
+impl Budget {
+    /// The limit that was reached, if any: to be asked before each request.
+    pub fn exhausted(&self, spent: &Spent) -> Option<Exhausted> {
+        if let Some(limit) = self.steps.filter(|limit| spent.steps >= *limit) {
+            return Some(Exhausted::Steps { limit });
+        }
+        if let Some(limit) = self.seconds.filter(|limit| spent.seconds >= *limit) {
+            return Some(Exhausted::Seconds { limit });
+        }
+        if let Some(limit) = self.tokens.filter(|limit| spent.tokens >= *limit) {
+            let spent = spent.tokens;
+            return Some(Exhausted::Tokens { limit, spent });
+        }
+        let limit = self.cost?;
+        match spent.cost {
+            None => Some(Exhausted::CostUnknown { limit }),
+            Some(spent) if spent >= limit => Some(Exhausted::Cost { limit, spent }),
+            Some(_) => None,
+        }
+    }
+
+    /// Seconds that are left, for a timer.
+    pub fn seconds_left(&self, spent: &Spent) -> Option<f64> {
+        self.seconds.map(|limit| (limit - spent.seconds).max(0.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_limit_is_kept() {
+        let budget = Budget {
+            steps: Some(3),
+            seconds: Some(10.0),
+            tokens: Some(100),
+            cost: Some(0.5),
+        };
+        let spent = Spent::default();
+        assert_eq!(budget.exhausted(&spent), None);
+        assert_eq!(
+            Budget::default().exhausted(&Spent {
+                cost: None,
+                ..spent
+            }),
+            None
+        );
+        for (spent, words) in [
+            (
+                Spent { steps: 3, ..spent },
+                "The limit of 3 steps was reached.",
+            ),
+            (
+                Spent {
+                    seconds: 10.0,
+                    ..spent
+                },
+                "The time limit of 10 s was reached.",
+            ),
+            (
+                Spent {
+                    tokens: 130,
+                    ..spent
+                },
+                "The limit of 100 tokens was reached (130 were used).",
+            ),
+            (
+                Spent {
+                    cost: Some(0.51),
+                    ..spent
+                },
+                "The limit of $0.5 was reached ($0.5100 were spent).",
+            ),
+        ] {
+            assert_eq!(
+                budget
+                    .exhausted(&spent)
+                    .map(|end| end.to_string())
+                    .as_deref(),
+                Some(words)
+            );
+        }
+        let unknown = Spent {
+            cost: None,
+            ..spent
+        };
+        assert_eq!(
+            budget.exhausted(&unknown),
+            Some(Exhausted::CostUnknown { limit: 0.5 })
+        );
+    }
+
+    #[test]
+    fn unknown_costs_stay_unknown_and_clocks_may_jump() {
+        let mut spent = Spent::default();
+        let usage = Usage {
+            prompt: 10,
+            completion: 5,
+            ..Usage::default()
+        };
+        spent.add_answer(Some(&usage), Some(0.25));
+        spent.add_seconds(2.0);
+        spent.add_seconds(-3600.0);
+        assert_eq!(
+            (spent.tokens, spent.cost, spent.seconds),
+            (15, Some(0.25), 2.0)
+        );
+        spent.add_answer(None, None);
+        spent.add_answer(Some(&usage), Some(1.0));
+        assert_eq!((spent.tokens, spent.cost), (30, None));
+        let mut sum = Spent::default();
+        sum.add(&spent);
+        assert_eq!(sum, spent);
+    }
+}

@@ -43,7 +43,7 @@ pub mod sse;
 
 pub use answer::{Answer, Delta, Finish, RawCall, Usage};
 pub use concession::{Concession, Concessions, concede};
-
+pub use connection::{Connection, Preset};
 pub use error::ModelError;
 pub use http::{ApiKey, HttpRequest};
 pub use provider::{Provider, ProviderKind, StreamReader};

@@ -1,1 +1,276 @@
-//! x
+//! What answers cost: a table that the user can edit. A model that is not in it costs an unknown amount,
+//! never nothing.
+//!
+//! Prices are in US dollars for a million tokens, at the providers' standard rates for prompts of usual
+//! length, as of [`PRICES_AS_OF`]. What a provider says it charged counts more than the table.
+
+use volary_core::json::{Json, Text};
+use volary_core::{json, object};
+
+use super::Usage;
+use super::lenient::text;
+
+/// When the prices of the table were looked up.
+pub const PRICES_AS_OF: &str = "2026-11-20";
+
+/// The prices of a model, in US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Price {
+    /// Of what is sent.
+    pub input: f64,
+    /// Of what is answered, thinking included.
+    pub output: f64,
+    /// Of what is sent and was in a cache; where it is not known, that of all that is sent.
+    pub cached: Option<f64>,
+    /// Of what is sent and put into a cache; where it is not known, that of all that is sent.
+    pub cache_write: Option<f64>,
+}
+
+/// Prices by model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Prices {
+    rows: Vec<(Text, Price)>,
+}
+
+/// A model, and its prices as in [`Price`].
+type Known = (&'static str, f64, f64, Option<f64>, Option<f64>);
+
+const KNOWN: [Known; 15] = [
+    ("claude-fable-5-1", 10.0, 50.0, None, None),
+    ("claude-opus-5-5", 4.0, 20.0, Some(0.2), Some(5.0)),
+    ("claude-opus-5", 5.0, 25.0, None, None),
+    ("claude-sonnet-5-5", 2.0, 10.0, None, None),
+    ("claude-sonnet-5", 2.0, 10.0, None, None),
+    ("claude-haiku-5-5", 0.1, 0.5, Some(0.01), Some(0.125)),
+    ("claude-haiku-4-5", 1.0, 5.0, Some(0.1), Some(1.25)),
+    ("gpt-6.1-sol", 2.0, 10.0, Some(0.1), None),
+    ("gpt-6.1-terra", 1.0, 5.0, Some(0.05), Some(1.25)),
+    ("gpt-6-astra", 10.0, 50.0, Some(1.0), None),
+    ("gpt-6-sol", 2.0, 10.0, Some(0.2), Some(2.5)),
+    ("gpt-6-luna", 0.1, 0.5, Some(0.01), Some(0.125)),
+    ("gpt-5.6-terra", 2.0, 12.0, Some(0.2), None),
+    ("gpt-5.6-luna", 0.2, 1.2, Some(0.02), None),
+    ("mistral-medium-latest", 1.5, 7.5, None, None),
+];
+
+impl Default for Prices {
+    fn default() -> Self {
+        let row = |(model, input, output, cached, cache_write): Known| {
+            let price = Price {
+                input,
+                output,
+                cached,
+                cache_write,
+            };
+            (model.into(), price)
+        };
+        Prices {
+            rows: KNOWN.into_iter().map(row).collect(),
+        }
+    }
+}
+
+impl Prices {
+    /// The rows, in the order of display.
+    pub fn rows(&self) -> &[(Text, Price)] {
+        &self.rows
+    }
+
+    /// Sets the price of a model.
+    pub fn set(&mut self, model: impl Into<Text>, price: Price) {
+        let model = model.into();
+        match self.rows.iter_mut().find(|(known, _)| *known == model) {
+            Some((_, known)) => *known = price,
+            None => self.rows.push((model, price)),
+        }
+    }
+
+    /// Makes the price of a model unknown.
+    pub fn remove(&mut self, model: &str) {
+        self.rows.retain(|(known, _)| **known != *model);
+    }
+
+    /// The price of a model: of its very name, or of its name without the date or release behind it.
+    pub fn of(&self, model: &str) -> Option<Price> {
+        let names = [model, undated(model)];
+        names.into_iter().find_map(|name| {
+            let mut rows = self.rows.iter();
+            rows.find(|(known, _)| **known == *name)
+                .map(|(_, price)| *price)
+        })
+    }
+
+    /// What an answer cost in US dollars, if that is known.
+    pub fn cost(&self, model: &str, usage: &Usage) -> Option<f64> {
+        usage.charged.or_else(|| Some(self.of(model)?.cost(usage)))
+    }
+
+    /// As they are stored: `{model: {input, output, cached?, cache_write?}}`.
+    pub fn to_json(&self) -> Json {
+        let rows = self.rows.iter().map(|(model, price)| {
+            let mut row = object!({"input": (price.input), "output": (price.output)});
+            for (key, price) in [("cached", price.cached), ("cache_write", price.cache_write)] {
+                if let Some(price) = price {
+                    row.insert(key, price);
+                }
+            }
+            json!({"model": (model.clone()), "price": row})
+        });
+        Json::List(rows.collect())
+    }
+
+    /// From what was stored; rows that are none are left out.
+    pub fn read(value: &Json) -> Self {
+        let rows = value.as_list().unwrap_or(&[]).iter();
+        let rows = rows.filter_map(|row| {
+            let price = row.get("price")?;
+            let at = |key: &str| amount(price.get(key)?.as_f64()?);
+            let price = Price {
+                input: at("input")?,
+                output: at("output")?,
+                cached: at("cached"),
+                cache_write: at("cache_write"),
+            };
+            let model = text(row, "model");
+            (!model.is_empty()).then(|| (model.into(), price))
+        });
+        Prices {
+            rows: rows.collect(),
+        }
+    }
+}
+
+/// An amount of money: finite and not negative.
+fn amount(value: f64) -> Option<f64> {
+    (value.is_finite() && value >= 0.0).then_some(value)
+}
+
+impl Price {
+    /// What so many tokens cost, in US dollars.
+    pub fn cost(&self, usage: &Usage) -> f64 {
+        let special = usage.cached.saturating_add(usage.cache_written);
+        let fresh = usage.prompt.saturating_sub(special);
+        let part = |tokens: u64, price: f64| tokens as f64 * price / 1e6;
+        part(fresh, self.input)
+            + part(usage.cached, self.cached.unwrap_or(self.input))
+            + part(usage.cache_written, self.cache_write.unwrap_or(self.input))
+            + part(usage.completion, self.output)
+    }
+}
+
+/// A model's name without `models/` before it and a date behind it (`-20251001`, `-2026-03-17`).
+fn undated(model: &str) -> &str {
+    let model = model.strip_prefix("models/").unwrap_or(model);
+    let is_date = |end: &str| {
+        let digits = end.bytes().filter(u8::is_ascii_digit).count();
+        digits == 8
+            && end
+                .bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b'-')
+    };
+    for length in [8, 10] {
+        if let Some((start, end)) = model
+            .len()
+            .checked_sub(length)
+            .and_then(|place| model.split_at_checked(place))
+            && is_date(end)
+            && let Some(name) = start.strip_suffix('-')
+        {
+            return name;
+        }
+    }
+    model
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn usage(prompt: u64, cached: u64, written: u64, completion: u64) -> Usage {
+        Usage {
+            prompt,
+            completion,
+            cached,
+            cache_written: written,
+            ..Usage::default()
+        }
+    }
+
+    #[test]
+    fn costs_are_sums_of_their_parts() {
+        let prices = Prices::default();
+        let cost = prices.cost(
+            "claude-opus-5-5",
+            &usage(1_000_000, 500_000, 100_000, 10_000),
+        );
+        // 0.4 M at $4, 0.5 M at $0.2, 0.1 M at $5, 10 k at $20.
+        assert!((cost.unwrap() - (1.6 + 0.1 + 0.5 + 0.2)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn names_are_found_with_their_dates_and_nothing_is_guessed() {
+        let prices = Prices::default();
+        for known in [
+            "claude-haiku-4-5-20251001",
+            "gpt-6-luna-2026-09-22",
+            "models/gpt-6-luna",
+        ] {
+            assert!(prices.of(known).is_some(), "{known}");
+        }
+        for unknown in [
+            "gpt-6-luna-pro",
+            "my-claude-opus-5-5",
+            "",
+            "llama",
+            "é-20251001",
+        ] {
+            assert_eq!(prices.of(unknown), None, "{unknown}");
+            assert_eq!(prices.cost(unknown, &usage(1, 0, 0, 1)), None);
+        }
+    }
+
+    #[test]
+    fn what_was_charged_counts_more() {
+        let charged = Usage {
+            charged: Some(0.25),
+            ..usage(1, 0, 0, 1)
+        };
+        assert_eq!(Prices::default().cost("whatever", &charged), Some(0.25));
+    }
+
+    #[test]
+    fn edits_are_kept() {
+        let mut prices = Prices::default();
+        let price = Price {
+            input: 1.0,
+            output: 2.0,
+            cached: None,
+            cache_write: None,
+        };
+        prices.set("mine", price);
+        prices.remove("gpt-6-luna");
+        assert_eq!(prices.of("mine"), Some(price));
+        assert_eq!(prices.of("gpt-6-luna"), None);
+        let text = prices.to_json().to_compact_text();
+        assert_eq!(
+            Prices::read(&volary_core::json::read(&text).unwrap()),
+            prices
+        );
+        let broken = r#"[{"model":"x","price":{"input":-1,"output":2}},{"model":"","price":{"input":1,"output":1}},3]"#;
+        assert_eq!(
+            Prices::read(&volary_core::json::read(broken).unwrap()).rows(),
+            []
+        );
+    }
+
+    #[test]
+    fn more_of_a_cache_than_of_a_prompt_costs_no_less_than_nothing() {
+        let prices = Prices::default();
+        assert!(
+            prices
+                .cost("gpt-6-luna", &usage(1, u64::MAX, 5, 0))
+                .unwrap()
+                > 0.0
+        );
+    }
+}

@@ -31,6 +31,23 @@ impl ProviderKind {
         ProviderKind::Mistral,
     ];
 
+    /// By the name of its codec.
+    pub fn from_name(name: &str) -> Option<ProviderKind> {
+        let mut kinds = ProviderKind::ALL.into_iter();
+        kinds.find(|kind| kind.provider().name() == name)
+    }
+
+    /// What it is called, for people.
+    pub const fn title(self) -> &'static str {
+        match self {
+            ProviderKind::OpenAiChat => "OpenAI Chat Completions",
+            ProviderKind::OpenAiResponses => "OpenAI Responses",
+            ProviderKind::Anthropic => "Anthropic Messages",
+            ProviderKind::Gemini => "Google Gemini",
+            ProviderKind::Mistral => "Mistral",
+        }
+    }
+
     /// The codec.
     pub fn provider(self) -> &'static dyn Provider {
         match self {

@@ -1,1 +1,197 @@
-//! x
+//! Whether and when to try again: a pure function of what happened.
+//!
+//! Failures that may pass are tried again after a wait that doubles each time and is spread by chance, so that
+//! many requests that failed together do not come back together. A provider that says how long to wait is
+//! obeyed; if that is longer than anybody would wait, trying again is left to the user.
+
+use volary_core::random::Random;
+
+use super::ModelError;
+
+/// How patient to be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Patience {
+    /// The most tries, the first one included.
+    pub tries: u32,
+    /// The wait after the first failure, in seconds.
+    pub first_wait: f64,
+    /// The longest wait of one's own choice, in seconds.
+    pub longest_wait: f64,
+    /// The longest wait that a provider may ask for, in seconds.
+    pub longest_asked: f64,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        Patience {
+            tries: 5,
+            first_wait: 1.0,
+            longest_wait: 30.0,
+            longest_asked: 120.0,
+        }
+    }
+}
+
+/// What to do after a failure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Retry {
+    /// Wait so many seconds, then try again.
+    Wait(f64),
+    /// Don't.
+    GiveUp,
+}
+
+impl Patience {
+    /// What to do after the `failures`-th failure in a row (from 1). The same seed gives the same wait.
+    pub fn after(&self, failures: u32, error: &ModelError, seed: u64) -> Retry {
+        if failures >= self.tries || !error.is_transient() {
+            return Retry::GiveUp;
+        }
+        let doublings = i32::try_from(failures.saturating_sub(1)).unwrap_or(i32::MAX);
+        let wait = (self.first_wait * 2_f64.powi(doublings)).min(self.longest_wait);
+        let chance = Random::new(seed)
+            .fork(&format!("retry {failures}"))
+            .float01();
+        match asked(error) {
+            Some(asked) if asked > self.longest_asked => Retry::GiveUp,
+            // Never before the time that was asked for, and not all at that time.
+            Some(asked) => Retry::Wait(asked + wait.min(self.first_wait) * chance),
+            None => Retry::Wait(wait * (0.5 + chance / 2.0)),
+        }
+    }
+}
+
+fn asked(error: &ModelError) -> Option<f64> {
+    match error {
+        ModelError::Status { retry_after, .. } => retry_after.filter(|seconds| *seconds >= 0.0),
+        _ => None,
+    }
+}
+
+/// The seconds that a `Retry-After` header asks for: a number, or a date (`Sun, 06 Nov 1994 08:49:37
+/// GMT`) as seen from `now`, in seconds since 1970.
+pub fn seconds_of_header(value: &str, now: f64) -> Option<f64> {
+    let value = value.trim();
+    if let Ok(seconds) = value.parse::<f64>() {
+        return (seconds.is_finite() && seconds >= 0.0).then_some(seconds);
+    }
+    Some((seconds_of_date(value)? - now).max(0.0))
+}
+
+/// A date in the form of HTTP as seconds since 1970.
+fn seconds_of_date(date: &str) -> Option<f64> {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let (_, rest) = date.split_once(", ")?;
+    let mut words = rest.split(' ');
+    let day: i64 = words.next()?.parse().ok()?;
+    let name = words.next()?;
+    let month = i64::try_from(MONTHS.iter().position(|month| *month == name)?).ok()? + 1;
+    let year: i64 = words.next()?.parse().ok()?;
+    let mut time = words.next()?.split(':').map(str::parse::<i64>);
+    let (hour, minute, second) = (time.next()?.ok()?, time.next()?.ok()?, time.next()?.ok()?);
+    if words.next()? != "GMT" || !(1..=31).contains(&day) || !(1970..=9999).contains(&year) {
+        return None;
+    }
+    // Days since 1970 of a date of our calendar, counted in years that begin in March.
+    let years = if month > 2 { year } else { year - 1 };
+    let (era, of_era) = (years.div_euclid(400), years.rem_euclid(400));
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    let days = era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468;
+    Some((((days * 24 + hour) * 60 + minute) * 60 + second) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn status(status: u16, retry_after: Option<f64>, message: &str) -> ModelError {
+        ModelError::Status {
+            status,
+            message: message.into(),
+            code: None,
+            parameter: None,
+            retry_after,
+        }
+    }
+
+    #[test]
+    fn what_may_pass_is_tried_again_and_nothing_else() {
+        let patience = Patience::default();
+        let waits = |error: &ModelError| patience.after(1, error, 7) != Retry::GiveUp;
+        for code in [408, 409, 425, 429, 500, 502, 503, 504, 529] {
+            assert!(waits(&status(code, None, "")), "{code}");
+        }
+        for code in [400, 401, 402, 403, 404, 413, 422, 501] {
+            assert!(!waits(&status(code, None, "")), "{code}");
+        }
+        assert!(waits(&ModelError::Cut));
+        assert!(waits(&ModelError::Silent { seconds: 60 }));
+        assert!(!waits(&ModelError::TokenLimit));
+        assert!(!waits(&status(
+            429,
+            None,
+            "Your credit balance is too low."
+        )));
+        // A quota with a time is a rate.
+        assert!(waits(&status(429, Some(3.0), "insufficient_quota")));
+    }
+
+    #[test]
+    fn a_provider_that_names_a_time_is_obeyed() {
+        let patience = Patience::default();
+        match patience.after(1, &status(429, Some(20.0), ""), 3) {
+            Retry::Wait(seconds) => assert!((20.0..=21.0).contains(&seconds)),
+            Retry::GiveUp => panic!("20 s can be waited for"),
+        }
+        let long = status(429, Some(3600.0), "");
+        assert_eq!(patience.after(1, &long, 3), Retry::GiveUp);
+    }
+
+    #[test]
+    fn headers_name_seconds_or_a_date() {
+        assert_eq!(seconds_of_header(" 12 ", 0.0), Some(12.0));
+        assert_eq!(seconds_of_header("0.5", 0.0), Some(0.5));
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+        assert_eq!(seconds_of_header(date, 784_111_777.0 - 5.0), Some(5.0));
+        assert_eq!(seconds_of_header(date, 1e9), Some(0.0));
+        assert_eq!(
+            seconds_of_header("Thu, 29 Feb 2024 00:00:00 GMT", 1_709_164_800.0),
+            Some(0.0)
+        );
+        for none in [
+            "",
+            "soon",
+            "-3",
+            "nan",
+            "Sun, 06 Nov 1994",
+            "Sun, 06 Foo 1994 08:49:37 GMT",
+        ] {
+            assert_eq!(seconds_of_header(none, 0.0), None, "{none}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn waits_double_within_their_bounds_and_end(failures in 1_u32..40, seed: u64) {
+            let patience = Patience::default();
+            match patience.after(failures, &ModelError::Cut, seed) {
+                Retry::Wait(seconds) => {
+                    let whole = (1.0 * 2_f64.powi(failures as i32 - 1)).min(30.0);
+                    prop_assert!(failures < 5);
+                    prop_assert!(seconds >= whole / 2.0 && seconds <= whole);
+                    prop_assert_eq!(patience.after(failures, &ModelError::Cut, seed), Retry::Wait(seconds));
+                }
+                Retry::GiveUp => prop_assert!(failures >= 5),
+            }
+        }
+
+        #[test]
+        fn no_header_panics(value in "\\PC{0,40}") {
+            seconds_of_header(&value, 0.0);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Providers as they can be picked: where they answer, where keys are made, what to know.
+//!
+//! Models are examples to begin with, as of November 2026; where the provider has a list, the list counts.
+
+use crate::model::ProviderKind;
+
+/// A provider that can be picked.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Preset {
+    /// What it is called.
+    pub name: &'static str,
+    /// Its wire format.
+    pub kind: ProviderKind,
+    /// Where it answers.
+    pub base_url: &'static str,
+    /// Where a key is made; none where there are no keys.
+    pub key_url: Option<&'static str>,
+    /// Some of its models, the first being a good start; none where it depends on what was installed.
+    pub models: &'static [&'static str],
+    /// What to know before using it from a page; may be empty.
+    pub note: &'static str,
+    /// What lets this page in, for servers of one's own that must be told.
+    pub allow: &'static str,
+}
+
+/// In the order of display.
+pub static PRESETS: [Preset; 15] = [
+    Preset {
+        name: "OpenAI",
+        kind: ProviderKind::OpenAiResponses,
+        base_url: "https://api.openai.com/v1",
+        key_url: Some("https://platform.openai.com/api-keys"),
+        models: &["gpt-6.1-terra", "gpt-6.1-sol", "gpt-6-luna", "gpt-6-astra"],
+        note: "",
+        allow: "",
+    },
+    Preset {
+        name: "OpenAI (Chat Completions)",
+        kind: ProviderKind::OpenAiChat,
+        base_url: "https://api.openai.com/v1",
+        key_url: Some("https://platform.openai.com/api-keys"),
+        models: &["gpt-6-luna"],
+        note: "Current models refuse tools together with reasoning here; use OpenAI for those.",
+        allow: "",
+    },
+    Preset {
+        name: "Anthropic",
+        kind: ProviderKind::Anthropic,
+        base_url: "https://api.anthropic.com",
+        key_url: Some("https://platform.claude.com/settings/keys"),
+        models: &[
+            "claude-haiku-5-5",
+            "claude-sonnet-5-5",
+            "claude-opus-5-5",
+            "claude-fable-5-2",
+        ],
+        note: "",
+        allow: "",
+    },
+    Preset {
+        name: "Google Gemini",
+        kind: ProviderKind::Gemini,
+        base_url: "https://generativelanguage.googleapis.com",
+        key_url: Some("https://aistudio.google.com/apikey"),
+        models: &["gemini-3.8-flash", "gemini-4-argon"],
+        note: "",
+        allow: "",
+    },
+    Preset {
+        name: "Mistral",
+        kind: ProviderKind::Mistral,
+        base_url: "https://api.mistral.ai/v1",
+        key_url: Some("https://console.mistral.ai/api-keys"),
+        models: &[
+            "mistral-small-latest",
+            "mistral-medium-latest",
+            "mistral-large-latest",
+        ],
+        note: "",
+        allow: "",
+    },
+    Preset {
+        name: "OpenRouter",
+        kind: ProviderKind::OpenAiChat,
+        base_url: "https://openrouter.ai/api/v1",
+        key_url: Some("https://openrouter.ai/settings/keys"),
+        models: &["openai/gpt-6-luna", "anthropic/claude-haiku-5.5"],
+        note: "Says what each answer cost.",
+        allow: "",
+    },
+    Preset {
+        name: "DeepSeek",
+        kind: ProviderKind::OpenAiChat,
+        base_url: "https://api.deepseek.com",
+        key_url: Some("https://platform.deepseek.com/api_keys"),
+        models: &["deepseek-flash", "deepseek-v4-pro"],
+        note: "",
+        allow: "",
+    },
+    Preset {
+        name: "Groq",
+        kind: ProviderKind::OpenAiChat,
+        base_url: "https://api.groq.com/openai/v1",
+        key_url: Some("https://console.groq.com/keys"),
+        models: &["openai/gpt-oss-120b", "openai/gpt-oss-20b"],
+        note: "",
+        allow: "",
+    },
+    Preset {
+        name: "Together",
+        kind: ProviderKind::OpenAiChat,
+        base_url: "https://api.together.xyz/v1",
+        key_url: Some("https://api.together.ai/settings/api-keys"),
+        models: &["openai/gpt-oss-120b"],
+        note: "",
+        allow: "",
+    },
+    Preset {
+        name: "Ollama",
+        kind: ProviderKind::OpenAiChat,
+        base_url: "http://localhost:11434/v1",
+        key_url: None,
+        models: &[],
+        note: "Use a model with tools, and give it room for the conversation (num_ctx).",
+        allow: "Start it with OLLAMA_ORIGINS set to this page's origin, for example \
+                OLLAMA_ORIGINS=https://example.org ollama serve.",
+    },
+    Preset {
+        name: "LM Studio",
+        kind: ProviderKind::OpenAiChat,
+        base_url: "http://localhost:1234/v1",
+        key_url: None,
+        models: &[],
+        note: "",
+        allow: "Switch on CORS in its server settings, or start it with lms server start --cors.",
+    },
+    Preset {
+        name: "llama.cpp",
+        kind: ProviderKind::OpenAiChat,
+        base_url: "http://localhost:8080/v1",
+        key_url: None,
+        models: &[],
+        note: "Start llama-server with --jinja, or it knows no tools.",
+        allow: "",
+    },
+    Preset {
+        name: "vLLM",
+        kind: ProviderKind::OpenAiChat,
+        base_url: "http://localhost:8000/v1",
+        key_url: None,
+        models: &[],
+        note: "Start it with --enable-auto-tool-choice and the --tool-call-parser of the model.",
+        allow: "Start it with --allowed-origins '[\"*\"]', or with this page's origin in the list.",
+    },
+    Preset {
+        name: "SGLang",
+        kind: ProviderKind::OpenAiChat,
+        base_url: "http://localhost:30000/v1",
+        key_url: None,
+        models: &[],
+        note: "Start it with the --tool-call-parser of the model.",
+        allow: "",
+    },
+    Preset {
+        name: "LiteLLM",
+        kind: ProviderKind::OpenAiChat,
+        base_url: "http://localhost:4000/v1",
+        key_url: None,
+        models: &[],
+        note: "",
+        allow: "",
+    },
+];
