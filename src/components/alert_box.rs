@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::erased::{dynamic, pressed};
 use super::icon::{Glyph, Icon};
 use super::text::inert;
 use crate::projection::notice::Notice;
@@ -12,22 +13,25 @@ pub fn AlertBox(
     /// What went wrong; `None` for nothing.
     notice: RwSignal<Option<Notice>>,
 ) -> impl IntoView {
-    move || {
-        notice.get().map(|Notice { what, why, advice }| {
-            view! {
-                <div class="alert" role="alert">
-                    <Icon glyph=Glyph::Warning />
-                    <div class="alert-words">
-                        <p class="alert-what">{inert(&what)}</p>
-                        <p class="alert-why">{inert(&why)}</p>
-                        <p>{inert(&advice)}</p>
-                    </div>
-                    <button type="button" class="quiet icon-button" on:click=move |_| notice.set(None)>
-                        <Icon glyph=Glyph::Close />
-                        <span class="visually-hidden">"Dismiss"</span>
-                    </button>
+    dynamic(move || {
+        let Some(Notice { what, why, advice }) = notice.get() else {
+            return ().into_any();
+        };
+        let dismiss = pressed(move |_| notice.set(None));
+        view! {
+            <div class="alert" role="alert">
+                <Icon glyph=Glyph::Warning />
+                <div class="alert-words">
+                    <p class="alert-what">{inert(&what)}</p>
+                    <p class="alert-why">{inert(&why)}</p>
+                    <p>{inert(&advice)}</p>
                 </div>
-            }
-        })
-    }
+                <button type="button" class="quiet icon-button" on:click=dismiss>
+                    <Icon glyph=Glyph::Close />
+                    <span class="visually-hidden">"Dismiss"</span>
+                </button>
+            </div>
+        }
+        .into_any()
+    })
 }

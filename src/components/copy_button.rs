@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::erased::{self, pointed, pressed};
 use super::icon::{Glyph, Icon};
 use crate::shell;
 
@@ -28,38 +29,38 @@ pub fn CopyButton(
     icon_only: bool,
 ) -> impl IntoView {
     let copied = RwSignal::new(Copied::NotYet);
-    let copy = move |_| {
+    let copy = pressed(move |_| {
         let done = Callback::new(move |worked| {
             // The button may be gone by then.
             copied.try_set(if worked { Copied::Yes } else { Copied::No });
         });
         shell::clipboard::copy(text.run(()), done);
-    };
-    let reset = move || copied.set(Copied::NotYet);
-    let icon = move || match copied.get() {
-        Copied::NotYet => view! { <Icon glyph=Glyph::Copy /> },
-        Copied::Yes => view! { <Icon glyph=Glyph::Check /> },
-        Copied::No => view! { <Icon glyph=Glyph::Warning /> },
-    };
-    let words = move || match copied.get() {
+    });
+    let forget = pointed(move |_| copied.set(Copied::NotYet));
+    let glyph = Signal::derive(move || match copied.get() {
+        Copied::NotYet => Glyph::Copy,
+        Copied::Yes => Glyph::Check,
+        Copied::No => Glyph::Warning,
+    });
+    let words = erased::label(move || match copied.get() {
         Copied::NotYet => "",
         Copied::Yes => "Copied",
         Copied::No => "Not copied: the browser refused",
-    };
+    });
     view! {
         <button
             type="button"
             class="quiet small copy-button"
             title=icon_only.then_some(label)
             on:click=copy
-            on:blur=move |_| reset()
-            on:pointerleave=move |_| reset()
+            on:pointerleave=forget
         >
-            {icon}
+            <Icon glyph />
             <span class:visually-hidden=icon_only>{label}</span>
         </button>
         <span class="copied" aria-live="polite">
             {words}
         </span>
     }
+    .into_any()
 }

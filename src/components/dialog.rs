@@ -3,6 +3,7 @@
 use leptos::html;
 use leptos::prelude::*;
 
+use super::erased::{changed, pressed, watch};
 use super::icon::{Glyph, Icon};
 use crate::shell;
 
@@ -19,7 +20,7 @@ pub fn Dialog(
 ) -> impl IntoView {
     let label = title.clone();
     let dialog = NodeRef::<html::Dialog>::new();
-    Effect::new(move || {
+    watch(move || {
         let open = open.get();
         if let Some(dialog) = dialog.get() {
             if open {
@@ -29,11 +30,13 @@ pub fn Dialog(
             }
         }
     });
+    let close = pressed(move |_| open.set(false));
+    let closed = changed(move |_| open.set(false));
     view! {
-        <dialog class="dialog" node_ref=dialog aria-label=label on:close=move |_| open.set(false)>
+        <dialog class="dialog" node_ref=dialog aria-label=label on:close=closed>
             <header class="dialog-head">
                 <h2>{title}</h2>
-                <button type="button" class="quiet icon-button" on:click=move |_| open.set(false)>
+                <button type="button" class="quiet icon-button" on:click=close>
                     <Icon glyph=Glyph::Close />
                     <span class="visually-hidden">"Close"</span>
                 </button>
@@ -41,4 +44,5 @@ pub fn Dialog(
             <div class="dialog-body">{children()}</div>
         </dialog>
     }
+    .into_any()
 }

@@ -16,4 +16,5 @@ pub fn EmptyState(
             <div>{children()}</div>
         </div>
     }
+    .into_any()
 }

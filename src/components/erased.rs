@@ -4,7 +4,7 @@
 //! anew, one to three kilobytes each. These helpers box the closure, so that the machinery is written
 //! once for each kind of value. Views use them for all that changes and all that is pressed.
 
-use leptos::ev::{Event, KeyboardEvent, MouseEvent, PointerEvent, SubmitEvent};
+use leptos::ev::{Event, FocusEvent, KeyboardEvent, MouseEvent, PointerEvent, SubmitEvent};
 use leptos::prelude::*;
 
 /// A text that changes.
@@ -77,6 +77,11 @@ pub fn keyed(act: impl FnMut(KeyboardEvent) + 'static) -> Box<dyn FnMut(Keyboard
 
 /// What pointing does.
 pub fn pointed(act: impl FnMut(PointerEvent) + 'static) -> Box<dyn FnMut(PointerEvent)> {
+    Box::new(act)
+}
+
+/// What the focus does, when it comes or goes.
+pub fn focused(act: impl FnMut(FocusEvent) + 'static) -> Box<dyn FnMut(FocusEvent)> {
     Box::new(act)
 }
 

@@ -7,6 +7,7 @@ use leptos::html;
 use leptos::prelude::*;
 use volary_core::Frame;
 
+use super::erased::{self, dynamic, keyed};
 use super::icon::{Glyph, Icon};
 use super::json_text::token_class;
 use super::text::{FoldedText, inert};
@@ -86,10 +87,12 @@ pub fn FrameTree(
             let rows = rows.iter().enumerate();
             rows.map(|(place, row)| tree_row(place, row, place == current))
                 .collect_view()
+                .into_any()
         })
     };
-    move || {
-        if rows.with(Vec::is_empty) {
+    let empty = Memo::new(move |_| rows.with(Vec::is_empty));
+    dynamic(move || {
+        if empty.get() {
             view! { <p class="faint">"This environment shows no state."</p> }.into_any()
         } else {
             view! {
@@ -98,15 +101,15 @@ pub fn FrameTree(
                     role="tree"
                     aria-label="State"
                     node_ref=tree
-                    on:click=clicked
-                    on:keydown=pressed
+                    on:click=erased::pressed(clicked)
+                    on:keydown=keyed(pressed)
                 >
-                    {drawn}
+                    {dynamic(drawn)}
                 </div>
             }
             .into_any()
         }
-    }
+    })
 }
 
 /// What a key does in the tree.
@@ -144,7 +147,7 @@ fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
     })
 }
 
-fn tree_row(place: usize, row: &Row, current: bool) -> impl IntoView + use<> {
+fn tree_row(place: usize, row: &Row, current: bool) -> AnyView {
     let open = match &row.kind {
         RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => Some(*open),
         RowKind::Leaf { .. } | RowKind::More { .. } => None,
@@ -185,6 +188,7 @@ fn tree_row(place: usize, row: &Row, current: bool) -> impl IntoView + use<> {
             }}
         </div>
     }
+    .into_any()
 }
 
 fn row_value(kind: &RowKind) -> AnyView {

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::view::{Block, Shape, Tone, View};
 
+use super::erased::dynamic;
 use super::text::{FoldedText, inert};
 use crate::projection::summary::reward_text;
 
@@ -35,12 +36,15 @@ pub fn FrameView(
     #[prop(into)]
     view: Signal<Option<View>>,
 ) -> impl IntoView {
-    move || {
-        view.with(|view| {
-            let blocks = view.as_ref()?.blocks.iter().map(block).collect_view();
-            Some(view! { <div class="frame-view">{blocks}</div> })
+    dynamic(move || {
+        view.with(|view| match view {
+            Some(view) => {
+                let blocks = view.blocks.iter().map(block).collect_view();
+                view! { <div class="frame-view">{blocks}</div> }.into_any()
+            }
+            None => ().into_any(),
         })
-    }
+    })
 }
 
 fn block(block: &Block) -> AnyView {

@@ -3,6 +3,8 @@
 
 use leptos::prelude::*;
 
+use super::erased::label;
+
 /// What an icon shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyph {
@@ -79,11 +81,17 @@ impl Glyph {
 #[component]
 pub fn Icon(
     /// What it shows.
-    glyph: Glyph,
+    #[prop(into)]
+    glyph: Signal<Glyph>,
 ) -> impl IntoView {
+    let class = label(move || match glyph.get() {
+        Glyph::Play => "icon filled",
+        _ => "icon",
+    });
     view! {
-        <svg class="icon" class:filled=glyph == Glyph::Play viewBox="0 0 16 16" aria-hidden="true">
-            <path d=glyph.path() />
+        <svg class=class viewBox="0 0 16 16" aria-hidden="true">
+            <path d=label(move || glyph.get().path()) />
         </svg>
     }
+    .into_any()
 }

@@ -4,7 +4,8 @@ use leptos::prelude::*;
 use volary_core::Json;
 use volary_core::json::Text;
 
-use super::text::{Fold, FoldedText, fold_controls, inert};
+use super::erased::dynamic;
+use super::text::{Fold, FoldedText, fold_controls, inert, is_folded};
 use crate::projection::pretty::{Token, TokenKind, pretty};
 use crate::projection::size_text;
 
@@ -24,7 +25,7 @@ pub(super) const fn token_class(kind: TokenKind) -> &'static str {
     }
 }
 
-fn coloured(tokens: Vec<Token>) -> impl IntoView {
+fn coloured(tokens: Vec<Token>) -> AnyView {
     tokens
         .into_iter()
         .map(|Token { kind, text }| match kind {
@@ -32,6 +33,7 @@ fn coloured(tokens: Vec<Token>) -> impl IntoView {
             kind => view! { <span class=token_class(kind)>{inert(&text)}</span> }.into_any(),
         })
         .collect_view()
+        .into_any()
 }
 
 /// A JSON value of any size. A long one is folded.
@@ -60,12 +62,12 @@ pub fn JsonText(
     }
     let size = size_text(whole.tokens.iter().map(|token| token.text.len()).sum());
     let tokens = StoredValue::new((preview.tokens, whole.tokens));
-    let shown = move || {
+    let shown = dynamic(move || {
         let open = fold.get() != Fold::Preview;
         coloured(tokens.with_value(|(preview, whole)| if open { whole } else { preview }.clone()))
-    };
+    });
     view! {
-        <div class="text json" class:folded=move || fold.get() == Fold::Preview dir="ltr">
+        <div class="text json" class:folded=is_folded(fold) dir="ltr">
             {shown}
         </div>
         {fold_controls(fold, 1, size)}

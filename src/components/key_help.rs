@@ -32,4 +32,5 @@ pub fn KeyHelp(
             </dl>
         </Dialog>
     }
+    .into_any()
 }

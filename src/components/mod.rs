@@ -4,12 +4,12 @@
 //! Two rules of the page hold for all of them. Its security policy allows no style attributes:
 //! looks come from classes. And no button but the playground's own is called Step, Run, Stop or Reset.
 
-pub mod erased;
 pub mod alert_box;
 pub mod copy_button;
 pub mod dialog;
 pub mod empty_state;
 pub mod episode_status;
+pub mod erased;
 pub mod form;
 pub mod frame_tree;
 pub mod frame_view;

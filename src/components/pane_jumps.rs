@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::erased::pressed;
 use crate::shell;
 
 /// Buttons that scroll to a pane. Seen on narrow screens only.
@@ -13,8 +14,9 @@ pub fn PaneJumps(
     let jumps = panes
         .iter()
         .map(|(id, name)| {
+            let jump = pressed(move |_| shell::element::scroll_to_id(id));
             view! {
-                <button type="button" on:click=move |_| shell::element::scroll_to_id(id)>
+                <button type="button" on:click=jump>
                     {*name}
                 </button>
             }
@@ -25,4 +27,5 @@ pub fn PaneJumps(
             {jumps}
         </nav>
     }
+    .into_any()
 }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_trace::Episode;
 
+use super::erased::{pressed, words};
 use crate::projection::curve::{Curve, HEIGHT, WIDTH, curve, step_at, x_of_step};
 use crate::projection::summary::reward_text;
 use crate::projection::text::plural;
@@ -21,7 +21,7 @@ pub fn RewardCurve(
     selected: RwSignal<usize>,
 ) -> impl IntoView {
     let curve = Memo::new(move |_| episode.with(|episode| curve(episode)));
-    let words = move || {
+    let summary = words(move || {
         let total = episode.with(|episode| episode.total_reward());
         curve.with(|curve| {
             format!(
@@ -32,8 +32,8 @@ pub fn RewardCurve(
                 reward_text(curve.high),
             )
         })
-    };
-    let here = move || {
+    });
+    let here = words(move || {
         let step = selected.get();
         let (of_step, total) = episode.with(|episode| {
             let so_far = episode.steps.get(..step.min(episode.steps.len()));
@@ -50,17 +50,18 @@ pub fn RewardCurve(
             None if step == 0 => "nothing yet".to_owned(),
             None => format!("none at step {step}, {} so far", reward_text(total)),
         }
-    };
-    let x_here = move || {
+    });
+    let x_here = words(move || {
         let steps = curve.with(|curve| curve.steps);
         x_of_step(selected.get().min(steps), steps).to_string()
-    };
-    let choose = move |click: MouseEvent| {
+    });
+    let choose = pressed(move |click| {
         if let Some(place) = shell::element::click_place(&click) {
             selected.set(step_at(place, curve.with_untracked(|curve| curve.steps)));
         }
-    };
-    let zero = move || curve.with(|curve: &Curve| curve.zero.to_string());
+    });
+    let of_curve = move |part: fn(&Curve) -> String| words(move || curve.with(part));
+    let zero = of_curve(|curve| curve.zero.to_string());
     view! {
         <figure class="reward-curve">
             <figcaption>
@@ -70,20 +71,21 @@ pub fn RewardCurve(
             <div class="curve-box">
                 <svg
                     role="img"
-                    aria-label=words
+                    aria-label=summary
                     viewBox=format!("0 0 {WIDTH} {HEIGHT}")
                     preserveAspectRatio="none"
                     on:click=choose
                 >
                     <line class="curve-zero" x1="0" x2=WIDTH.to_string() y1=zero y2=zero />
-                    <path class="curve-rewards" d=move || curve.with(|curve| curve.rewards.clone()) />
-                    <path class="curve-total" d=move || curve.with(|curve| curve.total.clone()) />
-                    <path class="curve-points" d=move || curve.with(|curve| curve.points.clone()) />
+                    <path class="curve-rewards" d=of_curve(|curve| curve.rewards.clone()) />
+                    <path class="curve-total" d=of_curve(|curve| curve.total.clone()) />
+                    <path class="curve-points" d=of_curve(|curve| curve.points.clone()) />
                     <line class="curve-here" x1=x_here x2=x_here y1="0" y2=HEIGHT.to_string() />
                 </svg>
-                <span class="curve-high">{move || curve.with(|curve| reward_text(curve.high))}</span>
-                <span class="curve-low">{move || curve.with(|curve| reward_text(curve.low))}</span>
+                <span class="curve-high">{of_curve(|curve| reward_text(curve.high))}</span>
+                <span class="curve-low">{of_curve(|curve| reward_text(curve.low))}</span>
             </div>
         </figure>
     }
+    .into_any()
 }

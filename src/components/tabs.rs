@@ -1,8 +1,8 @@
 //! Tabs: one of several panels is shown. The panels are the caller's: `{prefix}-panel-{i}`.
 
-use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
+use super::erased::{self, keyed, label as label_of, words};
 use crate::shell;
 
 /// A list of tabs. Arrow keys move among them.
@@ -17,7 +17,7 @@ pub fn Tabs(
     /// What the ids of tabs and panels begin with.
     id_prefix: &'static str,
 ) -> impl IntoView {
-    let pressed = move |event: KeyboardEvent| {
+    let pressed = keyed(move |event| {
         let (at, last) = (active.get_untracked(), names.len().saturating_sub(1));
         let to = match event.key().as_str() {
             "ArrowLeft" if at == 0 => last,
@@ -31,12 +31,13 @@ pub fn Tabs(
         event.prevent_default();
         active.set(to);
         shell::element::focus_id(&format!("{id_prefix}-tab-{to}"));
-    };
+    });
     let tabs = names
         .iter()
         .enumerate()
         .map(|(place, name)| {
             let chosen = move || active.get() == place;
+            let choose = erased::pressed(move |_| active.set(place));
             view! {
                 <button
                     type="button"
@@ -44,9 +45,9 @@ pub fn Tabs(
                     class="tab"
                     id=format!("{id_prefix}-tab-{place}")
                     aria-controls=format!("{id_prefix}-panel-{place}")
-                    aria-selected=move || chosen().to_string()
-                    tabindex=move || if chosen() { "0" } else { "-1" }
-                    on:click=move |_| active.set(place)
+                    aria-selected=words(move || chosen().to_string())
+                    tabindex=label_of(move || if chosen() { "0" } else { "-1" })
+                    on:click=choose
                 >
                     {*name}
                 </button>
@@ -58,4 +59,5 @@ pub fn Tabs(
             {tabs}
         </div>
     }
+    .into_any()
 }

@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 use volary_core::json::Text;
 
+use super::erased::{self, dynamic, flag, pressed, words};
 use crate::projection::size_text;
 use crate::projection::text::{PART_BYTES, Piece, part, part_count, pieces, preview_end};
 
@@ -61,15 +62,15 @@ pub fn FoldedText(
     let fold = fold.unwrap_or_default();
     let size = size_text(text.len());
     let parts = part_count(&text);
-    let shown = move || {
+    let shown = dynamic(move || {
         let range = match fold.get() {
             Fold::Preview => 0..preview,
             Fold::Open(number) => part(&text, number),
         };
         inert(text.get(range).unwrap_or_default())
-    };
+    });
     view! {
-        <div class="text" class:folded=move || fold.get() == Fold::Preview dir="auto">
+        <div class="text" class:folded=is_folded(fold) dir="auto">
             {shown}
         </div>
         {fold_controls(fold, parts, size)}
@@ -77,48 +78,75 @@ pub fn FoldedText(
     .into_any()
 }
 
-/// The buttons under a long text.
-pub(super) fn fold_controls(fold: RwSignal<Fold>, parts: usize, size: String) -> impl IntoView {
-    move || match fold.get() {
-        Fold::Preview => view! {
-            <button type="button" class="quiet small" on:click=move |_| fold.set(Fold::Open(0))>
-                {format!("Show all ({size})")}
-            </button>
-        }
-        .into_any(),
-        Fold::Open(number) => view! {
-            <div class="button-row">
-                <button type="button" class="quiet small" on:click=move |_| fold.set(Fold::Preview)>
-                    "Show less"
-                </button>
-                {(parts > 1).then(|| part_controls(fold, number, parts))}
-            </div>
-        }
-        .into_any(),
-    }
+/// Whether only the start is shown.
+pub(super) fn is_folded(fold: RwSignal<Fold>) -> Signal<bool> {
+    flag(move || fold.get() == Fold::Preview)
 }
 
-fn part_controls(fold: RwSignal<Fold>, number: usize, parts: usize) -> impl IntoView {
-    let go = move |label: &'static str, to: usize, possible: bool| {
-        view! {
+/// The buttons under a long text. They stay on the page while they are used, and so keep the focus.
+pub(super) fn fold_controls(fold: RwSignal<Fold>, parts: usize, size: String) -> AnyView {
+    let open = Memo::new(move |_| fold.get() != Fold::Preview);
+    let label = words(move || match open.get() {
+        true => "Show less".to_owned(),
+        false => format!("Show all ({size})"),
+    });
+    let toggle = pressed(move |_| {
+        fold.update(|fold| {
+            *fold = match fold {
+                Fold::Preview => Fold::Open(0),
+                Fold::Open(_) => Fold::Preview,
+            }
+        })
+    });
+    let has_parts = move || parts > 1 && open.get();
+    view! {
+        <div class="button-row fold-row">
             <button
                 type="button"
-                class="quiet small"
-                disabled=!possible
-                on:click=move |_| fold.set(Fold::Open(to))
+                class="small"
+                aria-expanded=words(move || open.get().to_string())
+                on:click=toggle
             >
                 {label}
             </button>
-        }
+            {erased::shown(has_parts, move || part_controls(fold, parts))}
+        </div>
+    }
+    .into_any()
+}
+
+fn part_controls(fold: RwSignal<Fold>, parts: usize) -> AnyView {
+    let number = move || match fold.get() {
+        Fold::Preview => 0,
+        Fold::Open(number) => number,
     };
     let last = parts - 1;
+    let go = move |label: &'static str, to: fn(usize, usize) -> usize| {
+        let vain = flag(move || to(number(), last) == number());
+        let go = pressed(move |_| {
+            fold.update(|fold| {
+                if let Fold::Open(number) = fold {
+                    *number = to(*number, last);
+                }
+            })
+        });
+        view! {
+            <button type="button" class="quiet small" disabled=vain on:click=go>
+                {label}
+            </button>
+        }
+        .into_any()
+    };
+    let each = size_text(PART_BYTES);
+    let place = words(move || format!("Part {} of {parts} ({each} each)", number() + 1));
     view! {
         <span class="faint" aria-live="polite">
-            {format!("Part {} of {parts} ({} each)", number + 1, size_text(PART_BYTES))}
+            {place}
         </span>
-        {go("First part", 0, number > 0)}
-        {go("Previous part", number.saturating_sub(1), number > 0)}
-        {go("Next part", number + 1, number < last)}
-        {go("Last part", last, number < last)}
+        {go("First part", |_, _| 0)}
+        {go("Previous part", |number, _| number.saturating_sub(1))}
+        {go("Next part", |number, last| last.min(number + 1))}
+        {go("Last part", |_, last| last)}
     }
+    .into_any()
 }

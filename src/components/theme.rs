@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use super::erased::{label, pressed};
 use super::icon::{Glyph, Icon};
 
 /// A theme.
@@ -50,28 +51,27 @@ pub fn ThemeSwitch(
     /// The theme.
     theme: RwSignal<Theme>,
 ) -> impl IntoView {
-    let words = move || match theme.get() {
+    let words = label(move || match theme.get() {
         Theme::System => "Theme: as the system",
         Theme::Light => "Theme: light",
         Theme::Dark => "Theme: dark",
-    };
-    let icon = move || {
-        let glyph = match theme.get() {
-            Theme::System => Glyph::Screen,
-            Theme::Light => Glyph::Sun,
-            Theme::Dark => Glyph::Moon,
-        };
-        view! { <Icon glyph /> }
-    };
+    });
+    let glyph = Signal::derive(move || match theme.get() {
+        Theme::System => Glyph::Screen,
+        Theme::Light => Glyph::Sun,
+        Theme::Dark => Glyph::Moon,
+    });
+    let next = pressed(move |_| theme.update(|theme| *theme = theme.next()));
     view! {
         <button
             type="button"
             class="quiet icon-button"
             title=words
-            on:click=move |_| theme.update(|theme| *theme = theme.next())
+            on:click=next
         >
-            {icon}
+            <Icon glyph />
             <span class="visually-hidden">{words}</span>
         </button>
     }
+    .into_any()
 }

@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 
+use super::erased::{changed, flag, label, pressed, words};
 use super::icon::{Glyph, Icon};
-use crate::projection::text::count_text;
+use crate::projection::text::{count_text, plural};
 
 /// The speeds on offer, in steps a second.
 const SPEEDS: [(f64, &str); 5] = [
@@ -27,95 +28,93 @@ pub fn Timeline(
     /// How fast it plays, in steps a second.
     speed: RwSignal<f64>,
 ) -> impl IntoView {
-    let at_start = move || selected.get() == 0;
-    let at_end = move || selected.get() >= length.get();
-    let go = move |label: &'static str,
-                   glyph,
-                   disabled: Signal<bool>,
-                   to: fn(usize, usize) -> usize| {
+    let go = move |label: &'static str, glyph: Glyph, to: fn(usize, usize) -> usize| {
+        let vain = flag(move || {
+            let step = selected.get();
+            to(step, length.get()) == step
+        });
+        let go = pressed(move |_| {
+            selected.update(|step| *step = to(*step, length.get_untracked()));
+        });
         view! {
             <button
                 type="button"
                 class="quiet icon-button"
                 title=label
-                disabled=disabled
-                on:click=move |_| selected.update(|step| *step = to(*step, length.get_untracked()))
+                disabled=vain
+                on:click=go
             >
                 <Icon glyph />
                 <span class="visually-hidden">{label}</span>
             </button>
         }
+        .into_any()
     };
-    let play = move |_| {
-        if !playing.get_untracked() && at_end() {
+    let play = pressed(move |_| {
+        let at_end = selected.get_untracked() >= length.get_untracked();
+        if !playing.get_untracked() && at_end {
             selected.set(0);
         }
         playing.update(|playing| *playing = !*playing);
-    };
-    let play_label = move || if playing.get() { "Pause" } else { "Play" };
-    let play_icon = move || {
-        let glyph = if playing.get() {
-            Glyph::Pause
-        } else {
-            Glyph::Play
-        };
-        view! { <Icon glyph /> }
-    };
-    let moved = move |event| {
+    });
+    let play_label = label(move || if playing.get() { "Pause" } else { "Play" });
+    let play_glyph = Signal::derive(move || match playing.get() {
+        true => Glyph::Pause,
+        false => Glyph::Play,
+    });
+    let moved = changed(move |event| {
         if let Ok(step) = event_target_value(&event).parse::<usize>() {
             selected.set(step.min(length.get_untracked()));
         }
-    };
-    let place = move || {
-        format!(
-            "{} / {}",
-            count_text(selected.get()),
-            count_text(length.get())
-        )
-    };
-    let place_in_words = move || match selected.get() {
-        0 => format!("reset, of {} steps", length.get()),
+    });
+    let place = words(move || {
+        let (step, length) = (count_text(selected.get()), count_text(length.get()));
+        format!("{step} / {length}")
+    });
+    let place_in_words = words(move || match selected.get() {
+        0 => format!("reset, of {}", plural(length.get(), "step")),
         step => format!("{step} of {}", length.get()),
-    };
+    });
     let options = SPEEDS
         .iter()
         .map(|(steps, label)| {
+            let chosen = flag(move || speed.get() == *steps);
             view! {
-                <option value=*label selected=move || speed.get() == *steps>
+                <option value=*label selected=chosen>
                     {format!("{label}×")}
                 </option>
             }
         })
         .collect_view();
-    let choose = move |event| {
+    let choose = changed(move |event| {
         if let Ok(steps) = event_target_value(&event).parse::<f64>() {
             speed.set(steps);
         }
-    };
+    });
     view! {
         <div class="timeline" role="group" aria-label="Timeline">
             <div class="timeline-buttons">
-                {go("First", Glyph::First, Signal::derive(at_start), |_, _| 0)}
-                {go("Previous", Glyph::Previous, Signal::derive(at_start), |step, _| step.saturating_sub(1))}
+                {go("First", Glyph::First, |_, _| 0)}
+                {go("Previous", Glyph::Previous, |step, _| step.saturating_sub(1))}
                 <button
                     type="button"
                     class="quiet icon-button"
                     title=play_label
-                    disabled=move || length.get() == 0
+                    disabled=flag(move || length.get() == 0)
                     on:click=play
                 >
-                    {play_icon}
+                    <Icon glyph=play_glyph />
                     <span class="visually-hidden">{play_label}</span>
                 </button>
-                {go("Next", Glyph::Next, Signal::derive(at_end), |step, length| length.min(step + 1))}
-                {go("Last", Glyph::Last, Signal::derive(at_end), |_, length| length)}
+                {go("Next", Glyph::Next, |step, length| length.min(step + 1))}
+                {go("Last", Glyph::Last, |_, length| length)}
             </div>
             <input
                 type="range"
                 aria-label="Step"
                 min="0"
-                max=move || length.get().to_string()
-                prop:value=move || selected.get().min(length.get()).to_string()
+                max=words(move || length.get().to_string())
+                prop:value=words(move || selected.get().min(length.get()).to_string())
                 aria-valuetext=place_in_words
                 on:input=moved
             />
@@ -127,4 +126,5 @@ pub fn Timeline(
             </select>
         </div>
     }
+    .into_any()
 }

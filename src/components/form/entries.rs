@@ -4,108 +4,77 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::Editor;
-use super::field::{labelled_field, shown_name};
+use super::field::{Slot, draw};
 use super::nested::nest;
+use crate::components::erased::{changed, dynamic, flag, maybe, pressed, words};
 use crate::components::icon::{Glyph, Icon};
+use crate::components::text::inert;
 use crate::projection::form::edit::Direction;
-use crate::projection::form::{Draft, Field, Place};
+use crate::projection::form::{Draft, Field};
 use crate::shell;
 
+/// Draws the fields of an entry: its key, and its place among the others.
+type DrawEntry = Arc<dyn Fn(&Slot, u32, Memo<usize>) -> AnyView + Send + Sync>;
+
 /// Any number of values.
-pub(super) fn list(
-    editor: Editor,
-    field: &Arc<Field>,
-    item: &Arc<Field>,
-    most: Option<usize>,
-    place: Place,
-    label: Signal<String>,
-) -> AnyView {
-    let (field_of_list, item, at) = (Arc::clone(field), Arc::clone(item), place.clone());
-    let entries = move || {
-        entries(
-            editor,
-            &field_of_list,
-            most,
-            &at,
-            label,
-            Callback::new({
-                let (item, at) = (Arc::clone(&item), at.clone());
-                move |(key, number): (u32, Signal<usize>)| {
-                    let label =
-                        Signal::derive(move || format!("{} {}", label.get(), number.get() + 1));
-                    labelled_field(editor, &item, at.then(key), label, None)
-                }
-            }),
-        )
-    };
-    nest(editor, field, place, label, ViewFn::from(entries))
+pub(super) fn list(slot: Slot, item: &Arc<Field>, most: Option<usize>) -> AnyView {
+    let item = Arc::clone(item);
+    let draw_entry: DrawEntry = Arc::new(move |slot, key, number| {
+        let label = slot.label;
+        let label = words(move || format!("{} {}", label.get(), number.get() + 1));
+        draw(slot.within(key, &item, label))
+    });
+    nest(slot, move |slot| entries(slot, most, &draw_entry))
 }
 
 /// Any number of keys with values.
-pub(super) fn map(
-    editor: Editor,
-    field: &Arc<Field>,
-    value: &Arc<Field>,
-    place: Place,
-    label: Signal<String>,
-) -> AnyView {
-    let (field_of_map, value, at) = (Arc::clone(field), Arc::clone(value), place.clone());
-    let entries = move || {
-        entries(
-            editor,
-            &field_of_map,
-            None,
-            &at,
-            label,
-            Callback::new({
-                let (value, at) = (Arc::clone(&value), at.clone());
-                move |(key, number): (u32, Signal<usize>)| {
-                    let words = move |what: &'static str| {
-                        Signal::derive(move || {
-                            format!("{} {what} {}", label.get(), number.get() + 1)
-                        })
-                    };
-                    view! {
-                        {key_field(editor, &at, key, words("key"))}
-                        {labelled_field(editor, &value, at.then(key), words("value"), None)}
-                    }
-                    .into_any()
-                }
-            }),
-        )
-    };
-    nest(editor, field, place, label, ViewFn::from(entries))
+pub(super) fn map(slot: Slot, value: &Arc<Field>) -> AnyView {
+    let value = Arc::clone(value);
+    let draw_entry: DrawEntry = Arc::new(move |slot, key, number| {
+        let label = slot.label;
+        let part = move |what: &'static str| {
+            words(move || format!("{} {what} {}", label.get(), number.get() + 1))
+        };
+        view! {
+            {key_field(slot, key, part("key"))}
+            {draw(slot.within(key, &value, part("value")))}
+        }
+        .into_any()
+    });
+    nest(slot, move |slot| entries(slot, None, &draw_entry))
 }
 
-fn key_field(editor: Editor, at: &Place, key: u32, label: Signal<String>) -> impl IntoView + use<> {
-    let id = format!("{}-key", editor.id(&at.then(key)));
+fn key_field(slot: &Slot, key: u32, label: Signal<String>) -> AnyView {
+    let (editor, place) = (slot.editor, slot.place.clone());
+    let id = format!("{}-key", editor.id(&place.then(key)));
     let name = {
-        let at = at.clone();
-        Memo::new(move |_| {
+        let place = place.clone();
+        words(move || {
             editor.form.with(|form| {
-                let mut entries = form.draft(&at)?.entries().iter();
-                Some(entries.find(|entry| entry.key == key)?.name.clone())
+                let entries = form.draft(&place).map(Draft::entries).unwrap_or_default();
+                let entry = entries.iter().find(|entry| entry.key == key);
+                entry.map(|entry| entry.name.clone()).unwrap_or_default()
             })
         })
     };
-    let at = at.clone();
+    let typed = changed(move |event| {
+        let name = event_target_value(&event);
+        editor.edit(&place, |draft| draft.rename_entry(key, name));
+    });
     view! {
         <div class="field">
-            <label for=id.clone()>{move || shown_name(&label.get())}</label>
+            <label for=id.clone()>{dynamic(move || inert(&label.get()))}</label>
             <input
                 type="text"
                 id=id
                 autocomplete="off"
                 spellcheck="false"
-                prop:value=move || name.get().unwrap_or_default()
-                on:input=move |event| {
-                    let name = event_target_value(&event);
-                    editor.edit(&at, |draft| draft.rename_entry(key, name));
-                }
+                prop:value=name
+                on:input=typed
             />
         </div>
     }
+    .into_any()
 }
 
 /// What can be done with an entry.
@@ -116,6 +85,12 @@ enum EntryAct {
 }
 
 impl EntryAct {
+    const ALL: [EntryAct; 3] = [
+        EntryAct::Move(Direction::Up),
+        EntryAct::Move(Direction::Down),
+        EntryAct::Remove,
+    ];
+
     fn words(self, list: &str, number: usize) -> String {
         match self {
             EntryAct::Move(Direction::Up) => format!("Move {list} {number} up"),
@@ -138,86 +113,60 @@ impl EntryAct {
             EntryAct::Remove => draft.remove_entry(key),
         }
     }
+
+    /// Whether it would change nothing for the entry at a place.
+    fn is_vain(self, place: usize, count: usize) -> bool {
+        match self {
+            EntryAct::Move(Direction::Up) => place == 0,
+            EntryAct::Move(Direction::Down) => place + 1 == count,
+            EntryAct::Remove => false,
+        }
+    }
 }
 
 /// The entries of a list or map, with buttons to add, move and remove them.
-fn entries(
-    editor: Editor,
-    field: &Arc<Field>,
-    most: Option<usize>,
-    place: &Place,
-    label: Signal<String>,
-    entry: Callback<(u32, Signal<usize>), AnyView>,
-) -> AnyView {
+fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView {
+    let (editor, label) = (slot.editor, slot.label);
     let keys = editor.look(
-        place,
-        |draft| {
-            draft
-                .entries()
-                .iter()
-                .map(|entry| entry.key)
-                .collect::<Vec<_>>()
-        },
+        &slot.place,
+        |draft| draft.entries().iter().map(|entry| entry.key).collect(),
         Vec::new(),
     );
-    let add = {
-        let (field, place) = (Arc::clone(field), place.clone());
-        move |_| {
-            let mut added = None;
-            editor.edit(&place, |draft| added = draft.add_entry(&field));
-            // Its field stands on the page by then.
-            if let Some(id) = added.map(|key| editor.id(&place.then(key))) {
-                shell::timers::next_frame(move || _ = shell::element::focus_id(&id));
-            }
+    let add_id = format!("{}-add", slot.id());
+    let (field, place) = (Arc::clone(&slot.field), slot.place.clone());
+    let add = pressed(move |_| {
+        let mut added = None;
+        editor.edit(&place, |draft| added = draft.add_entry(&field));
+        // Its field stands on the page by then.
+        if let Some(id) = added.map(|key| editor.id(&place.then(key))) {
+            shell::timers::next_frame(move || _ = shell::element::focus_id(&id));
         }
-    };
-    let add_id = format!("{}-add", editor.id(place));
-    let focus_add = StoredValue::new(add_id.clone());
-    let full = move || most.is_some_and(|most| keys.with(Vec::len) >= most);
-    let place = StoredValue::new(place.clone());
+    });
+    let full = flag(move || most.is_some_and(|most| keys.with(Vec::len) >= most));
+    // For each of the entries, however often they are drawn.
+    let pattern = StoredValue::new_local(Slot {
+        editor,
+        field: Arc::clone(&slot.field),
+        place: slot.place.clone(),
+        label,
+        aside: None,
+    });
+    let draw_entry = Arc::clone(draw_entry);
     let draw = move |key: u32| {
         let number = Memo::new(move |_| {
-            keys.with(|keys| keys.iter().position(|known| *known == key))
-                .unwrap_or_default()
+            let place = keys.with(|keys| keys.iter().position(|known| *known == key));
+            place.unwrap_or_default()
         });
-        let last = move || number.get() + 1 == keys.with(Vec::len);
-        let button = move |act: EntryAct| {
-            let words = move || act.words(&label.get(), number.get() + 1);
-            // Not disabled: that would take the focus away from whoever moves an entry to the end.
-            let vain = move || match act {
-                EntryAct::Move(Direction::Up) => number.get() == 0,
-                EntryAct::Move(Direction::Down) => last(),
-                EntryAct::Remove => false,
-            };
+        pattern.with_value(|slot| {
+            let acts = EntryAct::ALL.map(|act| entry_button(slot, act, key, number, keys));
             view! {
-                <button
-                    type="button"
-                    class="quiet icon-button small"
-                    title=words
-                    aria-disabled=move || vain().then_some("true")
-                    on:click=move |_| {
-                        let place = place.get_value();
-                        editor.edit(&place, |draft| act.apply(draft, key));
-                        if act == EntryAct::Remove {
-                            focus_add.with_value(|id| shell::element::focus_id(id));
-                        }
-                    }
-                >
-                    <Icon glyph=act.glyph() />
-                    <span class="visually-hidden">{words}</span>
-                </button>
-            }
-        };
-        view! {
-            <div class="entry">
-                <div class="entry-fields">{entry.run((key, number.into()))}</div>
-                <div class="entry-tools">
-                    {button(EntryAct::Move(Direction::Up))}
-                    {button(EntryAct::Move(Direction::Down))}
-                    {button(EntryAct::Remove)}
+                <div class="entry">
+                    <div class="entry-fields">{draw_entry(slot, key, number)}</div>
+                    <div class="entry-tools">{acts.into_iter().collect_view()}</div>
                 </div>
-            </div>
-        }
+            }
+            .into_any()
+        })
     };
     view! {
         <div class="entries">
@@ -225,7 +174,43 @@ fn entries(
         </div>
         <button type="button" class="quiet small" id=add_id disabled=full on:click=add>
             <Icon glyph=Glyph::Add />
-            {move || format!("Add to {}", label.get())}
+            {words(move || format!("Add to {}", label.get()))}
+        </button>
+    }
+    .into_any()
+}
+
+fn entry_button(
+    slot: &Slot,
+    act: EntryAct,
+    key: u32,
+    number: Memo<usize>,
+    keys: Memo<Vec<u32>>,
+) -> AnyView {
+    let (editor, label, place) = (slot.editor, slot.label, slot.place.clone());
+    let name = words(move || act.words(&label.get(), number.get() + 1));
+    // Not disabled: that would take the focus away from whoever moves an entry to the end.
+    let vain = maybe(move || {
+        let vain = act.is_vain(number.get(), keys.with(Vec::len));
+        vain.then_some("true")
+    });
+    let add_id = format!("{}-add", slot.id());
+    let apply = pressed(move |_| {
+        editor.edit(&place, |draft| act.apply(draft, key));
+        if act == EntryAct::Remove {
+            shell::element::focus_id(&add_id);
+        }
+    });
+    view! {
+        <button
+            type="button"
+            class="quiet icon-button small"
+            title=name
+            aria-disabled=vain
+            on:click=apply
+        >
+            <Icon glyph=act.glyph() />
+            <span class="visually-hidden">{name}</span>
         </button>
     }
     .into_any()

@@ -6,52 +6,91 @@ use leptos::prelude::*;
 use volary_core::Json;
 
 use super::Editor;
-use super::control::{choice, flag, text_field};
+use super::control::{check_box, choice, fixed};
 use super::entries::{list, map};
 use super::nested::{either, group, tuple};
+use super::text_field::text_field;
+use crate::components::erased::{dynamic, maybe, maybe_words};
 use crate::components::text::inert;
 use crate::projection::form::{Blank, Field, Kind, Place};
 use crate::projection::pretty::one_line;
 
-/// Draws a field under its own name.
-pub(super) fn field_view(editor: Editor, field: &Arc<Field>, place: Place) -> AnyView {
-    let name = field.name.to_string();
-    labelled_field(editor, field, place, Signal::stored(name), None)
+/// A field where it stands.
+pub(super) struct Slot {
+    pub(super) editor: Editor,
+    pub(super) field: Arc<Field>,
+    pub(super) place: Place,
+    /// What it is called here: entries of a list have no names of their own.
+    pub(super) label: Signal<String>,
+    /// What stands beside the label.
+    pub(super) aside: Option<AnyView>,
 }
 
-/// Draws a field under a label. `aside` stands beside the label.
-pub(super) fn labelled_field(
-    editor: Editor,
-    field: &Arc<Field>,
-    place: Place,
-    label: Signal<String>,
-    aside: Option<AnyView>,
-) -> AnyView {
+impl Slot {
+    /// The id of its control.
+    pub(super) fn id(&self) -> String {
+        self.editor.id(&self.place)
+    }
+
+    /// What is wrong with it.
+    pub(super) fn fault(&self) -> Fault {
+        let (editor, place) = (self.editor, self.place.clone());
+        Fault {
+            reason: Memo::new(move |_| editor.form.with(|form| form.error_at(&place))),
+            id: StoredValue::new(self.id()),
+            helped: self.field.help.is_some(),
+        }
+    }
+
+    /// The words of its label: foreign text.
+    pub(super) fn name(&self) -> AnyView {
+        let label = self.label;
+        dynamic(move || inert(&label.get()))
+    }
+
+    /// Its help.
+    pub(super) fn help(&self) -> Option<AnyView> {
+        let id = format!("{}-help", self.id());
+        let help = self.field.help.as_ref()?;
+        Some(view! { <p class="help" id=id dir="auto">{inert(help)}</p> }.into_any())
+    }
+
+    /// A slot for a field within.
+    pub(super) fn within(&self, step: u32, field: &Arc<Field>, label: Signal<String>) -> Slot {
+        Slot {
+            editor: self.editor,
+            field: Arc::clone(field),
+            place: self.place.then(step),
+            label,
+            aside: None,
+        }
+    }
+}
+
+/// Draws a field under its own name.
+pub(super) fn field_view(editor: Editor, field: &Arc<Field>, place: Place) -> AnyView {
+    draw(Slot {
+        editor,
+        field: Arc::clone(field),
+        place,
+        label: Signal::stored(field.name.to_string()),
+        aside: None,
+    })
+}
+
+/// Draws a field.
+pub(super) fn draw(slot: Slot) -> AnyView {
+    let field = Arc::clone(&slot.field);
     match &field.kind {
-        Kind::Group(fields) => group(editor, field, fields, place, label),
-        Kind::Tuple(fields) => tuple(editor, field, fields, place, label),
-        Kind::List { item, most, .. } => list(editor, field, item, *most, place, label),
-        Kind::Map { value } => map(editor, field, value, place, label),
-        Kind::Either(variants) => either(editor, field, variants, place, label),
-        Kind::Flag if is_plain_flag(field) => flag(editor, field, place, label),
-        Kind::Flag | Kind::Choice(_) => choice(editor, field, place, label, aside),
-        Kind::Fixed(value) => {
-            let value = one_line(value, 200);
-            view! {
-                <div class="field">
-                    <div class="field-label">
-                        <span class="label">{move || shown_name(&label.get())}</span>
-                        {aside}
-                    </div>
-                    <p class="fixed-value">{inert(&value)}</p>
-                    {help_text(editor, field, &place)}
-                </div>
-            }
-            .into_any()
-        }
-        Kind::Text { .. } | Kind::Integer | Kind::Number | Kind::Free => {
-            text_field(editor, field, place, label, aside)
-        }
+        Kind::Group(fields) => group(slot, fields),
+        Kind::Tuple(fields) => tuple(slot, fields),
+        Kind::List { item, most, .. } => list(slot, item, *most),
+        Kind::Map { value } => map(slot, value),
+        Kind::Either(variants) => either(slot, variants),
+        Kind::Flag if is_plain_flag(&field) => check_box(slot),
+        Kind::Flag | Kind::Choice(_) => choice(slot),
+        Kind::Fixed(value) => fixed(slot, value),
+        Kind::Text { .. } | Kind::Integer | Kind::Number | Kind::Free => text_field(slot),
     }
 }
 
@@ -59,11 +98,6 @@ pub(super) fn labelled_field(
 fn is_plain_flag(field: &Field) -> bool {
     let default = matches!(field.default, Some(Json::Bool(_)));
     !field.nullable && (field.required || default)
-}
-
-/// A name as a label shows it: foreign text.
-pub(super) fn shown_name(name: &str) -> AnyView {
-    inert(name)
 }
 
 /// What is said beside a label.
@@ -74,9 +108,11 @@ pub(super) fn hint(field: &Field) -> String {
         Kind::Free => "JSON",
         _ => "",
     };
-    let optional = match field.required || field.default.as_ref().is_some_and(|it| !it.is_null()) {
-        true => "",
-        false => "optional",
+    let has_default = field.default.as_ref().is_some_and(|it| !it.is_null());
+    let optional = if field.required || has_default {
+        ""
+    } else {
+        "optional"
     };
     let separator = if kind.is_empty() || optional.is_empty() {
         ""
@@ -98,59 +134,52 @@ pub(super) fn blank_words(field: &Field, blank: Blank) -> String {
     }
 }
 
-/// The help of a field.
-pub(super) fn help_text(editor: Editor, field: &Field, place: &Place) -> Option<AnyView> {
-    let id = format!("{}-help", editor.id(place));
-    let help = field.help.as_ref()?;
-    Some(view! { <p class="help" id=id dir="auto">{inert(help)}</p> }.into_any())
-}
-
 /// What is wrong with a field.
 #[derive(Clone, Copy)]
 pub(super) struct Fault {
     reason: Memo<Option<String>>,
+    /// The id of the control.
+    id: StoredValue<String>,
+    helped: bool,
 }
 
 impl Fault {
-    pub(super) fn of(editor: Editor, place: &Place) -> Self {
-        let place = place.clone();
-        Fault {
-            reason: Memo::new(move |_| editor.form.with(|form| form.error_at(&place))),
-        }
-    }
-
     /// Whether there is one.
     pub(super) fn is_there(self) -> bool {
         self.reason.with(Option::is_some)
     }
 
+    /// For `class:invalid`.
+    pub(super) fn flag(self) -> Signal<bool> {
+        Signal::derive(move || self.is_there())
+    }
+
     /// For `aria-invalid`.
-    pub(super) fn mark(self) -> Option<&'static str> {
-        self.is_there().then_some("true")
+    pub(super) fn mark(self) -> Signal<Option<&'static str>> {
+        maybe(move || self.is_there().then_some("true"))
     }
 
     /// The words under the field.
-    pub(super) fn words(self, id: String) -> impl IntoView {
-        move || {
-            let id = id.clone();
-            self.reason.get().map(|reason| {
-                view! { <p class="error" id=format!("{id}-error")>{inert(&reason)}</p> }
-            })
-        }
+    pub(super) fn words(self) -> AnyView {
+        dynamic(move || {
+            let id = self.id.with_value(|id| format!("{id}-error"));
+            self.reason
+                .get()
+                .map(|reason| view! { <p class="error" id=id>{inert(&reason)}</p> })
+                .into_any()
+        })
     }
 
     /// For `aria-describedby`: the help, and the error while there is one.
-    pub(super) fn described_by(
-        self,
-        id: String,
-        field: &Field,
-    ) -> impl Fn() -> Option<String> + Clone + Send + 'static {
-        let help = field.help.is_some();
-        move || match (help, self.is_there()) {
-            (true, true) => Some(format!("{id}-help {id}-error")),
-            (true, false) => Some(format!("{id}-help")),
-            (false, true) => Some(format!("{id}-error")),
-            (false, false) => None,
-        }
+    pub(super) fn described_by(self) -> Signal<Option<String>> {
+        maybe_words(move || {
+            self.id
+                .with_value(|id| match (self.helped, self.is_there()) {
+                    (true, true) => Some(format!("{id}-help {id}-error")),
+                    (true, false) => Some(format!("{id}-help")),
+                    (false, true) => Some(format!("{id}-error")),
+                    (false, false) => None,
+                })
+        })
     }
 }

@@ -2,7 +2,8 @@
 //! as raw JSON. It edits a [`Form`] and knows nothing of what the value is for; the `<form>` around it
 //! and its button are the caller's.
 //!
-//! - [`field`]: a field with its label, help and error. [`control`]: what is filled in.
+//! - [`field`]: a field with its label, help and error. [`control`]: what is filled in;
+//!   [`text_field`]: what is typed.
 //! - [`nested`]: groups, tuples, one of several kinds; [`entries`]: lists and maps.
 //! - [`raw`]: the whole as JSON.
 
@@ -11,11 +12,13 @@ mod entries;
 mod field;
 mod nested;
 mod raw;
+mod text_field;
 
 use std::sync::Arc;
 
 use leptos::prelude::*;
 
+use super::erased::{dynamic, flag, pressed, words};
 use crate::projection::form::{Draft, Field, Form, Kind, Place};
 
 /// What all fields of a form share.
@@ -32,20 +35,16 @@ impl Editor {
     }
 
     /// Looks at what was filled in at a place.
-    fn look<T: PartialEq + Send + Sync + 'static>(
+    fn look<T: Clone + PartialEq + Send + Sync + 'static>(
         self,
         place: &Place,
         look: fn(&Draft) -> T,
         absent: T,
-    ) -> Memo<T>
-    where
-        T: Clone,
-    {
+    ) -> Memo<T> {
         let place = place.clone();
         Memo::new(move |_| {
-            self.form
-                .with(|form| form.draft(&place).map(look))
-                .unwrap_or_else(|| absent.clone())
+            let seen = self.form.with(|form| form.draft(&place).map(look));
+            seen.unwrap_or_else(|| absent.clone())
         })
     }
 
@@ -56,6 +55,11 @@ impl Editor {
                 change(draft);
             }
         });
+    }
+
+    /// Puts a draft at a place.
+    fn put(self, place: &Place, new: Draft) {
+        self.edit(place, |draft| *draft = new);
     }
 }
 
@@ -90,7 +94,7 @@ pub fn SchemaForm(
     };
     let root = Memo::new(move |_| Root(form.with(|form| Arc::clone(form.root()))));
     let is_raw = Memo::new(move |_| form.with(Form::is_raw));
-    let fields = move || {
+    let fields = dynamic(move || {
         let Root(root) = root.get();
         if is_raw.get() {
             return raw::raw_view(editor);
@@ -106,23 +110,24 @@ pub fn SchemaForm(
                 .into_any(),
             _ => field::field_view(editor, &root, Place::default()),
         }
-    };
-    let whole_error = move || {
+    });
+    let whole_error = dynamic(move || {
         let own = !is_raw.get() && matches!(root.get().0.kind, Kind::Group(_));
         let error = form.with(|form| form.error_at(&Place::default()));
         error
             .filter(|_| own)
             .map(|error| view! { <p class="error">{error}</p> })
-    };
-    let bare = legend.is_none();
-    let switch = move |_| {
+            .into_any()
+    });
+    let switch = pressed(move |_| {
         form.update(|form| match form.is_raw() {
             true => _ = form.edit_fields(),
             false => form.edit_raw(),
         });
-    };
+    });
+    let bare = legend.is_none();
     view! {
-        <fieldset class="schema-form" class:bare=bare disabled=disabled>
+        <fieldset class="schema-form" class:bare=bare disabled=flag(move || disabled.get())>
             {legend.map(|legend| view! { <legend>{legend}</legend> })}
             {fields}
             {whole_error}
@@ -130,7 +135,7 @@ pub fn SchemaForm(
                 <button
                     type="button"
                     class="quiet small"
-                    aria-pressed=move || is_raw.get().to_string()
+                    aria-pressed=words(move || is_raw.get().to_string())
                     on:click=switch
                 >
                     "Raw JSON"
@@ -138,4 +143,5 @@ pub fn SchemaForm(
             </div>
         </fieldset>
     }
+    .into_any()
 }

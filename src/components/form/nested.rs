@@ -5,139 +5,110 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::Editor;
-use super::field::{Fault, blank_words, field_view, help_text, labelled_field, shown_name};
-use crate::projection::form::{Blank, Draft, Field, Place};
+use super::field::{Slot, blank_words, draw};
+use crate::components::erased::{changed, dynamic, flag, pressed, words};
+use crate::projection::form::{Blank, Draft, Field};
 
 /// A group of fields under a legend. Left out, it offers to be filled in.
-pub(super) fn group(
-    editor: Editor,
-    field: &Arc<Field>,
-    fields: &[Arc<Field>],
-    place: Place,
-    label: Signal<String>,
-) -> AnyView {
+pub(super) fn group(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
     let fields = fields.to_vec();
-    let at = place.clone();
-    let members = move || {
-        (0..)
-            .zip(&fields)
-            .map(|(step, field)| field_view(editor, field, at.then(step)))
-            .collect_view()
-            .into_any()
-    };
-    nest(editor, field, place, label, ViewFn::from(members))
-}
-
-/// One value for each place.
-pub(super) fn tuple(
-    editor: Editor,
-    field: &Arc<Field>,
-    fields: &[Arc<Field>],
-    place: Place,
-    label: Signal<String>,
-) -> AnyView {
-    let fields = fields.to_vec();
-    let at = place.clone();
-    let members = move || {
+    nest(slot, move |slot| {
         (0..)
             .zip(&fields)
             .map(|(step, field)| {
-                let label = Signal::derive(move || format!("{} {}", label.get(), step + 1));
-                labelled_field(editor, field, at.then(step), label, None)
+                let label = Signal::stored(field.name.to_string());
+                draw(slot.within(step, field, label))
             })
             .collect_view()
             .into_any()
-    };
-    nest(editor, field, place, label, ViewFn::from(members))
+    })
+}
+
+/// One value for each place.
+pub(super) fn tuple(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
+    let fields = fields.to_vec();
+    nest(slot, move |slot| {
+        let label = slot.label;
+        (0..)
+            .zip(&fields)
+            .map(|(step, field)| {
+                let label = words(move || format!("{} {}", label.get(), step + 1));
+                draw(slot.within(step, field, label))
+            })
+            .collect_view()
+            .into_any()
+    })
 }
 
 /// One of several kinds: which one is chosen beside the label.
-pub(super) fn either(
-    editor: Editor,
-    field: &Arc<Field>,
-    variants: &[Arc<Field>],
-    place: Place,
-    label: Signal<String>,
-) -> AnyView {
-    let fault = Fault::of(editor, &place);
-    let id = editor.id(&place);
-    let chosen = editor.look(&place, Variant::of, Variant::Blank(Blank::LeftOut));
-    let mut options: Vec<(Variant, String)> = field
-        .blanks()
-        .into_iter()
-        .map(|blank| (Variant::Blank(blank), blank_words(field, blank)))
-        .collect();
-    options.extend(
-        (0..)
-            .zip(variants)
-            .map(|(place, variant)| (Variant::Kind(place), variant.name.to_string())),
-    );
-    let options = StoredValue::new(options);
-    let choose = StoredValue::new({
-        let (field, place) = (Arc::clone(field), place.clone());
-        Callback::new(move |number: usize| {
-            let option =
-                options.with_value(|options| options.get(number).map(|(variant, _)| *variant));
-            let new = match option {
-                Some(Variant::Blank(blank)) => Draft::Blank(blank),
-                Some(Variant::Kind(variant)) => Draft::of_variant(&field, variant),
-                None => return,
-            };
-            editor.edit(&place, |draft| *draft = new);
-        })
-    });
-    let select = move || {
-        let options = options
-            .get_value()
-            .into_iter()
-            .enumerate()
-            .map(|(number, (variant, words))| {
-                view! {
-                    <option value=number.to_string() selected=move || chosen.get() == variant>
-                        {words}
-                    </option>
-                }
-            })
-            .collect_view();
-        view! {
-            <select
-                class="kind-choice"
-                aria-label=move || format!("Kind of {}", label.get())
-                on:change=move |event| {
-                    if let Ok(number) = event_target_value(&event).parse() {
-                        choose.with_value(|choose| choose.run(number));
-                    }
-                }
-            >
-                {options}
-            </select>
-        }
-        .into_any()
-    };
-    let inner = {
-        let (variants, place) = (variants.to_vec(), place.clone());
-        move || match chosen.get() {
+pub(super) fn either(slot: Slot, variants: &[Arc<Field>]) -> AnyView {
+    let (editor, fault) = (slot.editor, slot.fault());
+    let chosen = editor.look(&slot.place, Variant::of, Variant::Blank(Blank::LeftOut));
+    let help = slot.help();
+    let variants = variants.to_vec();
+    let inner = dynamic(move || {
+        let select = kind_choice(&slot, &variants, chosen);
+        match chosen.get() {
             Variant::Kind(variant) => variants.get(variant as usize).map(|field| {
-                labelled_field(editor, field, place.then(variant), label, Some(select()))
+                draw(Slot {
+                    aside: Some(select),
+                    ..slot.within(variant, field, slot.label)
+                })
             }),
             Variant::Blank(_) => Some(
                 view! {
                     <div class="field-label">
-                        <span class="label">{move || shown_name(&label.get())}</span>
-                        {select()}
+                        <span class="label">{slot.name()}</span>
+                        {select}
                     </div>
                 }
                 .into_any(),
             ),
         }
-    };
+        .into_any()
+    });
+    view! { <div class="either">{inner} {help} {fault.words()}</div> }.into_any()
+}
+
+fn kind_choice(slot: &Slot, variants: &[Arc<Field>], chosen: Memo<Variant>) -> AnyView {
+    let (editor, label) = (slot.editor, slot.label);
+    let (field, place) = (Arc::clone(&slot.field), slot.place.clone());
+    let blanks = field.blanks().into_iter();
+    let mut kinds: Vec<(Variant, String)> = blanks
+        .map(|blank| (Variant::Blank(blank), blank_words(&field, blank)))
+        .collect();
+    let names = variants.iter().map(|variant| variant.name.to_string());
+    kinds.extend((0..).map(Variant::Kind).zip(names));
+    let options = kinds
+        .iter()
+        .enumerate()
+        .map(|(number, (kind, words))| {
+            let kind = *kind;
+            let chosen = flag(move || chosen.get() == kind);
+            view! {
+                <option value=number.to_string() selected=chosen>
+                    {words.clone()}
+                </option>
+            }
+        })
+        .collect_view();
+    let choose = changed(move |event| {
+        let number = event_target_value(&event).parse::<usize>();
+        let kind = number.ok().and_then(|number| kinds.get(number));
+        match kind {
+            Some((Variant::Blank(blank), _)) => editor.put(&place, Draft::Blank(*blank)),
+            Some((Variant::Kind(kind), _)) => editor.put(&place, Draft::of_variant(&field, *kind)),
+            None => {}
+        }
+    });
     view! {
-        <div class="either">
-            {inner}
-            {help_text(editor, field, &place)}
-            {fault.words(id)}
-        </div>
+        <select
+            class="kind-choice"
+            aria-label=words(move || format!("Kind of {}", label.get()))
+            on:change=choose
+        >
+            {options}
+        </select>
     }
     .into_any()
 }
@@ -161,80 +132,79 @@ impl Variant {
 
 /// The frame around fields within a field: legend, help, error; and, where it may be left out, the
 /// buttons for that.
-pub(super) fn nest(
-    editor: Editor,
-    field: &Arc<Field>,
-    place: Place,
-    label: Signal<String>,
-    inside: ViewFn,
+pub(super) fn nest(mut slot: Slot, inside: impl Fn(&Slot) -> AnyView + Send + 'static) -> AnyView {
+    nest_boxed(slot.aside.take(), slot, Box::new(inside))
+}
+
+fn nest_boxed(
+    aside: Option<AnyView>,
+    slot: Slot,
+    inside: Box<dyn Fn(&Slot) -> AnyView + Send>,
 ) -> AnyView {
-    let fault = Fault::of(editor, &place);
-    let id = editor.id(&place);
+    let (editor, label, fault) = (slot.editor, slot.label, slot.fault());
     let blank = editor.look(
-        &place,
+        &slot.place,
         |draft| match draft {
             Draft::Blank(blank) => Some(*blank),
             _ => None,
         },
         None,
     );
-    let fill_in = {
-        let (field, place) = (Arc::clone(field), place.clone());
-        Callback::new(move |()| editor.edit(&place, |draft| *draft = Draft::begun(&field)))
-    };
-    let leave_out = {
-        let place = place.clone();
-        Callback::new(move |blank| editor.edit(&place, |draft| *draft = Draft::Blank(blank)))
-    };
-    let blanks = StoredValue::new(field.blanks());
-    let words_of = {
-        let field = Arc::clone(field);
-        move |blank| blank_words(&field, blank)
-    };
-    let body = {
-        let words_of = words_of.clone();
-        move || match blank.get() {
-            Some(blank) => view! {
-                <p class="nest-blank">
-                    <span class="faint">{words_of(blank)}</span>
-                    <button type="button" class="quiet small" on:click=move |_| fill_in.run(())>
-                        {move || format!("Fill in {}", label.get())}
-                    </button>
-                </p>
-            }
-            .into_any(),
-            None => inside.run(),
+    let name = slot.name();
+    let help = slot.help();
+    let ways_out = ways_out(&slot, blank);
+    let body = dynamic(move || {
+        let Some(blank) = blank.get() else {
+            return inside(&slot);
+        };
+        let (field, place) = (Arc::clone(&slot.field), slot.place.clone());
+        let fill_in = pressed(move |_| editor.put(&place, Draft::begun(&field)));
+        view! {
+            <p class="nest-blank">
+                <span class="faint">{blank_words(&slot.field, blank)}</span>
+                <button type="button" class="quiet small" on:click=fill_in>
+                    {words(move || format!("Fill in {}", label.get()))}
+                </button>
+            </p>
         }
-    };
-    let others = move || {
+        .into_any()
+    });
+    view! {
+        <fieldset class="nest" class:invalid=fault.flag() aria-describedby=fault.described_by()>
+            <legend>{name}</legend>
+            {aside}
+            {help}
+            {body}
+            {fault.words()}
+            {ways_out}
+        </fieldset>
+    }
+    .into_any()
+}
+
+/// Buttons that leave out what is filled in, or make it null.
+fn ways_out(slot: &Slot, blank: Memo<Option<Blank>>) -> AnyView {
+    let (editor, place) = (slot.editor, slot.place.clone());
+    let blanks = slot.field.blanks();
+    let buttons = dynamic(move || {
         let now = blank.get();
-        let others = blanks
-            .get_value()
-            .into_iter()
-            .filter(move |other| Some(*other) != now);
+        let others = blanks.iter().filter(|other| Some(**other) != now);
         others
             .map(|other| {
+                let (other, place) = (*other, place.clone());
                 let words = match other {
                     Blank::Null => "Make it null",
                     Blank::LeftOut => "Leave it out",
                 };
+                let leave = pressed(move |_| editor.put(&place, Draft::Blank(other)));
                 view! {
-                    <button type="button" class="quiet small" on:click=move |_| leave_out.run(other)>
+                    <button type="button" class="quiet small" on:click=leave>
                         {words}
                     </button>
                 }
             })
             .collect_view()
-    };
-    let described_by = fault.described_by(id.clone(), field);
-    view! {
-        <fieldset class="nest" class:invalid=move || fault.is_there() aria-describedby=described_by>
-            <legend>{move || shown_name(&label.get())}</legend>
-            {help_text(editor, field, &place)}
-            {body}
-            {fault.words(id)}
-            <div class="button-row">{others}</div>
-        </fieldset>
-    }
-    .into_any()
+            .into_any()
+    });
+    view! { <div class="button-row">{buttons}</div> }.into_any()
 }

@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::Editor;
+use crate::components::erased::{changed, dynamic, maybe, words};
 use crate::projection::form::{Mode, Place};
 
 /// A text area with the value.
@@ -10,12 +11,12 @@ pub(super) fn raw_view(editor: Editor) -> AnyView {
     let Editor { form, .. } = editor;
     let id = editor.id(&Place::default());
     let error_id = format!("{id}-error");
-    let text = move || {
+    let text = words(move || {
         form.with(|form| match form.mode() {
             Mode::Raw(text) => text.clone(),
             Mode::Fields(_) => String::new(),
         })
-    };
+    });
     // All errors of raw JSON are errors of the whole.
     let errors = Memo::new(move |_| {
         form.with(|form| {
@@ -23,14 +24,19 @@ pub(super) fn raw_view(editor: Editor) -> AnyView {
             errors.map(|error| error.reason).collect::<Vec<_>>()
         })
     });
-    let wrong = move || errors.with(|errors| (!errors.is_empty()).then_some("true"));
-    let reasons = move || {
+    let wrong = maybe(move || errors.with(|errors| (!errors.is_empty()).then_some("true")));
+    let reasons = dynamic(move || {
         errors
             .get()
             .into_iter()
             .map(|reason| view! { <p class="error">{reason}</p> })
             .collect_view()
-    };
+            .into_any()
+    });
+    let typed = changed(move |event| {
+        let text = event_target_value(&event);
+        form.update(|form| form.set_raw(text));
+    });
     view! {
         <div class="field raw-field">
             <label for=id.clone()>"JSON"</label>
@@ -43,10 +49,7 @@ pub(super) fn raw_view(editor: Editor) -> AnyView {
                 prop:value=text
                 aria-invalid=wrong
                 aria-describedby=error_id.clone()
-                on:input=move |event| {
-                    let text = event_target_value(&event);
-                    form.update(|form| form.set_raw(text));
-                }
+                on:input=typed
             ></textarea>
             <div id=error_id>{reasons}</div>
         </div>

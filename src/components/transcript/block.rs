@@ -1,11 +1,11 @@
 //! A block of the transcript: a step, or a part of one that has very many messages.
 
-use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_trace::{Outcome, StepRecord};
 
 use super::message::message_item;
 use super::reader::Reader;
+use crate::components::erased::{flag, maybe, pressed, shown};
 use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
 use crate::projection::link::answered_calls;
@@ -25,15 +25,15 @@ impl Reader {
             return ().into_any();
         };
         let step = block.step;
-        let selects = move |click: MouseEvent| {
+        let selects = pressed(move |click| {
             if shell::element::plain_click_on(&click, "data-step").is_some() {
                 self.choose(step);
             }
-        };
+        });
         view! {
             <section
                 class="step"
-                class:selected=move || self.selected.get() == step
+                class:selected=flag(move || self.selected.get() == step)
                 data-step=step.to_string()
                 on:click=selects
             >
@@ -68,8 +68,8 @@ impl Reader {
         let known = self.episode.with_untracked(|episode| {
             step_record(episode, step).map(|record| (record.reward(), record.seconds))
         });
-        let choose = move |_| self.choose(step);
-        let current = move || (self.selected.get() == step).then_some("step");
+        let choose = pressed(move |_| self.choose(step));
+        let current = maybe(move || (self.selected.get() == step).then_some("step"));
         let name = match step {
             0 => view! {
                 <button type="button" class="step-number" aria-current=current on:click=choose>
@@ -100,21 +100,22 @@ impl Reader {
     }
 
     /// Offered at every step but the last, at which one is already.
-    fn rewind_button(self, step: usize) -> impl IntoView {
+    fn rewind_button(self, step: usize) -> AnyView {
         let possible = move || self.can_rewind.get() && step < self.length.get();
-        let rewind = move |_| {
-            if let Some(on_rewind) = self.on_rewind {
-                on_rewind.run(step);
-            }
-        };
-        view! {
-            <Show when=possible>
+        shown(possible, move || {
+            let rewind = pressed(move |_| {
+                if let Some(on_rewind) = self.on_rewind {
+                    on_rewind.run(step);
+                }
+            });
+            view! {
                 <button type="button" class="quiet small rewind" on:click=rewind>
                     <Icon glyph=Glyph::Rewind />
                     "Go on from here"
                 </button>
-            </Show>
-        }
+            }
+            .into_any()
+        })
     }
 
     fn foot(self, step: usize) -> Option<AnyView> {

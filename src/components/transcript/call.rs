@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use volary_core::{Json, ToolCall};
 
 use super::reader::Reader;
+use crate::components::erased::{flag, focused, pointed, pressed};
 use crate::components::icon::{Glyph, Icon};
 use crate::components::json_text::{JsonText, token_class};
 use crate::components::text::{FoldedText, inert};
@@ -35,12 +36,13 @@ pub(super) fn call_view(
         })
         .collect_view();
     let to_answer = answer.map(|message| {
+        let go = pressed(move |_| reader.go(step, message));
         view! {
             <button
                 type="button"
                 class="quiet small to-answer"
                 title="To the answer"
-                on:click=move |_| reader.go(step, message)
+                on:click=go
             >
                 <Icon glyph=Glyph::Down />
                 <span class="visually-hidden">"To the answer"</span>
@@ -51,9 +53,11 @@ pub(super) fn call_view(
         <div
             class="call"
             class:short=short
-            class:pointed=move || reader.pointed.get() == Some((step, number))
-            on:pointerenter=move |_| point(true)
-            on:pointerleave=move |_| point(false)
+            class:pointed=flag(move || reader.pointed.get() == Some((step, number)))
+            on:pointerenter=pointed(move |_| point(true))
+            on:pointerleave=pointed(move |_| point(false))
+            on:focusin=focused(move |_| point(true))
+            on:focusout=focused(move |_| point(false))
         >
             <span class="tool-name" dir="auto">{inert(&call.function.name)}</span>
             <dl class="arguments">{arguments}</dl>

@@ -9,6 +9,7 @@ use volary_trace::Episode;
 use super::call::call_view;
 use super::reader::{Reader, message_id};
 use crate::components::copy_button::CopyButton;
+use crate::components::erased::{self, flag, pressed};
 use crate::components::icon::{Glyph, Icon};
 use crate::components::json_text::JsonText;
 use crate::components::text::{FoldedText, inert, inert_name};
@@ -28,7 +29,8 @@ pub(super) fn message_item(
         _ => None,
     };
     let failed = matches!(message, AnyMessage::Response(response) if is_failure(&response.body));
-    let pointed = move || own_call.is_some_and(|call| reader.pointed.get() == Some((step, call)));
+    let pointed =
+        flag(move || own_call.is_some_and(|call| reader.pointed.get() == Some((step, call))));
     let point = move |at: bool| {
         if let Some(call) = own_call {
             reader.pointed.set(at.then_some((step, call)));
@@ -41,10 +43,10 @@ pub(super) fn message_item(
             class:pointed=pointed
             id=message_id(step, place)
             tabindex="-1"
-            on:pointerenter=move |_| point(true)
-            on:pointerleave=move |_| point(false)
-            on:focusin=move |_| point(true)
-            on:focusout=move |_| point(false)
+            on:pointerenter=erased::pointed(move |_| point(true))
+            on:pointerleave=erased::pointed(move |_| point(false))
+            on:focusin=erased::focused(move |_| point(true))
+            on:focusout=erased::focused(move |_| point(false))
         >
             <div class="message-head">
                 {speaker(message)}
@@ -78,18 +80,20 @@ fn speaker(message: &AnyMessage) -> AnyView {
 }
 
 /// Leads from a response to its call.
-fn to_call(reader: Reader, step: usize) -> impl IntoView {
+fn to_call(reader: Reader, step: usize) -> AnyView {
+    let go = pressed(move |_| reader.go(step, 0));
     view! {
         <button
             type="button"
             class="quiet small"
             title="To the call"
-            on:click=move |_| reader.go(step, 0)
+            on:click=go
         >
             <Icon glyph=Glyph::Up />
             <span class="visually-hidden">"To the call"</span>
         </button>
     }
+    .into_any()
 }
 
 fn calls(
@@ -97,7 +101,7 @@ fn calls(
     step: usize,
     calls: &[volary_core::ToolCall],
     answered: &[Option<usize>],
-) -> impl IntoView + use<> {
+) -> AnyView {
     calls
         .iter()
         .enumerate()
@@ -107,6 +111,7 @@ fn calls(
             call_view(reader, (step, number), call, answer.map(|place| place + 1))
         })
         .collect_view()
+        .into_any()
 }
 
 /// What is put into the clipboard: the content as it is, or the whole action as JSON.

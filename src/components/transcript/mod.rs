@@ -19,6 +19,7 @@ use leptos::html;
 use leptos::prelude::*;
 use volary_trace::{Ending, Episode};
 
+use super::erased::{self, changed, dynamic, label};
 use super::icon::{Glyph, Icon};
 use super::text::inert;
 use crate::projection::scroll::Scroll;
@@ -47,7 +48,7 @@ pub fn Transcript(
     let reader = Reader::new(episode, selected, can_rewind, on_rewind, place);
     let log = place.log;
 
-    Effect::new(move || {
+    erased::watch(move || {
         let edition = edition.get();
         episode.with(|episode| {
             place
@@ -73,7 +74,7 @@ pub fn Transcript(
         (step, steps)
     });
     let watch = StoredValue::new_local(None);
-    Effect::new(move || {
+    erased::watch(move || {
         if let (Some(log), Some(list)) = (place.log.get(), place.list.get()) {
             let resized = move || place.lay_out();
             watch.set_value(shell::element::watch_size(&[&log, &list], resized));
@@ -85,7 +86,21 @@ pub fn Transcript(
         let edition = place.edition.get_value();
         window.map(|place| (edition, place)).collect::<Vec<_>>()
     };
-    let live = move || if place.follows.get() { "polite" } else { "off" };
+    let live = label(move || if place.follows.get() { "polite" } else { "off" });
+    let away = move || !place.follows.get();
+    let to_end = move || {
+        let go = erased::pressed(move |_| {
+            place.scroll.update_value(Scroll::to_end);
+            place.refresh();
+        });
+        view! {
+            <button type="button" class="to-end" on:click=go>
+                <Icon glyph=Glyph::Down />
+                "To the end"
+            </button>
+        }
+        .into_any()
+    };
     view! {
         <div class="transcript">
             <div
@@ -95,48 +110,36 @@ pub fn Transcript(
                 aria-live=live
                 tabindex="0"
                 node_ref=log
-                on:scroll=move |_| place.scrolled()
+                on:scroll=changed(move |_| place.scrolled())
             >
                 <div class="transcript-blocks" node_ref=place.list>
                     <For each=blocks key=|key| *key children=move |(_, number)| reader.block(number) />
                 </div>
             </div>
-            <Show when=move || !place.follows.get()>
-                <button
-                    type="button"
-                    class="to-end"
-                    on:click=move |_| {
-                        place.scroll.update_value(Scroll::to_end);
-                        place.refresh();
-                    }
-                >
-                    <Icon glyph=Glyph::Down />
-                    "To the end"
-                </button>
-            </Show>
+            {erased::shown(away, to_end)}
             {ending(episode)}
         </div>
     }
+    .into_any()
 }
 
 /// Why the episode does not go on, unless the last step says so itself.
-fn ending(episode: Signal<Arc<Episode>>) -> impl IntoView {
+fn ending(episode: Signal<Arc<Episode>>) -> AnyView {
     let ending = Memo::new(move |_| episode.with(|episode| episode.ending.clone()));
-    move || match ending.get() {
-        Ending::Open | Ending::Done => None,
-        Ending::Truncated { reason } => Some(view! {
+    dynamic(move || {
+        let (class, word, reason) = match ending.get() {
+            Ending::Open | Ending::Done => return ().into_any(),
+            Ending::Truncated { reason } => ("badge notice", "truncated", reason),
+            Ending::Crashed { message } => ("badge bad", "crashed", message),
+        };
+        view! {
             <p class="ending">
-                <span class="badge notice">"truncated"</span>
+                <span class=class>{word}</span>
                 <span dir="auto">{inert(&reason)}</span>
             </p>
-        }),
-        Ending::Crashed { message } => Some(view! {
-            <p class="ending">
-                <span class="badge bad">"crashed"</span>
-                <span dir="auto">{inert(&message)}</span>
-            </p>
-        }),
-    }
+        }
+        .into_any()
+    })
 }
 
 /// Where the reader is, and the elements that show it.

@@ -90,7 +90,8 @@ impl Reader {
             (Draft::Members(members), Kind::Tuple(fields)) => {
                 let places = (0..).zip(fields.iter().zip(members));
                 let values = places
-                    .filter_map(|(place, (field, draft))| self.within(place, field, draft))
+                    .map(|(place, (field, draft))| self.within(place, field, draft))
+                    .map(Option::unwrap_or_default)
                     .collect();
                 Some(Json::List(values))
             }
@@ -140,7 +141,9 @@ impl Reader {
     fn elements(&mut self, entries: &[Entry], item: &Field) -> Vec<Json> {
         entries
             .iter()
-            .filter_map(|entry| self.within(entry.key, item, &entry.draft))
+            .map(|entry| self.within(entry.key, item, &entry.draft))
+            // What is missing keeps its place, so that the others keep theirs.
+            .map(Option::unwrap_or_default)
             .collect()
     }
 
