@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 
+use crate::components::erased::{pressed, shown, watch};
 use crate::components::theme::Theme;
 use crate::components::{AlertBox, KeyHelp, ThemeSwitch};
 use crate::playground::page::PlaygroundPage;
@@ -50,10 +51,10 @@ pub fn App() -> impl IntoView {
         <a
             class="skip-link"
             href="#main"
-            on:click=move |event| {
+            on:click=pressed(move |event| {
                 event.prevent_default();
                 crate::shell::element::focus_id("main");
-            }
+            })
         >
             "Skip to the content"
         </a>
@@ -64,11 +65,19 @@ pub fn App() -> impl IntoView {
         <div class="notices">
             <AlertBox notice=playground.notice/>
         </div>
-        <Show when=move || playground.transfer.dragging.get()>
-            <div class="drop-overlay">
-                <p>"Drop it: an episode (JSON, Renderer zip) or a GSM8K file (JSONL). It stays in your browser."</p>
-            </div>
-        </Show>
+        {shown(
+            move || playground.transfer.dragging.get(),
+            || {
+                view! {
+                    <div class="drop-overlay">
+                        <p>
+                            "Drop it: an episode (JSON, Renderer zip) or a GSM8K file (JSONL). It stays in your browser."
+                        </p>
+                    </div>
+                }
+                    .into_any()
+            },
+        )}
         <KeyHelp open=help keys=KEYS/>
     }
 }
@@ -76,7 +85,7 @@ pub fn App() -> impl IntoView {
 #[component]
 fn Header(help: RwSignal<bool>) -> impl IntoView {
     let theme = RwSignal::new(stored_theme());
-    Effect::new(move |_| {
+    watch(move || {
         let name = theme_name(theme.get());
         appearance::set_theme(name);
         match name {
@@ -98,7 +107,7 @@ fn Header(help: RwSignal<bool>) -> impl IntoView {
                     class="icon-button"
                     aria-label="Keys"
                     aria-haspopup="dialog"
-                    on:click=move |_| help.set(true)
+                    on:click=pressed(move |_| help.set(true))
                 >
                     "?"
                 </button>

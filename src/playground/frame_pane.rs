@@ -8,6 +8,7 @@ use volary_core::{AnyMessage, Frame};
 use volary_trace::{Ending, Episode};
 
 use super::state::{Playground, use_playground};
+use crate::components::erased::{shown, words};
 use crate::components::{EmptyState, FrameTree, FrameView, RewardCurve};
 
 /// The state of the selected step.
@@ -35,21 +36,32 @@ pub fn FramePane() -> impl IntoView {
         <section class="pane frame-pane" id="frame-pane" aria-label="Frame">
             <div class="pane-head">
                 <h2>"Frame"</h2>
-                <p class="help">{heading}</p>
+                <p class="help">{words(heading)}</p>
             </div>
-            <Show
-                when=move || frame.with(Option::is_some)
-                fallback=|| {
+            {shown(
+                move || frame.with(Option::is_some),
+                move || {
+                    view! {
+                        <FrameView view=view/>
+                        <FrameTree
+                            frame=Signal::derive(move || frame.get().unwrap_or_default())
+                            previous=previous
+                        />
+                    }
+                        .into_any()
+                },
+            )}
+            {shown(
+                move || frame.with(Option::is_none),
+                || {
                     view! {
                         <EmptyState title="No frame here">
                             "No frame was recorded at this step."
                         </EmptyState>
                     }
-                }
-            >
-                <FrameView view=view/>
-                <FrameTree frame=Signal::derive(move || frame.get().unwrap_or_default()) previous=previous/>
-            </Show>
+                        .into_any()
+                },
+            )}
             <RewardCurve episode=playground.episode selected=playground.selected/>
         </section>
     }

@@ -4,6 +4,7 @@
 use leptos::prelude::*;
 
 use super::state::use_playground;
+use crate::components::erased::{flag, pressed, shown, watch};
 use crate::components::{Glyph, Icon};
 use crate::shell::storage::{self, Keep};
 
@@ -26,7 +27,7 @@ pub fn Hint() -> impl IntoView {
     });
     // Who ended an episode needs no hint any more; it still stands there until the next one.
     let was_over = StoredValue::new(false);
-    Effect::new(move |_| {
+    watch(move || {
         if over.get() {
             storage::set(Keep::Always, KEY, "yes");
             was_over.set_value(true);
@@ -37,35 +38,48 @@ pub fn Hint() -> impl IntoView {
     let item = move |done: Signal<bool>, words: &'static str| {
         view! {
             <li class:done=done>
-                <Show when=move || done.get()>
-                    <Icon glyph=Glyph::Check/>
-                    <span class="visually-hidden">"Done: "</span>
-                </Show>
+                {shown(
+                    move || done.get(),
+                    || {
+                        view! {
+                            <Icon glyph=Glyph::Check/>
+                            <span class="visually-hidden">"Done: "</span>
+                        }
+                            .into_any()
+                    },
+                )}
                 {words}
             </li>
         }
     };
-    view! {
-        <Show when=move || !seen.get()>
+    let hint = move || {
+        view! {
             <aside class="first-steps" aria-label="First steps">
                 <ol>
                     {item(
-                        Signal::derive(move || typed.get() || steps.get() > 0),
+                        flag(move || typed.get() || steps.get() > 0),
                         "Read the problem below, choose a tool and fill it in.",
                     )}
                     {item(
-                        Signal::derive(move || steps.get() > 0),
+                        flag(move || steps.get() > 0),
                         "Press Step, and read what the environment answers.",
                     )}
                     {item(
-                        Signal::derive(move || over.get()),
+                        flag(move || over.get()),
                         "Submit your answer: the episode is done, and you have its reward.",
                     )}
                 </ol>
-                <button type="button" class="small" on:click=move |_| dismiss()>
-                    "Got it"
+                <button
+                    type="button"
+                    class="icon-button"
+                    aria-label="Dismiss the hint"
+                    on:click=pressed(move |_| dismiss())
+                >
+                    <Icon glyph=Glyph::Close/>
                 </button>
             </aside>
-        </Show>
-    }
+        }
+        .into_any()
+    };
+    shown(move || !seen.get(), hint)
 }

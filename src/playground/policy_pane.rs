@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use super::drive::{POLICY_FORM, PolicyKind, Run};
 use super::state::{Playground, use_playground};
 use crate::components::SchemaForm;
+use crate::components::erased::{changed, dynamic, flag, label, pressed, shown, submitted, watch};
 use crate::shell::{self, timers};
 
 /// Whoever waits so long may want to stop it.
@@ -27,9 +28,10 @@ pub fn PolicyPane() -> impl IntoView {
             .filter(|kind| kind.fits(entry.as_ref()))
             .map(|kind| view! { <option value=kind.name()>{kind.name()}</option> })
             .collect_view()
+            .into_any()
     };
     // An environment without an oracle can't be left to one.
-    Effect::new(move |_| {
+    watch(move || {
         let entry = playground.entry(&entry.get());
         if !kind.get_untracked().fits(entry.as_ref()) {
             playground.choose_policy(PolicyKind::Manual);
@@ -48,63 +50,75 @@ pub fn PolicyPane() -> impl IntoView {
     let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
     let slow = slow(playground, busy);
     view! {
-        <form class="policy-form" id=POLICY_FORM aria-label="Policy settings" novalidate on:submit=submit>
+        <form class="policy-form" id=POLICY_FORM aria-label="Policy settings" novalidate on:submit=submitted(submit)>
             <h2>"Policy"</h2>
             <div class="field">
                 <label for="policy">"Policy"</label>
                 <select
                     id="policy"
                     aria-describedby="policy-help"
-                    prop:value=move || kind.get().name()
-                    on:change=choose
+                    prop:value=label(move || kind.get().name())
+                    on:change=changed(choose)
                 >
-                    {kinds}
+                    {dynamic(kinds)}
                 </select>
-                <p class="help" id="policy-help">{move || kind.get().summary()}</p>
+                <p class="help" id="policy-help">{label(move || kind.get().summary())}</p>
             </div>
-            <Show when=move || kind.get() != PolicyKind::Manual>
-                <SchemaForm form=drive.form id_prefix="policy"/>
-            </Show>
-            <Show when=move || kind.get() == PolicyKind::Scripted>
-                <div class="button-row">
-                    <button
-                        type="button"
-                        class="quiet small"
-                        on:click=move |_| playground.script_from_episode()
-                    >
-                        "Take this episode's actions"
-                    </button>
-                </div>
-            </Show>
+            {shown(
+                move || kind.get() != PolicyKind::Manual,
+                move || view! { <SchemaForm form=drive.form id_prefix="policy"/> }.into_any(),
+            )}
+            {shown(
+                move || kind.get() == PolicyKind::Scripted,
+                move || {
+                    view! {
+                        <div class="button-row">
+                            <button
+                                type="button"
+                                class="quiet small"
+                                on:click=pressed(move |_| playground.script_from_episode())
+                            >
+                                "Take this episode's actions"
+                            </button>
+                        </div>
+                    }
+                        .into_any()
+                },
+            )}
             <div class="button-row">
-                <Show
-                    when=move || running.get() == Run::Idle
-                    fallback=move || {
+                {shown(
+                    move || running.get() == Run::Idle,
+                    move || {
+                        view! {
+                            <button
+                                type="submit"
+                                class="primary"
+                                prop:disabled=flag(move || {
+                                    kind.get() == PolicyKind::Manual || busy.get()
+                                })
+                            >
+                                "Run"
+                            </button>
+                        }
+                            .into_any()
+                    },
+                )}
+                // A step that takes long can be ended even if nobody runs.
+                {shown(
+                    move || running.get() != Run::Idle || slow.get(),
+                    move || {
                         view! {
                             <button
                                 type="button"
-                                class="primary"
-                                on:click=move |_| playground.stop()
+                                class:primary=flag(move || running.get() != Run::Idle)
+                                on:click=pressed(move |_| playground.stop())
                             >
                                 "Stop"
                             </button>
                         }
-                    }
-                >
-                    <button
-                        type="submit"
-                        class="primary"
-                        prop:disabled=move || kind.get() == PolicyKind::Manual || busy.get()
-                    >
-                        "Run"
-                    </button>
-                    // A step that takes long can be ended even if nobody runs.
-                    <Show when=move || slow.get()>
-                        <button type="button" on:click=move |_| playground.stop()>
-                            "Stop"
-                        </button>
-                    </Show>
-                </Show>
+                            .into_any()
+                    },
+                )}
             </div>
         </form>
     }
@@ -114,7 +128,7 @@ pub fn PolicyPane() -> impl IntoView {
 fn slow(playground: Playground, busy: Memo<bool>) -> RwSignal<bool> {
     let slow = RwSignal::new(false);
     let waits = StoredValue::new(0u32);
-    Effect::new(move |_| {
+    watch(move || {
         waits.update_value(|waits| *waits = waits.wrapping_add(1));
         let wait = waits.get_value();
         if !busy.get() {

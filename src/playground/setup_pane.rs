@@ -8,6 +8,7 @@ use super::setup::{CONFIGURATION_FORM, TASKS_IN_A_LIST};
 use super::state::use_playground;
 use super::tasks::{self, TaskPlace, TaskSource};
 use crate::components::SchemaForm;
+use crate::components::erased::{changed, dynamic, label, maybe, maybe_words, submitted, words};
 
 /// Environment, task, seed, Reset.
 #[component]
@@ -19,29 +20,29 @@ pub fn SetupPane() -> impl IntoView {
         .with_value(|registry| registry.environments.clone());
     let summary = move || {
         let entry = setup.environment.with(|name| playground.entry(name));
-        entry.map(|entry| entry.summary)
+        entry.map_or("", |entry| entry.summary)
     };
     let submit = move |event: SubmitEvent| {
         event.prevent_default();
         playground.reset();
     };
     view! {
-        <form class="setup-form" aria-label="Set-up" novalidate on:submit=submit>
+        <form class="setup-form" aria-label="Set-up" novalidate on:submit=submitted(submit)>
             <h2 class="visually-hidden">"Set-up"</h2>
             <div class="field">
                 <label for="environment">"Environment"</label>
                 <select
                     id="environment"
                     aria-describedby="environment-help"
-                    prop:value=move || setup.environment.get().to_string()
-                    on:change=move |event| playground.go_to_environment(&event_target_value(&event))
+                    prop:value=words(move || setup.environment.get().to_string())
+                    on:change=changed(move |event| playground.go_to_environment(&event_target_value(&event)))
                 >
                     {environments
                         .into_iter()
                         .map(|entry| view! { <option value=entry.name>{entry.name}</option> })
                         .collect_view()}
                 </select>
-                <p class="help" id="environment-help">{summary}</p>
+                <p class="help" id="environment-help">{label(summary)}</p>
             </div>
             <TaskPicker/>
             <SeedAndReset/>
@@ -63,7 +64,7 @@ pub fn ConfigurationPane() -> impl IntoView {
             id=CONFIGURATION_FORM
             aria-label="Configuration of the environment"
             novalidate
-            on:submit=submit
+            on:submit=submitted(submit)
         >
             <SchemaForm form=playground.setup.form id_prefix="configuration" legend="Configuration"/>
             <div class="button-row">
@@ -86,18 +87,18 @@ fn SeedAndReset() -> impl IntoView {
                     type="text"
                     inputmode="numeric"
                     autocomplete="off"
-                    prop:value=move || setup.seed.get()
-                    on:input=move |event| setup.seed.set(event_target_value(&event))
-                    aria-invalid=move || setup.seed_error.get().map(|_| "true")
-                    aria-describedby=move || setup.seed_error.get().map(|_| "seed-error")
+                    prop:value=words(move || setup.seed.get())
+                    on:input=changed(move |event| setup.seed.set(event_target_value(&event)))
+                    aria-invalid=maybe(move || setup.seed_error.get().map(|_| "true"))
+                    aria-describedby=maybe(move || setup.seed_error.get().map(|_| "seed-error"))
                 />
             </div>
             <button type="submit">"Reset"</button>
         </div>
-        {move || {
+        {dynamic(move || {
             let error = setup.seed_error.get();
-            error.map(|error| view! { <p class="error" id="seed-error">{error}</p> })
-        }}
+            error.map(|error| view! { <p class="error" id="seed-error">{error}</p> }).into_any()
+        })}
     }
 }
 
@@ -142,10 +143,10 @@ fn TaskPicker() -> impl IntoView {
                     <label for="task">"Task"</label>
                     <select
                         id="task"
-                        prop:value=move || value_of(setup.task.get())
-                        on:change=move |event| {
+                        prop:value=words(move || value_of(setup.task.get()))
+                        on:change=changed(move |event| {
                             playground.pick_task(place_of(&event_target_value(&event)))
-                        }
+                        })
                     >
                         <option value="">"A configuration of your own"</option>
                         {groups}
@@ -161,10 +162,10 @@ fn TaskPicker() -> impl IntoView {
                 {long.map(|(place, count)| view! { <TaskNumber place=place count=count/> })}
                 {splits.map(|(place, split)| view! { <SplitPicker place=place split=split.to_string()/> })}
             }
-            .into_any()
         })
+        .into_any()
     };
-    view! { {picker} }
+    dynamic(picker)
 }
 
 /// A list of tasks that is short enough to choose from.
@@ -220,11 +221,11 @@ fn TaskNumber(place: usize, count: usize) -> impl IntoView {
                 type="number"
                 min="1"
                 max=count.to_string()
-                prop:value=number
-                on:change=pick
+                prop:value=words(number)
+                on:change=changed(pick)
                 aria-describedby="task-number-help"
             />
-            <p class="help" id="task-number-help">{title}</p>
+            <p class="help" id="task-number-help">{maybe_words(title)}</p>
         </div>
     }
 }
@@ -244,7 +245,7 @@ fn SplitPicker(place: usize, split: String) -> impl IntoView {
             <select
                 id="split"
                 prop:value=split
-                on:change=move |event| playground.pick_split(place, &event_target_value(&event))
+                on:change=changed(move |event| playground.pick_split(place, &event_target_value(&event)))
             >
                 {options}
             </select>

@@ -7,6 +7,7 @@ use volary_core::json::Text;
 use super::hands::TOOL_FORM;
 use super::session::Refusal;
 use super::state::{Playground, use_playground};
+use crate::components::erased::{changed, dynamic, flag, label, pressed, shown, submitted, words};
 use crate::components::{EmptyState, Glyph, Icon, SchemaForm};
 
 /// The tools and what is done with them.
@@ -31,36 +32,36 @@ pub fn ToolsPane() -> impl IntoView {
                 <button
                     type="button"
                     class="primary"
-                    prop:disabled=move || may_step.get().is_err()
-                    on:click=move |_| playground.step()
+                    prop:disabled=flag(move || may_step.get().is_err())
+                    on:click=pressed(move |_| playground.step())
                 >
                     "Step"
                 </button>
                 <button
                     type="button"
-                    prop:disabled=move || hands.tool.with(Option::is_none)
-                    on:click=move |_| {
+                    prop:disabled=flag(move || hands.tool.with(Option::is_none))
+                    on:click=pressed(move |_| {
                         playground.add_call();
-                    }
+                    })
                 >
-                    {move || if hands.editing.get().is_some() { "Save call" } else { "Add call" }}
+                    {label(move || if hands.editing.get().is_some() { "Save call" } else { "Add call" })}
                 </button>
                 <button
                     type="button"
                     class="quiet"
-                    prop:disabled=move || !may_go_back.get() || steps.get() == 0
-                    on:click=move |_| playground.go_back(steps.get_untracked().saturating_sub(1))
+                    prop:disabled=flag(move || !may_go_back.get() || steps.get() == 0)
+                    on:click=pressed(move |_| playground.go_back(steps.get_untracked().saturating_sub(1)))
                 >
                     "Undo"
                 </button>
             </div>
             <p class="help">
-                {move || {
+                {words(move || {
                     let refusal = may_step.get().err().filter(|refusal| *refusal != Refusal::Busy);
                     progress()
                         .or_else(|| refusal.map(|refusal| refusal.to_string()))
                         .unwrap_or_else(|| preview(playground))
-                }}
+                })}
             </p>
             <Besides/>
         </section>
@@ -95,9 +96,9 @@ fn ToolList() -> impl IntoView {
                 <button
                     type="button"
                     class="tool-button"
-                    aria-pressed=move || if chosen.get() { "true" } else { "false" }
+                    aria-pressed=label(move || if chosen.get() { "true" } else { "false" })
                     title=description.to_string()
-                    on:click=move |_| playground.choose_tool(&choice)
+                    on:click=pressed(move |_| playground.choose_tool(&choice))
                 >
                     {name.to_string()}
                 </button>
@@ -107,11 +108,19 @@ fn ToolList() -> impl IntoView {
     };
     view! {
         <ul class="tools-list" aria-label="Tools" role="list">
-            {move || tools.get().into_iter().map(row).collect_view()}
+            {dynamic(move || tools.get().into_iter().map(row).collect_view().into_any())}
         </ul>
-        <Show when=move || tools.with(Vec::is_empty)>
-            <EmptyState title="No tools yet">"They come with the environment's reset."</EmptyState>
-        </Show>
+        {shown(
+            move || tools.with(Vec::is_empty),
+            || {
+                view! {
+                    <EmptyState title="No tools yet">
+                        "They come with the environment's reset."
+                    </EmptyState>
+                }
+                    .into_any()
+            },
+        )}
     }
 }
 
@@ -128,16 +137,16 @@ fn ToolForm() -> impl IntoView {
     let form = move || {
         name.get().map(|name| {
             view! {
-                <form class="tool-form" id=TOOL_FORM aria-label=name.to_string() novalidate on:submit=submit>
+                <form class="tool-form" id=TOOL_FORM aria-label=name.to_string() novalidate on:submit=submitted(submit)>
                     <SchemaForm form=hands.form id_prefix="tool"/>
                     // What Enter in a field presses.
                     <button type="submit" hidden tabindex="-1">"Send"</button>
                 </form>
             }
-            .into_any()
         })
+        .into_any()
     };
-    view! { {form} }
+    dynamic(form)
 }
 
 /// The calls that are in the action already.
@@ -160,7 +169,7 @@ fn CallQueue() -> impl IntoView {
                                 type="button"
                                 class="quiet small"
                                 aria-label=format!("Edit call {} of {name}", place + 1)
-                                on:click=move |_| playground.edit_call(place)
+                                on:click=pressed(move |_| playground.edit_call(place))
                             >
                                 "Edit"
                             </button>
@@ -168,7 +177,7 @@ fn CallQueue() -> impl IntoView {
                                 type="button"
                                 class="icon-button"
                                 aria-label=format!("Remove call {} of {name}", place + 1)
-                                on:click=move |_| playground.remove_call(place)
+                                on:click=pressed(move |_| playground.remove_call(place))
                             >
                                 <Icon glyph=Glyph::Close/>
                             </button>
@@ -176,13 +185,20 @@ fn CallQueue() -> impl IntoView {
                     }
                 })
                 .collect_view()
+                .into_any()
         })
     };
-    view! {
-        <Show when=move || !hands.calls.with(Vec::is_empty)>
-            <ol class="call-queue" aria-label="Calls of the action">{rows}</ol>
-        </Show>
-    }
+    shown(
+        move || !hands.calls.with(Vec::is_empty),
+        move || {
+            view! {
+                <ol class="call-queue" aria-label="Calls of the action">
+                    {dynamic(rows)}
+                </ol>
+            }
+            .into_any()
+        },
+    )
 }
 
 /// What else an action can hold, or leave out.
@@ -199,8 +215,8 @@ fn Besides() -> impl IntoView {
                     id="words"
                     rows="2"
                     aria-describedby="words-help"
-                    prop:value=move || hands.words.get()
-                    on:input=move |event| hands.words.set(event_target_value(&event))
+                    prop:value=words(move || hands.words.get())
+                    on:input=changed(move |event| hands.words.set(event_target_value(&event)))
                 ></textarea>
                 <p class="help" id="words-help">"What is said besides the calls."</p>
             </div>
@@ -208,8 +224,8 @@ fn Besides() -> impl IntoView {
                 <button
                     type="button"
                     class="small"
-                    prop:disabled=move || hands.tool.with(Option::is_none)
-                    on:click=move |_| playground.choose_no_tool()
+                    prop:disabled=flag(move || hands.tool.with(Option::is_none))
+                    on:click=pressed(move |_| playground.choose_no_tool())
                 >
                     "Choose no tool"
                 </button>

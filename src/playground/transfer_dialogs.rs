@@ -4,6 +4,7 @@ use leptos::prelude::*;
 
 use super::state::use_playground;
 use super::transfer::{Format, Shared};
+use crate::components::erased::{dynamic, pressed, watch};
 use crate::components::{CopyButton, Dialog};
 
 /// The formats to export.
@@ -13,7 +14,7 @@ pub fn ExportDialog() -> impl IntoView {
     let choice = move |format: Format, name: &'static str, words: &'static str| {
         view! {
             <li>
-                <button type="button" on:click=move |_| playground.export(format)>
+                <button type="button" on:click=pressed(move |_| playground.export(format))>
                     {name}
                 </button>
                 <span class="help">{words}</span>
@@ -49,7 +50,7 @@ pub fn ShareDialog() -> impl IntoView {
     let playground = use_playground();
     let sharing = playground.transfer.sharing;
     let open = RwSignal::new(false);
-    Effect::new(move |_| {
+    watch(move || {
         if sharing.with(Option::is_some) {
             open.set(true);
         }
@@ -74,15 +75,15 @@ pub fn ShareDialog() -> impl IntoView {
             <button
                 type="button"
                 class="primary"
-                on:click=move |_| {
+                on:click=pressed(move |_| {
                     open.set(false);
                     playground.export(Format::Native);
-                }
+                })
             >
                 "Save as a file"
             </button>
         }
         .into_any(),
     };
-    view! { <Dialog open=open title="Share this episode">{body}</Dialog> }
+    view! { <Dialog open=open title="Share this episode">{dynamic(body)}</Dialog> }
 }
