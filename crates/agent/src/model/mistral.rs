@@ -1,7 +1,7 @@
 //! Mistral Chat Completions: OpenAI's form, with differences that matter. `tool_choice` is `any`
 //! where others say `required`; ids of calls are nine letters or digits; the seed is
-//! `random_seed`; contents may be chunks, thinking among them, and tools may answer with images; after a
-//! tool's answer comes the model's word, never the user's; only a few headers pass its CORS rules.
+//! `random_seed`; contents may be chunks, thinking among them, and tools may answer with images; instructions
+//! stand at the beginning, and after a tool's answer comes the model's word, never the user's; only a few headers pass its CORS rules.
 
 use volary_core::json::{Json, Text};
 use volary_core::object;
@@ -28,6 +28,7 @@ impl Provider for Mistral {
         let style = ChatStyle {
             provider: NAME,
             images_in_answers: true,
+            system_anywhere: false,
             bridge: true,
         };
         let mut body = object!({

@@ -76,14 +76,14 @@ impl Reply {
         }
     }
 
-    /// Takes more bytes; gives what they bring. After an error there is no more to come.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Delta>, ModelError> {
-        let mut deltas = Vec::new();
+    /// Takes more bytes; what they bring is added to `deltas`, also what came before an error. After an error
+    /// there is no more to come.
+    pub fn push(&mut self, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
         if let Body::Error { bytes: known, .. } = &mut self.body {
             // However long it goes on: it stays an error, and its beginning says which.
             let room = COMPLAINT_BYTES.saturating_sub(known.len());
             known.extend_from_slice(bytes.get(..room).unwrap_or(bytes));
-            return Ok(deltas);
+            return Ok(());
         }
         self.received += bytes.len();
         let untold;
@@ -91,7 +91,7 @@ impl Reply {
             Body::Untold(known) => {
                 known.extend_from_slice(bytes);
                 if !is_telling(known) {
-                    return Ok(deltas);
+                    return Ok(());
                 }
                 untold = std::mem::take(known);
                 self.body = told(&untold, self.says_stream, self.provider);
@@ -99,8 +99,7 @@ impl Reply {
             }
             _ => bytes,
         };
-        self.take(bytes, &mut deltas)?;
-        Ok(deltas)
+        self.take(bytes, deltas)
     }
 
     fn take(&mut self, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
@@ -136,13 +135,12 @@ impl Reply {
         }
     }
 
-    /// The reply is over: the answer, and the deltas that only its end brought.
-    pub fn finish(mut self) -> Result<(Answer, Vec<Delta>), ModelError> {
-        let mut deltas = Vec::new();
+    /// The reply is over: the answer. What only its end brought is added to `deltas`.
+    pub fn finish(mut self, deltas: &mut Vec<Delta>) -> Result<Answer, ModelError> {
         if let Body::Untold(known) = &mut self.body {
             let known = std::mem::take(known);
             self.body = told(&known, self.says_stream, self.provider);
-            self.take(&known, &mut deltas)?;
+            self.take(&known, deltas)?;
         }
         let answer = match self.body {
             Body::Untold(_) => Err(ModelError::Cut),
@@ -163,12 +161,9 @@ impl Reply {
             Body::Whole(bytes) => whole(self.provider, &bytes, &self.key),
             Body::Stream {
                 parser, mut reader, ..
-            } => streamed(parser, &mut *reader, &mut deltas),
+            } => streamed(parser, &mut *reader, deltas),
         };
-        match answer {
-            Ok(answer) => Ok((answer, deltas)),
-            Err(error) => Err(redacted(error, &self.key)),
-        }
+        answer.map_err(|error| redacted(error, &self.key))
     }
 }
 

@@ -14,6 +14,8 @@ pub(in crate::model) struct ChatStyle {
     pub provider: &'static str,
     /// Whether a tool's answer can hold images; else they follow in a message of the user.
     pub images_in_answers: bool,
+    /// Whether instructions may stand elsewhere than at the beginning; else the user says them.
+    pub system_anywhere: bool,
     /// Whether the model's words must stand between a tool's answer and the user's.
     pub bridge: bool,
 }
@@ -28,11 +30,14 @@ pub(in crate::model) fn messages(
     style: &ChatStyle,
 ) -> Json {
     let mut messages = Vec::new();
+    let mut begins = true;
     for turn in turns {
+        begins &= matches!(turn, Turn::System(_));
         match turn {
-            Turn::System(text) => {
+            Turn::System(text) if begins || style.system_anywhere => {
                 messages.push(json!({"role": "system", "content": (text.as_str())}))
             }
+            Turn::System(text) => user(&[Part::Text(text.clone())], style, &mut messages),
             Turn::User(parts) => user(parts, style, &mut messages),
             Turn::Assistant { text, calls, echo } => {
                 messages.push(assistant(text, calls, echo.as_ref(), request, style));

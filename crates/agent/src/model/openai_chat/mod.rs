@@ -40,6 +40,7 @@ impl Provider for OpenAiChat {
         let style = ChatStyle {
             provider: NAME,
             images_in_answers: false,
+            system_anywhere: true,
             bridge: request.concessions.has(Concession::Bridge),
         };
         let mut body = object!({

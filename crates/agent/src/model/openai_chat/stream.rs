@@ -120,6 +120,12 @@ impl ChatStream {
     /// The call at an index. Some servers give every call the same one; then another id that comes with a
     /// name, or a name after whole arguments, is another call.
     fn indexed(&mut self, index: i64, piece: &RawCall) -> usize {
+        let mut known = self.draft.answer.calls.iter();
+        if !piece.id.is_empty()
+            && let Some(place) = known.position(|call| call.id == piece.id)
+        {
+            return place;
+        }
         let prefix = format!("index {index} ");
         let Some(last) = self.draft.last_call(|key| key.starts_with(&prefix)) else {
             return self.draft.call(&prefix);
@@ -132,20 +138,12 @@ impl ChatStream {
         if !is_other {
             return last;
         }
-        // Pieces of calls that share an index may alternate by id.
-        let known = self
-            .draft
-            .last_call(|key| key == format!("{prefix}{}", piece.id));
-        known.unwrap_or_else(|| self.another(&prefix, piece))
-    }
-
-    fn another(&mut self, prefix: &str, piece: &RawCall) -> usize {
         if piece.id.is_empty() {
             self.unnamed += 1;
-            self.draft.call(&format!("{prefix}new {}", self.unnamed))
-        } else {
-            self.draft.call(&format!("{prefix}{}", piece.id))
+            return self.draft.call(&format!("{prefix}new {}", self.unnamed));
         }
+        // Pieces of calls that share an index may alternate by id.
+        self.draft.call(&format!("{prefix}{}", piece.id))
     }
 
     /// The call of a piece without an index: that of its id, or a new one if it has a name, else the last.
@@ -153,7 +151,10 @@ impl ChatStream {
         match self.last_call {
             _ if !piece.id.is_empty() => self.draft.call(&format!("id {}", piece.id)),
             Some(last) if piece.name.is_empty() => last,
-            _ => self.another("", piece),
+            _ => {
+                self.unnamed += 1;
+                self.draft.call(&format!("new {}", self.unnamed))
+            }
         }
     }
 }

@@ -2,19 +2,20 @@
 //!
 //! What always holds for the turns: every call is answered right after the message that made it, in
 //! the order of the calls, once; nothing else is an answer. Ids are unique within the history, and
-//! names are such as every provider takes. No turn is empty, and the last one is never the model's.
+//! names are such as every provider takes. No turn is empty, and the last one is the user's, or calls with
+//! their answers.
 //! What episodes hold besides (answers to no call, unanswered calls, shared ids, calls without a name, empty
 //! texts) is mended here, so that no provider refuses a history that aviary made.
 
+mod echo;
+
 use std::collections::HashSet;
 
-use volary_core::json;
-use volary_core::json::{Json, Object, Text, read};
+use volary_core::json::{Json, Object, Text};
 use volary_core::tool::call::INVALID;
 use volary_core::{AnyMessage, Role, ToolRequestMessage, ToolResponseMessage};
 
-use super::concession::Concession;
-use super::{Answer, ModelRequest};
+pub use echo::{ECHO_KEY, Echo, echo_of, is_unedited};
 
 /// A piece of what a person, an environment or a tool says.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,60 +57,12 @@ pub enum Turn {
     },
 }
 
-/// Parts that a provider wants back.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Echo {
-    /// The provider that gave them.
-    pub provider: Text,
-    /// The model that gave them: others can't read them.
-    pub model: Text,
-    /// The parts, in a form of the provider's codec.
-    pub parts: Vec<Json>,
-}
-
-/// Where a request message's info keeps what its provider wants back:
-/// `{"provider": name, "model": name, "parts": [...]}`.
-pub const ECHO_KEY: &str = "echo";
-
-impl Echo {
-    /// The parts, if they are this provider's and this model's, and it takes them back.
-    pub fn parts_for(&self, provider: &str, request: &ModelRequest) -> Option<&[Json]> {
-        let wanted = *self.provider == *provider
-            && self.model == request.model
-            && !request.concessions.has(Concession::NoEcho);
-        wanted.then_some(self.parts.as_slice())
-    }
-
-    /// As it stands in a message's info.
-    pub fn to_json(&self) -> Json {
-        json!({
-            "provider": (self.provider.clone()),
-            "model": (self.model.clone()),
-            "parts": (self.parts.clone())
-        })
-    }
-}
-
-/// Whether an answer is what a turn says: not if somebody edited the action since.
-pub fn is_unedited(answer: &Answer, text: &str, calls: &[PastCall]) -> bool {
-    answer.text.as_deref().unwrap_or("") == text
-        && answer.calls.len() == calls.len()
-        && answer.calls.iter().zip(calls).all(|(given, past)| {
-            let arguments = match given.arguments.as_str() {
-                "" => Some(Json::Object(Object::new())),
-                text => read(text).ok(),
-            };
-            *given.name == *past.name
-                && arguments.as_ref().and_then(Json::as_object) == Some(&past.arguments)
-        })
-}
-
 /// What stands for an answer that never came.
 pub const NO_ANSWER: &str = "This call was not answered.";
 
 /// What a conversation without words begins with: every provider wants some.
 const BEGIN: &str = "Please begin.";
-/// What follows on the model's own words, should nothing else.
+/// What follows on the model's own words or on instructions, should nothing else.
 const GO_ON: &str = "Please go on.";
 /// Names of tools may be this long.
 const NAME_LENGTH: usize = 64;
@@ -229,21 +182,21 @@ impl History {
                 }
             }
         }
-        match self.turns.last() {
-            Some(Turn::Assistant { calls, .. }) if calls.is_empty() => {
-                self.user(vec![Part::Text(GO_ON.into())]);
-            }
-            None | Some(Turn::System(_)) if !self.turns.iter().any(is_talk) => {
-                self.user(vec![Part::Text(BEGIN.into())]);
-            }
-            _ => {}
+        let begun = self
+            .turns
+            .iter()
+            .any(|turn| !matches!(turn, Turn::System(_)));
+        let awaits_model = match self.turns.last() {
+            Some(Turn::User(_)) => true,
+            Some(Turn::Assistant { calls, .. }) => !calls.is_empty(),
+            Some(Turn::System(_)) | None => false,
+        };
+        if !awaits_model {
+            let words = if begun { GO_ON } else { BEGIN };
+            self.user(vec![Part::Text(words.into())]);
         }
         self.turns
     }
-}
-
-fn is_talk(turn: &Turn) -> bool {
-    !matches!(turn, Turn::System(_))
 }
 
 /// A name of letters, digits, `_` and `-`, as all providers want it: models call tools that
@@ -260,16 +213,6 @@ fn well_named(name: &Text) -> Text {
             .map(|character| if fits(character) { character } else { '_' });
         mended.take(NAME_LENGTH).collect::<String>().into()
     }
-}
-
-/// What the provider of an action wants back.
-pub fn echo_of(request: &ToolRequestMessage) -> Option<Echo> {
-    let echo = request.body.info.as_ref()?.get(ECHO_KEY)?;
-    Some(Echo {
-        provider: echo.get("provider")?.as_text()?.clone(),
-        model: echo.get("model")?.as_text()?.clone(),
-        parts: echo.get("parts")?.as_list()?.to_vec(),
-    })
 }
 
 /// The content as parts: the blocks of multimodal content, else its text; none if there is none.
@@ -398,29 +341,6 @@ mod tests {
         assert_eq!(&*well_named(&"submit_answer".into()), "submit_answer");
         assert_eq!(&*well_named(&"füg hinzu".into()), "f_g_hinzu");
         assert_eq!(well_named(&"x".repeat(70).into()).len(), 64);
-    }
-
-    #[test]
-    fn edits_are_noticed() {
-        let call = PastCall {
-            id: "a".into(),
-            name: "f".into(),
-            arguments: volary_core::object!({"x": 1, "y": "é"}),
-            answer: Vec::new(),
-        };
-        let mut answer = Answer {
-            text: Some("t".into()),
-            calls: vec![crate::model::RawCall {
-                id: "b".into(),
-                name: "f".into(),
-                arguments: r#"{"y":"é","x": 1}"#.into(),
-            }],
-            ..Answer::default()
-        };
-        assert!(is_unedited(&answer, "t", std::slice::from_ref(&call)));
-        assert!(!is_unedited(&answer, "", std::slice::from_ref(&call)));
-        answer.calls[0].arguments = r#"{"x":2}"#.into();
-        assert!(!is_unedited(&answer, "t", &[call]));
     }
 
     #[test]

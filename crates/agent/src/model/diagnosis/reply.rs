@@ -1,0 +1,161 @@
+//! Trouble that the provider itself reports.
+
+use super::{Diagnosis, Trouble};
+use crate::model::connection::Connection;
+use crate::model::{ModelError, ProviderKind};
+
+/// What is wrong when the provider did reply, why, and what to do about it. Also for failures in the middle of
+/// an episode.
+pub fn of_error(connection: &Connection, has_key: bool, error: &ModelError) -> Diagnosis {
+    let name = &connection.name;
+    let trouble = trouble_of(has_key, error);
+    let what = match trouble {
+        Trouble::WrongKey => format!("{name} does not accept the API key."),
+        Trouble::NoKey => format!("{name} wants an API key."),
+        Trouble::NotAllowed => format!("{name} does not allow this with the API key."),
+        Trouble::WrongModel => format!("{name} has no model {}.", connection.model),
+        Trouble::RateLimit => format!("{name} takes no more requests for now."),
+        Trouble::NoCredit => format!("The account at {name} has no credit left."),
+        Trouble::Refused => format!("{name} refused the request."),
+        Trouble::ServerFailure => format!("{name} failed."),
+        Trouble::NotAModel => "Something other than a model answers there.".to_owned(),
+        Trouble::Unreachable => format!("{name} can't be reached."),
+        Trouble::Interrupted => "The answer did not come to its end.".to_owned(),
+        _ => "The model's answer is no action.".to_owned(),
+    };
+    Diagnosis {
+        trouble,
+        what,
+        why: error.to_string(),
+        remedy: remedy(connection, trouble, error),
+    }
+}
+
+fn trouble_of(has_key: bool, error: &ModelError) -> Trouble {
+    if error.is_out_of_credit() {
+        return Trouble::NoCredit;
+    }
+    let (status, message, code) = match error {
+        ModelError::Status {
+            status,
+            message,
+            code,
+            ..
+        } => (*status, message, code),
+        // What comes in the middle of a stream has no status, but a word that says as much.
+        ModelError::Reported { message, code, .. } => {
+            let word = code.as_deref().unwrap_or("");
+            (status_of_word(word, error.is_transient()), message, code)
+        }
+        ModelError::Malformed { .. } | ModelError::TooLarge { .. } => return Trouble::NotAModel,
+        ModelError::Unreachable { .. } => return Trouble::Unreachable,
+        ModelError::Cut | ModelError::Silent { .. } => return Trouble::Interrupted,
+        _ => return Trouble::NoAction,
+    };
+    let words = format!("{message} {}", code.as_deref().unwrap_or("")).to_lowercase();
+    let says = |list: &[&str]| list.iter().any(|word| words.contains(word));
+    let names_key = says(&[
+        "api key",
+        "api_key",
+        "apikey",
+        "x-api-key",
+        "authentication",
+        "unauthorized",
+    ]);
+    let names_model = words.contains("model")
+        && says(&[
+            "not found",
+            "not exist",
+            "not_found",
+            "unknown",
+            "invalid model",
+            "no such",
+        ]);
+    match status {
+        401 if !has_key => Trouble::NoKey,
+        401 => Trouble::WrongKey,
+        // Gemini says 400 to a wrong key, and 403 to none.
+        400 | 403 if names_key && !has_key => Trouble::NoKey,
+        400 | 403 if names_key => Trouble::WrongKey,
+        403 => Trouble::NotAllowed,
+        404 | 405 if says(&["web page"]) => Trouble::NotAModel,
+        404 => Trouble::WrongModel,
+        400 | 422 if names_model => Trouble::WrongModel,
+        429 => Trouble::RateLimit,
+        408 | 504 => Trouble::Interrupted,
+        500..=599 => Trouble::ServerFailure,
+        _ => Trouble::Refused,
+    }
+}
+
+/// The status that a word for an error means.
+fn status_of_word(word: &str, is_transient: bool) -> u16 {
+    let word = word.to_lowercase();
+    if let Ok(status) = word.parse() {
+        status
+    } else if word.contains("rate_limit") || word.contains("exhausted") {
+        429
+    } else if word.contains("authentication") {
+        401
+    } else if word.contains("not_found") {
+        404
+    } else if is_transient {
+        503
+    } else {
+        400
+    }
+}
+
+fn remedy(connection: &Connection, trouble: Trouble, error: &ModelError) -> String {
+    let key_page = connection.preset().and_then(|preset| preset.key_url);
+    match trouble {
+        Trouble::WrongKey | Trouble::NoKey => match key_page {
+            Some(url) => format!(
+                "Enter a key of {} with nothing before or behind it. Keys are made at {url}.",
+                connection.name
+            ),
+            None => "Enter the key that the server was started with.".to_owned(),
+        },
+        Trouble::NotAllowed => {
+            "Check in the provider's settings what the key may be used for, and whether the model is \
+             available to the account and the region."
+                .to_owned()
+        }
+        Trouble::WrongModel => {
+            "Pick a model from the list, or check its name. If no list appears, check the base URL."
+                .to_owned()
+        }
+        Trouble::RateLimit => match error {
+            ModelError::Status {
+                retry_after: Some(seconds),
+                ..
+            } => format!("Wait {seconds:.0} s and try again, or run fewer episodes at once."),
+            _ => "Wait a little and try again, or run fewer episodes at once.".to_owned(),
+        },
+        Trouble::NoCredit => {
+            "Add credit in the provider's billing settings, or use another connection.".to_owned()
+        }
+        Trouble::Refused if wants_responses(connection, error) => {
+            "This model takes tools only through OpenAI's Responses: choose the provider OpenAI \
+             instead of OpenAI (Chat Completions)."
+                .to_owned()
+        }
+        Trouble::Refused => {
+            "Change what it complains of: the settings of the policy, or the model.".to_owned()
+        }
+        Trouble::ServerFailure => "Try again later, or use another model.".to_owned(),
+        Trouble::NotAModel => {
+            "Check the base URL: it must lead to the provider's interface for programs, not to its web \
+             pages, and the provider must be the right one."
+                .to_owned()
+        }
+        Trouble::Unreachable | Trouble::Interrupted => {
+            "Try again. What came so far is kept.".to_owned()
+        }
+        _ => "Try again, or take the step by hand.".to_owned(),
+    }
+}
+
+fn wants_responses(connection: &Connection, error: &ModelError) -> bool {
+    connection.kind == ProviderKind::OpenAiChat && error.to_string().contains("/v1/responses")
+}

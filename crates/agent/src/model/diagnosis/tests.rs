@@ -1,0 +1,302 @@
+//! Diagnoses of what is known to happen.
+
+use super::*;
+use crate::model::connection::PRESETS;
+
+fn connection(name: &str) -> Connection {
+    let preset = PRESETS.iter().find(|preset| preset.name == name).unwrap();
+    Connection {
+        model: "m".into(),
+        ..Connection::of(preset)
+    }
+}
+
+fn page(origin: &str) -> Page {
+    let address = crate::model::connection::Address::of(origin).unwrap();
+    Page {
+        origin: origin.into(),
+        is_https: address.is_secure,
+        space: address.space(),
+    }
+}
+
+fn failed(name: &str, status: u16, message: &str, code: Option<&str>) -> Diagnosis {
+    let error = ModelError::Status {
+        status,
+        message: message.into(),
+        code: code.map(Into::into),
+        parameter: None,
+        retry_after: None,
+    };
+    let page = page("https://volary.example");
+    diagnose(&connection(name), true, &page, &Observation::Failed(error))
+}
+
+#[test]
+fn replies_are_told_apart() {
+    for (name, status, message, code, trouble) in [
+        (
+            "OpenAI",
+            401,
+            "Incorrect API key provided",
+            Some("invalid_api_key"),
+            Trouble::WrongKey,
+        ),
+        (
+            "Anthropic",
+            401,
+            "invalid x-api-key",
+            Some("authentication_error"),
+            Trouble::WrongKey,
+        ),
+        (
+            "Google Gemini",
+            400,
+            "API key not valid. Please pass a valid API key.",
+            Some("INVALID_ARGUMENT"),
+            Trouble::WrongKey,
+        ),
+        ("Mistral", 401, "Unauthorized", None, Trouble::WrongKey),
+        (
+            "OpenAI",
+            404,
+            "The model `x` does not exist",
+            Some("model_not_found"),
+            Trouble::WrongModel,
+        ),
+        (
+            "Anthropic",
+            404,
+            "model: claude-x",
+            Some("not_found_error"),
+            Trouble::WrongModel,
+        ),
+        (
+            "Mistral",
+            400,
+            "Invalid model: x",
+            Some("1500"),
+            Trouble::WrongModel,
+        ),
+        (
+            "Ollama",
+            404,
+            "model \"x\" not found, try pulling it first",
+            None,
+            Trouble::WrongModel,
+        ),
+        (
+            "OpenAI",
+            429,
+            "Rate limit reached",
+            Some("rate_limit_exceeded"),
+            Trouble::RateLimit,
+        ),
+        (
+            "OpenAI",
+            429,
+            "You exceeded your current quota",
+            Some("insufficient_quota"),
+            Trouble::NoCredit,
+        ),
+        (
+            "Anthropic",
+            400,
+            "Your credit balance is too low",
+            Some("invalid_request_error"),
+            Trouble::NoCredit,
+        ),
+        (
+            "DeepSeek",
+            402,
+            "Insufficient Balance",
+            None,
+            Trouble::NoCredit,
+        ),
+        (
+            "OpenAI",
+            403,
+            "Country, region, or territory not supported",
+            None,
+            Trouble::NotAllowed,
+        ),
+        (
+            "Anthropic",
+            529,
+            "Overloaded",
+            Some("overloaded_error"),
+            Trouble::ServerFailure,
+        ),
+        (
+            "OpenAI",
+            400,
+            "messages: must not be empty",
+            None,
+            Trouble::Refused,
+        ),
+        (
+            "vLLM",
+            404,
+            "it sent a web page, so something other than a model answered; check the base URL.",
+            None,
+            Trouble::NotAModel,
+        ),
+    ] {
+        let found = failed(name, status, message, code);
+        assert_eq!(found.trouble, trouble, "{status} {message}");
+        assert!(found.why.contains(message), "{}", found.why);
+        assert!(!found.remedy.is_empty() && !found.what.is_empty());
+    }
+}
+
+#[test]
+fn a_missing_key_is_no_wrong_one() {
+    let error = ModelError::Status {
+        status: 401,
+        message: "no".into(),
+        code: None,
+        parameter: None,
+        retry_after: None,
+    };
+    let found = of_error(&connection("OpenAI"), false, &error);
+    assert_eq!(found.trouble, Trouble::NoKey);
+    assert!(
+        found
+            .remedy
+            .contains("https://platform.openai.com/api-keys")
+    );
+}
+
+#[test]
+fn chat_completions_send_on_to_responses() {
+    let message = "Function tools are not supported in /v1/chat/completions. Use /v1/responses.";
+    let found = failed("OpenAI (Chat Completions)", 400, message, None);
+    assert!(found.remedy.contains("provider OpenAI"), "{}", found.remedy);
+}
+
+#[test]
+fn what_breaks_in_the_middle_is_told_apart() {
+    let connection = connection("OpenAI");
+    for (error, trouble) in [
+        (ModelError::Cut, Trouble::Interrupted),
+        (ModelError::TokenLimit, Trouble::NoAction),
+        (
+            ModelError::Reported {
+                message: "slow".into(),
+                code: Some("rate_limit_error".into()),
+                transient: true,
+            },
+            Trouble::RateLimit,
+        ),
+        (
+            ModelError::Reported {
+                message: "Overloaded".into(),
+                code: Some("overloaded_error".into()),
+                transient: true,
+            },
+            Trouble::ServerFailure,
+        ),
+    ] {
+        assert_eq!(
+            of_error(&connection, true, &error).trouble,
+            trouble,
+            "{error}"
+        );
+    }
+}
+
+fn silent(
+    name: &str,
+    origin: &str,
+    answers_without_cors: Option<bool>,
+    permission: Option<Permission>,
+) -> Diagnosis {
+    let observation = Observation::NoReply {
+        answers_without_cors,
+        permission,
+        is_online: true,
+    };
+    diagnose(&connection(name), true, &page(origin), &observation)
+}
+
+#[test]
+fn silence_is_told_apart_as_far_as_a_page_can() {
+    let public = "https://volary.example";
+    let near = "http://localhost:8000";
+    let denied = Some(Permission::Denied);
+    let prompt = Some(Permission::Prompt);
+    let granted = Some(Permission::Granted);
+    for (name, origin, answers, permission, trouble) in [
+        ("OpenAI", public, Some(true), None, Trouble::Cors),
+        ("OpenAI", public, Some(false), None, Trouble::Unreachable),
+        ("OpenAI", public, None, None, Trouble::Unreachable),
+        ("Ollama", public, Some(true), granted, Trouble::Cors),
+        ("Ollama", public, Some(false), denied, Trouble::LocalNetwork),
+        ("Ollama", public, Some(false), prompt, Trouble::LocalNetwork),
+        ("Ollama", public, Some(false), granted, Trouble::Unreachable),
+        ("Ollama", public, Some(false), None, Trouble::MixedContent),
+        ("Ollama", near, Some(false), denied, Trouble::Unreachable),
+        (
+            "Ollama",
+            "http://volary.example",
+            Some(false),
+            None,
+            Trouble::Unreachable,
+        ),
+    ] {
+        let found = silent(name, origin, answers, permission);
+        assert_eq!(
+            found.trouble, trouble,
+            "{name} {origin} {answers:?} {permission:?}"
+        );
+    }
+}
+
+#[test]
+fn http_addresses_of_other_machines_are_mixed_content() {
+    let mut connection = connection("vLLM");
+    connection.base_url = "http://models.example/v1".into();
+    let observation = Observation::NoReply {
+        answers_without_cors: Some(false),
+        permission: None,
+        is_online: true,
+    };
+    let secure = diagnose(
+        &connection,
+        true,
+        &page("https://volary.example"),
+        &observation,
+    );
+    assert_eq!(secure.trouble, Trouble::MixedContent);
+    let plain = diagnose(
+        &connection,
+        true,
+        &page("http://volary.example"),
+        &observation,
+    );
+    assert_eq!(plain.trouble, Trouble::Unreachable);
+}
+
+#[test]
+fn offline_is_said_unless_the_server_is_here() {
+    let observation = Observation::NoReply {
+        answers_without_cors: Some(false),
+        permission: None,
+        is_online: false,
+    };
+    let near = page("http://localhost:1");
+    let far = diagnose(&connection("OpenAI"), true, &near, &observation);
+    assert_eq!(far.trouble, Trouble::Offline);
+    let here = diagnose(&connection("Ollama"), true, &near, &observation);
+    assert_eq!(here.trouble, Trouble::Unreachable);
+}
+
+#[test]
+fn servers_of_ones_own_are_told_of_this_page() {
+    let found = silent("Ollama", "https://me.example", Some(true), None);
+    assert!(
+        found.remedy.contains("OLLAMA_ORIGINS=https://me.example"),
+        "{}",
+        found.remedy
+    );
+}

@@ -1,0 +1,94 @@
+//! What a provider wants back with its own answers: signed thinking, encrypted reasoning.
+
+use volary_core::json::{Json, Object, Text, read};
+use volary_core::{ToolRequestMessage, json};
+
+use super::PastCall;
+use crate::model::concession::Concession;
+use crate::model::{Answer, ModelRequest};
+
+/// Parts that a provider wants back.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Echo {
+    /// The provider that gave them.
+    pub provider: Text,
+    /// The model that gave them: others can't read them.
+    pub model: Text,
+    /// The parts, in a form of the provider's codec.
+    pub parts: Vec<Json>,
+}
+
+/// Where a request message's info keeps what its provider wants back:
+/// `{"provider": name, "model": name, "parts": [...]}`.
+pub const ECHO_KEY: &str = "echo";
+
+impl Echo {
+    /// The parts, if they are this provider's and this model's, and it takes them back.
+    pub fn parts_for(&self, provider: &str, request: &ModelRequest) -> Option<&[Json]> {
+        let wanted = *self.provider == *provider
+            && self.model == request.model
+            && !request.concessions.has(Concession::NoEcho);
+        wanted.then_some(self.parts.as_slice())
+    }
+
+    /// As it stands in a message's info.
+    pub fn to_json(&self) -> Json {
+        json!({
+            "provider": (self.provider.clone()),
+            "model": (self.model.clone()),
+            "parts": (self.parts.clone())
+        })
+    }
+}
+
+/// Whether an answer is what a turn says: not if somebody edited the action since.
+pub fn is_unedited(answer: &Answer, text: &str, calls: &[PastCall]) -> bool {
+    answer.text.as_deref().unwrap_or("") == text
+        && answer.calls.len() == calls.len()
+        && answer.calls.iter().zip(calls).all(|(given, past)| {
+            let arguments = match given.arguments.as_str() {
+                "" => Some(Json::Object(Object::new())),
+                text => read(text).ok(),
+            };
+            *given.name == *past.name
+                && arguments.as_ref().and_then(Json::as_object) == Some(&past.arguments)
+        })
+}
+
+/// What the provider of an action wants back.
+pub fn echo_of(request: &ToolRequestMessage) -> Option<Echo> {
+    let echo = request.body.info.as_ref()?.get(ECHO_KEY)?;
+    Some(Echo {
+        provider: echo.get("provider")?.as_text()?.clone(),
+        model: echo.get("model")?.as_text()?.clone(),
+        parts: echo.get("parts")?.as_list()?.to_vec(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_are_noticed() {
+        let call = PastCall {
+            id: "a".into(),
+            name: "f".into(),
+            arguments: volary_core::object!({"x": 1, "y": "é"}),
+            answer: Vec::new(),
+        };
+        let mut answer = Answer {
+            text: Some("t".into()),
+            calls: vec![crate::model::RawCall {
+                id: "b".into(),
+                name: "f".into(),
+                arguments: r#"{"y":"é","x": 1}"#.into(),
+            }],
+            ..Answer::default()
+        };
+        assert!(is_unedited(&answer, "t", std::slice::from_ref(&call)));
+        assert!(!is_unedited(&answer, "", std::slice::from_ref(&call)));
+        answer.calls[0].arguments = r#"{"x":2}"#.into();
+        assert!(!is_unedited(&answer, "t", &[call]));
+    }
+}

@@ -1,0 +1,124 @@
+//! What a provider wants back goes back as it came: through an action and a stored episode's JSON, until somebody
+//! edits the action, changes the model, or the provider does not want it.
+
+use volary_agent::model::selector::ToolSelector;
+use volary_agent::model::{ApiKey, Concession, Concessions, ModelRequest, select};
+use volary_core::json::{Json, Text, read};
+use volary_core::message::DumpOptions;
+use volary_core::{AnyMessage, Message, ToolRequestMessage, ToolResponseMessage};
+
+use crate::fixtures::{Fixture, all, read_in};
+
+/// The action of a fixture, as it comes out of a stored episode.
+fn action(fixture: &Fixture) -> Option<ToolRequestMessage> {
+    let (_, Ok(answer)) = read_in(fixture, [fixture.body.as_slice()]) else {
+        return None;
+    };
+    if answer.echo.is_empty() {
+        return None;
+    }
+    let mut selector = ToolSelector::new("the-model", false, false);
+    let name = fixture.kind.provider().name();
+    let action = select(&mut selector, &answer, name, |place| {
+        format!("made{place}").into()
+    })
+    .unwrap();
+    let stored = Json::Object(action.dump(&DumpOptions::with_info()).unwrap()).to_compact_text();
+    let restored = ToolRequestMessage::read(&read(&stored).unwrap()).unwrap();
+    assert_eq!(restored.body.info, action.body.info);
+    Some(restored)
+}
+
+/// The body of a request after that action was taken.
+fn body(
+    fixture: &Fixture,
+    action: &ToolRequestMessage,
+    model: &str,
+    concessions: Concessions,
+) -> String {
+    let answers = action.tool_calls.iter().map(|call| {
+        let body = volary_core::message::Body::text("4");
+        AnyMessage::from(ToolResponseMessage::from_call(call, body))
+    });
+    let mut messages: Vec<AnyMessage> = vec![Message::user("2+2?").into(), action.clone().into()];
+    messages.extend(answers);
+    let request = ModelRequest {
+        model: model.into(),
+        messages,
+        concessions,
+        ..ModelRequest::default()
+    };
+    let provider = fixture.kind.provider();
+    provider
+        .request("https://x.example", &ApiKey::default(), &request)
+        .body
+}
+
+/// The echoed parts of an action.
+fn parts(action: &ToolRequestMessage) -> Vec<Json> {
+    let echo = action.body.info.as_ref().unwrap().get("echo").unwrap();
+    echo.get("parts").unwrap().as_list().unwrap().to_vec()
+}
+
+/// Whether each part stands in the body: as it is, or (of chat messages) each of its fields.
+fn holds(body: &str, parts: &[Json]) -> bool {
+    parts.iter().all(|part| {
+        body.contains(&part.to_compact_text())
+            || part.as_object().unwrap().iter().all(|(key, value)| {
+                body.contains(&format!(
+                    "{}:{}",
+                    Json::from(&**key).to_compact_text(),
+                    value.to_compact_text()
+                ))
+            })
+    })
+}
+
+#[test]
+fn echoes_go_back_whole_and_only_where_they_belong() {
+    let mut seen = 0;
+    for fixture in all() {
+        let Some(action) = action(&fixture) else {
+            continue;
+        };
+        seen += 1;
+        let parts = parts(&action);
+        let none = Concessions::default();
+        let sent = body(&fixture, &action, "the-model", none);
+        assert!(holds(&sent, &parts), "{}\n{sent}\n{parts:?}", fixture.name);
+        // Another model can't read it, and some models don't want it.
+        let other = body(&fixture, &action, "another-model", none);
+        assert!(!holds(&other, &parts), "{}", fixture.name);
+        let refused = none.with(Concession::NoEcho);
+        assert!(
+            !holds(&body(&fixture, &action, "the-model", refused), &parts),
+            "{}",
+            fixture.name
+        );
+    }
+    assert!(seen >= 15, "only {seen} fixtures have an echo");
+}
+
+#[test]
+fn edited_actions_are_sent_as_they_are_now() {
+    for fixture in all() {
+        let Some(mut action) = action(&fixture) else {
+            continue;
+        };
+        let edited: Text = "something else".into();
+        match action.tool_calls.first_mut() {
+            Some(call) => {
+                call.function.arguments.insert("expr", edited.clone());
+            }
+            None => action.body.content = Some(edited.clone()),
+        }
+        let sent = body(&fixture, &action, "the-model", Concessions::default());
+        assert!(sent.contains(&*edited), "{}\n{sent}", fixture.name);
+        // Nothing of the former calls is left.
+        assert!(
+            !sent.contains("2+2\\\"") && !sent.contains("\"2+2\""),
+            "{}\n{sent}",
+            fixture.name
+        );
+    }
+}

@@ -1,0 +1,11 @@
+//! Wire formats: replies of every provider from `tests/fixtures`, cut at every byte; requests by their rules.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod contents;
+mod cuts;
+mod echoes;
+mod faults;
+mod fixtures;
+mod histories;
+mod properties;
+mod requests;

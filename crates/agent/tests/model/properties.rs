@@ -1,0 +1,142 @@
+//! No input panics, and chunking never changes the result: for bytes of any kind, and for fixtures that were
+//! damaged the way networks and servers damage them.
+
+use proptest::prelude::*;
+use volary_agent::model::selector::ToolSelector;
+use volary_agent::model::{ProviderKind, select};
+
+use crate::fixtures::{Fixture, all, read_in};
+
+/// What an event stream is made of, so that random texts get somewhere.
+fn words() -> impl Strategy<Value = Vec<u8>> {
+    let word = prop_oneof![
+        4 => prop::sample::select(vec![
+            "data: ", "event: error\n", "\n", "\n\n", "\r\n", ": comment\n", "[DONE]", "{", "}", "[", "]", ",", ":",
+            "\"choices\":", "\"delta\":", "\"index\":0", "\"content\":", "\"tool_calls\":", "\"function\":", "\"name\":",
+            "\"arguments\":", "\"finish_reason\":\"stop\"", "\"type\":\"content_block_delta\"", "\"candidates\":",
+            "\"parts\":", "\"error\":", "null", "\"x\"", "1e999", "<html>", "\"message\":", "\"output\":", "\"usage\":",
+        ]).prop_map(|word| word.as_bytes().to_vec()),
+        1 => prop::collection::vec(any::<u8>(), 0..6),
+    ];
+    prop::collection::vec(word, 0..60).prop_map(|words| words.concat())
+}
+
+#[derive(Clone, Debug)]
+enum Damage {
+    Drop(prop::sample::Index),
+    Repeat(prop::sample::Index),
+    Swap(prop::sample::Index),
+    Byte(prop::sample::Index, u8),
+}
+
+fn damage() -> impl Strategy<Value = Damage> {
+    prop_oneof![
+        any::<prop::sample::Index>().prop_map(Damage::Drop),
+        any::<prop::sample::Index>().prop_map(Damage::Repeat),
+        any::<prop::sample::Index>().prop_map(Damage::Swap),
+        (any::<prop::sample::Index>(), any::<u8>())
+            .prop_map(|(place, byte)| Damage::Byte(place, byte)),
+    ]
+}
+
+/// The body with lines lost, doubled or in another order, or with another byte somewhere.
+fn damaged(body: &[u8], damages: &[Damage]) -> Vec<u8> {
+    let mut lines: Vec<Vec<u8>> = body
+        .split_inclusive(|byte| *byte == b'\n')
+        .map(<[u8]>::to_vec)
+        .collect();
+    for damage in damages {
+        if lines.is_empty() {
+            break;
+        }
+        match damage {
+            Damage::Drop(place) => {
+                lines.remove(place.index(lines.len()));
+            }
+            Damage::Repeat(place) => {
+                let place = place.index(lines.len());
+                lines.insert(place, lines[place].clone());
+            }
+            Damage::Swap(place) => {
+                let place = place.index(lines.len());
+                let last = lines.len() - 1;
+                lines.swap(place, (place + 2).min(last));
+            }
+            Damage::Byte(place, byte) => {
+                let line = place.index(lines.len());
+                let inside = place.index(lines[line].len().max(1));
+                if let Some(known) = lines[line].get_mut(inside) {
+                    *known = *byte;
+                }
+            }
+        }
+    }
+    lines.concat()
+}
+
+/// Reads a body whole and in pieces; both must be the same, and an answer must be selectable or refused.
+fn check(fixture: &Fixture, places: &[prop::sample::Index]) -> Result<(), TestCaseError> {
+    let whole = read_in(fixture, [fixture.body.as_slice()]);
+    let mut cuts: Vec<usize> = places
+        .iter()
+        .map(|place| place.index(fixture.body.len() + 1))
+        .collect();
+    cuts.sort_unstable();
+    cuts.push(fixture.body.len());
+    let mut start = 0;
+    let pieces: Vec<&[u8]> = cuts
+        .iter()
+        .map(|end| {
+            let piece = &fixture.body[start..*end];
+            start = *end;
+            piece
+        })
+        .collect();
+    prop_assert_eq!(&read_in(fixture, pieces), &whole);
+    if let Ok(answer) = whole.1 {
+        let mut selector = ToolSelector::new("m", true, false);
+        let name = fixture.kind.provider().name();
+        let selected = select(&mut selector, &answer, name, |place| {
+            format!("made{place}").into()
+        });
+        if let Ok(action) = selected {
+            let ids: std::collections::HashSet<_> =
+                action.tool_calls.iter().map(|call| &call.id).collect();
+            prop_assert_eq!(ids.len(), action.tool_calls.len());
+            prop_assert!(
+                action
+                    .tool_calls
+                    .iter()
+                    .all(|call| !call.function.name.is_empty())
+            );
+        }
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn no_bytes_panic(
+        body in words(),
+        kind in prop::sample::select(ProviderKind::ALL.to_vec()),
+        end in prop::sample::select(vec!["x.sse", "x.json"]),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+    ) {
+        let fixture = Fixture { name: end.into(), kind, body, expected: Default::default() };
+        check(&fixture, &places)?;
+    }
+
+    #[test]
+    fn no_damage_panics(
+        which in any::<prop::sample::Index>(),
+        damages in prop::collection::vec(damage(), 1..5),
+        places in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+    ) {
+        let mut fixtures = all();
+        let mut fixture = fixtures.swap_remove(which.index(fixtures.len()));
+        fixture.body = damaged(&fixture.body, &damages);
+        check(&fixture, &places)?;
+    }
+}
