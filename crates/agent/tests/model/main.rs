@@ -7,5 +7,6 @@ mod echoes;
 mod faults;
 mod fixtures;
 mod histories;
+mod parameters;
 mod properties;
 mod requests;
