@@ -70,11 +70,11 @@ pub struct Cli {
     pub max_envs: usize,
 
     /// Close environments that nobody used for so many seconds; 0 keeps them
-    #[arg(long, default_value_t = 3600.0, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, default_value_t = 3600.0, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub idle_timeout: f64,
 
     /// The most seconds for one reset, step or close; an environment that takes longer is lost. 0 waits for ever
-    #[arg(long, default_value_t = 300.0, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, default_value_t = 300.0, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub step_timeout: f64,
 
     /// The largest body of a request, in bytes

@@ -9,7 +9,7 @@ use volary_core::dataset::{DatasetError, TaskDataset};
 use volary_core::environment::{Environment, Setting};
 use volary_core::json::{Json, Object};
 use volary_core::registry::EnvironmentEntry;
-use volary_core::{json, object};
+use volary_core::{json, object, schema};
 
 use crate::server::MakeDataset;
 use crate::time::RuntimeClock;
@@ -29,7 +29,8 @@ pub struct Wanted {
 ///
 /// A name of the registry's datasets gives that one. A name of its environments gives them without end:
 /// started plainly they have the arguments as their configuration, `task_kwargs` add to it. The
-/// calculator, which is nothing without a problem, comes with the word problems by index.
+/// calculator, which is nothing without a problem, comes with the word problems: by index, or, started
+/// plainly, one after the other.
 pub fn make_dataset(wanted: Wanted) -> anyhow::Result<MakeDataset> {
     let registry = volary_envs::registry();
     let known = registry
@@ -78,6 +79,7 @@ fn made(wanted: &Wanted, given: &Arc<AtomicU64>) -> Result<Box<dyn TaskDataset>,
     {
         return Ok(dataset);
     }
+    check(entry, &wanted.arguments)?;
     let tasks = match entry.name {
         "calculator" if wanted.arguments.is_empty() => {
             Some(registry.dataset_from_name("word_problems", &Object::new(), &setting)?)
@@ -91,6 +93,22 @@ fn made(wanted: &Wanted, given: &Arc<AtomicU64>) -> Result<Box<dyn TaskDataset>,
         given: Arc::clone(given),
         tasks,
     }))
+}
+
+/// Checks a configuration, to which each start may add what is missing.
+fn check(entry: &EnvironmentEntry, configuration: &Object) -> Result<(), DatasetError> {
+    let mut schema = (entry.configuration)();
+    if let Json::Object(schema) = &mut schema {
+        schema.remove("required");
+    }
+    let problems = schema::check(&schema, &Json::Object(configuration.clone()));
+    if problems.is_empty() {
+        return Ok(());
+    }
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    Err(DatasetError::Failed {
+        message: problems.join("; ").into(),
+    })
 }
 
 /// Environments of one kind.
@@ -122,6 +140,10 @@ impl TaskDataset for Environments {
 
     fn environment(&self) -> Result<Box<dyn Environment>, DatasetError> {
         let number = self.given.fetch_add(1, Ordering::Relaxed);
+        if let Some(length) = self.length().filter(|length| *length > 0) {
+            let place = number % u64::try_from(length).unwrap_or(u64::MAX);
+            return self.environment_at(usize::try_from(place).unwrap_or(0));
+        }
         let setting = Setting {
             seed: self.setting.seed.wrapping_add(number),
             clock: self.setting.clock.clone(),

@@ -30,6 +30,8 @@ pub struct ServerOptions {
     pub queue: usize,
     /// The most connections at once.
     pub connections: usize,
+    /// A worker that was silent for so long counts as hanging.
+    pub stuck_after: Duration,
     /// How long requests may finish, and then environments may close, when the server stops.
     pub farewell: Duration,
 }
@@ -49,6 +51,7 @@ impl Default for ServerOptions {
             read_timeout: Duration::from_secs(30),
             queue: 64,
             connections: 8192,
+            stuck_after: Duration::from_secs(10),
             farewell: Duration::from_secs(10),
         }
     }

@@ -11,10 +11,7 @@ use tokio::sync::watch;
 use crate::server::Server;
 
 /// How often a worker says that it is there.
-const BEAT: Duration = Duration::from_millis(500);
-
-/// A worker that was silent for so long is stuck.
-const SILENCE: Duration = Duration::from_secs(10);
+const BEAT: Duration = Duration::from_millis(250);
 
 /// The pulse of one worker.
 pub struct Pulse {
@@ -60,10 +57,10 @@ impl Pulse {
     }
 
     /// Compares the pulse with the time; gives whether that changed anything.
-    fn judge(&self) -> bool {
+    fn judge(&self, limit: Duration) -> bool {
         let latest = self.latest.load(Ordering::Relaxed);
         let silence = Duration::from_millis(self.age().saturating_sub(latest));
-        let stuck = latest > 0 && silence > SILENCE;
+        let stuck = latest > 0 && silence > limit;
         self.stuck
             .send_if_modified(|known| std::mem::replace(known, stuck) != stuck)
     }
@@ -74,7 +71,7 @@ pub async fn watch_over(server: Arc<Server>) {
     loop {
         tokio::time::sleep(BEAT).await;
         for (worker, pulse) in server.pulses().enumerate() {
-            if !pulse.judge() {
+            if !pulse.judge(server.options.stuck_after) {
                 continue;
             }
             if pulse.is_stuck() {

@@ -1,0 +1,15 @@
+//! The server over real sockets: each test starts its own on a free port of this machine.
+
+mod bodies;
+mod closing;
+mod command_line;
+mod episodes;
+mod extensions;
+mod http;
+mod isolation;
+mod limits;
+mod odd;
+mod order;
+mod pages;
+mod running;
+mod slow;

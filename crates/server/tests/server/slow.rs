@@ -1,0 +1,144 @@
+//! Clients that take their time.
+
+use std::io::Read;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use volary_core::json;
+use volary_server::options::ServerOptions;
+
+use crate::http::Connection;
+use crate::running::Running;
+
+fn server() -> Running {
+    let read_timeout = Duration::from_millis(700);
+    Running::serving(
+        "faults",
+        ServerOptions {
+            read_timeout,
+            ..ServerOptions::default()
+        },
+    )
+}
+
+/// Sends bytes slowly until the server has had enough; gives what it said then.
+fn trickle(mut connection: Connection, bytes: &[u8]) -> String {
+    let begin = Instant::now();
+    let stream = connection.stream.get_mut();
+    stream
+        .set_read_timeout(Some(Duration::from_millis(50)))
+        .unwrap();
+    let mut said = Vec::new();
+    for byte in bytes.iter().cycle() {
+        assert!(
+            begin.elapsed() < Duration::from_secs(10),
+            "it has patience without end"
+        );
+        let _ = connection.write([*byte]);
+        match connection.stream.read_to_end(&mut said) {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut
+                ) => {}
+            _ => break,
+        }
+    }
+    String::from_utf8(said).unwrap()
+}
+
+#[test]
+fn a_head_or_body_that_does_not_arrive_ends_the_connection() {
+    let server = server();
+    let said = trickle(server.connect(), b"G");
+    assert!(said.is_empty() || said.starts_with("HTTP/1.1 4"), "{said}");
+    let mut connection = server.connect();
+    connection
+        .write("POST /start HTTP/1.1\r\nHost: a\r\nContent-Length: 5000\r\n\r\n")
+        .unwrap();
+    let said = trickle(connection, b" ");
+    assert!(
+        said.starts_with("HTTP/1.1 408") && said.contains("did not arrive in time"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_connection_that_nobody_uses_ends() {
+    let server = server();
+    let mut connection = server.connect();
+    assert_eq!(connection.get("/healthz").status, 200);
+    let begin = Instant::now();
+    assert!(connection.is_closed());
+    assert!(begin.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn a_reply_that_nobody_takes_ends_the_connection() {
+    let server = server();
+    let mut connection = server.connect();
+    let id = connection.start(&json!({}));
+    connection.reset(&id);
+    let flood = crate::http::call("flood", json!({"megabytes": 32}));
+    let body = json!({"env_id": id, "action": flood}).to_python_text();
+    connection.send(
+        "POST",
+        "/step",
+        &[("Content-Type", "application/json")],
+        body.as_bytes(),
+    );
+    // Not read: the metrics say when the server gave up.
+    let begin = Instant::now();
+    loop {
+        let metrics = server.connect().get("/metrics").body;
+        let open = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix("volary_connections "));
+        if open == Some("1") {
+            return;
+        }
+        assert!(
+            begin.elapsed() < Duration::from_secs(20),
+            "{open:?} are open"
+        );
+        thread::sleep(Duration::from_millis(100));
+    }
+}
+
+#[test]
+fn a_thousand_connections_of_a_byte_a_second_starve_nobody() {
+    let read_timeout = Duration::from_secs(30);
+    let server = Running::serving(
+        "dummy",
+        ServerOptions {
+            read_timeout,
+            ..ServerOptions::default()
+        },
+    );
+    let head = b"POST /start HTTP/1.1\r\nHost: a\r\nContent-Length: 50\r\n\r\n          ";
+    let mut slow: Vec<Connection> = (0..1000).map(|_| server.connect()).collect();
+    let mut connection = server.connect();
+    let id = connection.start(&json!({}));
+    let begin = Instant::now();
+    for round in 0..3 {
+        for (place, connection) in slow.iter_mut().enumerate() {
+            // Half of them in their heads, half in their bodies.
+            let start = if place % 2 == 0 { 0 } else { head.len() - 10 };
+            let bytes = if round == 0 {
+                &head[..=start]
+            } else {
+                &head[start + round..=start + round]
+            };
+            connection.write(bytes).unwrap();
+        }
+        for _ in 0..200 {
+            assert_eq!(connection.reset(&id).status, 200);
+        }
+        thread::sleep(Duration::from_secs(1).saturating_sub(begin.elapsed()));
+    }
+    assert!(
+        begin.elapsed() < Duration::from_secs(20),
+        "{:?}",
+        begin.elapsed()
+    );
+}
