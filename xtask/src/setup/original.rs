@@ -10,11 +10,12 @@ use crate::project::Project;
 use crate::run::output;
 
 const VERSION: &str = "0.37.0";
-const PYTEST: &str = "pytest>=8,<10";
+/// What tests with it are run by, and what makes up hostile requests for our server.
+const TOOLS: [&str; 2] = ["pytest>=8,<10", "schemathesis>=4.10,<5"];
 const PACKAGES: [&str; 1] = ["python3-venv"];
 const FOLDER: &str = "target/tools/python";
 
-/// fhaviary, with pytest.
+/// fhaviary, with its server and what tests it.
 pub struct Original;
 
 impl Original {
@@ -40,7 +41,10 @@ impl Need for Original {
 
     fn find(&self, project: &Project) -> Option<String> {
         let mut python = project.command(Original::python(project));
-        let ask = "import importlib.metadata as m; m.version('pytest'); m.version('aviary.gsm8k'); print(m.version('fhaviary'))";
+        let ask = "import importlib.metadata as m
+for package in ('pytest', 'schemathesis', 'aviary.gsm8k', 'uvicorn', 'httpx-aiohttp'):
+    m.version(package)
+print(m.version('fhaviary'))";
         let version = output(python.args(["-c", ask])).ok()?;
         (version == VERSION).then(|| format!("in {FOLDER}"))
     }
@@ -65,8 +69,9 @@ impl Need for Original {
             .arg(project.path(FOLDER));
         quietly(&mut venv, None, status)?;
         let mut pip = project.command(Original::python(project));
-        pip.args(["-m", "pip", "install", "--quiet", PYTEST])
-            .arg(format!("fhaviary=={VERSION}"));
+        pip.args(["-m", "pip", "install", "--quiet"])
+            .args(TOOLS)
+            .arg(format!("fhaviary[server]=={VERSION}"));
         quietly(&mut pip, None, status)?;
         // The calculator. What it depends on is for downloading its data, which nothing here does.
         let mut pip = project.command(Original::python(project));
