@@ -6,7 +6,7 @@
 
 use volary_core::random::Random;
 
-use super::ModelError;
+use super::{Concession, ModelError, ModelRequest, ProviderKind, concede};
 
 /// How patient to be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,6 +65,54 @@ fn asked(error: &ModelError) -> Option<f64> {
     match error {
         ModelError::Status { retry_after, .. } => retry_after.filter(|seconds| *seconds >= 0.0),
         _ => None,
+    }
+}
+
+/// What follows on a failed try.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Next {
+    /// The request was changed: send it again at once, and tell the user of it.
+    Concede(Concession),
+    /// Wait so many seconds, then send it again.
+    Wait(f64),
+    /// Give the error to the user.
+    GiveUp,
+}
+
+/// The tries of one request.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tries {
+    patience: Patience,
+    seed: u64,
+    failures: u32,
+}
+
+impl Tries {
+    /// None yet. The seed decides how waits are spread.
+    pub fn new(patience: Patience, seed: u64) -> Self {
+        Tries {
+            patience,
+            seed,
+            failures: 0,
+        }
+    }
+
+    /// What follows on a failed try. A concession is made in the request itself.
+    pub fn after(
+        &mut self,
+        kind: ProviderKind,
+        request: &mut ModelRequest,
+        error: &ModelError,
+    ) -> Next {
+        if let Some(concession) = concede(kind, request, error) {
+            request.concessions = request.concessions.with(concession);
+            return Next::Concede(concession);
+        }
+        self.failures += 1;
+        match self.patience.after(self.failures, error, self.seed) {
+            Retry::Wait(seconds) => Next::Wait(seconds),
+            Retry::GiveUp => Next::GiveUp,
+        }
     }
 }
 
@@ -149,6 +197,22 @@ mod tests {
         }
         let long = status(429, Some(3600.0), "");
         assert_eq!(patience.after(1, &long, 3), Retry::GiveUp);
+    }
+
+    #[test]
+    fn concessions_are_no_tries() {
+        let mut request = ModelRequest {
+            temperature: Some(0.5),
+            ..ModelRequest::default()
+        };
+        let mut tries = Tries::new(Patience::default(), 1);
+        let kind = ProviderKind::OpenAiChat;
+        let mut after = |error: &ModelError| tries.after(kind, &mut request, error);
+        let refusal = status(400, None, "temperature is not supported");
+        assert_eq!(after(&refusal), Next::Concede(Concession::NoTemperature));
+        assert_eq!(after(&refusal), Next::GiveUp);
+        let waits = (0..4).filter(|_| matches!(after(&ModelError::Cut), Next::Wait(_)));
+        assert_eq!(waits.count(), 3);
     }
 
     #[test]
