@@ -97,7 +97,7 @@ pub fn curve(episode: &Episode) -> Curve {
     }
     let scale = Scale::over(all);
     let points = match steps {
-        1..=POINTS => point_path(&totals, &scale, steps),
+        ..=POINTS => point_path(&totals, &scale, steps),
         _ => String::new(),
     };
     Curve {
@@ -171,8 +171,9 @@ fn total_path(totals: &[(Span, f64)], scale: &Scale, steps: usize) -> String {
 
 fn point_path(totals: &[(Span, f64)], scale: &Scale, steps: usize) -> String {
     let mut path = Path::default();
-    for (column, (_, last)) in totals.iter().enumerate() {
-        path.go('M', x_of_step(column + 1, steps), scale.y(*last));
+    let ends = totals.iter().map(|(_, last)| *last);
+    for (step, total) in std::iter::once(0.0).chain(ends).enumerate() {
+        path.go('M', x_of_step(step, steps), scale.y(total));
         path.0.push_str("h0");
     }
     path.0
@@ -252,7 +253,7 @@ mod tests {
         let curve = curve(&episode(&[1.0, 1.0, 0.0]));
         assert_eq!((curve.low, curve.high), (0.0, 2.0));
         assert_eq!(curve.total, "M6 114L202 60L398 6L594 6");
-        assert_eq!(curve.points, "M202 60h0M398 6h0M594 6h0");
+        assert_eq!(curve.points, "M6 114h0M202 60h0M398 6h0M594 6h0");
         assert_eq!(curve.rewards, "M202 114L202 60M398 114L398 60");
     }
 

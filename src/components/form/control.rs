@@ -6,7 +6,7 @@ use volary_core::Json;
 use super::field::{Slot, blank_words, hint};
 use crate::components::erased::{changed, flag};
 use crate::components::text::inert;
-use crate::projection::form::{Blank, Draft, Field, Kind};
+use crate::projection::form::{Blank, Draft, Field, Kind, Shape};
 use crate::projection::pretty::one_line;
 
 /// What can't be chosen.
@@ -28,16 +28,12 @@ pub(super) fn fixed(mut slot: Slot, value: &Json) -> AnyView {
 /// A check box.
 pub(super) fn check_box(mut slot: Slot) -> AnyView {
     let (editor, id, fault) = (slot.editor, slot.id(), slot.fault());
-    let known = editor.look(
-        &slot.place,
-        |draft| match draft {
-            Draft::Flag(flag) => Some(*flag),
-            _ => None,
-        },
-        None,
-    );
+    let shape = editor.shape(&slot.place);
     let default = slot.field.default.as_ref().and_then(Json::as_bool);
-    let checked = flag(move || known.get().or(default).unwrap_or_default());
+    let checked = flag(move || match shape.get() {
+        Shape::Flag(flag) => flag,
+        _ => default.unwrap_or_default(),
+    });
     let place = slot.place.clone();
     let choose = changed(move |event| {
         editor.put(&place, Draft::Flag(event_target_checked(&event)));
@@ -67,36 +63,27 @@ pub(super) fn check_box(mut slot: Slot) -> AnyView {
 /// A choice among a few values; also yes or no where neither may be given.
 pub(super) fn choice(mut slot: Slot) -> AnyView {
     let (editor, id, fault) = (slot.editor, slot.id(), slot.fault());
-    let drafts = StoredValue::new(options(&slot.field));
-    let place = slot.place.clone();
-    let chosen = Memo::new(move |_| {
-        let draft = editor.form.with(|form| form.draft(&place).cloned());
-        drafts.with_value(|drafts| {
-            let mut known = drafts.iter();
-            known.position(|(known, _)| Some(known) == draft.as_ref())
-        })
-    });
+    let shape = editor.shape(&slot.place);
+    let drafts = options(&slot.field);
     let options = drafts
-        .get_value()
-        .into_iter()
+        .iter()
         .enumerate()
-        .map(|(number, (_, words))| {
-            let chosen = flag(move || chosen.get() == Some(number));
+        .map(|(number, (draft, words))| {
+            let own = draft.shape();
+            let chosen = flag(move || shape.get() == own);
             view! {
                 <option value=number.to_string() selected=chosen>
-                    {inert(&words)}
+                    {inert(words)}
                 </option>
             }
+            .into_any()
         })
         .collect_view();
     let place = slot.place.clone();
     let choose = changed(move |event| {
         let number = event_target_value(&event).parse::<usize>();
-        let draft = number.ok().and_then(|number| {
-            drafts.with_value(|drafts| drafts.get(number).map(|(draft, _)| draft.clone()))
-        });
-        if let Some(draft) = draft {
-            editor.put(&place, draft);
+        if let Some((draft, _)) = number.ok().and_then(|number| drafts.get(number)) {
+            editor.put(&place, draft.clone());
         }
     });
     let aside = slot.aside.take();

@@ -127,11 +127,15 @@ impl EntryAct {
 /// The entries of a list or map, with buttons to add, move and remove them.
 fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView {
     let (editor, label) = (slot.editor, slot.label);
-    let keys = editor.look(
-        &slot.place,
-        |draft| draft.entries().iter().map(|entry| entry.key).collect(),
-        Vec::new(),
-    );
+    let keys = {
+        let place = slot.place.clone();
+        Memo::new(move |_| {
+            editor.form.with(|form| {
+                let entries = form.draft(&place).map(Draft::entries).unwrap_or_default();
+                entries.iter().map(|entry| entry.key).collect::<Vec<_>>()
+            })
+        })
+    };
     let add_id = format!("{}-add", slot.id());
     let (field, place) = (Arc::clone(&slot.field), slot.place.clone());
     let add = pressed(move |_| {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 
 use super::erased::{dynamic, flag, pressed, words};
-use crate::projection::form::{Draft, Field, Form, Kind, Place};
+use crate::projection::form::{Draft, Field, Form, Kind, Place, Shape};
 
 /// What all fields of a form share.
 #[derive(Clone, Copy)]
@@ -34,17 +34,13 @@ impl Editor {
         self.prefix.with_value(|prefix| place.id(prefix))
     }
 
-    /// Looks at what was filled in at a place.
-    fn look<T: Clone + PartialEq + Send + Sync + 'static>(
-        self,
-        place: &Place,
-        look: fn(&Draft) -> T,
-        absent: T,
-    ) -> Memo<T> {
+    /// The shape of what was filled in at a place.
+    fn shape(self, place: &Place) -> Memo<Shape> {
         let place = place.clone();
         Memo::new(move |_| {
-            let seen = self.form.with(|form| form.draft(&place).map(look));
-            seen.unwrap_or_else(|| absent.clone())
+            let shape = self.form.with(|form| form.draft(&place).map(Draft::shape));
+            // Of a form that changes under a field which is about to go.
+            shape.unwrap_or(Shape::Fixed)
         })
     }
 

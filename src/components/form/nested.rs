@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::field::{Slot, blank_words, draw};
 use crate::components::erased::{changed, dynamic, flag, pressed, words};
-use crate::projection::form::{Blank, Draft, Field};
+use crate::projection::form::{Blank, Draft, Field, Shape};
 
 /// A group of fields under a legend. Left out, it offers to be filled in.
 pub(super) fn group(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
@@ -43,19 +43,19 @@ pub(super) fn tuple(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
 /// One of several kinds: which one is chosen beside the label.
 pub(super) fn either(slot: Slot, variants: &[Arc<Field>]) -> AnyView {
     let (editor, fault) = (slot.editor, slot.fault());
-    let chosen = editor.look(&slot.place, Variant::of, Variant::Blank(Blank::LeftOut));
+    let chosen = editor.shape(&slot.place);
     let help = slot.help();
     let variants = variants.to_vec();
     let inner = dynamic(move || {
         let select = kind_choice(&slot, &variants, chosen);
         match chosen.get() {
-            Variant::Kind(variant) => variants.get(variant as usize).map(|field| {
+            Shape::Variant(variant) => variants.get(variant as usize).map(|field| {
                 draw(Slot {
                     aside: Some(select),
                     ..slot.within(variant, field, slot.label)
                 })
             }),
-            Variant::Blank(_) => Some(
+            _ => Some(
                 view! {
                     <div class="field-label">
                         <span class="label">{slot.name()}</span>
@@ -70,15 +70,15 @@ pub(super) fn either(slot: Slot, variants: &[Arc<Field>]) -> AnyView {
     view! { <div class="either">{inner} {help} {fault.words()}</div> }.into_any()
 }
 
-fn kind_choice(slot: &Slot, variants: &[Arc<Field>], chosen: Memo<Variant>) -> AnyView {
+fn kind_choice(slot: &Slot, variants: &[Arc<Field>], chosen: Memo<Shape>) -> AnyView {
     let (editor, label) = (slot.editor, slot.label);
     let (field, place) = (Arc::clone(&slot.field), slot.place.clone());
     let blanks = field.blanks().into_iter();
-    let mut kinds: Vec<(Variant, String)> = blanks
-        .map(|blank| (Variant::Blank(blank), blank_words(&field, blank)))
+    let mut kinds: Vec<(Shape, String)> = blanks
+        .map(|blank| (Shape::Blank(blank), blank_words(&field, blank)))
         .collect();
     let names = variants.iter().map(|variant| variant.name.to_string());
-    kinds.extend((0..).map(Variant::Kind).zip(names));
+    kinds.extend((0..).map(Shape::Variant).zip(names));
     let options = kinds
         .iter()
         .enumerate()
@@ -90,15 +90,16 @@ fn kind_choice(slot: &Slot, variants: &[Arc<Field>], chosen: Memo<Variant>) -> A
                     {words.clone()}
                 </option>
             }
+            .into_any()
         })
         .collect_view();
     let choose = changed(move |event| {
         let number = event_target_value(&event).parse::<usize>();
         let kind = number.ok().and_then(|number| kinds.get(number));
         match kind {
-            Some((Variant::Blank(blank), _)) => editor.put(&place, Draft::Blank(*blank)),
-            Some((Variant::Kind(kind), _)) => editor.put(&place, Draft::of_variant(&field, *kind)),
-            None => {}
+            Some((Shape::Blank(blank), _)) => editor.put(&place, Draft::Blank(*blank)),
+            Some((Shape::Variant(kind), _)) => editor.put(&place, Draft::of_variant(&field, *kind)),
+            Some(_) | None => {}
         }
     });
     view! {
@@ -113,23 +114,6 @@ fn kind_choice(slot: &Slot, variants: &[Arc<Field>], chosen: Memo<Variant>) -> A
     .into_any()
 }
 
-/// What of several kinds is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Variant {
-    Blank(Blank),
-    Kind(u32),
-}
-
-impl Variant {
-    fn of(draft: &Draft) -> Self {
-        match draft {
-            Draft::Variant(variant, _) => Variant::Kind(*variant),
-            Draft::Blank(blank) => Variant::Blank(*blank),
-            _ => Variant::Blank(Blank::LeftOut),
-        }
-    }
-}
-
 /// The frame around fields within a field: legend, help, error; and, where it may be left out, the
 /// buttons for that.
 pub(super) fn nest(mut slot: Slot, inside: impl Fn(&Slot) -> AnyView + Send + 'static) -> AnyView {
@@ -142,19 +126,12 @@ fn nest_boxed(
     inside: Box<dyn Fn(&Slot) -> AnyView + Send>,
 ) -> AnyView {
     let (editor, label, fault) = (slot.editor, slot.label, slot.fault());
-    let blank = editor.look(
-        &slot.place,
-        |draft| match draft {
-            Draft::Blank(blank) => Some(*blank),
-            _ => None,
-        },
-        None,
-    );
+    let shape = editor.shape(&slot.place);
     let name = slot.name();
     let help = slot.help();
-    let ways_out = ways_out(&slot, blank);
+    let ways_out = ways_out(&slot, shape);
     let body = dynamic(move || {
-        let Some(blank) = blank.get() else {
+        let Shape::Blank(blank) = shape.get() else {
             return inside(&slot);
         };
         let (field, place) = (Arc::clone(&slot.field), slot.place.clone());
@@ -183,12 +160,12 @@ fn nest_boxed(
 }
 
 /// Buttons that leave out what is filled in, or make it null.
-fn ways_out(slot: &Slot, blank: Memo<Option<Blank>>) -> AnyView {
+fn ways_out(slot: &Slot, shape: Memo<Shape>) -> AnyView {
     let (editor, place) = (slot.editor, slot.place.clone());
     let blanks = slot.field.blanks();
     let buttons = dynamic(move || {
-        let now = blank.get();
-        let others = blanks.iter().filter(|other| Some(**other) != now);
+        let now = shape.get();
+        let others = blanks.iter().filter(|other| Shape::Blank(**other) != now);
         others
             .map(|other| {
                 let (other, place) = (*other, place.clone());
@@ -202,6 +179,7 @@ fn ways_out(slot: &Slot, blank: Memo<Option<Blank>>) -> AnyView {
                         {words}
                     </button>
                 }
+                .into_any()
             })
             .collect_view()
             .into_any()

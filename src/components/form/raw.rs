@@ -18,18 +18,12 @@ pub(super) fn raw_view(editor: Editor) -> AnyView {
         })
     });
     // All errors of raw JSON are errors of the whole.
-    let errors = Memo::new(move |_| {
-        form.with(|form| {
-            let errors = form.errors().into_iter();
-            errors.map(|error| error.reason).collect::<Vec<_>>()
-        })
-    });
-    let wrong = maybe(move || errors.with(|errors| (!errors.is_empty()).then_some("true")));
+    let errors = move || form.with(|form| form.errors());
+    let wrong = maybe(move || (!errors().is_empty()).then_some("true"));
     let reasons = dynamic(move || {
-        errors
-            .get()
+        errors()
             .into_iter()
-            .map(|reason| view! { <p class="error">{reason}</p> })
+            .map(|error| view! { <p class="error">{error.reason}</p> }.into_any())
             .collect_view()
             .into_any()
     });

@@ -5,28 +5,84 @@ use leptos::prelude::*;
 
 use super::field::{Fault, Slot, blank_words, hint};
 use crate::components::erased::{changed, dynamic, flag, keyed, words};
-use crate::projection::form::{Blank, Draft, Kind};
+use crate::projection::form::{Blank, Draft, Kind, Shape};
 use crate::shell;
 
-/// A text area that grows with what is typed. Enter submits as long as there is one line; Shift and
-/// Enter begins another.
+/// A field that is typed into, with a choice of what it means to leave it blank.
 pub(super) fn text_field(mut slot: Slot) -> AnyView {
-    let (editor, id, fault) = (slot.editor, slot.id(), slot.fault());
-    let text = editor.look(&slot.place, |draft| draft.text().to_owned(), String::new());
-    // Where a blank field can mean several things, a choice beside the label says which.
+    let fault = slot.fault();
+    let control = match slot.field.kind {
+        Kind::Integer | Kind::Number => number_input(&slot, fault),
+        _ => text_area(&slot, fault),
+    };
+    let aside = slot.aside.take();
+    view! {
+        <div class="field" class:invalid=fault.flag()>
+            <div class="field-label">
+                <label for=slot.id()>{slot.name()}</label>
+                <span class="field-hint">{hint(&slot.field)}</span>
+                {blank_choice(&slot, fault)}
+                {aside}
+            </div>
+            {control}
+            {slot.help()}
+            {fault.words()}
+        </div>
+    }
+    .into_any()
+}
+
+/// What was typed.
+fn text_of(slot: &Slot) -> Signal<String> {
+    let (editor, place) = (slot.editor, slot.place.clone());
+    words(move || {
+        editor.form.with(|form| {
+            let draft = form.draft(&place);
+            draft
+                .map(|draft| draft.text().to_owned())
+                .unwrap_or_default()
+        })
+    })
+}
+
+fn take_text(slot: &Slot) -> Box<dyn FnMut(leptos::ev::Event)> {
+    let (editor, field, place) = (slot.editor, slot.field.clone(), slot.place.clone());
+    changed(move |event| {
+        let text = event_target_value(&event);
+        editor.edit(&place, |draft| draft.set_text(&field, text));
+    })
+}
+
+/// One line for a number. It is not of type `number`: that would lose what is no number, and round
+/// large ones; the form says what is wrong instead.
+fn number_input(slot: &Slot, fault: Fault) -> AnyView {
+    // Where a blank field can mean several things, the choice beside the label says which.
     let placeholder = match slot.field.blanks().as_slice() {
-        [blank] if !matches!(slot.field.kind, Kind::Text { .. }) => {
-            Some(blank_words(&slot.field, *blank))
-        }
+        [blank] => Some(blank_words(&slot.field, *blank)),
         _ => None,
     };
-    let typed = {
-        let (field, place) = (slot.field.clone(), slot.place.clone());
-        changed(move |event| {
-            let text = event_target_value(&event);
-            editor.edit(&place, |draft| draft.set_text(&field, text));
-        })
-    };
+    view! {
+        <input
+            type="text"
+            id=slot.id()
+            class="numeric"
+            spellcheck="false"
+            autocomplete="off"
+            placeholder=placeholder
+            prop:value=text_of(slot)
+            aria-required=slot.field.required.then_some("true")
+            aria-invalid=fault.mark()
+            aria-describedby=fault.described_by()
+            on:input=take_text(slot)
+        />
+    }
+    .into_any()
+}
+
+/// A text area that looks like one line until there are more. Enter submits as long as there is one
+/// line; Shift and Enter begins another.
+fn text_area(slot: &Slot, fault: Fault) -> AnyView {
+    let text = text_of(slot);
     let pressed = keyed(move |press: KeyboardEvent| {
         let one_line = || !text.with_untracked(|text| text.contains('\n'));
         let sends = press.key() == "Enter"
@@ -42,84 +98,45 @@ pub(super) fn text_field(mut slot: Slot) -> AnyView {
         Kind::Text { long: false } => ("1", "auto"),
         _ => ("1", "ltr"),
     };
-    let numeric = matches!(slot.field.kind, Kind::Integer | Kind::Number);
-    let aside = slot.aside.take();
     view! {
-        <div class="field" class:invalid=fault.flag()>
-            <div class="field-label">
-                <label for=id.clone()>{slot.name()}</label>
-                <span class="field-hint">{hint(&slot.field)}</span>
-                {blank_choice(&slot, fault)}
-                {aside}
-            </div>
-            <textarea
-                id=id
-                class:numeric=numeric
-                rows=rows
-                dir=direction
-                spellcheck="false"
-                autocapitalize="off"
-                autocomplete="off"
-                placeholder=placeholder
-                prop:value=words(move || text.get())
-                aria-required=slot.field.required.then_some("true")
-                aria-invalid=fault.mark()
-                aria-describedby=fault.described_by()
-                on:input=typed
-                on:keydown=pressed
-            ></textarea>
-            {slot.help()}
-            {fault.words()}
-        </div>
+        <textarea
+            id=slot.id()
+            rows=rows
+            dir=direction
+            spellcheck="false"
+            autocapitalize="off"
+            autocomplete="off"
+            prop:value=text
+            aria-required=slot.field.required.then_some("true")
+            aria-invalid=fault.mark()
+            aria-describedby=fault.described_by()
+            on:input=take_text(slot)
+            on:keydown=pressed
+        ></textarea>
     }
     .into_any()
-}
-
-/// What a text field stands for when nothing is in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meaning {
-    /// Something is in it.
-    Filled,
-    Blank(Blank),
-    EmptyText,
-}
-
-impl Meaning {
-    fn of(draft: &Draft) -> Self {
-        match draft {
-            Draft::Blank(blank) => Meaning::Blank(*blank),
-            Draft::Text(text) if text.is_empty() => Meaning::EmptyText,
-            _ => Meaning::Filled,
-        }
-    }
-
-    fn draft(self) -> Draft {
-        match self {
-            Meaning::Blank(blank) => Draft::Blank(blank),
-            Meaning::EmptyText | Meaning::Filled => Draft::Text(String::new()),
-        }
-    }
 }
 
 /// A choice of what a blank field means, where that could be several things.
 fn blank_choice(slot: &Slot, fault: Fault) -> AnyView {
     let (editor, label) = (slot.editor, slot.label);
     let (field, place) = (slot.field.clone(), slot.place.clone());
-    let blank = editor.look(&place, Meaning::of, Meaning::Filled);
-    let mut meanings: Vec<Meaning> = field.blanks().into_iter().map(Meaning::Blank).collect();
+    let shape = editor.shape(&place);
+    let mut meanings: Vec<Shape> = field.blanks().into_iter().map(Shape::Blank).collect();
     if meanings.is_empty() {
-        meanings.push(Meaning::Blank(Blank::LeftOut));
+        meanings.push(Shape::Blank(Blank::LeftOut));
     }
     if matches!(field.kind, Kind::Text { .. }) {
-        meanings.push(Meaning::EmptyText);
+        meanings.push(Shape::EmptyText);
     }
     if meanings.len() < 2 {
         return ().into_any();
     }
     let optional = !field.required || field.nullable;
-    let shown = Memo::new(move |_| {
-        let said = optional || fault.is_there() || blank.get() == Meaning::EmptyText;
-        said && blank.get() != Meaning::Filled
+    let shown = Memo::new(move |_| match shape.get() {
+        Shape::EmptyText => true,
+        Shape::Blank(_) => optional || fault.is_there(),
+        _ => false,
     });
     dynamic(move || {
         if !shown.get() {
@@ -131,22 +148,25 @@ fn blank_choice(slot: &Slot, fault: Fault) -> AnyView {
             .map(|(number, meaning)| {
                 let meaning = *meaning;
                 let words = match meaning {
-                    Meaning::Blank(blank) => blank_words(&field, blank),
-                    Meaning::EmptyText | Meaning::Filled => "an empty text".to_owned(),
+                    Shape::Blank(blank) => blank_words(&field, blank),
+                    _ => "an empty text".to_owned(),
                 };
-                let chosen = flag(move || blank.get() == meaning);
+                let chosen = flag(move || shape.get() == meaning);
                 view! {
                     <option value=number.to_string() selected=chosen>
                         {words}
                     </option>
                 }
+                .into_any()
             })
             .collect_view();
         let (meanings, place) = (meanings.clone(), place.clone());
         let choose = changed(move |event| {
             let number = event_target_value(&event).parse::<usize>();
-            if let Some(meaning) = number.ok().and_then(|number| meanings.get(number)) {
-                editor.put(&place, meaning.draft());
+            match number.ok().and_then(|number| meanings.get(number)) {
+                Some(Shape::Blank(blank)) => editor.put(&place, Draft::Blank(*blank)),
+                Some(_) => editor.put(&place, Draft::Text(String::new())),
+                None => {}
             }
         });
         view! {

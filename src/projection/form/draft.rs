@@ -34,6 +34,29 @@ pub enum Draft {
     Variant(u32, Box<Draft>),
 }
 
+/// A draft without what was typed: which control shows it, and what is chosen there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Nothing is filled in.
+    Blank(Blank),
+    /// A text of no characters.
+    EmptyText,
+    /// A text.
+    Text,
+    /// Yes or no.
+    Flag(bool),
+    /// The option at this place.
+    Choice(usize),
+    /// The one possible value.
+    Fixed,
+    /// Elements or members.
+    Entries,
+    /// One draft a field.
+    Members,
+    /// The kind at this place.
+    Variant(u32),
+}
+
 /// An element of a list, or a member of a map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
@@ -46,6 +69,21 @@ pub struct Entry {
 }
 
 impl Draft {
+    /// Its shape.
+    pub fn shape(&self) -> Shape {
+        match self {
+            Draft::Blank(blank) => Shape::Blank(*blank),
+            Draft::Text(text) if text.is_empty() => Shape::EmptyText,
+            Draft::Text(_) => Shape::Text,
+            Draft::Flag(flag) => Shape::Flag(*flag),
+            Draft::Choice(place) => Shape::Choice(*place),
+            Draft::Fixed => Shape::Fixed,
+            Draft::Entries(_) => Shape::Entries,
+            Draft::Members(_) => Shape::Members,
+            Draft::Variant(variant, _) => Shape::Variant(*variant),
+        }
+    }
+
     /// The draft of a field that nobody touched: its default, or nothing.
     pub fn initial(field: &Field) -> Self {
         // To leave a key out says the same as its default `null`, and less is shorter.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use volary_core::Json;
 
-pub use draft::{Blank, Draft, Entry};
+pub use draft::{Blank, Draft, Entry, Shape};
 pub use edit::Place;
 pub use field::{Field, Kind};
 pub use read::FieldError;
