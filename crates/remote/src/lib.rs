@@ -14,7 +14,7 @@ pub mod reply;
 pub mod request;
 pub mod transport;
 
-pub use client::{ClientError, ClientOptions, TaskDatasetClient, TaskEnvironmentClient};
+pub use client::{ClientError, ClientOptions, Frames, TaskDatasetClient, TaskEnvironmentClient};
 pub use transport::{Method, Transport, TransportError, WireReply, WireRequest};
 
 /// The header that carries the key.

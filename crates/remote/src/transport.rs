@@ -65,6 +65,10 @@ pub enum TransportError {
 
 /// Moves a request's bytes.
 pub trait Transport {
-    /// Sends a request; any status is a reply.
+    /// Sends a request; any status is a reply. After a timeout or a broken connection the connection
+    /// must not be used again: what comes late, or twice, is no answer to a later request.
     fn send(&self, request: WireRequest) -> LocalBoxFuture<'_, Result<WireReply, TransportError>>;
+
+    /// Waits so many seconds before another try.
+    fn pause(&self, seconds: f64) -> LocalBoxFuture<'_, ()>;
 }

@@ -45,6 +45,10 @@ impl Transport for Scripted {
             |reply| scripted(&reply),
         )))
     }
+
+    fn pause(&self, _: f64) -> LocalBoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 fn scripted(reply: &Json) -> Result<WireReply, TransportError> {

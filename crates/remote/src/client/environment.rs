@@ -54,24 +54,21 @@ impl TaskEnvironmentClient {
         self.frames_known
     }
 
-    /// Asks the server for the frame, for [`export_frame`](Environment::export_frame) to give.
-    /// A server without that extension is asked once.
+    /// Asks the server for the frame, for [`export_frame`](Environment::export_frame) to give; it
+    /// is empty if that fails. A server without that extension is asked once.
     pub async fn fetch_frame(&mut self) -> Result<(), ClientError> {
         if self.frames_known == Frames::NotShown {
             return Ok(());
         }
+        self.frame = Frame::default();
         match self.exchange.post("/frame", &self.body()).await {
             Ok(frame) => {
+                let part = |name| frame.get(name).cloned().unwrap_or_default();
+                self.frame = Frame::new(part("state"), part("info"));
                 self.frames_known = Frames::Shown;
-                self.frame = Frame::new(
-                    frame.get("state").cloned().unwrap_or_default(),
-                    frame.get("info").cloned().unwrap_or_default(),
-                );
                 Ok(())
             }
-            Err(ClientError::Status {
-                status: 404 | 405, ..
-            }) if self.frames_known == Frames::Unknown => {
+            Err(error) if lacks_the_path(&error) => {
                 self.frames_known = Frames::NotShown;
                 Ok(())
             }
@@ -114,7 +111,7 @@ impl TaskEnvironmentClient {
         if let Json::Object(fields) = &mut body {
             fields.insert("action", dump);
         }
-        match self.exchange.post("/step", &body).await {
+        match self.exchange.post_once("/step", &body).await {
             Ok(body) => Ok(reply::read_step(&body)?),
             Err(error) if self.exchange.options.catch_http_errors && error.is_caught() => {
                 Ok(ended_by(&error, action))
@@ -155,9 +152,32 @@ fn ended_by(error: &ClientError, action: &AnyMessage) -> Step {
     }
 }
 
+/// Whether the server does not know the path, as against not knowing the environment.
+fn lacks_the_path(error: &ClientError) -> bool {
+    match error {
+        ClientError::Status { status: 405, .. } => true,
+        ClientError::Status {
+            status: 404,
+            detail,
+            ..
+        } => !detail.starts_with("Environment "),
+        _ => false,
+    }
+}
+
 fn failed(error: ClientError) -> EnvironmentError {
     EnvironmentError::Failed {
         message: error.to_string().into(),
+    }
+}
+
+fn not_stepped(error: ClientError) -> EnvironmentError {
+    if !error.is_uncertain() {
+        return failed(error);
+    }
+    let message = format!("{error} Whether the step was taken is not known; reset to go on.");
+    EnvironmentError::Failed {
+        message: message.into(),
     }
 }
 
@@ -169,7 +189,8 @@ impl Environment for TaskEnvironmentClient {
     fn reset(&mut self) -> LocalBoxFuture<'_, Result<Reset, EnvironmentError>> {
         Box::pin(async {
             let reset = self.try_reset().await.map_err(failed)?;
-            self.fetch_frame().await.map_err(failed)?;
+            // A frame that fails to come is no reason to throw the episode away.
+            let _ = self.fetch_frame().await;
             Ok(reset)
         })
     }
@@ -179,8 +200,7 @@ impl Environment for TaskEnvironmentClient {
             if self.env_id.is_none() {
                 return Err(EnvironmentError::NotReset);
             }
-            let step = self.try_step(&action).await.map_err(failed)?;
-            // The step was taken: a frame that fails to come must not undo that.
+            let step = self.try_step(&action).await.map_err(not_stepped)?;
             let _ = self.fetch_frame().await;
             Ok(step)
         })

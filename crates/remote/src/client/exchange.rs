@@ -37,6 +37,24 @@ pub enum ClientError {
 }
 
 impl ClientError {
+    /// Whether the server may have done all the same what was asked.
+    pub fn is_uncertain(&self) -> bool {
+        match self {
+            ClientError::Transport(_) | ClientError::NotJson { .. } | ClientError::Reply(_) => true,
+            // A proxy's word for a server that did not answer it.
+            ClientError::Status { status, .. } => matches!(status, 502 | 504),
+        }
+    }
+
+    /// Whether another try may find the server ready.
+    fn is_passing(&self) -> bool {
+        matches!(
+            self,
+            ClientError::Transport(TransportError::Unreachable { .. })
+                | ClientError::Status { status: 503, .. }
+        )
+    }
+
     /// Whether `catch_http_errors` catches it: timeouts, error statuses, replies that are no JSON.
     pub(super) fn is_caught(&self) -> bool {
         matches!(
@@ -48,6 +66,9 @@ impl ClientError {
     }
 }
 
+/// The pause before a second try, in seconds; each further one is twice as long.
+const FIRST_PAUSE: f64 = 0.25;
+
 /// How a client reaches its server.
 #[derive(Clone)]
 pub(super) struct Exchange {
@@ -57,12 +78,40 @@ pub(super) struct Exchange {
 
 impl Exchange {
     pub async fn get(&self, endpoint: &'static str) -> Result<Json, ClientError> {
-        self.send(Method::Get, endpoint, None).await
+        self.send_again(Method::Get, endpoint, None).await
     }
 
+    /// For what may be done twice.
     pub async fn post(&self, endpoint: &'static str, body: &Json) -> Result<Json, ClientError> {
-        self.send(Method::Post, endpoint, Some(body.to_python_text()))
-            .await
+        let body = Some(body.to_python_text());
+        self.send_again(Method::Post, endpoint, body).await
+    }
+
+    /// For what must not be done twice.
+    pub async fn post_once(
+        &self,
+        endpoint: &'static str,
+        body: &Json,
+    ) -> Result<Json, ClientError> {
+        let body = Some(body.to_python_text());
+        self.send(Method::Post, endpoint, body).await
+    }
+
+    async fn send_again(
+        &self,
+        method: Method,
+        endpoint: &'static str,
+        body: Option<String>,
+    ) -> Result<Json, ClientError> {
+        let mut pause = FIRST_PAUSE;
+        for _ in 0..self.options.retries {
+            match self.send(method, endpoint, body.clone()).await {
+                Err(error) if error.is_passing() => self.transport.pause(pause).await,
+                answered => return answered,
+            }
+            pause *= 2.0;
+        }
+        self.send(method, endpoint, body).await
     }
 
     async fn send(

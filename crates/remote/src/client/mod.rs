@@ -9,7 +9,7 @@ mod environment;
 mod exchange;
 
 pub use dataset::TaskDatasetClient;
-pub use environment::TaskEnvironmentClient;
+pub use environment::{Frames, TaskEnvironmentClient};
 pub use exchange::ClientError;
 
 use volary_core::json::Text;
@@ -31,6 +31,9 @@ pub struct ClientOptions {
     pub catch_http_errors: bool,
     /// Whether a reset closes the environment that it replaces. The original does not.
     pub close_replaced: bool,
+    /// How often a request is sent once more that found no server or a busy one. Steps never are:
+    /// they might be taken twice. The original tries once.
+    pub retries: u32,
 }
 
 impl ClientOptions {
@@ -42,6 +45,7 @@ impl ClientOptions {
             api_key: None,
             catch_http_errors: false,
             close_replaced: false,
+            retries: 0,
         }
     }
 }
