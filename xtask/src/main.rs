@@ -36,7 +36,8 @@ Usage: cargo xtask <command>
   build    leave a static site in dist/
   bench    measure, and print one table
              --only <part>   one part; may be repeated
-  ci       what must hold before a change goes in: format, lints, layers, tests
+  ci       what must hold before a change goes in
+             --only <stage>  format, lint-native, lint-wasm, layers, sources or test
   doctor   say what is here, what is missing and what would be done about it
 
 What is missing is installed on first use, inside target/tools where possible.
@@ -44,7 +45,9 @@ VOLARY_CHROMIUM names a browser for the tests other than the one that is found."
 
 fn main() -> ExitCode {
     match command() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        // What is wrong has been said, and the count of it is to be the last line.
+        Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("\nerror: {error:#}");
             ExitCode::FAILURE
@@ -52,13 +55,14 @@ fn main() -> ExitCode {
     }
 }
 
-fn command() -> Result<()> {
+/// Does what is asked for, and says whether all was well.
+fn command() -> Result<bool> {
     let mut line = lexopt::Parser::from_env();
     let name = match line.next()? {
         Some(Value(name)) => name.string()?,
         Some(Short('h') | Long("help")) | None => {
             println!("{HELP}");
-            return Ok(());
+            return Ok(true);
         }
         Some(other) => return Err(other.unexpected().into()),
     };
@@ -68,24 +72,25 @@ fn command() -> Result<()> {
         match (name.as_str(), argument) {
             (_, Short('h') | Long("help")) => {
                 println!("{HELP}");
-                return Ok(());
+                return Ok(true);
             }
             ("serve", Long("port")) => serve.port = line.value()?.parse()?,
             ("serve", Long("open")) => serve.open = true,
             ("serve", Long("dev")) => serve.dev = true,
-            ("test" | "bench", Long("only")) => only.push(line.value()?.string()?),
+            ("test" | "bench" | "ci", Long("only")) => only.push(line.value()?.string()?),
             (_, other) => return Err(other.unexpected().into()),
         }
     }
     let project = Project::here()?;
     match name.as_str() {
-        "serve" => serve::serve(&project, &serve),
-        "test" => test::test(&project, &only),
-        "build" => page::build(&project),
-        "bench" => bench::bench(&project, &only),
-        "ci" => ci::ci(&project),
-        "doctor" => doctor::doctor(&project),
-        dev::HOOK => dev::open_policy(),
+        "serve" => serve::serve(&project, &serve)?,
+        "test" => return test::test(&project, &only),
+        "build" => page::build(&project)?,
+        "bench" => return bench::bench(&project, &only),
+        "ci" => return ci::ci(&project, &only),
+        "doctor" => doctor::doctor(&project)?,
+        dev::HOOK => dev::open_policy()?,
         other => bail!("there is no command `{other}`\n\n{HELP}"),
     }
+    Ok(true)
 }
