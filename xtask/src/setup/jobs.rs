@@ -45,7 +45,7 @@ pub fn run(jobs: Vec<Job<'_>>) -> Result<()> {
                     open.retain(|(other, _)| *other != name);
                     match outcome {
                         Ok(()) => eprintln!("  {name}: done ({:.0?})", start.elapsed()),
-                        Err(error) => failures.push(format!("{name}: {error:#}")),
+                        Err(error) => failures.push(format!("{name} {error:#}")),
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => line.show(&open, start.elapsed()),

@@ -13,7 +13,7 @@ mod original;
 pub mod quietly;
 mod wasm_std;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
 pub use cargo_tools::{Trunk, WasmBindgen};
 pub use chromium::Chromium;
@@ -71,30 +71,35 @@ pub fn ensure(project: &Project, needs: &[&dyn Need]) -> Result<()> {
 
 /// Installs what is missing, and does another job meanwhile if there is something to wait for.
 pub fn ensure_beside(project: &Project, needs: &[&dyn Need], job: Option<Job<'_>>) -> Result<()> {
-    let mut beside = Vec::new();
-    let mut asked = Vec::new();
-    for need in needs.iter().filter(|need| need.find(project).is_none()) {
-        match need.remedy(project) {
-            Remedy::Ask => asked.push(request(*need)),
-            Remedy::Install { how, lane } => {
-                eprintln!(
-                    "Missing: {}, which {}. Now: {how}.",
-                    need.name(),
-                    need.reason()
-                );
-                let work = Job {
-                    name: need.name(),
-                    work: Box::new(|status| install(*need, project, status)),
-                };
-                match lane {
-                    Lane::System => jobs::run(vec![work])?,
-                    Lane::Project => beside.push(work),
-                }
-            }
-        }
-    }
+    let missing: Vec<(&dyn Need, Remedy)> = needs
+        .iter()
+        .filter(|need| need.find(project).is_none())
+        .map(|need| (*need, need.remedy(project)))
+        .collect();
+    // Before anything is installed: nobody wants to wait and be told then.
+    let asked: Vec<String> = missing
+        .iter()
+        .filter(|(_, remedy)| matches!(remedy, Remedy::Ask))
+        .map(|(need, _)| request(*need))
+        .collect();
     if !asked.is_empty() {
         bail!("{}", asked.join("\n"));
+    }
+    let mut beside = Vec::new();
+    for (need, remedy) in missing {
+        let Remedy::Install { how, lane } = remedy else {
+            continue;
+        };
+        let name = need.name();
+        eprintln!("Missing: {name}, which {}. Now: {how}.", need.reason());
+        let work = Job {
+            name,
+            work: Box::new(move |status| install(need, project, status)),
+        };
+        match lane {
+            Lane::System => jobs::run(vec![work])?,
+            Lane::Project => beside.push(work),
+        }
     }
     if !beside.is_empty() {
         beside.extend(job);
@@ -104,12 +109,14 @@ pub fn ensure_beside(project: &Project, needs: &[&dyn Need], job: Option<Job<'_>
 }
 
 fn install(need: &dyn Need, project: &Project, status: &Status) -> Result<()> {
-    need.install(project, status)
-        .with_context(|| format!("it could not be installed. {}", need.by_hand()))?;
-    need.find(project).with_context(|| {
+    if let Err(error) = need.install(project, status) {
         let hand = need.by_hand();
-        format!("it was installed, and yet it is not found. {hand}")
-    })?;
+        bail!("could not be installed. {hand}\n\nWhat went wrong: {error:#}");
+    }
+    if need.find(project).is_none() {
+        let hand = need.by_hand();
+        bail!("was installed, and yet it is not found. {hand}");
+    }
     Ok(())
 }
 

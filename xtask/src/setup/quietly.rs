@@ -39,6 +39,7 @@ impl Status {
 pub fn quietly(command: &mut Command, limit: Option<Duration>, status: &Status) -> Result<()> {
     let words = line(command);
     let mut child = command
+        .env("RUST_BACKTRACE", "0")
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
