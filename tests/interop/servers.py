@@ -1,0 +1,100 @@
+"""Servers to talk to: ours, as a program, and the original's, in a thread."""
+
+import contextlib
+import functools
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import types
+from pathlib import Path
+
+import uvicorn
+
+ROOT = Path(__file__).parents[2]
+CARGO = os.environ.get("CARGO", "cargo")
+
+# aviary.envs.gsm8k imports `datasets` for its downloads, which nothing here uses.
+sys.modules.setdefault("datasets", types.ModuleType("datasets"))
+sys.modules["datasets"].load_dataset = None
+
+
+@functools.cache
+def build(package, *what):
+    """Builds a program of the project; gives its path."""
+    command = [CARGO, "build", "-q", "-p", package, *what]
+    subprocess.run(command, cwd=ROOT, check=True)
+    done = subprocess.run(
+        [*command, "--message-format=json"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    messages = map(json.loads, done.stdout.splitlines())
+    programs = [m["executable"] for m in messages if m.get("executable")]
+    assert len(programs) == 1, programs
+    return programs[0]
+
+
+def our_program():
+    return build("volary-server", "--bin", "volary-server")
+
+
+@contextlib.contextmanager
+def ours(*arguments, log=subprocess.DEVNULL):
+    """Our server on a free port; gives its address."""
+    command = [our_program(), "--port", "0", *map(str, arguments)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as server:
+        try:
+            yield server.stdout.readline().split()[-1]
+        finally:
+            server.terminate()
+            assert server.wait(30) == 0
+
+
+@contextlib.contextmanager
+def theirs(dataset, api_key=None):
+    """The original's server of a dataset on a free port; gives its address."""
+    from aviary.core import TaskDatasetServer
+
+    app = TaskDatasetServer(dataset, api_key=api_key).app
+    config = uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    deadline = time.monotonic() + 30
+    while not server.started:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join(30)
+
+
+def calculators(tasks):
+    """The original's calculators of (question, answer) pairs, as a dataset."""
+    from aviary.core import TaskDataset
+    from aviary.envs.gsm8k import CalculatorEnv
+
+    class Calculators(TaskDataset):
+        def __len__(self):
+            return len(tasks)
+
+        def get_new_env_by_idx(self, idx):
+            question, answer = tasks[idx]
+            return CalculatorEnv(problem_id=str(idx), problem=question, answer=answer)
+
+    return Calculators()
+
+
+def write_gsm8k(path, tasks):
+    """The same tasks as a file for our server."""
+    lines = ({"question": q, "answer": f"#### {a}"} for q, a in tasks)
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return path
