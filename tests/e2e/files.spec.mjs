@@ -118,7 +118,7 @@ for (const [what, bytes] of [
       await playground.alert.waitFor();
       await playground.says("2 steps", "done");
       assert.deepEqual(await playground.messages().allInnerTexts(), texts);
-      await page.getByRole("button", { name: "Dismiss" }).click();
+      await playground.alert.getByRole("button", { name: "Dismiss" }).click();
       await playground.alert.waitFor({ state: "hidden" });
     }));
 }

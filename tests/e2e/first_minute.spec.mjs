@@ -37,7 +37,7 @@ test("the hint goes when it is dismissed", () =>
     const playground = new Playground(page);
     await playground.ready();
     const hint = page.getByRole("complementary", { name: "First steps" });
-    await playground.button("Dismiss the hint").click();
+    await hint.getByRole("button", { name: /Dismiss/ }).click();
     await hint.waitFor({ state: "hidden" });
   }));
 

@@ -18,7 +18,11 @@ test("everything comes from the page's own folder, once", () =>
     for (const url of files) assert.ok(url.startsWith(HOME), url);
     const wasm = files.filter((url) => url.endsWith(".wasm"));
     assert.equal(wasm.length, 1, wasm.join(" "));
-    assert.equal(new Set(files).size, files.length, `loaded twice: ${files.join(" ")}`);
+    // The worker runs the same two scripts as the page, which the browser has in its cache by then.
+    const again = files.filter((url, place) => files.indexOf(url) !== place);
+    const scripts = /\/(start|volary)(-[0-9a-f]+)?\.js$/;
+    assert.deepEqual(again.filter((url) => !scripts.test(url)), [], "loaded twice");
+    assert.equal(new Set(again).size, again.length, "loaded three times");
   }));
 
 test("the policy forbids what the page does not need", () =>
