@@ -34,6 +34,11 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
+/// What a program prints, without the end of the line; the user sees its errors.
+pub fn output_aloud(command: &mut Command) -> Result<String> {
+    output(command.stderr(Stdio::inherit()))
+}
+
 /// Runs a program whose output the user sees, and hands over every line of it as well.
 /// Says whether the program was satisfied.
 pub fn watch(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> {

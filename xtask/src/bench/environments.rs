@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result};
 
-use super::Row;
+use super::{Row, number};
 use crate::http::Site;
 use crate::project::Project;
 use crate::run::{self, output};
@@ -53,7 +53,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     RATES
         .iter()
         .map(|(key, what)| {
-            let (ours, theirs) = (rate(&ours, key)?, rate(&theirs, key)?);
+            let (ours, theirs) = (number(&ours, key)?, number(&theirs, key)?);
             Ok(Row {
                 what: (*what).to_owned(),
                 ours: format!("{ours:.0}"),
@@ -85,27 +85,4 @@ fn build(project: &Project) -> Result<()> {
     run::run(optimise.arg(&bound).arg(&bound))?;
     let empty = "<!doctype html><title>Benchmark</title><link rel=icon href=data:,>";
     fs::write(folder.join("index.html"), empty).context("cannot write the benchmark's page")
-}
-
-/// The number under a key of a flat JSON object, as both scripts print it.
-fn rate(json: &str, key: &str) -> Result<f64> {
-    let after = json
-        .split_once(&format!("\"{key}\":"))
-        .map(|(_, after)| after.trim_start());
-    let number = after.and_then(|after| after.split([',', '}']).next());
-    let found = number.and_then(|number| number.trim().parse().ok());
-    found.with_context(|| format!("no rate `{key}` in {json}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::rate;
-
-    #[test]
-    fn rates_are_found() {
-        let json = r#"{"a": 12.5, "b":7}"#;
-        assert_eq!(rate(json, "a").ok(), Some(12.5));
-        assert_eq!(rate(json, "b").ok(), Some(7.0));
-        assert!(rate(json, "c").is_err());
-    }
 }

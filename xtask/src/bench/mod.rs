@@ -3,10 +3,10 @@
 //! A part is one file here: a name, what it needs, and a function that gives rows. All figures of a
 //! part are measured in the same run on the same machine.
 
-mod bundle;
 mod environments;
+mod first_load;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::project::Project;
 
@@ -29,7 +29,7 @@ pub struct Row {
 type Part = fn(&Project) -> Result<Vec<Row>>;
 
 const PARTS: [(&str, Part); 2] = [
-    ("bundle", bundle::measure),
+    ("first-load", first_load::measure),
     ("environments", environments::measure),
 ];
 
@@ -66,4 +66,27 @@ fn table(rows: &[Row]) -> String {
         )
     }));
     lines.join("\n")
+}
+
+/// The number under a key of a flat JSON object, as the scripts print it.
+fn number(json: &str, key: &str) -> Result<f64> {
+    let after = json
+        .split_once(&format!("\"{key}\":"))
+        .map(|(_, after)| after.trim_start());
+    let number = after.and_then(|after| after.split([',', '}']).next());
+    let found = number.and_then(|number| number.trim().parse().ok());
+    found.with_context(|| format!("no number `{key}` in {json}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_are_found() {
+        let json = r#"{"a": 12.5, "b":7}"#;
+        assert_eq!(number(json, "a").ok(), Some(12.5));
+        assert_eq!(number(json, "b").ok(), Some(7.0));
+        assert!(number(json, "c").is_err());
+    }
 }
