@@ -37,6 +37,10 @@ pub enum Command {
 }
 
 /// What a worker says.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "an event is read, taken apart and gone; none is kept"
+)]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// An episode begins: everything but its steps, and frame 0 if it has frames.

@@ -203,11 +203,7 @@ impl Host {
             }
         };
         let count = outcome.episodes.len();
-        let mut notes: Vec<_> = outcome
-            .notes
-            .into_iter()
-            .map(|note| note.text.into())
-            .collect();
+        let mut notes: Vec<_> = outcome.notes.into_iter().map(|note| note.text).collect();
         if count > 1 {
             notes.push(format!("There are {count} episodes; the first one is shown.").into());
         }
