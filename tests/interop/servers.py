@@ -4,6 +4,7 @@ import contextlib
 import functools
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -43,16 +44,29 @@ def our_program():
     return build("volary-server", "--bin", "volary-server")
 
 
+def start_ours(*arguments, port=0, log=subprocess.DEVNULL):
+    """Starts our server; gives its process and its address."""
+    command = [our_program(), "--port", str(port), *map(str, arguments)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
+    return server, server.stdout.readline().split()[-1]
+
+
 @contextlib.contextmanager
 def ours(*arguments, log=subprocess.DEVNULL):
     """Our server on a free port; gives its address."""
-    command = [our_program(), "--port", "0", *map(str, arguments)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True) as server:
+    server, url = start_ours(*arguments, log=log)
+    with server:
         try:
-            yield server.stdout.readline().split()[-1]
+            yield url
         finally:
             server.terminate()
             assert server.wait(30) == 0
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
 
 
 @contextlib.contextmanager

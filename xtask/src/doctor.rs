@@ -7,14 +7,15 @@ use anyhow::Result;
 
 use crate::project::Project;
 use crate::setup::{
-    Chromium, Need, Node, Original, Playwright, Remedy, Trunk, WasmBindgen, WasmOpt, WasmStd,
+    Chromium, HaProxy, Need, Node, Original, Playwright, Remedy, Trunk, WasmBindgen, WasmOpt,
+    WasmStd,
 };
 
 /// Says what is here, what is missing, and what would be done about it.
 pub fn doctor(project: &Project) -> Result<()> {
     let wasm_bindgen = WasmBindgen::locked(project)?;
     let page: [&dyn Need; 5] = [&WasmStd, &Node, &Trunk, &wasm_bindgen, &WasmOpt];
-    let tests: [&dyn Need; 3] = [&Chromium, &Playwright, &Original];
+    let tests: [&dyn Need; 4] = [&Chromium, &Playwright, &Original, &HaProxy];
     let mut report = String::from("To build and serve the page:\n");
     let mut missing = tell(project, &page, &mut report)?;
     report += "\nTo test and measure it, besides:\n";

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::count::Count;
 use crate::http::Site;
 use crate::project::Project;
-use crate::setup::{self, Chromium, Node, Original, Playwright};
+use crate::setup::{self, Chromium, HaProxy, Node, Original, Playwright};
 use crate::{page, run};
 
 /// The page must work under any prefix, so this is where the tests meet it.
@@ -65,6 +65,9 @@ fn golden(project: &Project) -> Result<Count> {
 
 fn interop(project: &Project) -> Result<Count> {
     setup::ensure(project, &[&Original])?;
+    if HaProxy::can_be_had(project) {
+        setup::ensure(project, &[&HaProxy])?;
+    }
     let python = Original::python(project);
     let mut pytest = project.command(&python);
     pytest

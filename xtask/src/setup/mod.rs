@@ -6,6 +6,7 @@
 mod cargo_tools;
 mod chromium;
 mod debian;
+mod haproxy;
 mod jobs;
 mod node;
 mod npm;
@@ -17,6 +18,7 @@ use anyhow::{Result, bail};
 
 pub use cargo_tools::{Trunk, WasmBindgen};
 pub use chromium::Chromium;
+pub use haproxy::HaProxy;
 pub use jobs::Job;
 pub use node::Node;
 pub use npm::{Playwright, WasmOpt};
