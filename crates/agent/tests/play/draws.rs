@@ -1,3 +1,5 @@
+//! Arguments drawn from schemas fit them, always.
+
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use volary_agent::draw::draw_object;

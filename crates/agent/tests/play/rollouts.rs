@@ -1,3 +1,5 @@
+//! Whole episodes under policies: limits, ends, cancelling.
+
 use std::rc::Rc;
 
 use volary_agent::{Cancel, Limits, Oracle, PolicyError, RandomPolicy, Runner, Scripted, rollout};

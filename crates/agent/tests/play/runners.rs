@@ -1,3 +1,5 @@
+//! Runners: opening, stepping, replaying, checking a record.
+
 use std::rc::Rc;
 
 use futures_util::FutureExt;

@@ -1,3 +1,5 @@
+//! Scripts as people write them: read, refused with the place at fault, written again.
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use volary_agent::Scripted;

@@ -1,3 +1,5 @@
+//! The calculator: rewards, ends, tolerances, its view and its oracle.
+
 use volary_core::view::{Block, Tone};
 use volary_core::{Json, Message, Object, json, object};
 

@@ -1,3 +1,5 @@
+//! The counter, up to its end and beyond.
+
 use volary_core::view::Block;
 use volary_core::{Frame, json, object};
 

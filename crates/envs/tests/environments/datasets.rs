@@ -1,3 +1,5 @@
+//! Task datasets: word problems, GSM8K lines, dummies without end.
+
 use std::collections::BTreeSet;
 use std::rc::Rc;
 

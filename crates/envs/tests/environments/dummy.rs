@@ -1,3 +1,5 @@
+//! The dummy: its options, its tools, what it keeps and shows.
+
 use volary_core::view::Block;
 use volary_core::{Message, json, object};
 

@@ -1,3 +1,5 @@
+//! The environment that misbehaves does so only as asked.
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 

@@ -1,3 +1,5 @@
+//! The hands, whole and broken.
+
 use volary_core::view::{Block, Shape, Tone};
 use volary_core::{json, object};
 

@@ -1,3 +1,5 @@
+//! What the registry says of each environment holds.
+
 use std::rc::Rc;
 
 use volary_core::clock::Standstill;

@@ -1,3 +1,5 @@
+//! The slow environment, on a clock that is not.
+
 use std::time::Duration;
 
 use volary_core::view::Block;

@@ -1,3 +1,5 @@
+//! What a diff says is what changed.
+
 use proptest::prelude::*;
 use volary_core::json::Json;
 use volary_trace::diff::{

@@ -1,3 +1,5 @@
+//! Frames come back as they went in, at little cost.
+
 use proptest::prelude::*;
 use volary_core::Frame;
 use volary_core::json::Json;

@@ -1,3 +1,5 @@
+//! No bytes make an import panic; what was exported is imported.
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use volary_core::Frame;

@@ -1,3 +1,5 @@
+//! Episodes in our own format come back as they were.
+
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;

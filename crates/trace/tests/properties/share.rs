@@ -1,3 +1,5 @@
+//! Links come back as what they were made from, or say why not.
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use volary_core::json::Json;

@@ -11,147 +11,14 @@ use std::sync::Arc;
 use volary_core::Tool;
 use volary_core::json::{Json, Object, Text};
 use volary_core::tool::Parameter;
-use volary_macros::{ToolParameter, tool};
+use volary_macros::tool;
 
-/// What it looks like.
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-#[tool(rename_all = "snake_case")]
-enum Color {
-    Red,
-    DarkGreen,
-}
+mod types;
 
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-enum Level {
-    #[tool(value = 1)]
-    Low,
-    #[tool(value = 10)]
-    High,
-}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-enum Mixed {
-    #[tool(value = 1)]
-    Number,
-    #[tool(rename = "text")]
-    Text,
-}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-enum Only {
-    One,
-}
-
-/// A place on the map.
-///
-/// North is up.
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-struct Point {
-    /// How far east.
-    x: i64,
-    /// How far north,
-    /// from the river.
-    #[tool(default = 2)]
-    y: i64,
-    #[tool(default)]
-    label: Option<String>,
-    #[tool(default = Color::Red)]
-    color: Color,
-    #[tool(rename = "recordId")]
-    record_id: f64,
-}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-struct Tree {
-    value: i64,
-    #[tool(default)]
-    children: Vec<Tree>,
-}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-struct Empty {}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-#[tool(tag = "kind")]
-enum Pet {
-    /// Goes its own way.
-    #[tool(rename = "cat")]
-    Cat {
-        #[tool(default = 9)]
-        lives: i64,
-    },
-    #[tool(rename = "dog")]
-    Dog {
-        /// What it hears on.
-        name: String,
-        owner: Option<Point>,
-    },
-    #[tool(rename = "gold_fish")]
-    Fish,
-}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-struct Meters(f64);
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-#[tool(inline, rename_all = "lowercase")]
-enum Mode {
-    Fast,
-    Careful,
-}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-#[tool(inline)]
-enum OnlyText {
-    #[tool(rename = "only")]
-    Only,
-}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-#[tool(inline)]
-enum LevelValue {
-    #[tool(value = 1)]
-    Low,
-    #[tool(value = 2)]
-    High,
-}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-#[tool(inline)]
-enum MixedValue {
-    #[tool(value = 1)]
-    One,
-    #[tool(rename = "many")]
-    Many,
-}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-#[tool(inline)]
-enum True {
-    #[tool(value = true)]
-    True,
-}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-#[tool(untagged)]
-enum Amount {
-    Number(i64),
-    Text(String),
-}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-#[tool(untagged)]
-enum Place {
-    Point(Point),
-    Text(String),
-}
-
-#[derive(Clone, Debug, PartialEq, ToolParameter)]
-#[tool(untagged)]
-enum AnyNumber {
-    Float(f64),
-    Integer(i64),
-}
+use types::{
+    Amount, AnyNumber, Color, Empty, Level, LevelValue, Meters, Mixed, MixedValue, Mode, Only,
+    OnlyText, Pet, Place, Point, Tree, True,
+};
 
 struct State;
 
@@ -354,7 +221,7 @@ fn tools() -> Vec<Arc<Tool>> {
 
 #[test]
 fn schemas_equal_those_of_aviary() {
-    let recorded = Json::parse(include_str!("data/schemas.json")).unwrap();
+    let recorded = Json::parse(include_str!("../data/schemas.json")).unwrap();
     let recorded = recorded.as_object().unwrap();
     let tools = tools();
     let names: BTreeSet<&str> = tools.iter().map(|tool| &*tool.info.name).collect();
