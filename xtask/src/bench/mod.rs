@@ -5,6 +5,7 @@
 
 mod environments;
 mod first_load;
+mod server;
 
 use anyhow::{Context, Result, bail};
 
@@ -28,9 +29,10 @@ pub struct Row {
 
 type Part = fn(&Project) -> Result<Vec<Row>>;
 
-const PARTS: [(&str, Part); 2] = [
+const PARTS: [(&str, Part); 3] = [
     ("first-load", first_load::measure),
     ("environments", environments::measure),
+    ("server", server::measure),
 ];
 
 /// Measures every part, or those that are named, prints the table, and says whether all aims are met.

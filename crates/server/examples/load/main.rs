@@ -20,6 +20,8 @@ enum Part {
     Step,
     /// Starts, resets and closes
     Cycle,
+    /// Whole episodes again and again, and how memory is early and at the end
+    Soak,
     /// Opens environments, says what they cost, and closes them
     Open,
 }
@@ -59,6 +61,10 @@ async fn main() -> anyhow::Result<()> {
     let mut latencies = match options.part {
         Part::Step => spread(&options, options.environments, steps).await?,
         Part::Cycle => spread(&options, options.environments, cycles).await?,
+        Part::Soak => {
+            tokio::spawn(look_early(options.clone()));
+            spread(&options, options.environments, episodes).await?
+        }
         Part::Open => return open(&options).await,
     };
     let elapsed = start.elapsed().as_secs_f64();
@@ -155,6 +161,33 @@ async fn cycles(mut connection: Connection, limit: Duration) -> anyhow::Result<V
         }
     }
     Ok(latencies)
+}
+
+/// Whole episodes; each step counts.
+async fn episodes(mut connection: Connection, limit: Duration) -> anyhow::Result<Vec<Duration>> {
+    let mut latencies = Vec::new();
+    let began = Instant::now();
+    while began.elapsed() < limit {
+        let id = start(&mut connection).await?;
+        let named = format!(r#"{{"env_id":"{id}"}}"#);
+        connection.ask(&post("/reset", &named)).await?;
+        let step = post("/step", &format!(r#"{{"env_id":"{id}","action":{STORY}}}"#));
+        for _ in 0..EPISODE / 10 {
+            let sent = Instant::now();
+            connection.ask(&step).await?;
+            latencies.push(sent.elapsed());
+        }
+        connection.ask(&post("/close", &named)).await?;
+    }
+    Ok(latencies)
+}
+
+/// Says how much memory the server has after the first quarter.
+async fn look_early(options: Options) {
+    tokio::time::sleep(Duration::from_secs_f64(options.seconds / 4.0)).await;
+    if let Some(Ok(bytes)) = options.pid.map(resident_bytes) {
+        println!("early_resident_bytes {bytes}");
+    }
 }
 
 async fn start(connection: &mut Connection) -> anyhow::Result<String> {
