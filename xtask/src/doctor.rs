@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::project::Project;
 use crate::setup::{
-    Chromium, HaProxy, Need, Node, Original, Playwright, Remedy, Trunk, WasmBindgen, WasmOpt,
+    Chromium, HaProxy, Need, Node, Original, Playwright, Remedy, Sdks, Trunk, WasmBindgen, WasmOpt,
     WasmStd,
 };
 
@@ -15,7 +15,7 @@ use crate::setup::{
 pub fn doctor(project: &Project) -> Result<()> {
     let wasm_bindgen = WasmBindgen::locked(project)?;
     let page: [&dyn Need; 5] = [&WasmStd, &Node, &Trunk, &wasm_bindgen, &WasmOpt];
-    let tests: [&dyn Need; 4] = [&Chromium, &Playwright, &Original, &HaProxy];
+    let tests: [&dyn Need; 5] = [&Chromium, &Playwright, &Original, &HaProxy, &Sdks];
     let mut report = String::from("To build and serve the page:\n");
     let mut missing = tell(project, &page, &mut report)?;
     report += "\nTo test and measure it, besides:\n";

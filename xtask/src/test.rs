@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use crate::count::Count;
 use crate::http::Site;
 use crate::project::Project;
-use crate::setup::{self, Chromium, HaProxy, Node, Original, Playwright};
+use crate::setup::{self, Chromium, HaProxy, Node, Original, Playwright, Sdks};
 use crate::{page, run};
 
 /// The page must work under any prefix, so this is where the tests meet it.
@@ -72,8 +72,22 @@ fn interop(project: &Project) -> Result<Count> {
     let mut pytest = project.command(&python);
     pytest
         .args(["-m", "pytest", "-p", "no:cacheprovider", "tests/interop"])
+        .arg("--ignore=tests/interop/providers")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("VOLARY_PYTHON", &python);
+    let mut count = tally(&mut pytest)?;
+    count += providers(project)?;
+    Ok(count)
+}
+
+/// The wire formats of model providers, by the providers' own SDKs and by servers that speak them.
+fn providers(project: &Project) -> Result<Count> {
+    setup::ensure(project, &[&Sdks, &Node, &Playwright])?;
+    let mut pytest = project.command(Sdks::python(project));
+    pytest
+        .args(["-m", "pytest", "-p", "no:cacheprovider"])
+        .arg("tests/interop/providers")
+        .env("PYTHONDONTWRITEBYTECODE", "1");
     tally(&mut pytest)
 }
 

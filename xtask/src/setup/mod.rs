@@ -12,6 +12,7 @@ mod node;
 mod npm;
 mod original;
 pub mod quietly;
+mod sdks;
 mod wasm_std;
 
 use anyhow::{Result, bail};
@@ -23,6 +24,7 @@ pub use jobs::Job;
 pub use node::Node;
 pub use npm::{Playwright, WasmOpt};
 pub use original::Original;
+pub use sdks::Sdks;
 pub use wasm_std::WasmStd;
 
 use crate::project::Project;

@@ -63,16 +63,16 @@ fn wasm_opt() -> &'static str {
     }
 }
 
-/// Playwright and axe, as `tests/package-lock.json` fixes them.
+/// Playwright, axe and a mock of model providers, as `tests/package-lock.json` fixes them.
 pub struct Playwright;
 
 impl Need for Playwright {
     fn name(&self) -> String {
-        "Playwright and axe".to_owned()
+        "Playwright, axe and aimock".to_owned()
     }
 
     fn reason(&self) -> &'static str {
-        "drive a browser in tests"
+        "drive a browser in tests, and play model providers"
     }
 
     fn find(&self, project: &Project) -> Option<String> {
@@ -83,7 +83,7 @@ impl Need for Playwright {
 
     fn remedy(&self, _: &Project) -> Remedy {
         Remedy::Install {
-            how: "npm ci in tests/, 5 MB".to_owned(),
+            how: "npm ci in tests/, 17 MB".to_owned(),
             lane: Lane::Project,
         }
     }

@@ -89,7 +89,7 @@ print(m.version('fhaviary'))";
 }
 
 /// A Python that is recent enough and can make virtual environments.
-fn bare(project: &Project) -> Option<&'static str> {
+pub(super) fn bare(project: &Project) -> Option<&'static str> {
     let ask = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
     ["python3", "python"]
         .into_iter()

@@ -31,12 +31,12 @@ pub enum Finish {
 }
 
 impl Finish {
-    /// From OpenAI's word.
+    /// From OpenAI's word, or from those that compatible servers use for the same.
     pub fn from_word(word: &str) -> Self {
         match word {
-            "stop" => Finish::Stop,
-            "tool_calls" | "function_call" => Finish::ToolCalls,
-            "length" | "model_length" => Finish::Length,
+            "stop" | "eos" | "eos_token" | "stop_sequence" | "end_turn" => Finish::Stop,
+            "tool_calls" | "function_call" | "tool_call" | "tool_use" => Finish::ToolCalls,
+            "length" | "model_length" | "max_tokens" => Finish::Length,
             "content_filter" => Finish::ContentFilter,
             other => Finish::Other(other.into()),
         }

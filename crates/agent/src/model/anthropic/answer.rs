@@ -3,9 +3,9 @@
 
 use volary_core::json::{Json, Object, Text, read};
 
-use crate::model::complaint::Complaint;
 use crate::model::draft::Draft;
 use crate::model::lenient::{count, some_text, text};
+use crate::model::openai_chat::completion::in_band_error;
 use crate::model::sse::SseEvent;
 use crate::model::{Answer, Delta, Finish, ModelError, StreamReader, Usage};
 
@@ -13,7 +13,7 @@ const FORMAT: &str = "an Anthropic message";
 
 /// Reads a whole message.
 pub(super) fn read_message(body: &Json) -> Result<Answer, ModelError> {
-    if let Some(error) = reported(body) {
+    if let Some(error) = in_band_error(body) {
         return Err(error);
     }
     let Some(blocks) = body.get("content").and_then(Json::as_list) else {
@@ -39,19 +39,6 @@ fn malformed(reason: impl Into<Text>) -> ModelError {
         format: FORMAT,
         reason: reason.into(),
     }
-}
-
-fn reported(body: &Json) -> Option<ModelError> {
-    body.get("error").filter(|error| !error.is_null())?;
-    let complaint = Complaint::of(body)?;
-    Some(ModelError::Reported {
-        transient: matches!(
-            complaint.code.as_deref(),
-            Some("overloaded_error" | "rate_limit_error" | "api_error" | "timeout_error")
-        ),
-        message: complaint.message,
-        code: complaint.code,
-    })
 }
 
 /// Reads message events.
@@ -93,7 +80,9 @@ impl StreamReader for MessageStream {
             }
             "message_stop" => self.finished = true,
             "error" => {
-                return Err(reported(&value).unwrap_or_else(|| malformed("an error without text.")));
+                return Err(
+                    in_band_error(&value).unwrap_or_else(|| malformed("an error without text."))
+                );
             }
             _ => {}
         }

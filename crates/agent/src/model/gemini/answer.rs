@@ -48,7 +48,8 @@ fn malformed(reason: impl Into<Text>) -> ModelError {
 #[derive(Default)]
 pub(super) struct ContentStream {
     draft: Draft,
-    /// There was a candidate.
+    /// There was a piece, and in any of them a candidate.
+    begun: bool,
     answered: bool,
     finish_word: Option<String>,
     /// The parts as they came, plain texts joined: to go back if any is signed.
@@ -84,6 +85,7 @@ impl StreamReader for ContentStream {
     fn finish(&mut self) -> Result<Answer, ModelError> {
         match self.finish_word {
             Some(_) => Ok(self.partial()),
+            None if self.begun && !self.answered => Err(not_one_choice(0)),
             None => Err(ModelError::Cut),
         }
     }
@@ -100,6 +102,7 @@ impl ContentStream {
                 reason: format!("the request was blocked ({reason}).").into(),
             });
         }
+        self.begun = true;
         if let Some(model) = some_text(chunk, "modelVersion") {
             self.draft.answer.model = Some(model);
         }
@@ -170,7 +173,8 @@ impl Piece {
 fn finish(word: Option<&str>, answer: &Answer) -> Finish {
     match word {
         None | Some("STOP") if answer.calls.is_empty() => Finish::Stop,
-        None | Some("STOP") => Finish::ToolCalls,
+        // `FUNCTION_CALL` is said by servers that speak Google's form, not by Google.
+        None | Some("STOP" | "FUNCTION_CALL") => Finish::ToolCalls,
         Some("MAX_TOKENS" | "CONTINUATION") => Finish::Length,
         Some(
             "SAFETY"

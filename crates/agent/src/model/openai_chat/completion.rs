@@ -149,15 +149,28 @@ pub(in crate::model) fn usage(value: &Json) -> Option<Usage> {
     })
 }
 
-/// An error that came with a success status.
+/// An error that came with a success status: under `error`, or as an object that says it is one.
 pub(in crate::model) fn in_band_error(body: &Json) -> Option<ModelError> {
-    let error = body.get("error").filter(|error| !error.is_null())?;
+    let under_error = body.get("error").filter(|error| !error.is_null());
+    if under_error.is_none() && text(body, "object") != "error" {
+        return None;
+    }
     let complaint = Complaint::of(body).unwrap_or_else(|| Complaint {
-        message: error.to_compact_text().into(),
+        message: under_error.unwrap_or(body).to_compact_text().into(),
         ..Complaint::default()
     });
-    let code = complaint.code.as_deref().unwrap_or("").to_lowercase();
-    let status = error.get("code").and_then(Json::as_i64);
+    let status = under_error.and_then(|error| error.get("code")?.as_i64());
+    let word = complaint.code.as_deref().unwrap_or("");
+    Some(ModelError::Reported {
+        message: complaint.message,
+        transient: matches!(status, Some(408 | 429 | 500..=599)) || is_transient(word),
+        code: complaint.code,
+    })
+}
+
+/// Whether a provider's word for an error means that another try may help.
+pub(in crate::model) fn is_transient(word: &str) -> bool {
+    let word = word.to_lowercase();
     let words = [
         "rate_limit",
         "overloaded",
@@ -165,14 +178,10 @@ pub(in crate::model) fn in_band_error(body: &Json) -> Option<ModelError> {
         "timeout",
         "unavailable",
         "exhausted",
+        "api_error",
     ];
-    Some(ModelError::Reported {
-        message: complaint.message,
-        transient: matches!(status, Some(408 | 429 | 500..=599))
-            || matches!(code.as_str(), "408" | "429" | "500" | "502" | "503" | "529")
-            || words.iter().any(|word| code.contains(word)),
-        code: complaint.code,
-    })
+    matches!(word.as_str(), "408" | "429" | "500" | "502" | "503" | "529")
+        || words.iter().any(|known| word.contains(known))
 }
 
 /// As aviary says it.

@@ -8,7 +8,7 @@ use super::output::{begin_call, close, malformed, read_items, read_response};
 use crate::model::complaint::Complaint;
 use crate::model::draft::Draft;
 use crate::model::lenient::{list, text};
-use crate::model::openai_chat::completion::in_band_error;
+use crate::model::openai_chat::completion::{in_band_error, is_transient};
 use crate::model::sse::SseEvent;
 use crate::model::{Answer, Delta, ModelError, StreamReader};
 
@@ -131,7 +131,7 @@ fn reported(value: &Json) -> ModelError {
         let code = text(value, "code");
         ModelError::Reported {
             message: complaint.message,
-            transient: matches!(code, "rate_limit_exceeded" | "server_error"),
+            transient: is_transient(code),
             code: (!code.is_empty()).then(|| code.into()),
         }
     })
