@@ -3,6 +3,7 @@
 //! A part is one file here: a name, what it needs, and a function that gives rows. All figures of a
 //! part are measured in the same run on the same machine.
 
+mod codecs;
 mod environments;
 mod first_load;
 mod server;
@@ -29,10 +30,11 @@ pub struct Row {
 
 type Part = fn(&Project) -> Result<Vec<Row>>;
 
-const PARTS: [(&str, Part); 3] = [
+const PARTS: [(&str, Part); 4] = [
     ("first-load", first_load::measure),
     ("environments", environments::measure),
     ("server", server::measure),
+    ("codecs", codecs::measure),
 ];
 
 /// Measures every part, or those that are named, prints the table, and says whether all aims are met.

@@ -62,7 +62,7 @@ impl Need for Sdks {
             return Remedy::Ask;
         }
         Remedy::Install {
-            how: "pip install, in a virtual environment of the project, 150 MB".to_owned(),
+            how: "pip install, in a virtual environment of the project, 200 MB".to_owned(),
             lane: Lane::Project,
         }
     }
