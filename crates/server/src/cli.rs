@@ -13,92 +13,105 @@ use crate::dataset::read_arguments;
 use crate::options::ServerOptions;
 use crate::origin;
 
+const SERVED: &str = "What is served";
+const CONNECT: &str = "Who can connect";
+const LIMITS: &str = "Limits";
+const LOGS: &str = "Logs";
+
+const EXAMPLES: &str = "\
+Examples:
+  volary-server
+      word problems with a calculator, for this machine alone
+  volary-server --dataset counter --cors-origin https://you.github.io
+      another environment, and a page from elsewhere may play it
+  volary-server --gsm8k test.jsonl --host 0.0.0.0 --api-key secret --serve-page dist
+      a file of problems and the page itself, for everybody who knows the key";
+
 /// Serves the environments of a task dataset over HTTP, as aviary's TaskDatasetServer does.
 ///
-/// Try it: `volary-server --dataset calculator`, then connect Volary's page or aviary's
-/// TaskDatasetClient to http://127.0.0.1:8041.
+/// Start it, then connect aviary's TaskDatasetClient, or Volary's page, to the address that it says.
 #[derive(Clone, Debug, Parser)]
-#[command(version, max_term_width = 100)]
+#[command(version, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Cli {
     /// What to serve: a dataset (word_problems, gsm8k, dummy) or an environment (calculator, counter, …)
-    #[arg(long, default_value = "calculator", value_name = "NAME")]
+    #[arg(long, default_value = "calculator", value_name = "NAME", help_heading = SERVED)]
     pub dataset: String,
 
     /// Arguments of the dataset, or the configuration of the environment, as a JSON object
-    #[arg(long, value_name = "JSON", value_parser = arguments, default_value = "{}")]
+    #[arg(long, value_name = "JSON", value_parser = arguments, default_value = "{}", help_heading = SERVED)]
     pub arguments: Object,
 
     /// Serve this file instead: JSON Lines of `question` and `answer`, as GSM8K has them
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["dataset", "arguments"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dataset", "arguments"], help_heading = SERVED)]
     pub gsm8k: Option<PathBuf>,
 
     /// Whatever is random in the environments follows from this number
-    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    #[arg(long, default_value_t = 0, value_name = "NUMBER", help_heading = SERVED)]
     pub seed: u64,
 
     /// The address to listen on. Others than this machine can connect only if you name a public one, such as 0.0.0.0
-    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS")]
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS", help_heading = CONNECT)]
     pub host: IpAddr,
 
     /// The port to listen on; 0 takes a free one
-    #[arg(long, default_value_t = DEFAULT_PORT)]
+    #[arg(long, default_value_t = DEFAULT_PORT, help_heading = CONNECT)]
     pub port: u16,
 
     /// The key that every request must carry in its X-API-Key header
-    #[arg(
-        long,
-        env = "VOLARY_API_KEY",
-        hide_env_values = true,
-        value_name = "KEY"
-    )]
+    #[arg(long, env = "VOLARY_API_KEY", hide_env_values = true, value_name = "KEY", help_heading = CONNECT)]
     pub api_key: Option<String>,
 
     /// Listen on a public address although there is no key: anybody who reaches it can use it
-    #[arg(long)]
+    #[arg(long, help_heading = CONNECT)]
     pub open_to_all: bool,
 
     /// Let pages of this origin call, such as https://you.github.io; may be repeated, `*` is any
-    #[arg(long, value_name = "ORIGIN", value_parser = origin::read)]
+    #[arg(long, value_name = "ORIGIN", value_parser = origin::read, help_heading = CONNECT)]
     pub cors_origin: Vec<String>,
 
     /// Serve the page itself from this folder too, such as dist/, so that no CORS is needed
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", help_heading = SERVED)]
     pub serve_page: Option<PathBuf>,
 
     /// The most environments at once
-    #[arg(long, default_value_t = 100_000, value_name = "NUMBER")]
+    #[arg(long, default_value_t = 100_000, value_name = "NUMBER", help_heading = LIMITS)]
     pub max_envs: usize,
 
     /// Close environments that nobody used for so many seconds; 0 keeps them
-    #[arg(long, default_value_t = 3600.0, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 86_400.0, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = LIMITS)]
     pub idle_timeout: f64,
 
     /// The most seconds for one reset, step or close; an environment that takes longer is lost. 0 waits for ever
-    #[arg(long, default_value_t = 300.0, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
+    #[arg(long, default_value_t = 300.0, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = LIMITS)]
     pub step_timeout: f64,
 
     /// The largest body of a request, in bytes
-    #[arg(long, default_value_t = 16 << 20, value_name = "BYTES")]
+    #[arg(long, default_value_t = 16 << 20, value_name = "BYTES", help_heading = LIMITS)]
     pub max_body: usize,
 
     /// Threads that run environments; one for each core by default
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = LIMITS)]
     pub workers: Option<u16>,
 
     /// Give each environment a thread of its own: costs more, but one that never ends keeps only itself
-    #[arg(long)]
+    #[arg(long, help_heading = LIMITS)]
     pub isolate: bool,
 
     /// Which of several servers behind a proxy this is: the last but one byte of its environments' ids
-    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "NUMBER",
+        help_heading = "Several servers"
+    )]
     pub server_number: u8,
 
     /// Log lines as JSON
-    #[arg(long)]
+    #[arg(long, help_heading = LOGS)]
     pub log_json: bool,
 
     /// Log every request, not only what goes wrong
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = LOGS)]
     pub verbose: bool,
 }
 

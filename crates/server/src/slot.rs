@@ -7,6 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 
 use tokio::sync::oneshot;
 use volary_core::json::{Json, Text};
@@ -69,7 +70,7 @@ impl Slot {
         match self.state.replace(State::Busy) {
             State::Idle(home) => {
                 let slot = Rc::clone(self);
-                tokio::task::spawn_local(async move { slot.work(home, job).await });
+                begin(async move { slot.work(home, job).await });
             }
             State::Busy => {
                 let mut waiting = self.waiting.borrow_mut();
@@ -156,6 +157,17 @@ impl Slot {
             _ => Err(Refusal::Failed(Text::clone(reason))),
         };
         answer(job.reply, outcome);
+    }
+}
+
+/// Works as far as that goes without waiting, which is mostly to the end; a task is made only for
+/// the rest.
+fn begin(work: impl Future<Output = ()> + 'static) {
+    let mut work = Box::pin(work);
+    // Whoever is waited for is told again whom to wake when the task polls.
+    let mut nobody = Context::from_waker(Waker::noop());
+    if work.as_mut().poll(&mut nobody).is_pending() {
+        tokio::task::spawn_local(work);
     }
 }
 
