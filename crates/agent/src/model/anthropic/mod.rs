@@ -5,7 +5,7 @@
 //! demanded and no thinking asked for; newer models think all the same and refuse the demand, which a
 //! [concession](super::concession) mends.
 //!
-//! - [`messages`]: history as messages; [`answer`]: messages and their events to answers.
+//! - `messages`: history as messages; `answer`: messages and their events to answers.
 
 mod answer;
 mod messages;

@@ -5,7 +5,7 @@
 //! would ask for a permission, whether it is online, and what the address looks like. [`diagnose`] makes the
 //! most of it, and says "perhaps" where it must.
 //!
-//! - [`reply`]: what the provider said; [`silence`]: what it means when there was no reply.
+//! - `reply`: what the provider said; `silence`: what it means when there was no reply.
 
 mod reply;
 mod silence;

@@ -4,7 +4,7 @@
 //! keep their parts as an echo. Models from 3 on refuse calls in the history that they did not sign; calls made
 //! by hand, or by another model, then bear the signature that says so.
 //!
-//! - [`contents`]: history as contents; [`answer`]: answers, whole and in pieces.
+//! - `contents`: history as contents; `answer`: answers, whole and in pieces.
 
 mod answer;
 mod contents;

@@ -4,8 +4,8 @@
 //! Compatible servers differ in what they leave out; what is read here is lenient: arguments may be
 //! an object, ids and indexes may be missing, thinking goes by several names.
 //!
-//! - [`messages`]: history as chat messages; Mistral uses it too.
-//! - [`completion`]: whole completions; [`stream`]: chunks.
+//! - `messages`: history as chat messages; Mistral uses it too.
+//! - `completion`: whole completions; `stream`: chunks.
 
 pub(super) mod completion;
 pub(super) mod messages;

@@ -1,7 +1,7 @@
 //! OpenAI Responses. Nothing is stored there (`store: false`), so encrypted reasoning is asked for, and
 //! the items of an answer go back whole with the history, as reasoning models want it.
 //!
-//! - [`input`]: history as input items; [`output`]: responses to answers; [`stream`]: typed events.
+//! - `input`: history as input items; `output`: responses to answers; `stream`: typed events.
 
 mod input;
 mod output;
