@@ -171,7 +171,8 @@ impl Shard {
     fn settle(&self, home: Home, place: Arc<Place>, reply: Reply<Uuid>) {
         let id = self.server.new_id(self.index);
         let order = self.server.started.fetch_add(1, Ordering::Relaxed);
-        let slot = Slot::new(Arc::clone(&self.server), home, place, order);
+        let started = Started { order, id };
+        let slot = Slot::new(Arc::clone(&self.server), home, place, started);
         // Whoever asked may be gone, and then nobody would know the id.
         if !reply.is_closed() && reply.send(Ok(id)).is_ok() {
             self.slots.borrow_mut().insert(id, slot);
@@ -227,8 +228,8 @@ impl Shard {
     fn unused_for(&self, age: f64, used: impl Fn(&Slot) -> f64) -> Vec<Started> {
         let now = (self.server.seconds)();
         let slots = self.slots.borrow();
-        let old = slots.iter().filter(|(_, slot)| now - used(slot) > age);
-        let mut old: Vec<Started> = old.map(started).collect();
+        let old = slots.values().filter(|slot| now - used(slot) > age);
+        let mut old: Vec<Started> = old.map(|slot| slot.started).collect();
         old.sort_unstable();
         old
     }
@@ -263,13 +264,7 @@ impl Shard {
 
     /// The environments that run.
     pub fn running(&self) -> Vec<Started> {
-        self.slots.borrow().iter().map(started).collect()
-    }
-}
-
-fn started((id, slot): (&Uuid, &Rc<Slot>)) -> Started {
-    Started {
-        order: slot.order,
-        id: *id,
+        let slots = self.slots.borrow();
+        slots.values().map(|slot| slot.started).collect()
     }
 }

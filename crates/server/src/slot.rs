@@ -15,6 +15,7 @@ use volary_core::json::{Json, Text};
 use crate::home::{Home, Outcome, Work};
 use crate::refusal::Refusal;
 use crate::server::{Place, Server};
+use crate::shard::Started;
 
 struct Job {
     work: Work,
@@ -40,13 +41,13 @@ pub struct Slot {
     pub last_used: Cell<f64>,
     /// When it last finished work, in seconds.
     pub last_done: Cell<f64>,
-    /// Its place in the order of all starts.
-    pub order: u64,
+    /// When it was started, and its id.
+    pub started: Started,
 }
 
 impl Slot {
     /// A slot for an environment that was just made.
-    pub fn new(server: Arc<Server>, home: Home, place: Arc<Place>, order: u64) -> Rc<Self> {
+    pub fn new(server: Arc<Server>, home: Home, place: Arc<Place>, started: Started) -> Rc<Self> {
         let now = (server.seconds)();
         Rc::new(Slot {
             server,
@@ -55,7 +56,7 @@ impl Slot {
             place: RefCell::new(Some(place)),
             last_used: Cell::new(now),
             last_done: Cell::new(now),
-            order,
+            started,
         })
     }
 
@@ -135,7 +136,7 @@ impl Slot {
     }
 
     fn lose(&self, reply: oneshot::Sender<Outcome>, closing: bool, reason: Text) {
-        tracing::error!(%reason, "environment lost");
+        tracing::error!(id = %self.started.id, %reason, "environment lost");
         self.server.metrics.lost.inc();
         self.state.replace(State::Lost(Text::clone(&reason)));
         if closing {
