@@ -20,12 +20,13 @@ pub fn scroll_top(element: &Element) -> f64 {
     f64::from(element.scroll_top())
 }
 
-/// Scrolls, unless that is where the element is.
-pub fn set_scroll_top(element: &Element, top: f64) {
+/// Scrolls, unless that is where the element is. Gives where it is then: it can't go beyond its ends.
+pub fn set_scroll_top(element: &Element, top: f64) -> f64 {
     let top = top.round() as i32;
     if element.scroll_top() != top {
         element.set_scroll_top(top);
     }
+    scroll_top(element)
 }
 
 /// The height of what is seen of an element that scrolls.
@@ -148,17 +149,15 @@ pub fn submit_form(event: &Event) -> bool {
     form.is_some_and(|form| form.request_submit().is_ok())
 }
 
-/// Shows a dialog above everything else.
-pub fn show_dialog(dialog: &HtmlDialogElement) {
-    if !dialog.open() {
-        // Fails only for a dialog that is open, or is not on the page (yet): nothing to show then.
+/// Shows a dialog above everything else, or closes it: the focus then goes back to where it was.
+pub fn show_dialog(dialog: &Element, open: bool) {
+    let Some(dialog) = dialog.dyn_ref::<HtmlDialogElement>() else {
+        return;
+    };
+    if open && !dialog.open() {
+        // Fails only for a dialog that is not on the page (yet): nothing to show then.
         let _ = dialog.show_modal();
-    }
-}
-
-/// Closes a dialog; the focus goes back to where it was.
-pub fn close_dialog(dialog: &HtmlDialogElement) {
-    if dialog.open() {
+    } else if !open && dialog.open() {
         dialog.close();
     }
 }
