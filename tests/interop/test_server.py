@@ -53,10 +53,10 @@ def answer_of(line):
 def test_an_episode_of_every_word_problem():
     lines = [json.loads(line) for line in PROBLEMS.read_text().splitlines()]
 
-    async def play(url):
+    async def play(url, step):
         dataset = TaskDatasetClient(server_url=url)
         assert len(dataset) == len(lines)
-        for index, line in enumerate(lines):
+        for index, line in list(enumerate(lines))[::step]:
             environment = dataset.get_new_env_by_idx(index)
             opening, tools, steps = await episode(
                 environment,
@@ -68,9 +68,10 @@ def test_an_episode_of_every_word_problem():
             assert [step[1:] for step in steps] == [(0.0, False, False), (1.0, True, False)]
             assert isinstance(steps[0][0][0], ToolResponseMessage)
 
-    for name in ["word_problems", "calculator"]:
+    # The calculator has the same problems.
+    for name, step in [("word_problems", 1), ("calculator", 10)]:
         with ours("--dataset", name) as url:
-            asyncio.run(play(url))
+            asyncio.run(play(url, step))
 
 
 def test_an_episode_of_a_file_of_problems(tmp_path):

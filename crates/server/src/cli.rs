@@ -50,7 +50,7 @@ pub struct Cli {
     pub seed: u64,
 
     /// The address to listen on. Others than this machine can connect only if you name a public one, such as 0.0.0.0
-    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS", help_heading = CONNECT)]
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS", value_parser = host, help_heading = CONNECT)]
     pub host: IpAddr,
 
     /// The port to listen on; 0 takes a free one
@@ -117,6 +117,15 @@ pub struct Cli {
 
 fn arguments(text: &str) -> Result<Object, String> {
     read_arguments(text).map_err(|error| error.to_string())
+}
+
+/// The one name that everybody types, and addresses.
+fn host(text: &str) -> Result<IpAddr, String> {
+    if text == "localhost" {
+        return Ok(Ipv4Addr::LOCALHOST.into());
+    }
+    let unfit = "an address is needed, such as 127.0.0.1 (this machine) or 0.0.0.0 (everybody)";
+    text.parse().map_err(|_| unfit.into())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -72,14 +72,16 @@ pub fn listen(
             move || async move {
                 let shard = Shard::open(index, Arc::clone(&server), commands);
                 let _ = opened.send(shard.as_ref().map(|_| ()).map_err(ToString::to_string));
+                drop(opened);
                 if let Ok(shard) = shard {
                     work(shard, server, connections, app, stopped).await;
                 }
             },
         )?;
     }
+    drop(opened);
     for _ in &given {
-        if let Err(error) = opening.recv().context("A worker ended.")? {
+        if let Err(error) = opening.recv().context("A worker could not begin.")? {
             bail!("A worker could not open its dataset: {error}");
         }
     }

@@ -1,6 +1,6 @@
 //! The program: reads the command line, listens, and stops when it is told to.
 
-use std::net::TcpListener;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
 
 use anyhow::Context;
 use clap::Parser;
@@ -40,7 +40,11 @@ fn main() -> anyhow::Result<()> {
     let address = socket.local_addr()?;
     let listening = listen(socket, &server, commands, &app)?;
     // On standard output, for people and for programs that wait for it.
-    println!("Serving {} on http://{address}", cli.served());
+    println!("Serving {} on http://{}", cli.served(), reached(address));
+    if address.ip().is_unspecified() {
+        let port = address.port();
+        tracing::info!("others reach it at http://<this machine's name or address>:{port}");
+    }
     wait_for_the_end()?;
     tracing::info!("stopping: every environment is closed first; once more stops at once");
     std::thread::spawn(|| {
@@ -52,6 +56,16 @@ fn main() -> anyhow::Result<()> {
         tracing::warn!("a worker did not end in time");
     }
     Ok(())
+}
+
+/// An address that can be connected to from here.
+fn reached(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
 }
 
 fn log(cli: &Cli) {

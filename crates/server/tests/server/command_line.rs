@@ -65,6 +65,8 @@ fn a_public_address_needs_a_key_or_force() {
         "--open-to-all",
     ]));
     assert_eq!(open.connection.get("/info").status, 200);
+    let mut local = listening(&mut program(&["--host", "localhost", "--port", "0"]));
+    assert_eq!(local.connection.get("/info").status, 200);
     let mut keyed = program(&["--host", "0.0.0.0", "--port", "0"]);
     let mut keyed = listening(keyed.env("VOLARY_API_KEY", "k"));
     assert_eq!(keyed.connection.get("/info").status, 403);
@@ -90,6 +92,7 @@ fn what_does_not_fit_is_said_before_anybody_connects() {
         (&["--gsm8k", "/nowhere.jsonl"], "/nowhere.jsonl"),
         (&["--cors-origin", "you.github.io"], "https://you.github.io"),
         (&["--serve-page", "/nowhere"], "index.html"),
+        (&["--host", "somewhere"], "127.0.0.1"),
         (&["--step-timeout", "-1"], "seconds"),
         (&["--workers", "0"], "workers"),
         (&["--server-number", "256"], "server-number"),

@@ -1,5 +1,7 @@
 //! The server over real sockets: each test starts its own on a free port of this machine.
 
+#![cfg(test)]
+
 mod bodies;
 mod closing;
 mod command_line;
