@@ -6,10 +6,10 @@ use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 use volary_core::Frame;
 
-use super::erased::{dynamic, flag, shown, words};
+use super::erased::{flag, shown, words};
 use super::icon::{Glyph, hidden_name, icon};
 use super::json_text::token_class;
-use super::markup::{El, ElementRef, all, el};
+use super::markup::{El, ElementRef, all, el, keyed, nothing};
 use super::text::{folded_text, inert, inert_in};
 use crate::projection::text::count_text;
 use crate::projection::tree::{Changes, Expansion, Mark, Row, RowKind, SLICE, rows};
@@ -37,62 +37,88 @@ pub fn FrameTree(
         let past = previous.as_ref().zip(changes.as_ref());
         rows(&frame, past, &expansion.read())
     });
-    // The one row that the Tab key leads to.
-    let current = RwSignal::new(0_usize);
+    // The path of the row to which the Tab key leads: the first one, until a reader goes elsewhere.
+    let chosen = RwSignal::new(String::new());
+    let current = words(move || {
+        let chosen = chosen.get();
+        rows.with(|rows| {
+            let known = rows.iter().any(|row| row.path == chosen);
+            let first = rows.first().filter(|_| !known);
+            first.map(|row| row.path.clone()).unwrap_or(chosen)
+        })
+    });
     let tree = ElementRef::new();
-
-    let act = move |place: usize| {
-        let row = rows.with_untracked(|rows| rows.get(place).cloned());
-        match row.map(|row| (row.path, row.kind)) {
-            Some((path, RowKind::Branch { open, .. } | RowKind::LongText { open, .. })) => {
-                expansion.update(|expansion| expansion.set(&path, !open));
+    let focus = move |place: usize| {
+        // A row that changed stands on the page by then.
+        shell::timers::next_frame(move || {
+            if let Some(tree) = tree.try_get_untracked().flatten() {
+                shell::element::focus_child(&tree, place);
             }
-            Some((_, RowKind::More { parent, .. })) => {
-                expansion.update(|expansion| expansion.show_more(&parent));
-            }
-            Some((_, RowKind::Leaf { .. })) | None => {}
+        });
+    };
+    let act = move |row: &Row| match &row.kind {
+        RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => {
+            expansion.update(|expansion| expansion.set(&row.path, !open));
         }
+        RowKind::More { parent, .. } => expansion.update(|expansion| expansion.show_more(parent)),
+        RowKind::Leaf { .. } => {}
+    };
+    let row_at = move |path: &str| {
+        rows.with_untracked(|rows| {
+            let place = rows.iter().position(|row| row.path == path)?;
+            Some((place, rows.get(place)?.clone()))
+        })
     };
     let clicked = move |click: MouseEvent| {
         // A click on a control within a row, or one that selects text, is none on the row.
-        if let Some(place) = shell::element::plain_click_on(&click, "data-row") {
-            current.set(place);
-            act(place);
+        let path = shell::element::plain_click_on(&click, "data-path");
+        if let Some((place, row)) = path.and_then(|path| row_at(&path)) {
+            act(&row);
+            chosen.set(row.path);
+            focus(place);
         }
     };
     let pressed = move |press: KeyboardEvent| {
-        let at = current.get_untracked();
+        let Some((at, row)) = row_at(&current.get_untracked()) else {
+            return;
+        };
         let Some(reaction) = rows.with_untracked(|rows| reaction(rows, at, &press.key())) else {
             return;
         };
         press.prevent_default();
         match reaction {
-            Reaction::Act => act(at),
+            Reaction::Act => {
+                act(&row);
+                focus(at);
+            }
             Reaction::Go(to) => {
-                current.set(to);
-                if let Some(tree) = tree.get_untracked() {
-                    shell::element::focus_child(&tree, to);
-                }
+                let path = rows.with_untracked(|rows| rows.get(to).map(|row| row.path.clone()));
+                chosen.set(path.unwrap_or_default());
+                focus(to);
             }
         }
     };
-    let drawn = dynamic(move || {
-        rows.with(|rows| {
-            let rows = rows.iter().enumerate();
-            all(rows
-                .map(|(place, row)| tree_row(place, row, current))
-                .collect())
+    // The keys of the rows that stand on the page, or are about to.
+    let drawn = StoredValue::new(Vec::<u64>::new());
+    let draw = move |key: u64| {
+        let place = drawn.with_value(|keys| keys.iter().position(|known| *known == key));
+        rows.with_untracked(|rows| match place.and_then(|place| rows.get(place)) {
+            Some(row) => tree_row(row, current),
+            None => nothing(),
         })
-    });
+    };
+    let keys = move || {
+        let keys: Vec<u64> = rows.with(|rows| rows.iter().map(Row::key).collect());
+        drawn.set_value(keys.clone());
+        keys
+    };
     let empty = flag(move || rows.with(Vec::is_empty));
+    let nothing_there = || {
+        let words = "This environment shows no state.";
+        el("p").class("faint").child(words).view()
+    };
     all(vec![
-        shown(
-            move || empty.get(),
-            || {
-                let words = "This environment shows no state.";
-                el("p").class("faint").child(words).view()
-            },
-        ),
+        shown(move || empty.get(), nothing_there),
         el("div")
             .class("tree")
             .attr("hidden", empty)
@@ -101,7 +127,7 @@ pub fn FrameTree(
             .element_ref(tree)
             .on("click", clicked)
             .on("keydown", pressed)
-            .child(drawn)
+            .child(keyed(keys, draw))
             .view(),
     ])
 }
@@ -117,10 +143,7 @@ enum Reaction {
 fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
     let row = rows.get(at)?;
     let last = rows.len() - 1;
-    let open = match &row.kind {
-        RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => Some(*open),
-        RowKind::Leaf { .. } | RowKind::More { .. } => None,
-    };
+    let open = row.open();
     Some(match key {
         "ArrowDown" => Reaction::Go(last.min(at + 1)),
         "ArrowUp" => Reaction::Go(at.saturating_sub(1)),
@@ -141,11 +164,8 @@ fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
     })
 }
 
-fn tree_row(place: usize, row: &Row, current: RwSignal<usize>) -> AnyView {
-    let open = match &row.kind {
-        RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => Some(*open),
-        RowKind::Leaf { .. } | RowKind::More { .. } => None,
-    };
+fn tree_row(row: &Row, current: Signal<String>) -> AnyView {
+    let open = row.open();
     let mark = match &row.mark {
         Mark::Same => "",
         Mark::Added => " added",
@@ -177,7 +197,11 @@ fn tree_row(place: usize, row: &Row, current: RwSignal<usize>) -> AnyView {
         .child(name)
         .child(row_value(&row.kind))
         .child(row_mark(&row.mark));
-    let tab_index = words(move || if current.get() == place { "0" } else { "-1" }.to_owned());
+    let path = row.path.clone();
+    let tab_index = words(move || {
+        let leads_here = current.with(|current| *current == path);
+        if leads_here { "0" } else { "-1" }.to_owned()
+    });
     el("div")
         .class(format!("tree-row level-{level}{mark}"))
         .attr("role", "treeitem")
@@ -186,7 +210,7 @@ fn tree_row(place: usize, row: &Row, current: RwSignal<usize>) -> AnyView {
         .attr("aria-setsize", row.siblings.to_string())
         .attr("aria-expanded", open.map(|open| open.to_string()))
         .attr("tabindex", tab_index)
-        .attr("data-row", place.to_string())
+        .attr("data-path", row.path.clone())
         .child(line)
         .child(text)
         .view()

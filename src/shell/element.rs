@@ -174,9 +174,9 @@ pub fn focus_child(element: &Element, place: usize) {
     }
 }
 
-/// The number in an attribute of the element that was clicked or that holds what was clicked. `None`
+/// What stands in an attribute of the element that was clicked or that holds what was clicked. `None`
 /// for clicks on buttons and links within it, and for those that end a selection of text.
-pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<usize> {
+pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<String> {
     let selects = web_sys::window()
         .and_then(|window| window.get_selection().ok().flatten())
         .is_some_and(|selection| !selection.is_collapsed());
@@ -193,5 +193,5 @@ pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<usize> {
         return None;
     }
     let holder = target.closest(&format!("[{attribute}]")).ok()??;
-    holder.get_attribute(attribute)?.parse().ok()
+    holder.get_attribute(attribute)
 }

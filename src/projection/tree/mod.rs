@@ -8,6 +8,7 @@ mod change;
 mod walk;
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use volary_core::json::Text;
@@ -58,7 +59,7 @@ impl Expansion {
 }
 
 /// A row of a tree.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Row {
     /// Where the value stands, as a JSON pointer. Unique among the rows.
     pub path: String,
@@ -76,8 +77,26 @@ pub struct Row {
     pub siblings: usize,
 }
 
+impl Row {
+    /// A number for a row with all that it shows: equal numbers, equal rows. Where a row stands does
+    /// not count, so that what is above it may change.
+    pub fn key(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.hash(&mut hasher);
+        hasher.finish()
+    }
+
+    /// Whether it can be opened and closed, and is open.
+    pub fn open(&self) -> Option<bool> {
+        match &self.kind {
+            RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => Some(*open),
+            RowKind::Leaf { .. } | RowKind::More { .. } => None,
+        }
+    }
+}
+
 /// What stands in a row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RowKind {
     /// A value on one line.
     Leaf {
@@ -114,7 +133,7 @@ pub enum RowKind {
 }
 
 /// What changed in a row.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Mark {
     /// Nothing.
     Same,
