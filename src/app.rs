@@ -1,17 +1,15 @@
 //! The layout around every page: header, navigation, alerts, the overlay of keys.
 
-use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use crate::components::erased::{shown, watch};
-use crate::components::markup::{El, all, button, el};
+use crate::components::erased::{pressed, shown, watch};
 use crate::components::theme::Theme;
 use crate::components::{AlertBox, KeyHelp, ThemeSwitch};
-use crate::playground::page::playground_page;
+use crate::playground::page::PlaygroundPage;
 use crate::playground::state::Playground;
 use crate::route::Route;
 use crate::shell::storage::{self, Keep};
-use crate::shell::{appearance, element, files, keys, location};
+use crate::shell::{appearance, files, keys, location};
 
 /// The keys that work, as the overlay lists them.
 const KEYS: &[(&str, &str)] = &[
@@ -28,7 +26,8 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 /// The page.
-pub fn app() -> AnyView {
+#[component]
+pub fn App() -> impl IntoView {
     let playground = Playground::provide();
     // Before anything is drawn: the worker starts while the page does.
     playground.warm_up();
@@ -48,33 +47,43 @@ pub fn app() -> AnyView {
     let help = RwSignal::new(false);
     keys::on_press(move |press| press_key(playground, help, &press));
 
-    all(vec![
-        el("a")
-            .class("skip-link")
-            .attr("href", "#main")
-            .on("click", |event: MouseEvent| {
+    view! {
+        <a
+            class="skip-link"
+            href="#main"
+            on:click=pressed(move |event| {
                 event.prevent_default();
-                element::focus_id("main");
+                crate::shell::element::focus_id("main");
             })
-            .child("Skip to the content")
-            .view(),
-        header(help).view(),
-        el("main")
-            .attr("id", "main")
-            .class("app-main")
-            .attr("tabindex", "-1")
-            .child(playground_page())
-            .view(),
-        el("div")
-            .class("notices")
-            .child(view! { <AlertBox notice=playground.notice/> }.into_any())
-            .view(),
-        drop_overlay(playground),
-        view! { <KeyHelp open=help keys=KEYS/> }.into_any(),
-    ])
+        >
+            "Skip to the content"
+        </a>
+        <Header help=help/>
+        <main id="main" class="app-main" tabindex="-1">
+            <PlaygroundPage/>
+        </main>
+        <div class="notices">
+            <AlertBox notice=playground.notice/>
+        </div>
+        {shown(
+            move || playground.transfer.dragging.get(),
+            || {
+                view! {
+                    <div class="drop-overlay">
+                        <p>
+                            "Drop it: an episode (JSON, Renderer zip) or a GSM8K file (JSONL). It stays in your browser."
+                        </p>
+                    </div>
+                }
+                    .into_any()
+            },
+        )}
+        <KeyHelp open=help keys=KEYS/>
+    }
 }
 
-fn header(help: RwSignal<bool>) -> El {
+#[component]
+fn Header(help: RwSignal<bool>) -> impl IntoView {
     let theme = RwSignal::new(stored_theme());
     watch(move || {
         let name = theme_name(theme.get());
@@ -86,40 +95,26 @@ fn header(help: RwSignal<bool>) -> El {
             None => storage::remove(Keep::Always, "theme"),
         }
     });
-    let home = |text: &'static str| el("a").attr("href", "#/").child(text);
-    let keys = button("icon-button")
-        .attr("aria-label", "Keys")
-        .attr("aria-haspopup", "dialog")
-        .on_click(move || help.set(true))
-        .child("?");
-    el("header")
-        .class("app-header")
-        .child(home("Volary").class("brand"))
-        .child(
-            el("nav")
-                .attr("aria-label", "Main")
-                .child(home("Playground").attr("aria-current", "page")),
-        )
-        .child(
-            el("div")
-                .class("app-actions")
-                .child(keys)
-                .child(view! { <ThemeSwitch theme=theme/> }.into_any()),
-        )
-}
-
-fn drop_overlay(playground: Playground) -> AnyView {
-    shown(
-        move || playground.transfer.dragging.get(),
-        || {
-            let words = "Drop it: an episode (JSON, Renderer zip) or a GSM8K file (JSONL). \
-                         It stays in your browser.";
-            el("div")
-                .class("drop-overlay")
-                .child(el("p").child(words))
-                .view()
-        },
-    )
+    view! {
+        <header class="app-header">
+            <a class="brand" href="#/">"Volary"</a>
+            <nav aria-label="Main">
+                <a href="#/" aria-current="page">"Playground"</a>
+            </nav>
+            <div class="app-actions">
+                <button
+                    type="button"
+                    class="icon-button"
+                    aria-label="Keys"
+                    aria-haspopup="dialog"
+                    on:click=pressed(move |_| help.set(true))
+                >
+                    "?"
+                </button>
+                <ThemeSwitch theme=theme/>
+            </div>
+        </header>
+    }
 }
 
 fn press_key(playground: Playground, help: RwSignal<bool>, press: &keys::KeyPress) -> bool {

@@ -22,7 +22,7 @@ pub fn start() {
         Some(scope) => shell::worker_loop::serve(scope),
         None => {
             shell::rescue::watch();
-            leptos::mount::mount_to_body(app::app);
+            leptos::mount::mount_to_body(app::App);
             shell::rescue::step_back();
         }
     }

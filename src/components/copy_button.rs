@@ -1,11 +1,9 @@
 //! A button that copies a text, and says that it did.
 
-use leptos::ev::Event;
 use leptos::prelude::*;
 
-use super::erased::{dynamic, words};
-use super::icon::{Glyph, hidden_name, icon};
-use super::markup::{all, button, el};
+use super::erased::{self, pointed, pressed};
+use super::icon::{Glyph, Icon};
 use crate::shell;
 
 /// What became of the last copy.
@@ -30,50 +28,39 @@ pub fn CopyButton(
     #[prop(optional)]
     icon_only: bool,
 ) -> impl IntoView {
-    copy_button(text, label, icon_only)
-}
-
-/// Copies a text, which is asked for only when it is needed.
-pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: bool) -> AnyView {
     let copied = RwSignal::new(Copied::NotYet);
-    let copy = move || {
+    let copy = pressed(move |_| {
         let done = Callback::new(move |worked| {
             // The button may be gone by then.
             copied.try_set(if worked { Copied::Yes } else { Copied::No });
         });
         shell::clipboard::copy(text.run(()), done);
-    };
-    let glyph = dynamic(move || {
-        icon(match copied.get() {
-            Copied::NotYet => Glyph::Copy,
-            Copied::Yes => Glyph::Check,
-            Copied::No => Glyph::Warning,
-        })
     });
-    let said = words(move || {
-        let said = match copied.get() {
-            Copied::NotYet => "",
-            Copied::Yes => "Copied",
-            Copied::No => "Not copied: the browser refused",
-        };
-        said.to_owned()
+    let forget = pointed(move |_| copied.set(Copied::NotYet));
+    let glyph = Signal::derive(move || match copied.get() {
+        Copied::NotYet => Glyph::Copy,
+        Copied::Yes => Glyph::Check,
+        Copied::No => Glyph::Warning,
     });
-    let name = match icon_only {
-        true => hidden_name(label),
-        false => label.into_any(),
-    };
-    all(vec![
-        button("quiet small copy-button")
-            .attr("title", icon_only.then_some(label))
-            .on_click(copy)
-            .on("pointerleave", move |_: Event| copied.set(Copied::NotYet))
-            .child(glyph)
-            .child(name)
-            .view(),
-        el("span")
-            .class("copied")
-            .attr("aria-live", "polite")
-            .child(said)
-            .view(),
-    ])
+    let words = erased::label(move || match copied.get() {
+        Copied::NotYet => "",
+        Copied::Yes => "Copied",
+        Copied::No => "Not copied: the browser refused",
+    });
+    view! {
+        <button
+            type="button"
+            class="quiet small copy-button"
+            title=icon_only.then_some(label)
+            on:click=copy
+            on:pointerleave=forget
+        >
+            <Icon glyph />
+            <span class:visually-hidden=icon_only>{label}</span>
+        </button>
+        <span class="copied" aria-live="polite">
+            {words}
+        </span>
+    }
+    .into_any()
 }

@@ -3,14 +3,14 @@
 //! All rows are children of one element, which hears of clicks and keys for all of them.
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
+use leptos::html;
 use leptos::prelude::*;
 use volary_core::Frame;
 
-use super::erased::{flag, shown, words};
-use super::icon::{Glyph, hidden_name, icon};
+use super::erased::{self, dynamic, keyed};
+use super::icon::{Glyph, Icon};
 use super::json_text::token_class;
-use super::markup::{El, ElementRef, all, el, keyed, nothing};
-use super::text::{folded_text, inert, inert_in};
+use super::text::{FoldedText, inert};
 use crate::projection::text::count_text;
 use crate::projection::tree::{Changes, Expansion, Mark, Row, RowKind, SLICE, rows};
 use crate::shell;
@@ -29,107 +29,87 @@ pub fn FrameTree(
     previous: Signal<Option<Frame>>,
 ) -> impl IntoView {
     let expansion = RwSignal::new(Expansion::default());
+    let changes = Memo::new(move |_| {
+        previous.with(|previous| {
+            let previous = previous.as_ref()?;
+            Some(frame.with(|frame| Changes::between(previous, frame)))
+        })
+    });
     let rows = Memo::new(move |_| {
         let (frame, previous) = (frame.read(), previous.read());
-        let changes = previous
-            .as_ref()
-            .map(|previous| Changes::between(previous, &frame));
+        let (changes, expansion) = (changes.read(), expansion.read());
         let past = previous.as_ref().zip(changes.as_ref());
-        rows(&frame, past, &expansion.read())
+        rows(&frame, past, &expansion)
     });
-    // The path of the row to which the Tab key leads: the first one, until a reader goes elsewhere.
-    let chosen = RwSignal::new(String::new());
-    let current = words(move || {
-        let chosen = chosen.get();
-        rows.with(|rows| {
-            let known = rows.iter().any(|row| row.path == chosen);
-            let first = rows.first().filter(|_| !known);
-            first.map(|row| row.path.clone()).unwrap_or(chosen)
-        })
-    });
-    let tree = ElementRef::new();
-    let focus = move |place: usize| {
-        // A row that changed stands on the page by then.
-        shell::timers::next_frame(move || {
-            if let Some(tree) = tree.try_get_untracked().flatten() {
-                shell::element::focus_child(&tree, place);
+    // The one row that the Tab key leads to.
+    let current = RwSignal::new(0_usize);
+    let tree = NodeRef::<html::Div>::new();
+
+    let act = move |place: usize| {
+        let row = rows.with_untracked(|rows| rows.get(place).cloned());
+        match row.map(|row| (row.path, row.kind)) {
+            Some((path, RowKind::Branch { open, .. } | RowKind::LongText { open, .. })) => {
+                expansion.update(|expansion| expansion.set(&path, !open));
             }
-        });
-    };
-    let act = move |row: &Row| match &row.kind {
-        RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => {
-            expansion.update(|expansion| expansion.set(&row.path, !open));
+            Some((_, RowKind::More { parent, .. })) => {
+                expansion.update(|expansion| expansion.show_more(&parent));
+            }
+            Some((_, RowKind::Leaf { .. })) | None => {}
         }
-        RowKind::More { parent, .. } => expansion.update(|expansion| expansion.show_more(parent)),
-        RowKind::Leaf { .. } => {}
-    };
-    let row_at = move |path: &str| {
-        rows.with_untracked(|rows| {
-            let place = rows.iter().position(|row| row.path == path)?;
-            Some((place, rows.get(place)?.clone()))
-        })
     };
     let clicked = move |click: MouseEvent| {
         // A click on a control within a row, or one that selects text, is none on the row.
-        let path = shell::element::plain_click_on(&click, "data-path");
-        if let Some((place, row)) = path.and_then(|path| row_at(&path)) {
-            act(&row);
-            chosen.set(row.path);
-            focus(place);
+        if let Some(place) = shell::element::plain_click_on(&click, "data-row") {
+            current.set(place);
+            act(place);
         }
     };
     let pressed = move |press: KeyboardEvent| {
-        let Some((at, row)) = row_at(&current.get_untracked()) else {
-            return;
-        };
+        let at = current.get_untracked();
         let Some(reaction) = rows.with_untracked(|rows| reaction(rows, at, &press.key())) else {
             return;
         };
         press.prevent_default();
         match reaction {
-            Reaction::Act => {
-                act(&row);
-                focus(at);
-            }
+            Reaction::Act => act(at),
             Reaction::Go(to) => {
-                let path = rows.with_untracked(|rows| rows.get(to).map(|row| row.path.clone()));
-                chosen.set(path.unwrap_or_default());
-                focus(to);
+                current.set(to);
+                if let Some(tree) = tree.get_untracked() {
+                    shell::element::focus_child(&tree, to);
+                }
             }
         }
     };
-    // The keys of the rows that stand on the page, or are about to.
-    let drawn = StoredValue::new(Vec::<u64>::new());
-    let draw = move |key: u64| {
-        let place = drawn.with_value(|keys| keys.iter().position(|known| *known == key));
-        rows.with_untracked(|rows| match place.and_then(|place| rows.get(place)) {
-            Some(row) => tree_row(row, current),
-            None => nothing(),
+    let drawn = move || {
+        let current = current.get();
+        rows.with(|rows| {
+            let current = current.min(rows.len().saturating_sub(1));
+            let rows = rows.iter().enumerate();
+            rows.map(|(place, row)| tree_row(place, row, place == current))
+                .collect_view()
+                .into_any()
         })
     };
-    let keys = move || {
-        let keys: Vec<u64> = rows.with(|rows| rows.iter().map(Row::key).collect());
-        drawn.set_value(keys.clone());
-        keys
-    };
-    let empty = flag(move || rows.with(Vec::is_empty));
-    let nothing_there = || {
-        let words = "This environment shows no state.";
-        el("p").class("faint").child(words).view()
-    };
-    all(vec![
-        shown(move || empty.get(), nothing_there),
-        el("div")
-            .class("tree")
-            .attr("hidden", empty)
-            .attr("role", "tree")
-            .attr("aria-label", "State")
-            .element_ref(tree)
-            .on("click", clicked)
-            .on("keydown", pressed)
-            .child(keyed(keys, draw))
-            .view(),
-    ])
+    let empty = Memo::new(move |_| rows.with(Vec::is_empty));
+    dynamic(move || {
+        if empty.get() {
+            view! { <p class="faint">"This environment shows no state."</p> }.into_any()
+        } else {
+            view! {
+                <div
+                    class="tree"
+                    role="tree"
+                    aria-label="State"
+                    node_ref=tree
+                    on:click=erased::pressed(clicked)
+                    on:keydown=keyed(pressed)
+                >
+                    {dynamic(drawn)}
+                </div>
+            }
+            .into_any()
+        }
+    })
 }
 
 /// What a key does in the tree.
@@ -143,7 +123,10 @@ enum Reaction {
 fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
     let row = rows.get(at)?;
     let last = rows.len() - 1;
-    let open = row.open();
+    let open = match &row.kind {
+        RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => Some(*open),
+        RowKind::Leaf { .. } | RowKind::More { .. } => None,
+    };
     Some(match key {
         "ArrowDown" => Reaction::Go(last.min(at + 1)),
         "ArrowUp" => Reaction::Go(at.saturating_sub(1)),
@@ -164,8 +147,11 @@ fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
     })
 }
 
-fn tree_row(row: &Row, current: Signal<String>) -> AnyView {
-    let open = row.open();
+fn tree_row(place: usize, row: &Row, current: bool) -> AnyView {
+    let open = match &row.kind {
+        RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => Some(*open),
+        RowKind::Leaf { .. } | RowKind::More { .. } => None,
+    };
     let mark = match &row.mark {
         Mark::Same => "",
         Mark::Added => " added",
@@ -174,106 +160,99 @@ fn tree_row(row: &Row, current: Signal<String>) -> AnyView {
         Mark::Inside => " inside",
     };
     let level = row.level.min(MOST_INDENTS);
-    let toggle = match open {
-        Some(true) => el("span")
-            .class("tree-toggle open")
-            .child(icon(Glyph::Chevron)),
-        Some(false) => el("span").class("tree-toggle").child(icon(Glyph::Chevron)),
-        None => el("span").class("tree-toggle"),
-    };
-    let name = (!row.name.is_empty()).then(|| inert_in("span", "tree-name", &row.name));
-    let text = match &row.kind {
-        RowKind::LongText {
-            open: true, text, ..
-        } => {
-            let text = folded_text(text.clone(), RwSignal::default());
-            Some(el("div").class("tree-text").child(text))
-        }
-        _ => None,
-    };
-    let line = el("span")
-        .class("tree-line")
-        .child(toggle)
-        .child(name)
-        .child(row_value(&row.kind))
-        .child(row_mark(&row.mark));
-    let path = row.path.clone();
-    let tab_index = words(move || {
-        let leads_here = current.with(|current| *current == path);
-        if leads_here { "0" } else { "-1" }.to_owned()
-    });
-    el("div")
-        .class(format!("tree-row level-{level}{mark}"))
-        .attr("role", "treeitem")
-        .attr("aria-level", row.level.to_string())
-        .attr("aria-posinset", row.position.to_string())
-        .attr("aria-setsize", row.siblings.to_string())
-        .attr("aria-expanded", open.map(|open| open.to_string()))
-        .attr("tabindex", tab_index)
-        .attr("data-path", row.path.clone())
-        .child(line)
-        .child(text)
-        .view()
+    view! {
+        <div
+            class=format!("tree-row level-{level}{mark}")
+            role="treeitem"
+            attr:aria-level=row.level.to_string()
+            aria-posinset=row.position.to_string()
+            aria-setsize=row.siblings.to_string()
+            aria-expanded=open.map(|open| open.to_string())
+            tabindex=if current { "0" } else { "-1" }
+            data-row=place.to_string()
+        >
+            <span class="tree-line">
+                <span class="tree-toggle" class:open=open == Some(true)>
+                    {open.is_some().then(|| view! { <Icon glyph=Glyph::Chevron /> })}
+                </span>
+                {(!row.name.is_empty())
+                    .then(|| view! { <span class="tree-name" dir="auto">{inert(&row.name)}</span> })}
+                {row_value(&row.kind)}
+                {row_mark(&row.mark)}
+            </span>
+            {match &row.kind {
+                RowKind::LongText { open: true, text, .. } => {
+                    Some(view! { <div class="tree-text"><FoldedText text=text.clone() /></div> })
+                }
+                _ => None,
+            }}
+        </div>
+    }
+    .into_any()
 }
 
-fn row_value(kind: &RowKind) -> Option<El> {
-    Some(match kind {
-        RowKind::Leaf { kind, text } => {
-            let class = format!("tree-value {}", token_class(*kind));
-            el("span")
-                .class(class)
-                .attr("dir", "auto")
-                .child(inert(text))
+fn row_value(kind: &RowKind) -> AnyView {
+    match kind {
+        RowKind::Leaf { kind, text } => view! {
+            <span class=format!("tree-value {}", token_class(*kind)) dir="auto">
+                {inert(text)}
+            </span>
         }
-        RowKind::LongText { open: true, .. } => return None,
-        RowKind::LongText { preview, .. } => {
-            inert_in("span", "tree-value token string cut", preview)
+        .into_any(),
+        RowKind::LongText { open: true, .. } => ().into_any(),
+        RowKind::LongText { preview, .. } => view! {
+            <span class="tree-value token string cut" dir="auto">
+                {inert(preview)}
+            </span>
         }
+        .into_any(),
         RowKind::Branch {
             open: true, count, ..
-        } => el("span").class("tree-count").child(count.clone()),
-        RowKind::Branch { preview, .. } => inert_in("span", "tree-value tree-preview cut", preview),
+        } => view! { <span class="tree-count">{count.clone()}</span> }.into_any(),
+        RowKind::Branch { preview, .. } => view! {
+            <span class="tree-value tree-preview cut" dir="auto">
+                {inert(preview)}
+            </span>
+        }
+        .into_any(),
         RowKind::More { hidden, .. } => {
             let next = count_text((*hidden).min(SLICE));
             let hidden = count_text(*hidden);
-            let words = format!("Show {next} more of {hidden}");
-            el("span").class("tree-more").child(words)
+            view! { <span class="tree-more">{format!("Show {next} more of {hidden}")}</span> }
+                .into_any()
         }
-    })
+    }
 }
 
-fn row_mark(mark: &Mark) -> Option<El> {
-    let marked = el("span").class("tree-mark");
+fn row_mark(mark: &Mark) -> Option<AnyView> {
+    let marked = |word: &'static str| view! { <span class="tree-mark">{word}</span> }.into_any();
     Some(match mark {
         Mark::Same => return None,
-        Mark::Added => marked.child("added"),
-        Mark::Removed => marked.child("removed"),
-        Mark::Inside => el("span")
-            .class("tree-mark dot")
-            .attr("title", "changed inside")
-            .child(hidden_name("changed inside")),
-        Mark::Changed { was } => {
+        Mark::Added => marked("added"),
+        Mark::Removed => marked("removed"),
+        Mark::Inside => view! {
+            <span class="tree-mark dot" title="changed inside">
+                <span class="visually-hidden">"changed inside"</span>
+            </span>
+        }
+        .into_any(),
+        Mark::Changed { was } => view! {
             // A longer one gets a line of its own.
-            let marked = match was.len() {
-                ..=16 => marked,
-                _ => el("span").class("tree-mark past"),
-            };
-            marked
-                .child("changed, was ")
-                .child(inert_in("del", "tree-was", was))
+            <span class="tree-mark" class:past={was.len() > 16}>
+                "changed, was "
+                <del class="tree-was" dir="auto">{inert(was)}</del>
+            </span>
         }
-        Mark::Edited { removed, added } => {
-            let mut marked = el("span").class("tree-mark past").child("changed");
-            if !removed.is_empty() {
-                let removed = inert_in("del", "tree-was", removed);
-                marked = marked.child(", less ").child(removed);
-            }
-            if !added.is_empty() {
-                marked = marked
-                    .child(", new ")
-                    .child(inert_in("ins", "tree-new", added));
-            }
-            marked
+        .into_any(),
+        Mark::Edited { removed, added } => view! {
+            <span class="tree-mark past">
+                "changed"
+                {(!removed.is_empty())
+                    .then(|| view! { ", less "<del class="tree-was" dir="auto">{inert(removed)}</del> })}
+                {(!added.is_empty())
+                    .then(|| view! { ", new "<ins class="tree-new" dir="auto">{inert(added)}</ins> })}
+            </span>
         }
+        .into_any(),
     })
 }

@@ -2,8 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::dialog::dialog;
-use super::markup::el;
+use super::dialog::Dialog;
 
 /// Lists keys and what they do. Where a key works only in some place, that stands after ` in ` or
 /// ` on `.
@@ -14,14 +13,24 @@ pub fn KeyHelp(
     /// Each key with what it does.
     keys: &'static [(&'static str, &'static str)],
 ) -> impl IntoView {
-    let rows = keys.iter().map(|(keys, meaning)| {
-        let place = [" in ", " on "].iter().find_map(|word| keys.find(word));
-        let (key, place) = keys.split_at(place.unwrap_or(keys.len()));
-        el("div")
-            .child(el("dt").child(el("kbd").child(key)).child(place))
-            .child(el("dd").child(*meaning))
-            .view()
-    });
-    let list = el("dl").class("key-list").child(rows.collect::<Vec<_>>());
-    dialog(open, "Keys".to_owned(), list.view())
+    view! {
+        <Dialog open title="Keys">
+            <dl class="key-list">
+                {keys
+                    .iter()
+                    .map(|(keys, meaning)| {
+                        let place = [" in ", " on "].iter().find_map(|word| keys.find(word));
+                        let (key, place) = keys.split_at(place.unwrap_or(keys.len()));
+                        view! {
+                            <div>
+                                <dt><kbd>{key}</kbd>{place}</dt>
+                                <dd>{*meaning}</dd>
+                            </div>
+                        }
+                    })
+                    .collect_view()}
+            </dl>
+        </Dialog>
+    }
+    .into_any()
 }

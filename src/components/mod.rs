@@ -16,7 +16,6 @@ pub mod frame_view;
 pub mod icon;
 pub mod json_text;
 pub mod key_help;
-pub mod markup;
 pub mod pane_jumps;
 pub mod reward_curve;
 pub mod tabs;

@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_trace::Episode;
 
-use super::erased::words;
-use super::markup::{el, path, svg};
+use super::erased::{pressed, words};
 use crate::projection::curve::{Curve, HEIGHT, WIDTH, curve, step_at, x_of_step};
 use crate::projection::summary::reward_text;
 use crate::projection::text::plural;
@@ -35,68 +33,59 @@ pub fn RewardCurve(
             )
         })
     });
-    let here = words(move || episode.with(|episode| reward_at(episode, selected.get())));
-    let here_line = words(move || {
-        let steps = curve.with(|curve| curve.steps);
-        vertical_line(x_of_step(selected.get().min(steps), steps))
+    let here = words(move || {
+        let step = selected.get();
+        let (of_step, total) = episode.with(|episode| {
+            let so_far = episode.steps.get(..step.min(episode.steps.len()));
+            let so_far = so_far.unwrap_or_default();
+            let total: f64 = so_far.iter().filter_map(|step| step.reward()).sum();
+            (so_far.last().and_then(|step| step.reward()), total)
+        });
+        match of_step {
+            Some(reward) => format!(
+                "{} at step {step}, {} so far",
+                reward_text(reward),
+                reward_text(total)
+            ),
+            None if step == 0 => "nothing yet".to_owned(),
+            None => format!("none at step {step}, {} so far", reward_text(total)),
+        }
     });
-    let choose = move |click: MouseEvent| {
+    let x_here = words(move || {
+        let steps = curve.with(|curve| curve.steps);
+        x_of_step(selected.get().min(steps), steps).to_string()
+    });
+    let choose = pressed(move |click| {
         if let Some(place) = shell::element::click_place(&click) {
             selected.set(step_at(place, curve.with_untracked(|curve| curve.steps)));
         }
-    };
+    });
     let of_curve = move |part: fn(&Curve) -> String| words(move || curve.with(part));
-    let line = |class: &'static str, d: Signal<String>| path().class(class).attr("d", d);
-    let drawing = svg()
-        .attr("role", "img")
-        .attr("aria-label", summary)
-        .attr("viewBox", format!("0 0 {WIDTH} {HEIGHT}"))
-        .attr("preserveAspectRatio", "none")
-        .on("click", choose)
-        .child(line("curve-zero", of_curve(|curve| zero_line(curve.zero))))
-        .child(line(
-            "curve-rewards",
-            of_curve(|curve| curve.rewards.clone()),
-        ))
-        .child(line("curve-total", of_curve(|curve| curve.total.clone())))
-        .child(line("curve-points", of_curve(|curve| curve.points.clone())))
-        .child(line("curve-here", here_line));
-    let bound = |class: &'static str, text| el("span").class(class).child(text);
-    let caption = el("figcaption")
-        .child(el("span").class("figure-title").child("Reward"))
-        .child(el("span").class("faint").child(here));
-    let drawing = el("div")
-        .class("curve-box")
-        .child(drawing)
-        .child(bound(
-            "curve-high",
-            of_curve(|curve| reward_text(curve.high)),
-        ))
-        .child(bound("curve-low", of_curve(|curve| reward_text(curve.low))));
-    el("figure")
-        .class("reward-curve")
-        .child(caption)
-        .child(drawing)
-        .view()
-}
-
-fn vertical_line(x: f64) -> String {
-    format!("M{x} 0V{HEIGHT}")
-}
-
-fn zero_line(y: f64) -> String {
-    format!("M0 {y}H{WIDTH}")
-}
-
-/// The reward of a step and the total up to it, in words.
-fn reward_at(episode: &Episode, step: usize) -> String {
-    let so_far = episode.steps.get(..step.min(episode.steps.len()));
-    let so_far = so_far.unwrap_or_default();
-    let total: f64 = so_far.iter().filter_map(|step| step.reward()).sum();
-    let total = reward_text(total);
-    match so_far.last().and_then(|step| step.reward()) {
-        Some(reward) => format!("{} at step {step}, {total} so far", reward_text(reward)),
-        None if step == 0 => "nothing yet".to_owned(),
-        None => format!("none at step {step}, {total} so far"),
+    let zero = of_curve(|curve| curve.zero.to_string());
+    view! {
+        <figure class="reward-curve">
+            <figcaption>
+                <span class="figure-title">"Reward"</span>
+                <span class="faint">{here}</span>
+            </figcaption>
+            <div class="curve-box">
+                <svg
+                    role="img"
+                    aria-label=summary
+                    viewBox=format!("0 0 {WIDTH} {HEIGHT}")
+                    preserveAspectRatio="none"
+                    on:click=choose
+                >
+                    <line class="curve-zero" x1="0" x2=WIDTH.to_string() y1=zero y2=zero />
+                    <path class="curve-rewards" d=of_curve(|curve| curve.rewards.clone()) />
+                    <path class="curve-total" d=of_curve(|curve| curve.total.clone()) />
+                    <path class="curve-points" d=of_curve(|curve| curve.points.clone()) />
+                    <line class="curve-here" x1=x_here x2=x_here y1="0" y2=HEIGHT.to_string() />
+                </svg>
+                <span class="curve-high">{of_curve(|curve| reward_text(curve.high))}</span>
+                <span class="curve-low">{of_curve(|curve| reward_text(curve.low))}</span>
+            </div>
+        </figure>
     }
+    .into_any()
 }

@@ -187,10 +187,18 @@ impl Playground {
 
     /// Says why something can't be done now.
     pub fn refuse(self, refusal: Refusal) {
+        let advice = match refusal {
+            Refusal::Busy => "Wait for it, or press Stop.",
+            Refusal::Over => "Reset, or go back to an earlier step and on from there.",
+            Refusal::NoRecipe | Refusal::Unknown => {
+                "Look at it here, or pick an environment and start an episode of your own."
+            }
+            Refusal::Nothing => "Pick an environment and press Reset.",
+        };
         self.alert(Notice::new(
             "That can't be done now.",
             refusal.to_string(),
-            refusal.advice(),
+            advice,
         ));
     }
 

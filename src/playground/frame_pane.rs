@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::view::{View, ViewInput};
-use volary_core::{AnyMessage, Frame, Json};
+use volary_core::{AnyMessage, Frame};
 use volary_trace::{Ending, Episode};
 
-use super::controls::help;
 use super::state::{Playground, use_playground};
 use crate::components::erased::{shown, words};
-use crate::components::markup::{all, el};
-use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
+use crate::components::{EmptyState, FrameTree, FrameView, RewardCurve};
 
 /// The state of the selected step.
-pub fn frame_pane() -> AnyView {
+#[component]
+pub fn FramePane() -> impl IntoView {
     let playground = use_playground();
     let selected = Memo::new(move |_| playground.selected.get());
     let frame_at = move |step: usize| playground.episode.with(|episode| episode.frames.get(step));
@@ -29,39 +28,43 @@ pub fn frame_pane() -> AnyView {
             .episode
             .with(|episode| view_of(playground, episode, step, &frame, messages))
     });
-    let heading = words(move || match selected.get() {
+    let heading = move || match selected.get() {
         0 => "After the reset".to_owned(),
         step => format!("After step {step}"),
-    });
-    let copied = Callback::new(move |()| {
-        let frame = frame.get_untracked().unwrap_or_default();
-        Json::from(frame.dump()).to_python_text_indented(2)
-    });
-    let state = shown(
-        move || frame.with(Option::is_some),
-        move || {
-            let frame = Signal::derive(move || frame.get().unwrap_or_default());
-            all(vec![
-                view! { <FrameView view=view/> }.into_any(),
-                view! { <FrameTree frame=frame previous=previous/> }.into_any(),
-            ])
-        },
-    );
-    let lack = shown(
-        move || frame.with(Option::is_none),
-        || help("No frame was recorded at this step.").view(),
-    );
-    all(vec![
-        el("div")
-            .class("pane-head")
-            .child(el("h2").child("Frame"))
-            .child(help(heading))
-            .child(view! { <CopyButton text=copied label="Copy"/> }.into_any())
-            .view(),
-        state,
-        lack,
-        view! { <RewardCurve episode=playground.episode selected=playground.selected/> }.into_any(),
-    ])
+    };
+    view! {
+        <section class="pane frame-pane" id="frame-pane" aria-label="Frame">
+            <div class="pane-head">
+                <h2>"Frame"</h2>
+                <p class="help">{words(heading)}</p>
+            </div>
+            {shown(
+                move || frame.with(Option::is_some),
+                move || {
+                    view! {
+                        <FrameView view=view/>
+                        <FrameTree
+                            frame=Signal::derive(move || frame.get().unwrap_or_default())
+                            previous=previous
+                        />
+                    }
+                        .into_any()
+                },
+            )}
+            {shown(
+                move || frame.with(Option::is_none),
+                || {
+                    view! {
+                        <EmptyState title="No frame here">
+                            "No frame was recorded at this step."
+                        </EmptyState>
+                    }
+                        .into_any()
+                },
+            )}
+            <RewardCurve episode=playground.episode selected=playground.selected/>
+        </section>
+    }
 }
 
 /// All messages of an episode in one row, as views want them, and where each step's end. Grows with

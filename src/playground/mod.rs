@@ -7,7 +7,6 @@
 //! - [`transfer`]: export, import, share; [`place`]: the address.
 //! - [`page`] and the panes draw it.
 
-pub mod controls;
 pub mod drive;
 pub mod engine;
 pub mod episode_bar;

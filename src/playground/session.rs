@@ -133,20 +133,6 @@ pub enum Refusal {
     Nothing,
 }
 
-impl Refusal {
-    /// What to do about it.
-    pub const fn advice(self) -> &'static str {
-        match self {
-            Refusal::Busy => "Wait for it, or press Stop.",
-            Refusal::Over => "Reset it, or go on from an earlier step.",
-            Refusal::NoRecipe | Refusal::Unknown => {
-                "Look at it here, or pick an environment and start an episode of your own."
-            }
-            Refusal::Nothing => "Pick an environment and press Reset.",
-        }
-    }
-}
-
 /// The life of the episode in the playground.
 #[derive(Clone, Debug, Default)]
 pub struct Session {

@@ -61,11 +61,6 @@ impl Playground {
         })
     }
 
-    /// What the registry says of the chosen environment.
-    pub fn chosen(self) -> Option<EnvironmentEntry> {
-        self.setup.environment.with(|name| self.entry(name))
-    }
-
     /// Chooses an environment, with its first task if it has tasks, and opens it.
     pub fn begin(self, environment: Option<&str>) {
         let setup = self.setup;

@@ -9,7 +9,7 @@
 //! - [`pretty`]: JSON values as coloured, indented text.
 //! - [`tree`]: frames as rows of a tree with marks of change.
 //! - [`form`]: JSON Schema as a form, what is typed as JSON, with errors.
-//! - [`curve`]: rewards as geometry; [`shapes`] as paths. [`summary`]: an episode in words.
+//! - [`curve`]: rewards as geometry. [`summary`]: an episode in words.
 //! - [`notice`]: what went wrong, why, and what to do.
 
 pub mod content;
@@ -20,7 +20,6 @@ pub mod link;
 pub mod notice;
 pub mod pretty;
 pub mod scroll;
-pub mod shapes;
 pub mod summary;
 pub mod text;
 pub mod transcript;

@@ -25,8 +25,6 @@ pub struct Scroll {
     heights: Heights,
     /// What of the transcript lies above the upper edge.
     top: f64,
-    /// The same as the page has it: it lags behind, and its news are old when they come.
-    on_page: f64,
     /// How much is seen.
     viewport: f64,
     /// Whether the reader is at the end, and wants to stay there.
@@ -39,7 +37,6 @@ impl Default for Scroll {
             index: TranscriptIndex::default(),
             heights: Heights::default(),
             top: 0.0,
-            on_page: 0.0,
             viewport: 600.0,
             follows: true,
         }
@@ -87,17 +84,11 @@ impl Scroll {
         (above, self.heights.total() - self.heights.top(blocks.end))
     }
 
-    /// The page was brought to this place, as close to [`Scroll::top`] as it could be.
-    pub fn shown(&mut self, top: f64) {
-        self.on_page = top;
-    }
-
-    /// The page says that it was scrolled: by the reader, unless that is where it was brought.
+    /// The reader scrolled (or the page confirms what it was told).
     pub fn scrolled(&mut self, top: f64) {
-        if (top - self.on_page).abs() < 1.5 {
+        if (top - self.top).abs() < 1.5 {
             return;
         }
-        self.on_page = top;
         self.follows = top >= self.end() - NEAR_END;
         self.top = top.max(0.0);
     }
@@ -239,19 +230,6 @@ mod tests {
         assert_eq!(scroll.top(), top);
         scroll.reveal(0);
         assert_eq!(scroll.top(), 0.0);
-    }
-
-    #[test]
-    fn late_news_of_an_earlier_place_move_nobody() {
-        let mut scroll = scroll(100);
-        scroll.shown(scroll.top());
-        let end = scroll.top();
-        scroll.reveal(0);
-        scroll.scrolled(end);
-        assert_eq!(scroll.top(), 0.0);
-        scroll.shown(0.0);
-        scroll.scrolled(200.0);
-        assert_eq!(scroll.top(), 200.0);
     }
 
     #[test]

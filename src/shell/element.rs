@@ -20,13 +20,12 @@ pub fn scroll_top(element: &Element) -> f64 {
     f64::from(element.scroll_top())
 }
 
-/// Scrolls, unless that is where the element is. Gives where it is then: it can't go beyond its ends.
-pub fn set_scroll_top(element: &Element, top: f64) -> f64 {
+/// Scrolls, unless that is where the element is.
+pub fn set_scroll_top(element: &Element, top: f64) {
     let top = top.round() as i32;
     if element.scroll_top() != top {
         element.set_scroll_top(top);
     }
-    scroll_top(element)
 }
 
 /// The height of what is seen of an element that scrolls.
@@ -149,15 +148,17 @@ pub fn submit_form(event: &Event) -> bool {
     form.is_some_and(|form| form.request_submit().is_ok())
 }
 
-/// Shows a dialog above everything else, or closes it: the focus then goes back to where it was.
-pub fn show_dialog(dialog: &Element, open: bool) {
-    let Some(dialog) = dialog.dyn_ref::<HtmlDialogElement>() else {
-        return;
-    };
-    if open && !dialog.open() {
-        // Fails only for a dialog that is not on the page (yet): nothing to show then.
+/// Shows a dialog above everything else.
+pub fn show_dialog(dialog: &HtmlDialogElement) {
+    if !dialog.open() {
+        // Fails only for a dialog that is open, or is not on the page (yet): nothing to show then.
         let _ = dialog.show_modal();
-    } else if !open && dialog.open() {
+    }
+}
+
+/// Closes a dialog; the focus goes back to where it was.
+pub fn close_dialog(dialog: &HtmlDialogElement) {
+    if dialog.open() {
         dialog.close();
     }
 }
@@ -174,9 +175,9 @@ pub fn focus_child(element: &Element, place: usize) {
     }
 }
 
-/// What stands in an attribute of the element that was clicked or that holds what was clicked. `None`
+/// The number in an attribute of the element that was clicked or that holds what was clicked. `None`
 /// for clicks on buttons and links within it, and for those that end a selection of text.
-pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<String> {
+pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<usize> {
     let selects = web_sys::window()
         .and_then(|window| window.get_selection().ok().flatten())
         .is_some_and(|selection| !selection.is_collapsed());
@@ -193,5 +194,5 @@ pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<String> {
         return None;
     }
     let holder = target.closest(&format!("[{attribute}]")).ok()??;
-    holder.get_attribute(attribute)
+    holder.get_attribute(attribute)?.parse().ok()
 }

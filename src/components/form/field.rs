@@ -10,9 +10,8 @@ use super::control::{check_box, choice, fixed};
 use super::entries::{list, map};
 use super::nested::{either, group, tuple};
 use super::text_field::text_field;
-use crate::components::erased::{dynamic, maybe_words, words};
-use crate::components::markup::{El, el, nothing};
-use crate::components::text::{inert, inert_in};
+use crate::components::erased::{dynamic, maybe, maybe_words};
+use crate::components::text::inert;
 use crate::projection::form::{Blank, Field, Kind, Place};
 use crate::projection::pretty::one_line;
 
@@ -49,22 +48,11 @@ impl Slot {
         dynamic(move || inert(&label.get()))
     }
 
-    /// Its label, and what stands beside it.
-    pub(super) fn label_row(&mut self, between: AnyView) -> El {
-        let label = el("label").attr("for", self.id()).child(self.name());
-        el("div")
-            .class("field-label")
-            .child(label)
-            .child(el("span").class("field-hint").child(hint(&self.field)))
-            .child(between)
-            .child(self.aside.take())
-    }
-
     /// Its help.
-    pub(super) fn help(&self) -> Option<El> {
+    pub(super) fn help(&self) -> Option<AnyView> {
         let id = format!("{}-help", self.id());
         let help = self.field.help.as_ref()?;
-        Some(inert_in("p", "help", help).attr("id", id))
+        Some(view! { <p class="help" id=id dir="auto">{inert(help)}</p> }.into_any())
     }
 
     /// A slot for a field within.
@@ -113,7 +101,7 @@ fn is_plain_flag(field: &Field) -> bool {
 }
 
 /// What is said beside a label.
-fn hint(field: &Field) -> String {
+pub(super) fn hint(field: &Field) -> String {
     let kind = match &field.kind {
         Kind::Integer => "whole number",
         Kind::Number => "number",
@@ -161,27 +149,24 @@ impl Fault {
         self.reason.with(Option::is_some)
     }
 
-    /// The classes of what holds the field.
-    pub(super) fn class(self, classes: &'static str) -> Signal<String> {
-        words(move || match self.is_there() {
-            true => format!("{classes} invalid"),
-            false => classes.to_owned(),
-        })
+    /// For `class:invalid`.
+    pub(super) fn flag(self) -> Signal<bool> {
+        Signal::derive(move || self.is_there())
     }
 
     /// For `aria-invalid`.
-    pub(super) fn mark(self) -> Signal<Option<String>> {
-        maybe_words(move || self.is_there().then(|| "true".to_owned()))
+    pub(super) fn mark(self) -> Signal<Option<&'static str>> {
+        maybe(move || self.is_there().then_some("true"))
     }
 
     /// The words under the field.
     pub(super) fn words(self) -> AnyView {
         dynamic(move || {
             let id = self.id.with_value(|id| format!("{id}-error"));
-            match self.reason.get() {
-                Some(reason) => inert_in("p", "error", &reason).attr("id", id).view(),
-                None => nothing(),
-            }
+            self.reason
+                .get()
+                .map(|reason| view! { <p class="error" id=id>{inert(&reason)}</p> })
+                .into_any()
         })
     }
 

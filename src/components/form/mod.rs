@@ -18,8 +18,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::erased::{dynamic, words};
-use super::markup::{all, button, el, nothing};
+use super::erased::{dynamic, flag, pressed, words};
 use crate::projection::form::{Draft, Field, Form, Kind, Place, Shape};
 
 /// What all fields of a form share.
@@ -98,46 +97,47 @@ pub fn SchemaForm(
         }
         match &root.kind {
             Kind::Group(fields) if fields.is_empty() => {
-                el("p").class("faint").child("Nothing to fill in.").view()
+                view! { <p class="faint">"Nothing to fill in."</p> }.into_any()
             }
-            Kind::Group(fields) => {
-                let whole = Place::default();
-                let fields = (0..).zip(fields);
-                all(fields
-                    .map(|(step, field)| field::field_view(editor, field, whole.then(step)))
-                    .collect())
-            }
+            Kind::Group(fields) => (0..)
+                .zip(fields)
+                .map(|(step, field)| field::field_view(editor, field, Place::default().then(step)))
+                .collect_view()
+                .into_any(),
             _ => field::field_view(editor, &root, Place::default()),
         }
     });
     let whole_error = dynamic(move || {
         let own = !is_raw.get() && matches!(root.get().0.kind, Kind::Group(_));
         let error = form.with(|form| form.error_at(&Place::default()));
-        match error.filter(|_| own) {
-            Some(error) => el("p").class("error").child(error).view(),
-            None => nothing(),
-        }
+        error
+            .filter(|_| own)
+            .map(|error| view! { <p class="error">{error}</p> })
+            .into_any()
     });
-    let switch = move || {
+    let switch = pressed(move |_| {
         form.update(|form| match form.is_raw() {
             true => _ = form.edit_fields(),
             false => form.edit_raw(),
         });
-    };
-    let mode = button("quiet small")
-        .attr("aria-pressed", words(move || is_raw.get().to_string()))
-        .on_click(switch)
-        .child("Raw JSON");
-    let class = match legend {
-        Some(_) => "schema-form",
-        None => "schema-form bare",
-    };
-    el("fieldset")
-        .class(class)
-        .attr("disabled", disabled)
-        .child(legend.map(|legend| el("legend").child(legend)))
-        .child(fields)
-        .child(whole_error)
-        .child(el("div").class("form-mode").child(mode))
-        .view()
+    });
+    let bare = legend.is_none();
+    view! {
+        <fieldset class="schema-form" class:bare=bare disabled=flag(move || disabled.get())>
+            {legend.map(|legend| view! { <legend>{legend}</legend> })}
+            {fields}
+            {whole_error}
+            <div class="form-mode">
+                <button
+                    type="button"
+                    class="quiet small"
+                    aria-pressed=words(move || is_raw.get().to_string())
+                    on:click=switch
+                >
+                    "Raw JSON"
+                </button>
+            </div>
+        </fieldset>
+    }
+    .into_any()
 }

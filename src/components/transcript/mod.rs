@@ -15,14 +15,13 @@ mod reader;
 use std::ops::Range;
 use std::sync::Arc;
 
-use leptos::ev::Event;
+use leptos::html;
 use leptos::prelude::*;
 use volary_trace::{Ending, Episode};
 
-use super::erased::{dynamic, shown, watch, words};
-use super::icon::{Glyph, icon};
-use super::markup::{ElementRef, button, el, keyed, nothing};
-use super::text::inert_in;
+use super::erased::{self, changed, dynamic, label};
+use super::icon::{Glyph, Icon};
+use super::text::inert;
 use crate::projection::scroll::Scroll;
 use crate::shell;
 use reader::Reader;
@@ -47,8 +46,9 @@ pub fn Transcript(
 ) -> impl IntoView {
     let place = Place::new();
     let reader = Reader::new(episode, selected, can_rewind, on_rewind, place);
+    let log = place.log;
 
-    watch(move || {
+    erased::watch(move || {
         let edition = edition.get();
         episode.with(|episode| {
             place
@@ -69,70 +69,76 @@ pub fn Transcript(
                 true => scroll.to_end(),
                 false => scroll.reveal(step),
             });
-            place.refresh();
+            place.go();
         }
         (step, steps)
     });
-    let sizes = StoredValue::new_local(None);
-    watch(move || {
+    let watch = StoredValue::new_local(None);
+    erased::watch(move || {
         if let (Some(log), Some(list)) = (place.log.get(), place.list.get()) {
             let resized = move || place.lay_out();
-            sizes.set_value(shell::element::watch_size(&[&log, &list], resized));
+            watch.set_value(shell::element::watch_size(&[&log, &list], resized));
         }
     });
 
     let blocks = move || {
         let window = place.window.get();
-        let edition = u64::from(place.edition.get_value()) << 32;
-        window.map(|number| edition | number as u64).collect()
+        let edition = place.edition.get_value();
+        window.map(|place| (edition, place)).collect::<Vec<_>>()
     };
-    let draw = move |key: u64| reader.block((key & u64::from(u32::MAX)) as usize);
-    let live = words(move || if place.follows.get() { "polite" } else { "off" }.to_owned());
+    let live = label(move || if place.follows.get() { "polite" } else { "off" });
+    let away = move || !place.follows.get();
     let to_end = move || {
-        let go = move || {
+        let go = erased::pressed(move |_| {
             place.scroll.update_value(Scroll::to_end);
-            place.refresh();
-        };
-        button("to-end")
-            .on_click(go)
-            .child(icon(Glyph::Down))
-            .child("To the end")
-            .view()
+            place.go();
+        });
+        view! {
+            <button type="button" class="to-end" on:click=go>
+                <Icon glyph=Glyph::Down />
+                "To the end"
+            </button>
+        }
+        .into_any()
     };
-    let list = el("div")
-        .class("transcript-blocks")
-        .element_ref(place.list)
-        .child(keyed(blocks, draw));
-    let log = el("div")
-        .class("transcript-scroll")
-        .attr("role", "log")
-        .attr("aria-label", "Transcript")
-        .attr("aria-live", live)
-        .attr("tabindex", "0")
-        .element_ref(place.log)
-        .on("scroll", move |_: Event| place.scrolled())
-        .child(list);
-    el("div")
-        .class("transcript")
-        .child(log)
-        .child(shown(move || !place.follows.get(), to_end))
-        .child(ending(episode))
-        .view()
+    view! {
+        <div class="transcript">
+            <div
+                class="transcript-scroll"
+                role="log"
+                aria-label="Transcript"
+                aria-live=live
+                tabindex="0"
+                node_ref=log
+                on:scroll=changed(move |_| place.scrolled())
+            >
+                <div class="transcript-blocks" node_ref=place.list>
+                    <For each=blocks key=|key| *key children=move |(_, number)| reader.block(number) />
+                </div>
+            </div>
+            {erased::shown(away, to_end)}
+            {ending(episode)}
+        </div>
+    }
+    .into_any()
 }
 
 /// Why the episode does not go on, unless the last step says so itself.
 fn ending(episode: Signal<Arc<Episode>>) -> AnyView {
+    let ending = Memo::new(move |_| episode.with(|episode| episode.ending.clone()));
     dynamic(move || {
-        let (class, word, reason) = match episode.with(|episode| episode.ending.clone()) {
-            Ending::Open | Ending::Done => return nothing(),
+        let (class, word, reason) = match ending.get() {
+            Ending::Open | Ending::Done => return ().into_any(),
             Ending::Truncated { reason } => ("badge notice", "truncated", reason),
             Ending::Crashed { message } => ("badge bad", "crashed", message),
         };
-        el("p")
-            .class("ending")
-            .child(el("span").class(class).child(word))
-            .child(inert_in("span", "ending-reason", &reason))
-            .view()
+        view! {
+            <p class="ending">
+                <span class=class>{word}</span>
+                <span dir="auto">{inert(&reason)}</span>
+            </p>
+        }
+        .into_any()
     })
 }
 
@@ -144,8 +150,11 @@ struct Place {
     /// The blocks on the page.
     window: RwSignal<Range<usize>>,
     follows: RwSignal<bool>,
-    log: ElementRef,
-    list: ElementRef,
+    /// Whether the reader is being brought somewhere. The browser, left with other blocks, may scroll
+    /// before that is done; it is not the reader who scrolls then.
+    going: StoredValue<bool>,
+    log: NodeRef<html::Div>,
+    list: NodeRef<html::Div>,
 }
 
 impl Place {
@@ -155,18 +164,28 @@ impl Place {
             edition: StoredValue::new(0),
             window: RwSignal::new(0..0),
             follows: RwSignal::new(true),
-            log: ElementRef::new(),
-            list: ElementRef::new(),
+            going: StoredValue::new(false),
+            log: NodeRef::new(),
+            list: NodeRef::new(),
         }
     }
 
     /// The reader scrolled.
     fn scrolled(self) {
+        if self.going.get_value() {
+            return;
+        }
         if let Some(log) = self.log.get_untracked() {
             let top = shell::element::scroll_top(&log);
             self.scroll.update_value(|scroll| scroll.scrolled(top));
             self.refresh();
         }
+    }
+
+    /// Brings the page to where the reader was put.
+    fn go(self) {
+        self.going.set_value(true);
+        self.refresh();
     }
 
     /// Puts the right blocks on the page, and lays them out before the next paint.
@@ -200,12 +219,13 @@ impl Place {
             return;
         };
         shell::element::set_room(&list, above, below);
-        let top = shell::element::set_scroll_top(&log, top);
-        self.scroll.update_value(|scroll| scroll.shown(top));
+        shell::element::set_scroll_top(&log, top);
         if self.follows.get_untracked() != follows {
             self.follows.set(follows);
         }
-        if window != shown {
+        if window == shown {
+            self.going.try_set_value(false);
+        } else {
             self.refresh();
         }
     }

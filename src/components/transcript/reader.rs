@@ -90,7 +90,7 @@ impl Reader {
         }
         let scroll = self.place.scroll;
         scroll.update_value(|scroll| scroll.reveal_message(step, message));
-        self.place.refresh();
+        self.place.go();
         // By then the block stands on the page.
         shell::timers::next_frame(move || {
             shell::timers::next_frame(move || {

@@ -8,7 +8,6 @@ mod change;
 mod walk;
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 
 use volary_core::json::Text;
@@ -59,7 +58,7 @@ impl Expansion {
 }
 
 /// A row of a tree.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Where the value stands, as a JSON pointer. Unique among the rows.
     pub path: String,
@@ -77,26 +76,8 @@ pub struct Row {
     pub siblings: usize,
 }
 
-impl Row {
-    /// A number for a row with all that it shows: equal numbers, equal rows. Where a row stands does
-    /// not count, so that what is above it may change.
-    pub fn key(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
-        self.hash(&mut hasher);
-        hasher.finish()
-    }
-
-    /// Whether it can be opened and closed, and is open.
-    pub fn open(&self) -> Option<bool> {
-        match &self.kind {
-            RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => Some(*open),
-            RowKind::Leaf { .. } | RowKind::More { .. } => None,
-        }
-    }
-}
-
 /// What stands in a row.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum RowKind {
     /// A value on one line.
     Leaf {
@@ -133,7 +114,7 @@ pub enum RowKind {
 }
 
 /// What changed in a row.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// Nothing.
     Same,
