@@ -4,11 +4,13 @@
 //! - [`model`]: what models are sent and what they answer, for policies that ask one.
 //! - [`runner`]: opens a recipe, steps it, re-runs it up to any step.
 //! - [`mod@rollout`]: a whole episode of an environment under a policy, with limits.
+//! - [`evaluation`]: many tasks × policies × repeats: plan, schedule, results.
 //! - [`statistics`]: what the results of many episodes say.
 //! - [`mod@check`]: whether a recorded episode is what happens.
 
 pub mod check;
 pub mod draw;
+pub mod evaluation;
 pub mod model;
 pub mod oracle;
 pub mod policy;
@@ -16,7 +18,6 @@ pub mod random;
 pub mod rollout;
 pub mod runner;
 pub mod scripted;
-pub mod statistics;
 
 pub use check::{Check, Divergence, check};
 pub use oracle::Oracle;
@@ -25,3 +26,4 @@ pub use random::RandomPolicy;
 pub use rollout::{Cancel, Limits, Next, RolloutError, Stop, decide, rollout};
 pub use runner::{Opening, Runner, RunnerError, Stage, Stepped};
 pub use scripted::{ScriptError, Scripted};
+pub use volary_trace::statistics;

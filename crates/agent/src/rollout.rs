@@ -153,7 +153,7 @@ pub async fn rollout(
             }
         };
         let stepped = stage.step(action.into()).await.inspect_err(|error| {
-            if let RunnerError::Crashed { message } = error {
+            if let Some(message) = error.loss() {
                 episode.ending = Ending::Crashed {
                     message: message.clone(),
                 };

@@ -77,7 +77,7 @@ pub enum RunnerError {
         /// Why.
         error: EnvironmentError,
     },
-    /// It broke down.
+    /// It broke down, or was lost.
     #[error(
         "The environment broke down: {message}. The steps so far are kept; reset it, or go back to an earlier step."
     )]
@@ -93,12 +93,38 @@ pub enum RunnerError {
     /// It was closed.
     #[error("The environment is closed; reset it first.")]
     Closed,
+    /// It is elsewhere, could not be opened there or was lost, and this is known of it.
+    #[error("{message}")]
+    Elsewhere {
+        /// What failed, why, and what to do.
+        message: Text,
+        /// Whether other environments can't be played there either.
+        concerns_all: bool,
+    },
+}
+
+impl RunnerError {
+    /// Why there is no environment any more, if that is what happened.
+    pub fn loss(&self) -> Option<&Text> {
+        match self {
+            RunnerError::Crashed { message } | RunnerError::Elsewhere { message, .. } => {
+                Some(message)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// What takes actions: a [`Runner`], or a link to one elsewhere.
 pub trait Stage {
     /// Takes an action.
     fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>>;
+
+    /// Frees what it holds; it cannot be stepped afterwards. What it says on closing changes nothing of
+    /// what happened. Where dropping it is enough, this does nothing.
+    fn close(&mut self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(std::future::ready(()))
+    }
 }
 
 impl Opening {
@@ -145,6 +171,16 @@ impl Runner {
         Ok((runner, opening))
     }
 
+    /// Goes on with an environment that was made and reset elsewhere, and whose frame is known.
+    pub fn resume(environment: Box<dyn Environment>, frame: Frame, clock: Rc<dyn Clock>) -> Runner {
+        Runner {
+            environment,
+            clock,
+            frame,
+            state: State::Ready,
+        }
+    }
+
     /// Takes an action. A step that fails is recorded as such, and the environment goes on.
     pub async fn step(&mut self, action: AnyMessage) -> Result<Stepped, RunnerError> {
         self.check()?;
@@ -153,13 +189,13 @@ impl Runner {
         let stepped = unwound(self.environment.step(action.clone())).await;
         let seconds = self.clock.now() - start;
         let stepped = match stepped {
-            Ok(stepped) => stepped,
-            Err(message) => {
+            Ok(Err(EnvironmentError::Lost { message })) | Err(message) => {
                 self.state = State::Crashed {
                     message: message.clone(),
                 };
                 return Err(RunnerError::Crashed { message });
             }
+            Ok(stepped) => stepped,
         };
         self.state = State::Ready;
         let outcome = match stepped {
@@ -181,6 +217,7 @@ impl Runner {
                 action,
                 outcome,
                 seconds: Some(seconds),
+                details: Default::default(),
                 extras: Object::new(),
             },
             frame: patch,
@@ -231,6 +268,13 @@ impl Runner {
 impl Stage for Runner {
     fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>> {
         Box::pin(Runner::step(self, action))
+    }
+
+    fn close(&mut self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(async {
+            // See the trait.
+            let _ = Runner::close(self).await;
+        })
     }
 }
 

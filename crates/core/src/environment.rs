@@ -59,6 +59,13 @@ pub enum EnvironmentError {
         /// Why there is none.
         reason: Text,
     },
+    /// The environment is no longer to be had, or nobody knows how it stands; it must not be stepped
+    /// again. Only environments that live elsewhere get lost.
+    #[error("{message}")]
+    Lost {
+        /// What is known of it.
+        message: Text,
+    },
     /// Anything else, in the environment's words.
     #[error("{message}")]
     Failed {

@@ -5,7 +5,7 @@ use volary_core::json::Text;
 use volary_core::view::{Block, Tone};
 
 /// How many rows a block of results has at most.
-pub const MOST_ROWS: usize = 50;
+pub const MOST_ROWS: usize = 12;
 
 /// How many characters of a text stand in a row or a verdict.
 const MOST_CHARACTERS: usize = 200;
@@ -13,23 +13,28 @@ const MOST_CHARACTERS: usize = 200;
 /// What a call was, what came of it, and how that is meant.
 pub type Row = (Text, Text, Tone);
 
-/// A block of results: the last rows, if there are too many. None without rows.
-pub fn results(label: &str, mut rows: Vec<Row>) -> Option<Block> {
-    if rows.is_empty() {
+/// A block of results: the last rows, if there are too many; only these are made. None without rows.
+pub fn results<T>(label: &str, all: &[T], row: impl Fn(&T) -> Row) -> Option<Block> {
+    if all.is_empty() {
         return None;
     }
-    let all = rows.len();
-    let label = if all > MOST_ROWS {
-        rows.drain(..all - MOST_ROWS);
-        format!("{label} (the last {MOST_ROWS} of {all})").into()
+    let last = all
+        .get(all.len().saturating_sub(MOST_ROWS)..)
+        .unwrap_or(all);
+    let label = if last.len() < all.len() {
+        format!("{label} (the last {MOST_ROWS} of {})", all.len()).into()
     } else {
         label.into()
     };
-    for (input, result, _) in &mut rows {
-        *input = shortened(input, MOST_CHARACTERS);
-        *result = shortened(result, MOST_CHARACTERS);
-    }
-    Some(Block::Results { label, rows })
+    let rows = last.iter().map(|made_of| {
+        let (input, result, tone) = row(made_of);
+        let short = |text| shortened(text, MOST_CHARACTERS);
+        (short(&input), short(&result), tone)
+    });
+    Some(Block::Results {
+        label,
+        rows: rows.collect(),
+    })
 }
 
 /// A verdict.
@@ -69,14 +74,13 @@ mod tests {
 
     #[test]
     fn the_last_rows_stay() {
-        let rows: Vec<Row> = (0..60)
-            .map(|row| (row.to_string().into(), "".into(), Tone::Plain))
-            .collect();
-        let Some(Block::Results { label, rows }) = results("Calls", rows) else {
+        let row = |number: &u32| (number.to_string().into(), "".into(), Tone::Plain);
+        let numbers: Vec<u32> = (0..60).collect();
+        let Some(Block::Results { label, rows }) = results("Calls", &numbers, row) else {
             panic!("There are rows.");
         };
-        assert_eq!(&*label, "Calls (the last 50 of 60)");
-        assert_eq!((rows.len(), &*rows[0].0), (50, "10"));
-        assert_eq!(results("Calls", Vec::new()), None);
+        assert_eq!(&*label, "Calls (the last 12 of 60)");
+        assert_eq!((rows.len(), &*rows[0].0), (12, "48"));
+        assert_eq!(results("Calls", &[], row), None);
     }
 }

@@ -29,7 +29,7 @@ impl<'a> Exchange<'a> {
 /// Every call in order, with its reply. A reply answers the first unanswered call of the latest
 /// action that has its id and its name.
 pub fn exchanges(messages: &[AnyMessage]) -> Vec<Exchange<'_>> {
-    let mut exchanges: Vec<Exchange<'_>> = Vec::new();
+    let mut exchanges: Vec<Exchange<'_>> = Vec::with_capacity(messages.len() / 2);
     let mut latest_action = 0;
     for message in messages {
         match message {

@@ -20,19 +20,23 @@ pub mod settings;
 pub mod slow;
 pub mod tool_environment;
 
-use volary_core::registry::Registry;
+use volary_core::registry::{EnvironmentEntry, Registry};
+use volary_core::view::{View, ViewInput};
+
+/// The environments, in the order of display.
+const ENVIRONMENTS: [EnvironmentEntry; 6] = [
+    calculator::ENTRY,
+    dummy::ENTRY,
+    counter::ENTRY,
+    hands::ENTRY,
+    slow::ENTRY,
+    faults::ENTRY,
+];
 
 /// All that there is, in the order of display.
 pub fn registry() -> Registry {
     Registry {
-        environments: vec![
-            calculator::ENTRY,
-            dummy::ENTRY,
-            counter::ENTRY,
-            hands::ENTRY,
-            slow::ENTRY,
-            faults::ENTRY,
-        ],
+        environments: ENVIRONMENTS.to_vec(),
         datasets: vec![
             datasets::word_problems::ENTRY,
             datasets::gsm8k::ENTRY,
@@ -40,3 +44,39 @@ pub fn registry() -> Registry {
         ],
     }
 }
+
+/// What can be said of an environment without any of its code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Card {
+    /// The name by which it is asked for.
+    pub name: &'static str,
+    /// One line that says what it is.
+    pub summary: &'static str,
+    /// Whether there is an oracle for it.
+    pub oracle: bool,
+}
+
+/// A card of each environment, in the order of display. They lead to no code, so a page can have them
+/// before it has the environments.
+pub const CARDS: [Card; ENVIRONMENTS.len()] = {
+    const NONE: Card = Card {
+        name: "",
+        summary: "",
+        oracle: false,
+    };
+    let mut cards = [NONE; ENVIRONMENTS.len()];
+    let mut place = 0;
+    while place < cards.len() {
+        let entry = &ENVIRONMENTS[place];
+        cards[place] = Card {
+            name: entry.name,
+            summary: entry.summary,
+            oracle: entry.oracle.is_some(),
+        };
+        place += 1;
+    }
+    cards
+};
+
+/// The rich view of the first environment, which is the one that a page shows first.
+pub const FIRST_VIEW: fn(&ViewInput<'_>) -> View = calculator::view;

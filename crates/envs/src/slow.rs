@@ -157,9 +157,9 @@ fn view(input: &ViewInput<'_>) -> View {
         .iter()
         .filter_map(|exchange| moment(exchange, "start_ts"))
         .fold(f64::INFINITY, f64::min);
-    let rows = exchanges.iter().map(|exchange| row(exchange, first));
+    let row = |exchange: &Exchange<'_>| row(exchange, first);
     View {
-        blocks: results("When the calls ran", rows.collect())
+        blocks: results("When the calls ran", &exchanges, row)
             .into_iter()
             .collect(),
     }

@@ -1,7 +1,6 @@
 //! Numbers in the bodies of requests: what the original's framework takes for one.
 
 use volary_core::json::Json;
-use volary_core::json::number::float_from_text;
 use volary_core::json::text::strip;
 
 use crate::body::BodyProblem;
@@ -63,12 +62,12 @@ fn digits(text: &str) -> Option<String> {
         .then(|| whole.replace('_', ""))
 }
 
-/// Reads a float: also an integer, true or false, or a text.
+/// Reads a float: also an integer that is no larger than floats are, true or false, or a text.
 pub(crate) fn float(name: &'static str, value: &Json) -> Result<f64, BodyProblem> {
     let problem = |kind, message: &str| BodyProblem::field(kind, name, message, value);
     match value {
         Json::Bool(flag) => Ok(f64::from(u8::from(*flag))),
-        Json::Text(text) => float_from_text(text).ok_or_else(|| {
+        Json::Text(text) => float_of(text).ok_or_else(|| {
             problem(
                 "float_parsing",
                 "Input should be a valid number, unable to parse string as a number",
@@ -76,8 +75,18 @@ pub(crate) fn float(name: &'static str, value: &Json) -> Result<f64, BodyProblem
         }),
         other => other
             .as_f64()
+            .filter(|number| number.is_finite() || matches!(other, Json::Float(_)))
             .ok_or_else(|| problem("float_type", "Input should be a valid number")),
     }
+}
+
+/// The float of a text in ASCII digits; a single `_` may stand anywhere within it.
+fn float_of(text: &str) -> Option<f64> {
+    let text = strip(text);
+    if text.starts_with('_') || text.ends_with('_') || text.contains("__") {
+        return None;
+    }
+    text.replace('_', "").parse().ok()
 }
 
 #[cfg(test)]
@@ -125,7 +134,13 @@ mod tests {
         assert_eq!(read(json!(" 1e3 ")), Ok(1000.0));
         assert_eq!(read(json!("-Infinity")), Ok(f64::NEG_INFINITY));
         assert_eq!(read(json!(7)), Ok(7.0));
-        assert_eq!(read(json!("0x1")), Err("float_parsing"));
+        assert_eq!(read(json!("1_e5")), Ok(1e5));
+        for text in ["0x1", "", "_1", "1_", "1__0", "1e", "\u{661}"] {
+            assert_eq!(read(json!(text)), Err("float_parsing"), "{text:?}");
+        }
+        let beyond = volary_core::json::read(&"9".repeat(400)).unwrap();
+        assert_eq!(read(beyond), Err("float_type"));
+        assert_eq!(read(json!(f64::INFINITY)), Ok(f64::INFINITY));
         assert_eq!(read(json!({})), Err("float_type"));
     }
 }

@@ -46,6 +46,18 @@ pub enum ReplyError {
     },
 }
 
+impl ReplyError {
+    /// The endpoint whose reply it is.
+    pub fn endpoint(&self) -> Option<&'static str> {
+        match self {
+            ReplyError::Shape { endpoint, .. } | ReplyError::Message { endpoint, .. } => {
+                Some(endpoint)
+            }
+            ReplyError::Tool { .. } => Some("/reset"),
+        }
+    }
+}
+
 /// The reply to `/reset`. Fails if a flagged content is no JSON.
 pub fn reset_to_json(reset: &Reset) -> Result<Json, MessageError> {
     let tools = reset

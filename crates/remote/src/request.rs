@@ -2,7 +2,7 @@
 //! framework takes them.
 
 use volary_core::json::{Json, Object, Text};
-use volary_core::{AnyMessage, object};
+use volary_core::{AnyMessage, json, object};
 
 use crate::body::BodyProblem;
 use crate::number::{float, integer};
@@ -65,11 +65,15 @@ impl Start {
             (None, None) => Ok(Start::Any),
             (Some(index), None) => Ok(Start::Index(index)),
             (None, Some(arguments)) => Ok(Start::Arguments(arguments)),
-            (Some(_), Some(_)) => Err(vec![BodyProblem::whole(
-                "value_error",
-                "Value error, task_idx and task_kwargs are mutually exclusive; specify at most one.",
-                &Json::Object(object.clone()),
-            )]),
+            (Some(_), Some(_)) => Err(vec![BodyProblem {
+                // The original names the error here, and its name gets lost on the way.
+                context: Some(json!({"error": {}})),
+                ..BodyProblem::whole(
+                    "value_error",
+                    "Value error, task_idx and task_kwargs are mutually exclusive; specify at most one.",
+                    &Json::Object(object.clone()),
+                )
+            }]),
         }
     }
 
@@ -103,6 +107,18 @@ impl StepRequest {
             }
         }
     }
+}
+
+/// Reads the body of `/steps`, an extension: bodies of `/step`, none of them read yet.
+pub fn read_steps(body: Option<&Json>) -> Result<&[Json], Problems> {
+    let object = fields(body)?;
+    let steps = object
+        .get("steps")
+        .ok_or_else(|| vec![missing(object, "steps")])?;
+    steps.as_list().ok_or_else(|| {
+        let message = "Input should be a valid list";
+        vec![BodyProblem::field("list_type", "steps", message, steps)]
+    })
 }
 
 /// Reads the body of `/close_old_envs`: seconds.
@@ -205,7 +221,6 @@ fn not_an_object(place: Vec<Json>, value: &Json) -> BodyProblem {
 
 #[cfg(test)]
 mod tests {
-    use volary_core::json;
     use volary_core::json::read::read;
 
     use super::*;
@@ -265,6 +280,13 @@ mod tests {
         let body = json!({"env_id": "a", "action": {"role": "user", "tool_calls": [call]}});
         assert_eq!(kinds(StepRequest::read(Some(&body))), ["missing"]);
         assert_eq!(kinds(read_env_id(None)), ["missing"]);
+        for (body, kind) in [
+            (json!([]), "model_attributes_type"),
+            (json!({}), "missing"),
+            (json!({"steps": {}}), "list_type"),
+        ] {
+            assert_eq!(kinds(read_steps(Some(&body))), [kind]);
+        }
         assert_eq!(
             kinds(read_last_used(Some(&json!({"last_used": "x"})))),
             ["float_parsing"]

@@ -61,6 +61,12 @@ pub enum TransportError {
         /// What is known of it.
         reason: Text,
     },
+    /// There was a reply, but not one that can be taken in: it broke off, is too large, leads elsewhere.
+    #[error("The server's reply can't be used: {reason}")]
+    Unusable {
+        /// What is wrong with it.
+        reason: Text,
+    },
 }
 
 /// Moves a request's bytes.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::Uri;
+use axum::http::{Uri, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
@@ -24,7 +24,10 @@ pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
         .route("/close", post(endpoint::close))
         .route("/close_old_envs", post(endpoint::close_old_envs))
         // The original's framework has no HEAD.
-        .route("/info", get(endpoint::info).head(method_not_allowed))
+        .route(
+            "/info",
+            get(endpoint::info).head(get_alone).fallback(get_alone),
+        )
         .route("/steps", post(endpoint::steps))
         .route("/frame", post(endpoint::frame))
         .route("/healthz", get(endpoint::healthz))
@@ -46,6 +49,10 @@ pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
 
 async fn method_not_allowed() -> Refusal {
     Refusal::MethodNotAllowed
+}
+
+async fn get_alone() -> impl IntoResponse {
+    ([(header::ALLOW, "GET")], Refusal::MethodNotAllowed)
 }
 
 /// What no path leads to. One slash too many at the end is put right, as the original does.

@@ -39,29 +39,39 @@ pub fn make_dataset(wanted: Wanted) -> anyhow::Result<MakeDataset> {
         .any(|entry| entry.name == wanted.name)
         || registry.environment(&wanted.name).is_ok();
     if !known {
-        let datasets = registry.datasets.iter().map(|entry| entry.name);
-        let names: Vec<&str> = datasets.chain(registry.available()).collect();
+        let mut names: Vec<&str> = registry.datasets.iter().map(|entry| entry.name).collect();
+        for name in registry.available() {
+            // "dummy" is both.
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
         bail!(
             "There is no dataset {:?}. There are: {}.",
             wanted.name,
             names.join(", ")
         );
     }
-    let given = Arc::new(AtomicU64::new(0));
-    let make: MakeDataset = Arc::new(move || made(&wanted, &given));
-    make().context("The dataset can't be made; see its arguments.")?;
-    Ok(make)
+    tried(wanted).context("The dataset can't be made of these arguments")
 }
 
 /// A GSM8K file as a dataset: JSON Lines of `question` and `answer`.
 pub fn read_gsm8k(path: &Path, seed: u64) -> anyhow::Result<MakeDataset> {
     let text = std::fs::read_to_string(path)
-        .with_context(|| format!("{} can't be read.", path.display()))?;
-    make_dataset(Wanted {
+        .with_context(|| format!("{} can't be read", path.display()))?;
+    let wanted = Wanted {
         name: "gsm8k".into(),
         arguments: object!({"jsonl": (text)}),
         seed,
-    })
+    };
+    tried(wanted).with_context(|| format!("{} can't be served", path.display()))
+}
+
+fn tried(wanted: Wanted) -> anyhow::Result<MakeDataset> {
+    let given = Arc::new(AtomicU64::new(0));
+    let make: MakeDataset = Arc::new(move || made(&wanted, &given));
+    make()?;
+    Ok(make)
 }
 
 fn made(wanted: &Wanted, given: &Arc<AtomicU64>) -> Result<Box<dyn TaskDataset>, DatasetError> {

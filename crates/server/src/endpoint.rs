@@ -10,9 +10,8 @@ use axum::response::{IntoResponse, Response};
 use futures_util::future::join_all;
 use volary_core::json;
 use volary_core::json::Json;
-use volary_remote::body::BodyProblem;
 use volary_remote::reply::env_id_to_json;
-use volary_remote::request::{Start, StepRequest, read_env_id, read_last_used};
+use volary_remote::request::{Start, StepRequest, read_env_id, read_last_used, read_steps};
 
 use crate::arrival::{allowed, arrived};
 use crate::home::Work;
@@ -70,8 +69,7 @@ async fn one_step(server: &Server, body: Option<&Json>) -> Result<Json, Refusal>
 /// the same order. Steps of different environments run beside each other.
 pub async fn steps(State(server): State<Arc<Server>>, request: Request) -> Answer {
     let arrived = arrived(&server, request).await?;
-    let steps = read_steps(arrived.body.as_ref())
-        .map_err(|problem| Refusal::Unprocessable(vec![problem]))?;
+    let steps = read_steps(arrived.body.as_ref()).map_err(Refusal::Unprocessable)?;
     let outcomes = join_all(steps.iter().map(|step| one_step(&server, Some(step)))).await;
     let replies = outcomes.into_iter().map(|outcome| {
         let (status, body) = match outcome {
@@ -81,20 +79,6 @@ pub async fn steps(State(server): State<Arc<Server>>, request: Request) -> Answe
         json!({"status": (i64::from(status.as_u16())), "body": body})
     });
     ok(&Json::List(replies.collect()))
-}
-
-fn read_steps(body: Option<&Json>) -> Result<&[Json], BodyProblem> {
-    let Some(steps) = body.and_then(|body| body.get("steps")) else {
-        let given = body.unwrap_or(&Json::Null);
-        return Err(BodyProblem::field(
-            "missing",
-            "steps",
-            "Field required",
-            given,
-        ));
-    };
-    let unfit = || BodyProblem::field("list_type", "steps", "Input should be a valid list", steps);
-    steps.as_list().ok_or_else(unfit)
 }
 
 /// `POST /frame`, an extension: the frame of an environment. Looking at it is no use of it.

@@ -1,6 +1,7 @@
 //! The program: reads the command line, listens, and stops when it is told to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
@@ -13,9 +14,20 @@ use volary_server::page::page;
 use volary_server::server::Server;
 use volary_server::time::real_seconds;
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
     let cli = Cli::parse();
     log(&cli);
+    match serve(&cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // With its causes, and never with a backtrace: nothing in here is at fault.
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve(cli: &Cli) -> anyhow::Result<()> {
     let address = cli.address()?;
     let dataset = match &cli.gsm8k {
         Some(path) => read_gsm8k(path, cli.seed)?,
@@ -36,7 +48,7 @@ fn main() -> anyhow::Result<()> {
     let page = cli.serve_page.as_deref().map(page);
     let app = app(server.clone(), page);
     let socket = TcpListener::bind(address)
-        .with_context(|| format!("{address} can't be listened on; is the port in use?"))?;
+        .with_context(|| format!("{address} can't be listened on (is the port in use?)"))?;
     let address = socket.local_addr()?;
     let listening = listen(socket, &server, commands, &app)?;
     // On standard output, for people and for programs that wait for it.

@@ -3,6 +3,8 @@
 use volary_core::json::{Json, Text};
 use volary_core::{json, object};
 
+use super::ApiKey;
+
 /// A call as the provider gave it: the arguments are text that may be no JSON.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RawCall {
@@ -155,9 +157,77 @@ impl Answer {
         }
         Json::Object(completion)
     }
+
+    /// The same answer without the key: a server that says it back gets it neither onto the page nor into an episode.
+    pub fn redacted(&self, key: &ApiKey) -> Answer {
+        let redact = |text: &Option<String>| text.as_deref().map(|text| key.redact(text));
+        let calls = self.calls.iter().map(|call| RawCall {
+            id: key.redact(&call.id),
+            name: key.redact(&call.name),
+            arguments: key.redact(&call.arguments),
+        });
+        let model = self.model.as_deref();
+        Answer {
+            text: redact(&self.text),
+            thinking: redact(&self.thinking),
+            refusal: redact(&self.refusal),
+            calls: calls.collect(),
+            finish: match &self.finish {
+                Finish::Other(word) => Finish::Other(key.redact(word).into()),
+                known => known.clone(),
+            },
+            model: model.map(|model| key.redact(model).into()),
+            echo: self
+                .echo
+                .iter()
+                .map(|part| redacted_json(part, key))
+                .collect(),
+            usage: self.usage,
+        }
+    }
+}
+
+/// The same value, unless the key stands in it.
+fn redacted_json(value: &Json, key: &ApiKey) -> Json {
+    let text = value.to_compact_text();
+    let without = key.redact(&text);
+    if without == text {
+        return value.clone();
+    }
+    // What can't be read without the key is better lost.
+    Json::parse(&without).unwrap_or_default()
 }
 
 /// A count as JSON; counts beyond 2^63 do not occur and are cut there.
 pub(super) fn tokens(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_says_the_key_back_loses_it_everywhere() {
+        let key = ApiKey::new("sk-secret-0123456789");
+        let said = || key.expose().to_owned();
+        let answer = Answer {
+            text: Some(said()),
+            thinking: Some(said()),
+            refusal: Some(said()),
+            calls: vec![RawCall {
+                id: said(),
+                name: said(),
+                arguments: said(),
+            }],
+            finish: Finish::Other(said().into()),
+            model: Some(said().into()),
+            echo: vec![json!({"reasoning": [(said())]}), json!({"kept": 1})],
+            ..Answer::default()
+        };
+        let redacted = answer.redacted(&key);
+        assert!(!format!("{redacted:?}").contains(key.expose()));
+        assert_eq!(redacted.echo[1], answer.echo[1]);
+        assert_eq!(redacted.echo[0], json!({"reasoning": ["YOUR_API_KEY"]}));
+    }
 }

@@ -3,11 +3,10 @@
 //! A connection holds no key: keys are kept apart and given with each request, so that connections can be
 //! stored, exported and shown.
 
-mod address;
 mod preset;
 
-pub use address::{Address, Space};
 pub use preset::{PRESETS, Preset};
+pub use volary_reach::{Address, Space};
 
 use volary_core::json;
 use volary_core::json::{Json, Text};

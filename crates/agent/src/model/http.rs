@@ -120,17 +120,28 @@ impl HttpRequest {
 
     /// The request as a `curl` command with a placeholder for the key, quoted for a POSIX shell.
     pub fn to_curl(&self) -> String {
-        let mut command = format!("curl {}", quoted(&self.url));
-        for (name, value) in &self.headers {
-            command.push_str(" \\\n  -H ");
-            command.push_str(&quoted(&format!("{name}: {}", value.shown())));
-        }
-        if !self.body.is_empty() {
-            command.push_str(" \\\n  --data-raw ");
-            command.push_str(&quoted(&self.body));
-        }
-        command
+        let headers = self.headers.iter();
+        let shown = headers.map(|(name, value)| (*name, value.shown()));
+        curl(&self.url, shown, &self.body)
     }
+}
+
+/// A request as a `curl` command, quoted for a POSIX shell.
+pub(super) fn curl<'a>(
+    url: &str,
+    headers: impl Iterator<Item = (&'a str, String)>,
+    body: &str,
+) -> String {
+    let mut command = format!("curl {}", quoted(url));
+    for (name, value) in headers {
+        command.push_str(" \\\n  -H ");
+        command.push_str(&quoted(&format!("{name}: {value}")));
+    }
+    if !body.is_empty() {
+        command.push_str(" \\\n  --data-raw ");
+        command.push_str(&quoted(body));
+    }
+    command
 }
 
 fn quoted(text: &str) -> String {

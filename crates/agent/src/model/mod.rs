@@ -14,6 +14,7 @@
 //! Above it:
 //! - [`selector`]: aviary's ToolSelector and its ledger, over any of them; [`selection`]: answer to action.
 //! - [`connection`]: where models are found; [`diagnosis`]: why one can't be reached, and what to do.
+//! - [`exchange`]: what went over the wire, as it is kept.
 //! - [`retry`]: whether and when to try again; [`limits`]: when to stop; [`price`]: what it cost.
 
 pub mod answer;
@@ -24,6 +25,7 @@ pub mod connection;
 pub mod diagnosis;
 mod draft;
 pub mod error;
+pub mod exchange;
 pub mod gemini;
 pub mod history;
 pub mod http;
@@ -45,6 +47,7 @@ pub use answer::{Answer, Delta, Finish, RawCall, Usage};
 pub use concession::{Concession, Concessions, concede};
 pub use connection::{Connection, Preset};
 pub use error::ModelError;
+pub use exchange::Exchange;
 pub use http::{ApiKey, HttpRequest};
 pub use provider::{Provider, ProviderKind, StreamReader};
 pub use reply::Reply;

@@ -43,7 +43,7 @@ const KNOWN: [Known; 15] = [
     ("claude-sonnet-5", 2.0, 10.0, None, None),
     ("claude-haiku-5-5", 0.1, 0.5, Some(0.01), Some(0.125)),
     ("claude-haiku-4-5", 1.0, 5.0, Some(0.1), Some(1.25)),
-    ("gpt-6.1-sol", 2.0, 10.0, Some(0.1), None),
+    ("gpt-6.1-sol", 2.0, 10.0, Some(0.1), Some(2.5)),
     ("gpt-6.1-terra", 1.0, 5.0, Some(0.05), Some(1.25)),
     ("gpt-6-astra", 10.0, 50.0, Some(1.0), None),
     ("gpt-6-sol", 2.0, 10.0, Some(0.2), Some(2.5)),

@@ -3,6 +3,7 @@
 
 mod determinism;
 mod draws;
+mod recordings;
 mod rollouts;
 mod runners;
 mod scripts;

@@ -58,6 +58,21 @@ fn a_panic_ends_the_environment_and_nothing_else() {
 }
 
 #[test]
+fn an_environment_that_is_lost_is_not_stepped_again() {
+    run(|clock| async {
+        let registry = parrots();
+        let (mut runner, _) = Runner::open(&registry, &recipe("parrot", 0), Rc::new(clock))
+            .await
+            .unwrap();
+        let lost = Err(RunnerError::Crashed {
+            message: "told to get lost".into(),
+        });
+        assert_eq!(runner.step(say("lose")).await, lost);
+        assert_eq!(runner.step(say("one")).await, lost);
+    });
+}
+
+#[test]
 fn a_step_that_was_broken_off_is_known() {
     run(|clock| async {
         let registry = parrots();

@@ -83,6 +83,9 @@ impl Environment for Parrot {
                 "fail" => Err(EnvironmentError::Failed {
                     message: "told to fail".into(),
                 }),
+                "lose" => Err(EnvironmentError::Lost {
+                    message: "told to get lost".into(),
+                }),
                 "panic" => panic!("told to panic"),
                 "hang" => std::future::pending().await,
                 _ => Ok(Step {

@@ -11,6 +11,8 @@
 //! Texts are [`Text`] (`Arc<str>`): frames, messages and episodes share them instead of copying.
 
 pub mod compact;
+mod digits;
+mod float;
 pub mod number;
 mod object;
 mod printable;
@@ -18,6 +20,7 @@ pub mod read;
 pub mod repr;
 mod serde_impl;
 pub mod text;
+mod whole;
 pub mod write;
 
 pub use number::{Integer, float_from_text, float_text, integer_from_text};

@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
-use super::Text;
+use super::digits::Digits;
 use super::text::{decimal_digit, is_space, strip};
+use super::{Text, float};
 
 /// A whole number. Small ones are machine integers; larger ones are kept as their canonical
 /// decimal digits (`-?[1-9][0-9]*`), which is all that the core needs of them.
@@ -40,7 +41,7 @@ impl Integer {
         match self {
             Integer::Small(value) => *value as f64,
             // Canonical digits always parse, and parsing rounds half to even.
-            Integer::Large(digits) => digits.parse().unwrap_or(f64::NAN),
+            Integer::Large(digits) => float::parse(digits).unwrap_or(f64::NAN),
         }
     }
 
@@ -124,53 +125,37 @@ pub(super) fn write_finite(out: &mut String, value: f64, style: &FloatStyle) {
         append(out, format_args!("{}.0", value as i64));
         return;
     }
-    let text = shortest(value);
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    if (style.plain_from..1e16).contains(&value.abs()) {
-        write_plain(out, mantissa, exponent.parse().unwrap_or_default());
+    if value < 0.0 {
+        out.push('-');
+    }
+    let magnitude = value.abs();
+    let Digits { text, exponent } = Digits::of(magnitude);
+    if (style.plain_from..1e16).contains(&magnitude) {
+        write_plain(out, &text, exponent);
         return;
     }
-    let (sign, digits) = match exponent.strip_prefix('-') {
-        Some(digits) => ('-', digits),
-        None => ('+', exponent),
-    };
-    let zero = if style.padded && digits.len() < 2 {
+    let (first, rest) = text.split_at(1);
+    let point = if rest.is_empty() { "" } else { "." };
+    let sign = if exponent < 0 { '-' } else { '+' };
+    let exponent = exponent.unsigned_abs();
+    let zero = if style.padded && exponent < 10 {
         "0"
     } else {
         ""
     };
-    append(out, format_args!("{mantissa}e{sign}{zero}{digits}"));
+    append(
+        out,
+        format_args!("{first}{point}{rest}e{sign}{zero}{exponent}"),
+    );
 }
 
-/// The shortest digits that read back, as `d.ddde-dd`. Of two that are equally near, the one with
-/// the even last digit; Rust's own formatting gives the upper one.
-fn shortest(value: f64) -> String {
-    let text = format!("{value:e}");
-    let digits = text.bytes().take_while(|byte| *byte != b'e');
-    let digits = digits.filter(u8::is_ascii_digit).count();
-    // With fewer digits there is no other float half-way between two such texts.
-    if digits >= 15 {
-        let even = format!("{value:.*e}", digits - 1);
-        if even.parse() == Ok(value) {
-            return even;
-        }
-    }
-    text
-}
-
-/// Appends `d.ddd` times ten to the exponent without an exponent.
-fn write_plain(out: &mut String, mantissa: &str, exponent: i32) {
-    let digits = mantissa.strip_prefix('-').unwrap_or(mantissa);
-    let (first, rest) = digits.split_once('.').unwrap_or((digits, ""));
-    if digits.len() < mantissa.len() {
-        out.push('-');
-    }
+/// Appends digits, of which the first has this power of ten, without an exponent.
+fn write_plain(out: &mut String, digits: &str, exponent: i32) {
     match usize::try_from(exponent) {
         Ok(whole) => {
-            out.push_str(first);
-            let (before, after) = rest.split_at(whole.min(rest.len()));
+            let (before, after) = digits.split_at((whole + 1).min(digits.len()));
             out.push_str(before);
-            out.extend(std::iter::repeat_n('0', whole - before.len()));
+            out.extend(std::iter::repeat_n('0', whole + 1 - before.len()));
             out.push('.');
             out.push_str(if after.is_empty() { "0" } else { after });
         }
@@ -178,8 +163,7 @@ fn write_plain(out: &mut String, mantissa: &str, exponent: i32) {
             out.push_str("0.");
             let zeros = exponent.unsigned_abs().saturating_sub(1);
             out.extend((0..zeros).map(|_| '0'));
-            out.push_str(first);
-            out.push_str(rest);
+            out.push_str(digits);
         }
     }
 }
@@ -192,7 +176,7 @@ pub(super) fn append(out: &mut String, arguments: std::fmt::Arguments<'_>) {
 /// The float that a text stands for, as Python's `float` reads it: outer white space, sign,
 /// decimal digits of any script, `_` between digits, point, exponent, `inf`, `infinity`, `nan`.
 pub fn float_from_text(text: &str) -> Option<f64> {
-    plain_ascii(text)?.parse().ok()
+    float::parse(&plain_ascii(text)?)
 }
 
 /// The integer that a text stands for, as Python's `int` reads it.

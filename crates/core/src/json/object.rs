@@ -17,6 +17,14 @@ pub struct Object {
     pairs: Vec<(Key, Json)>,
 }
 
+impl Extend<(Key, Json)> for Object {
+    /// A known key keeps its place and gets the later value.
+    fn extend<T: IntoIterator<Item = (Key, Json)>>(&mut self, pairs: T) {
+        let known = std::mem::take(&mut self.pairs);
+        *self = Object::from_pairs(known.into_iter().chain(pairs).collect());
+    }
+}
+
 impl Object {
     /// The empty object.
     pub const fn new() -> Self {
@@ -102,6 +110,14 @@ impl Object {
         }
     }
 
+    /// Adds the members whose keys it does not have.
+    pub fn extend_missing(&mut self, other: Object) {
+        let own = self.clone();
+        self.extend(other);
+        // The later value wins, so what it had comes last.
+        self.extend(own);
+    }
+
     /// Takes a member out; the others keep their order.
     pub fn remove(&mut self, key: &str) -> Option<Json> {
         let place = self.pairs.iter().position(|(known, _)| known == key)?;
@@ -121,6 +137,11 @@ impl Object {
     /// The values in order.
     pub fn values(&self) -> impl ExactSizeIterator<Item = &Json> {
         self.pairs.iter().map(|(_, value)| value)
+    }
+
+    /// The values in order, to change them.
+    pub fn values_mut(&mut self) -> impl ExactSizeIterator<Item = &mut Json> {
+        self.pairs.iter_mut().map(|(_, value)| value)
     }
 
     /// Keeps the members for which `keep` is true.

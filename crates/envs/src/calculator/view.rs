@@ -26,7 +26,7 @@ pub fn view(input: &ViewInput<'_>) -> View {
         label: "Problem".into(),
         text,
     }));
-    blocks.extend(results("Calculations", rest.iter().map(row).collect()));
+    blocks.extend(results("Calculations", &rest, row));
     match answers.last() {
         Some(latest) => blocks.push(judged(latest, answer)),
         None if input.done => {

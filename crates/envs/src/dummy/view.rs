@@ -25,7 +25,7 @@ pub fn view(input: &ViewInput<'_>) -> View {
         text,
     }));
     blocks.extend(told.iter().map(story));
-    blocks.extend(results("Other calls", rest.iter().map(row).collect()));
+    blocks.extend(results("Other calls", &rest, row));
     if input.done {
         blocks.push(verdict(Tone::Good, "The story is told."));
     }

@@ -8,6 +8,7 @@ use volary_core::{Environment, json};
 
 use super::exchange::{ClientError, Exchange};
 use super::{ClientOptions, TaskEnvironmentClient};
+use crate::description::Description;
 use crate::reply::Info;
 use crate::request::Start;
 use crate::transport::Transport;
@@ -39,6 +40,19 @@ impl TaskDatasetClient {
     /// What the server says of itself now.
     pub async fn info(&self) -> Result<Info, ClientError> {
         Ok(Info::read(&self.exchange.get("/info").await?)?)
+    }
+
+    /// What the server says of its paths; `None` if it says nothing that can be read. Not every
+    /// server does, and what else answers at an address may.
+    pub async fn describe(
+        options: ClientOptions,
+        transport: Rc<dyn Transport>,
+    ) -> Option<Description> {
+        let exchange = Exchange {
+            options: Rc::new(options),
+            transport,
+        };
+        Description::read(&exchange.get("/openapi.json").await.ok()?)
     }
 
     /// How many tasks there are.

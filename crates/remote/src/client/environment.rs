@@ -1,5 +1,7 @@
 //! An environment that lives on a server.
 
+use std::rc::Rc;
+
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::{Json, Text};
 use volary_core::message::Body;
@@ -9,9 +11,11 @@ use volary_core::{
     json,
 };
 
+use super::ClientOptions;
 use super::exchange::{ClientError, Exchange};
 use crate::reply;
 use crate::request::Start;
+use crate::transport::Transport;
 
 /// An environment on a server. Each reset starts a new one there.
 pub struct TaskEnvironmentClient {
@@ -34,6 +38,18 @@ pub enum Frames {
 }
 
 impl TaskEnvironmentClient {
+    /// An environment for a task, without asking the server anything about its dataset.
+    pub fn of(options: ClientOptions, transport: Rc<dyn Transport>, start: Start) -> Self {
+        let options = Rc::new(options);
+        TaskEnvironmentClient::new(Exchange { options, transport }, start)
+    }
+
+    /// Says beforehand whether the server shows frames, where that is known.
+    pub fn knowing(mut self, frames: Frames) -> Self {
+        self.frames_known = frames;
+        self
+    }
+
     pub(super) fn new(exchange: Exchange, start: Start) -> Self {
         TaskEnvironmentClient {
             exchange,
@@ -78,12 +94,24 @@ impl TaskEnvironmentClient {
 
     /// Starts anew on the server and resets.
     pub async fn try_reset(&mut self) -> Result<Reset, ClientError> {
+        self.try_start().await?;
+        self.try_reset_started().await
+    }
+
+    /// Starts anew on the server, without the reset that must follow: [`TaskEnvironmentClient::try_reset_started`].
+    /// So whoever may be gone soon can note the id first.
+    pub async fn try_start(&mut self) -> Result<(), ClientError> {
         if self.exchange.options.close_replaced && self.env_id.is_some() {
             // Best effort: the old one may be gone already, and the new one does not need it.
             let _ = self.try_close().await;
         }
         let started = self.exchange.post("/start", &self.start.to_json()).await?;
         self.env_id = Some(reply::read_env_id(&started)?);
+        Ok(())
+    }
+
+    /// Resets what [`TaskEnvironmentClient::try_start`] has started.
+    pub async fn try_reset_started(&mut self) -> Result<Reset, ClientError> {
         match self.exchange.post("/reset", &self.body()).await {
             Ok(body) => Ok(reply::read_reset(&body)?),
             Err(error) if self.exchange.options.catch_http_errors && error.is_caught() => {
@@ -171,13 +199,15 @@ fn failed(error: ClientError) -> EnvironmentError {
     }
 }
 
+/// A step that may have been taken leaves nobody knowing how the environment stands.
 fn not_stepped(error: ClientError) -> EnvironmentError {
-    if !error.is_uncertain() {
-        return failed(error);
-    }
-    let message = format!("{error} Whether the step was taken is not known; reset to go on.");
-    EnvironmentError::Failed {
-        message: message.into(),
+    let advice = match () {
+        () if error.is_uncertain() => "Whether the step was taken is not known; reset to go on.",
+        () if error.is_gone() => "It was closed, or the server was started again; reset to go on.",
+        () => return failed(error),
+    };
+    EnvironmentError::Lost {
+        message: format!("{error} {advice}").into(),
     }
 }
 

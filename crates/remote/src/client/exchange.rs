@@ -46,6 +46,22 @@ impl ClientError {
         }
     }
 
+    /// The endpoint whose reply it is, if there was a reply.
+    pub fn endpoint(&self) -> Option<&'static str> {
+        match self {
+            ClientError::Transport(_) => None,
+            ClientError::Status { endpoint, .. } | ClientError::NotJson { endpoint } => {
+                Some(endpoint)
+            }
+            ClientError::Reply(error) => error.endpoint(),
+        }
+    }
+
+    /// Whether the server does not know the environment.
+    pub fn is_gone(&self) -> bool {
+        matches!(self, ClientError::Status { status: 404, .. })
+    }
+
     /// Whether another try may find the server ready.
     fn is_passing(&self) -> bool {
         matches!(

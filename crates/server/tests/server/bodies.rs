@@ -195,6 +195,9 @@ fn methods_and_paths() {
     ] {
         let reply = connection.ask(method, path, &[], b"");
         assert_eq!(reply.status, status, "{method} {path}");
+        if path == "/info" {
+            assert_eq!(reply.header("allow"), Some("GET"));
+        }
         match status {
             307 => assert_eq!(reply.header("location"), path.strip_suffix('/')),
             405 if method != "HEAD" => assert_eq!(reply.detail(), "Method Not Allowed"),

@@ -16,9 +16,15 @@ fn program(arguments: &[&str]) -> Command {
 }
 
 fn refused(arguments: &[&str]) -> String {
-    let Output { status, stderr, .. } = program(arguments).output().unwrap();
+    let mut program = program(arguments);
+    let Output { status, stderr, .. } = program.env("RUST_BACKTRACE", "1").output().unwrap();
     assert!(!status.success(), "{arguments:?}");
-    String::from_utf8(stderr).unwrap()
+    let error = String::from_utf8(stderr).unwrap();
+    assert!(
+        error.starts_with("error: ") && !error.contains("backtrace"),
+        "{error}"
+    );
+    error
 }
 
 /// A program that listens, and a connection to it.
@@ -90,6 +96,7 @@ fn what_does_not_fit_is_said_before_anybody_connects() {
         (&["--arguments", "{"], "JSON"),
         (&["--arguments", "[]"], "object"),
         (&["--gsm8k", "/nowhere.jsonl"], "/nowhere.jsonl"),
+        (&["--gsm8k", "Cargo.toml"], "Cargo.toml can't be served"),
         (&["--cors-origin", "you.github.io"], "https://you.github.io"),
         (&["--serve-page", "/nowhere"], "index.html"),
         (&["--host", "somewhere"], "127.0.0.1"),

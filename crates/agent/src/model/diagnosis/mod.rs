@@ -1,9 +1,6 @@
 //! Why a model can't be used, and what to do: from what a page can observe to words for the user.
 //!
-//! A page is told little when a request fails before its reply: only that it failed. What it can find out
-//! besides is whether the same address answers a request whose reply it may not read, whether the browser
-//! would ask for a permission, whether it is online, and what the address looks like. [`diagnose`] makes the
-//! most of it, and says "perhaps" where it must.
+//! What a page can find out where there was no reply, and what that means, stands in `volary_reach`.
 //!
 //! - `reply`: what the provider said; `silence`: what it means when there was no reply.
 
@@ -13,10 +10,12 @@ mod silence;
 mod tests;
 
 use super::ModelError;
-use super::connection::{Connection, Space};
+use super::connection::Connection;
 
 pub use reply::of_error;
 use silence::of_silence;
+use volary_reach::Silence;
+pub use volary_reach::{Page, Permission};
 
 /// What kind of trouble it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,28 +68,6 @@ pub struct Diagnosis {
     pub remedy: String,
 }
 
-/// The page that asks.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Page {
-    /// Its origin, such as `https://example.org`.
-    pub origin: String,
-    /// Whether it was loaded over https.
-    pub is_https: bool,
-    /// How far away it came from.
-    pub space: Space,
-}
-
-/// What the browser says of a permission.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Permission {
-    /// Given.
-    Granted,
-    /// The user will be asked.
-    Prompt,
-    /// Refused.
-    Denied,
-}
-
 /// What became of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Observation {
@@ -120,12 +97,13 @@ pub fn diagnose(
             answers_without_cors,
             permission,
             is_online,
-        } => of_silence(
-            connection,
-            page,
-            *answers_without_cors,
-            *permission,
-            *is_online,
-        ),
+        } => {
+            let silence = Silence {
+                answers_without_cors: *answers_without_cors,
+                permission: *permission,
+                is_online: *is_online,
+            };
+            of_silence(connection, page, &silence)
+        }
     }
 }

@@ -7,19 +7,28 @@
 //! lets all that works on values recurse.
 
 mod error;
+mod keys;
+mod plain;
+mod shared;
 
 use std::borrow::Cow;
 
-use super::{Integer, Json, Key, Object};
+use super::{Integer, Json, Key, Object, float};
 use error::Fault;
 pub use error::{ReadError, ReadProblem};
+use plain::plain_length;
+use shared::Shared;
 
 /// How many lists and objects may stand inside each other. Python's limit is about the same.
 pub const DEPTH_LIMIT: usize = 1000;
 
 /// Reads a JSON text.
 pub fn read(text: &str) -> Result<Json, ReadError> {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader {
+        text,
+        at: 0,
+        shared: Shared::new(text.len()),
+    };
     reader.document().map_err(|fault| fault.locate(text))
 }
 
@@ -41,6 +50,7 @@ struct Reader<'a> {
     text: &'a str,
     /// The byte that is read next; always at a character's start where faults point to it.
     at: usize,
+    shared: Shared,
 }
 
 impl<'a> Reader<'a> {
@@ -138,20 +148,23 @@ impl<'a> Reader<'a> {
         if self.peek() != Some(b'"') {
             return Err(self.fault(ReadProblem::ExpectingKey));
         }
-        let key = self.quoted()?.into_owned();
+        let key = keys::key(&self.quoted()?);
         self.skip_space();
         if self.peek() != Some(b':') {
             return Err(self.fault(ReadProblem::ExpectingColon));
         }
         self.at += 1;
         self.skip_space();
-        Ok(Key::Owned(key))
+        Ok(key)
     }
 
     /// Reads a value that holds no other.
     fn leaf(&mut self) -> Result<Json, Fault> {
         match self.peek() {
-            Some(b'"') => Ok(Json::Text(self.quoted()?.into())),
+            Some(b'"') => {
+                let text = self.quoted()?;
+                Ok(Json::Text(self.shared.text(&text)))
+            }
             Some(b'-' | b'0'..=b'9') => self.number(),
             // What is not empty was taken by `opening`.
             Some(b'[') => Ok(self.empty(b']', Json::List(Vec::new()))),
@@ -205,7 +218,7 @@ impl<'a> Reader<'a> {
         let value = if self.at == whole {
             Integer::from_digits(text).map(Json::Integer)
         } else {
-            text.parse().ok().map(Json::Float)
+            float::parse(text).map(Json::Float)
         };
         value.ok_or(Fault {
             problem: ReadProblem::ExpectingValue,
@@ -249,9 +262,7 @@ impl<'a> Reader<'a> {
         let mut read = String::new();
         loop {
             let start = self.at;
-            let length = self.text.as_bytes()[start..]
-                .iter()
-                .position(|byte| *byte < 0x20 || *byte == b'"' || *byte == b'\\');
+            let length = plain_length(&self.text.as_bytes()[start..]);
             let Some(length) = length else {
                 return Err(Fault {
                     problem: ReadProblem::Unterminated,

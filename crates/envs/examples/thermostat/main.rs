@@ -1,70 +1,15 @@
-//! A new environment in about 40 lines: bring a room to 21 °C. `docs/new-environment.md` walks
-//! through it. Running this example plays it.
+//! Plays the environment that `docs/new-environment.md` walks through.
+
+mod thermostat;
 
 use std::rc::Rc;
 
 use futures_util::FutureExt;
 use volary_core::clock::Standstill;
 use volary_core::environment::Setting;
-use volary_core::message::{Message, ToolRequestMessage, ToolResponseMessage};
-use volary_core::registry::{EnvironmentEntry, Registry};
-use volary_core::tool::ToolError;
-use volary_core::{AnyMessage, Frame, Json, Object, Step, ToolSet, json, object};
+use volary_core::registry::Registry;
+use volary_core::{AnyMessage, Object};
 use volary_envs::calls::{action, argument};
-use volary_envs::tool_environment::{ToolEnvironment, ToolState, answered};
-use volary_macros::tool;
-
-// The environment begins here.
-
-/// What the registry knows of it.
-pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
-    name: "thermostat",
-    summary: "Bring a room to 21 °C.",
-    configuration: || json!({"type": "object", "properties": {}}),
-    make: |_configuration, setting| {
-        let tools = ToolSet::new([change::tool()]);
-        Ok(Box::new(ToolEnvironment::new(Room(15), tools, setting)))
-    },
-    from_task: None,
-    view: None,
-    oracle: None,
-};
-
-#[derive(Clone)]
-struct Room(i64);
-
-/// Heat or cool the room.
-///
-/// # Arguments
-///
-/// - `by`: Degrees Celsius, negative to cool. At most 5 at once.
-#[tool]
-fn change(by: i64, state: &mut Room) -> Result<String, ToolError> {
-    if by.abs() > 5 {
-        return Err(ToolError::value("The thermostat can do 5 degrees at once."));
-    }
-    state.0 += by;
-    Ok(format!("It is {} °C now.", state.0))
-}
-
-impl ToolState for Room {
-    const KIND: &'static str = "Thermostat";
-
-    fn opening(&self) -> Vec<AnyMessage> {
-        vec![Message::user(format!("It is {} °C. Make it 21.", self.0)).into()]
-    }
-
-    fn step(&mut self, _: &ToolRequestMessage, replies: Vec<ToolResponseMessage>) -> Step {
-        let done = self.0 == 21;
-        answered(replies, if done { 1.0 } else { 0.0 }, done)
-    }
-
-    fn frame(&self, _: &ToolSet<Self>) -> Frame {
-        Frame::new(object!({"degrees": (self.0)}), Json::Null)
-    }
-}
-
-// The environment ends here; what follows plays it.
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     for line in play(&[4, 9, 2])? {
@@ -76,7 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Plays the environment: one change a step. Gives what was said, and how each step came out.
 fn play(changes: &[i64]) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let registry = Registry {
-        environments: vec![ENTRY],
+        environments: vec![thermostat::ENTRY],
         datasets: Vec::new(),
     };
     let setting = Setting {

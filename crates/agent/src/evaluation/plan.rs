@@ -1,0 +1,360 @@
+//! What an evaluation is to do, and the cells that follow from it.
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::object;
+use volary_core::random::Random;
+use volary_trace::{Recipe, TaskReference};
+
+use crate::model::limits::Budget;
+
+/// An evaluation as it was set up. It holds its tasks whole, so that it can go on without the dataset.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// What a person calls it.
+    pub name: Text,
+    /// The dataset that the tasks are of; `None` for tasks that are seeds of one environment.
+    pub dataset: Option<Text>,
+    /// The tasks.
+    pub tasks: Vec<PlannedTask>,
+    /// Who acts.
+    pub policies: Vec<PlannedPolicy>,
+    /// How often each policy tries each task; at least 1.
+    pub repeats: usize,
+    /// What all seeds follow from. Below 2^53.
+    pub seed: u64,
+    /// The total reward from which an episode is a success.
+    pub success: f64,
+    /// How fast, and how much.
+    pub pace: Pace,
+}
+
+/// How fast an evaluation may go, and how much it may spend.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// How many episodes of models run at once; at least 1.
+    pub concurrency: usize,
+    /// Requests to one model within any 60 seconds.
+    pub requests_per_minute: Option<u64>,
+    /// Tokens of one model within any 60 seconds.
+    pub tokens_per_minute: Option<u64>,
+    /// The most that all episodes together may spend (tokens and cost).
+    pub budget: Budget,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace {
+            concurrency: 4,
+            requests_per_minute: None,
+            tokens_per_minute: None,
+            budget: Budget::default(),
+        }
+    }
+}
+
+/// A task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedTask {
+    /// Its id within the dataset.
+    pub id: Text,
+    /// What a person reads.
+    pub title: Text,
+    /// The environment.
+    pub environment: Text,
+    /// Its configuration.
+    pub configuration: Object,
+}
+
+/// A policy under a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedPolicy {
+    /// The name, unique within the plan.
+    pub name: Text,
+    /// Who acts.
+    pub actor: Actor,
+    /// The most steps of an episode.
+    pub max_steps: usize,
+}
+
+/// Who acts.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Actor {
+    /// Random calls.
+    Random,
+    /// The environment's own solution.
+    Oracle,
+    /// The actions of a script.
+    Scripted {
+        /// The script, as `Scripted::parse` reads it.
+        script: Text,
+    },
+    /// A model.
+    Model {
+        /// The name of the connection.
+        connection: Text,
+        /// How it is asked, as the page's form of model policies says it.
+        settings: Object,
+    },
+}
+
+/// Which tasks of a dataset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// All of them.
+    All,
+    /// From the first to the last, both included, counted from 1.
+    Range {
+        /// The first.
+        first: usize,
+        /// The last.
+        last: usize,
+    },
+    /// So many, drawn by a seed.
+    Sample {
+        /// How many.
+        count: usize,
+        /// The same seed draws the same tasks.
+        seed: u64,
+    },
+}
+
+impl Selection {
+    /// The places that are meant, of so many, in order.
+    pub fn places(self, length: usize) -> Vec<usize> {
+        match self {
+            Selection::All => (0..length).collect(),
+            Selection::Range { first, last } => (first.max(1) - 1..last.min(length)).collect(),
+            Selection::Sample { count, seed } => {
+                let mut places: Vec<usize> = (0..length).collect();
+                Random::new(seed).shuffle(&mut places);
+                places.truncate(count);
+                places.sort_unstable();
+                places
+            }
+        }
+    }
+}
+
+/// One episode of an evaluation: which policy tries which task for which time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// Its place in the plan.
+    pub number: usize,
+    /// The place of the task.
+    pub task: usize,
+    /// The place of the policy.
+    pub policy: usize,
+    /// Which try, from 0.
+    pub repeat: usize,
+}
+
+impl Plan {
+    /// How many cells there are.
+    pub fn length(&self) -> usize {
+        self.tasks.len() * self.policies.len() * self.repeats
+    }
+
+    /// A cell by its place. All tasks are tried once before any is tried twice, so that what is known
+    /// midway says something of all.
+    pub fn cell(&self, number: usize) -> Option<Cell> {
+        if number >= self.length() {
+            return None;
+        }
+        let policies = self.policies.len();
+        let round = self.tasks.len() * policies;
+        Some(Cell {
+            number,
+            task: number % round / policies,
+            policy: number % policies,
+            repeat: number / round,
+        })
+    }
+
+    /// The place of a cell.
+    pub fn number(&self, task: usize, policy: usize, repeat: usize) -> usize {
+        (repeat * self.tasks.len() + task) * self.policies.len() + policy
+    }
+
+    /// The task of a cell.
+    pub fn task(&self, cell: Cell) -> Option<&PlannedTask> {
+        self.tasks.get(cell.task)
+    }
+
+    /// The policy of a cell.
+    pub fn policy(&self, cell: Cell) -> Option<&PlannedPolicy> {
+        self.policies.get(cell.policy)
+    }
+
+    /// What makes the environment of a cell. All policies meet the same environments.
+    pub fn recipe(&self, cell: Cell) -> Option<Recipe> {
+        let task = self.task(cell)?;
+        Some(Recipe {
+            environment: task.environment.clone(),
+            configuration: task.configuration.clone(),
+            seed: self.drawn(&format!("task {} repeat {}", cell.task, cell.repeat)),
+            task: self.dataset.as_ref().map(|dataset| TaskReference {
+                dataset: dataset.clone(),
+                id: task.id.clone(),
+            }),
+        })
+    }
+
+    /// The seed of whatever is random in the policy of a cell.
+    pub fn policy_seed(&self, cell: Cell) -> u64 {
+        self.drawn(&format!("policy of cell {}", cell.number))
+    }
+
+    fn drawn(&self, label: &str) -> u64 {
+        // Below 2^53, so that every JSON reader keeps it.
+        Random::new(self.seed).fork(label).next_u64() >> 11
+    }
+
+    /// As it is stored.
+    pub fn to_json(&self) -> Json {
+        let tasks = self.tasks.iter().map(|task| {
+            let mut row = object!({
+                "id": (task.id.clone()),
+                "title": (task.title.clone()),
+                "environment": (task.environment.clone())
+            });
+            row.insert("configuration", task.configuration.clone());
+            Json::Object(row)
+        });
+        let pace = &self.pace;
+        Json::Object(object!({
+            "name": (self.name.clone()),
+            "dataset": (self.dataset.clone()),
+            "tasks": (Json::List(tasks.collect())),
+            "policies": (Json::List(self.policies.iter().map(PlannedPolicy::to_json).collect())),
+            "repeats": (whole(self.repeats)),
+            "seed": (self.seed as i64),
+            "success": (self.success),
+            "pace": {
+                "concurrency": (whole(pace.concurrency)),
+                "requests_per_minute": (pace.requests_per_minute.map(|n| n as i64)),
+                "tokens_per_minute": (pace.tokens_per_minute.map(|n| n as i64)),
+                "tokens": (pace.budget.tokens.map(|n| n as i64)),
+                "cost": (pace.budget.cost)
+            }
+        }))
+    }
+
+    /// From what was stored; `None` if that is no plan.
+    pub fn read(value: &Json) -> Option<Self> {
+        let tasks = value.get("tasks")?.as_list()?.iter().map(|row| {
+            Some(PlannedTask {
+                id: text(row, "id")?,
+                title: text(row, "title")?,
+                environment: text(row, "environment")?,
+                configuration: row.get("configuration")?.as_object()?.clone(),
+            })
+        });
+        let policies = value.get("policies")?.as_list()?.iter();
+        let pace = value.get("pace")?;
+        let limit = |key| pace.get(key).and_then(count);
+        Some(Plan {
+            name: text(value, "name")?,
+            dataset: text(value, "dataset"),
+            tasks: tasks.collect::<Option<_>>()?,
+            policies: policies.map(PlannedPolicy::read).collect::<Option<_>>()?,
+            repeats: count(value.get("repeats")?)? as usize,
+            seed: count(value.get("seed")?)?,
+            success: value.get("success")?.as_f64()?,
+            pace: Pace {
+                concurrency: limit("concurrency")? as usize,
+                requests_per_minute: limit("requests_per_minute"),
+                tokens_per_minute: limit("tokens_per_minute"),
+                budget: Budget {
+                    tokens: limit("tokens"),
+                    cost: pace.get("cost").and_then(Json::as_f64),
+                    ..Budget::default()
+                },
+            },
+        })
+    }
+}
+
+impl PlannedPolicy {
+    fn to_json(&self) -> Json {
+        Json::Object(object!({
+            "name": (self.name.clone()),
+            "actor": (self.actor.to_json()),
+            "max_steps": (whole(self.max_steps))
+        }))
+    }
+
+    fn read(row: &Json) -> Option<Self> {
+        Some(PlannedPolicy {
+            name: text(row, "name")?,
+            actor: Actor::read(row.get("actor")?)?,
+            max_steps: count(row.get("max_steps")?)? as usize,
+        })
+    }
+}
+
+impl Actor {
+    /// As it is stored.
+    pub fn to_json(&self) -> Json {
+        let mut object = object!({"kind": (self.word())});
+        match self {
+            Actor::Random | Actor::Oracle => {}
+            Actor::Scripted { script } => {
+                object.insert("script", script.clone());
+            }
+            Actor::Model {
+                connection,
+                settings,
+            } => {
+                object.insert("connection", connection.clone());
+                object.insert("settings", settings.clone());
+            }
+        }
+        object.into()
+    }
+
+    /// From what was stored; `None` if that is no actor.
+    pub fn read(value: &Json) -> Option<Self> {
+        Some(match &*text(value, "kind")? {
+            "random" => Actor::Random,
+            "oracle" => Actor::Oracle,
+            "scripted" => Actor::Scripted {
+                script: text(value, "script")?,
+            },
+            "model" => Actor::Model {
+                connection: text(value, "connection")?,
+                settings: value.get("settings")?.as_object()?.clone(),
+            },
+            _ => return None,
+        })
+    }
+
+    /// The word for it in files.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Actor::Random => "random",
+            Actor::Oracle => "oracle",
+            Actor::Scripted { .. } => "scripted",
+            Actor::Model { .. } => "model",
+        }
+    }
+
+    /// Whether its turns cost money and time elsewhere.
+    pub fn is_model(&self) -> bool {
+        matches!(self, Actor::Model { .. })
+    }
+}
+
+fn whole(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn text(value: &Json, key: &str) -> Option<Text> {
+    value.get(key)?.as_text().cloned()
+}
+
+fn count(value: &Json) -> Option<u64> {
+    value.as_i64()?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,322 @@
+//! Playing a cell whose policy needs no model, beside its environment.
+
+use std::rc::Rc;
+
+use volary_core::json::{Json, Text};
+use volary_core::registry::Registry;
+use volary_core::{Clock, object};
+use volary_trace::native::{NativeError, recipe_from_json, recipe_to_json};
+use volary_trace::{Episode, Recipe};
+
+use super::plan::{Actor, Cell, Plan};
+use super::result::{CellResult, Failure, FailureKind, spent_of};
+use crate::{
+    Cancel, Limits, Oracle, Policy, PolicyError, RandomPolicy, RolloutError, Runner, RunnerError,
+    Scripted, Stage, rollout,
+};
+
+/// A cell as a worker needs it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Job {
+    /// The place of the cell in the plan.
+    pub cell: usize,
+    /// The id that its episode will have.
+    pub episode: Text,
+    /// What a person will call it.
+    pub name: Text,
+    /// What makes its environment.
+    pub recipe: Recipe,
+    /// Who acts.
+    pub actor: Actor,
+    /// The seed of whatever is random in the policy.
+    pub policy_seed: u64,
+    /// The most steps.
+    pub max_steps: usize,
+    /// The evaluation that it belongs to.
+    pub evaluation: Text,
+    /// The name of the evaluation.
+    pub run: Text,
+    /// How many tries there were before.
+    pub tries: u32,
+}
+
+impl Job {
+    /// The job of a cell of an evaluation.
+    pub fn of(evaluation: &Text, plan: &Plan, cell: Cell, tries: u32) -> Option<Self> {
+        let (task, policy) = (plan.task(cell)?, plan.policy(cell)?);
+        let title = match &plan.dataset {
+            Some(_) => &task.title,
+            None => &task.environment,
+        };
+        let mut name = title.to_string();
+        name.push_str(", ");
+        name.push_str(&policy.name);
+        if plan.repeats > 1 {
+            name.push_str(&format!(", try {}", cell.repeat + 1));
+        }
+        Some(Job {
+            cell: cell.number,
+            episode: episode_id(evaluation, cell.number),
+            name: name.into(),
+            recipe: plan.recipe(cell)?,
+            actor: policy.actor.clone(),
+            policy_seed: plan.policy_seed(cell),
+            max_steps: policy.max_steps,
+            evaluation: evaluation.clone(),
+            run: plan.name.clone(),
+            tries,
+        })
+    }
+
+    /// Writes into an episode what it is.
+    pub fn label(&self, episode: &mut Episode) {
+        episode.id = self.episode.clone();
+        episode.name = self.name.clone();
+        let labels = object!({
+            "run": (self.run.clone()),
+            "evaluation": (self.evaluation.clone()),
+            "cell": (self.cell as i64)
+        });
+        for (key, value) in labels {
+            episode.metadata.insert(key, value);
+        }
+    }
+
+    /// As page and worker say it.
+    pub fn to_json(&self) -> Json {
+        Json::Object(object!({
+            "cell": (self.cell as i64),
+            "episode": (self.episode.clone()),
+            "name": (self.name.clone()),
+            "recipe": (recipe_to_json(&self.recipe)),
+            "actor": (self.actor.to_json()),
+            "policy_seed": (self.policy_seed as i64),
+            "max_steps": (self.max_steps as i64),
+            "evaluation": (self.evaluation.clone()),
+            "run": (self.run.clone()),
+            "tries": (self.tries)
+        }))
+    }
+
+    /// Reads what [`Job::to_json`] wrote; `None` if something is missing.
+    pub fn read(value: &Json) -> Result<Option<Self>, NativeError> {
+        let Some(recipe) = value.get("recipe") else {
+            return Ok(None);
+        };
+        let recipe = recipe_from_json(recipe)?;
+        let text = |key: &str| value.get(key)?.as_text().cloned();
+        let count = |key: &str| u64::try_from(value.get(key)?.as_i64()?).ok();
+        let read = || {
+            Some(Job {
+                cell: count("cell")? as usize,
+                episode: text("episode")?,
+                name: text("name")?,
+                recipe,
+                actor: Actor::read(value.get("actor")?)?,
+                policy_seed: count("policy_seed")?,
+                max_steps: count("max_steps")? as usize,
+                evaluation: text("evaluation")?,
+                run: text("run")?,
+                tries: count("tries")?.try_into().ok()?,
+            })
+        };
+        Ok(read())
+    }
+}
+
+/// The id of the episode of a cell. It follows from the cell, so a cell never has two episodes.
+pub fn episode_id(evaluation: &str, cell: usize) -> Text {
+    format!("{evaluation}-{cell:06}").into()
+}
+
+/// Plays a cell in an environment of the registry.
+pub async fn play(
+    job: &Job,
+    registry: &Registry,
+    clock: Rc<dyn Clock>,
+) -> (CellResult, Option<Episode>) {
+    let opened = async {
+        let opened = Runner::open(registry, &job.recipe, Rc::clone(&clock)).await;
+        let (runner, opening) = opened?;
+        Ok((runner, opening.episode(job.recipe.clone())))
+    };
+    play_on(job, registry, &*clock, &Cancel::default(), opened).await
+}
+
+/// Plays a cell in the environment that `opened` gives, with the episode that begins there. There is an episode
+/// wherever the environment could be reset. Cancelled, it closes the environment and gives what there is.
+pub async fn play_on<S: Stage>(
+    job: &Job,
+    registry: &Registry,
+    clock: &dyn Clock,
+    cancel: &Cancel,
+    opened: impl Future<Output = Result<(S, Episode), RunnerError>>,
+) -> (CellResult, Option<Episode>) {
+    let tries = job.tries + 1;
+    let started = clock.now();
+    let failed =
+        |failure: Failure| CellResult::failed(job.cell, failure, 0.0, Default::default(), tries);
+    let mut policy = match policy(job, registry) {
+        Ok(policy) => policy,
+        Err(failure) => return (failed(failure), None),
+    };
+    let (mut stage, mut episode) = match opened.await {
+        Ok(opened) => opened,
+        Err(error) => return (failed(Failure::of_runner(&error)), None),
+    };
+    job.label(&mut episode);
+    let limits = Limits {
+        max_steps: job.max_steps,
+    };
+    let played = rollout(
+        &mut stage,
+        &mut episode,
+        policy.as_mut(),
+        &limits,
+        cancel,
+        &mut |_| {},
+    )
+    .await;
+    stage.close().await;
+    let mut spent = spent_of(&episode, |_| None);
+    spent.seconds = (clock.now() - started).max(0.0);
+    episode.seconds = Some(spent.seconds);
+    let result = match played {
+        Ok(_) => CellResult::finished(job.cell, &episode, spent, tries),
+        Err(error) => {
+            let failure = match &error {
+                RolloutError::Policy(error) => Failure::of_policy(error),
+                RolloutError::Runner(error) => Failure::of_runner(error),
+                RolloutError::Frame(error) => Failure {
+                    kind: FailureKind::Environment,
+                    message: error.to_string().into(),
+                },
+            };
+            let reward = episode.total_reward();
+            CellResult::failed(job.cell, failure, reward, spent, tries)
+        }
+    };
+    (result, Some(episode))
+}
+
+fn policy(job: &Job, registry: &Registry) -> Result<Box<dyn Policy>, Failure> {
+    let unfit = |reason: String| {
+        Failure::of_policy(&PolicyError::Unfit {
+            policy: job.actor.word().into(),
+            reason: reason.into(),
+        })
+    };
+    Ok(match &job.actor {
+        Actor::Random => Box::new(RandomPolicy::new(job.policy_seed)),
+        Actor::Oracle => {
+            let entry = registry
+                .environment(&job.recipe.environment)
+                .map_err(|error| unfit(error.to_string()))?;
+            Box::new(Oracle::new(entry).map_err(|error| Failure::of_policy(&error))?)
+        }
+        Actor::Scripted { script } => {
+            Box::new(Scripted::parse(script).map_err(|error| unfit(error.to_string()))?)
+        }
+        Actor::Model { .. } => return Err(unfit("models are asked from the page.".to_owned())),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::json::Object;
+    use volary_core::virtual_clock::VirtualClock;
+    use volary_trace::Ending;
+
+    use super::*;
+    use crate::evaluation::{PlannedPolicy, PlannedTask, Status};
+
+    fn plan(environment: &str, configuration: Object, actor: Actor) -> Plan {
+        Plan {
+            name: "Tests".into(),
+            tasks: vec![PlannedTask {
+                id: "1".into(),
+                title: "1".into(),
+                environment: environment.into(),
+                configuration,
+            }],
+            policies: vec![PlannedPolicy {
+                name: "It".into(),
+                actor,
+                max_steps: 4,
+            }],
+            repeats: 3,
+            ..Plan::default()
+        }
+    }
+
+    fn played(plan: &Plan, cell: usize) -> (CellResult, Option<Episode>) {
+        let job = Job::of(&"ev".into(), plan, plan.cell(cell).unwrap(), 1).unwrap();
+        let text = job.to_json().to_python_text();
+        let read = Job::read(&Json::parse(&text).unwrap()).unwrap();
+        assert_eq!(read.as_ref(), Some(&job));
+        let clock = VirtualClock::new();
+        let registry = volary_envs::registry();
+        clock
+            .run(play(&job, &registry, Rc::new(clock.clone())))
+            .unwrap()
+    }
+
+    #[test]
+    fn an_episode_knows_where_it_belongs() {
+        let plan = plan("dummy", Object::new(), Actor::Random);
+        let (result, episode) = played(&plan, 2);
+        let episode = episode.unwrap();
+        assert_eq!(
+            (&*episode.id, &*episode.name),
+            ("ev-000002", "dummy, It, try 3")
+        );
+        assert_eq!(episode.metadata.get("cell").and_then(Json::as_i64), Some(2));
+        assert_eq!(result.reward, episode.total_reward());
+        assert_eq!((result.tries, result.spent.tokens), (2, 0));
+        assert_eq!(result.spent.steps as usize, episode.steps.len());
+        assert_eq!(played(&plan, 2).0, result);
+    }
+
+    #[test]
+    fn limits_truncate() {
+        let script = r#"[{"name": "print_story", "arguments": {"story": "x"}}]"#;
+        let actor = Actor::Scripted {
+            script: script.into(),
+        };
+        let (result, _) = played(
+            &plan("dummy", object!({"end_immediately": false}), actor),
+            0,
+        );
+        assert!(result.is_finished(), "{result:?}");
+        let (result, episode) = played(&plan("counter", Object::new(), Actor::Random), 0);
+        assert!(matches!(episode.unwrap().ending, Ending::Truncated { .. }));
+        assert_eq!(
+            result.status,
+            Status::Finished {
+                ending: "truncated".into()
+            }
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_fails_with_its_reason() {
+        let kind = |plan: &Plan| match played(plan, 0).0.status {
+            Status::Failed(failure) => failure.kind,
+            other => panic!("{other:?}"),
+        };
+        let broken = Actor::Scripted { script: "{".into() };
+        assert_eq!(
+            kind(&plan("dummy", Object::new(), broken)),
+            FailureKind::Policy
+        );
+        assert_eq!(
+            kind(&plan("nowhere", Object::new(), Actor::Random)),
+            FailureKind::Environment
+        );
+        let odd = object!({"end_immediately": "what"});
+        assert_eq!(
+            kind(&plan("dummy", odd, Actor::Random)),
+            FailureKind::Environment
+        );
+    }
+}

@@ -1,0 +1,391 @@
+//! Who is next, and whether a request may be sent now: a state machine without I/O or clock.
+//!
+//! What always holds: a cell is under way at most once, and one that is finished is never begun again; within any
+//! 60 seconds no more requests are let through than the pace says; none is let through once the
+//! budget is spent or anybody asked to pause. Equal calls in equal order give equal answers.
+//!
+//! Time is in seconds of a clock that never goes back.
+
+mod meter;
+mod progress;
+
+use std::collections::BTreeSet;
+
+use volary_core::json::Text;
+
+use super::plan::{Actor, Pace, Plan};
+use super::result::{CellResult, Status};
+use crate::model::Usage;
+use crate::model::limits::{Exhausted, Spent};
+use meter::Meter;
+
+pub use progress::Progress;
+use progress::Stopwatch;
+
+/// Where an episode is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// Wholly beside the environment, without waiting for anybody.
+    Local,
+    /// With a model elsewhere.
+    Model,
+}
+
+/// How the evaluation stands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Phase {
+    /// It goes on.
+    Running,
+    /// Nothing new is begun, and no request is sent.
+    Paused(Why),
+    /// There is nothing more to do.
+    Finished,
+}
+
+/// Why it does not go on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Why {
+    /// It has not begun, or not since the page was loaded.
+    Loaded,
+    /// Somebody paused it.
+    Asked,
+    /// Somebody cancelled it: what was under way was given up.
+    Cancelled,
+    /// The budget is spent.
+    Budget(Exhausted),
+    /// It goes on elsewhere: only one may do so, or steps would be paid for twice.
+    Elsewhere,
+    /// Something failed that concerns all that would follow; for people.
+    Trouble(Text),
+}
+
+/// Whether a request may be sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Permit {
+    /// Send it now; then say [`Schedule::answered`] or [`Schedule::given_up`].
+    Go,
+    /// Ask again after so many seconds.
+    Wait(f64),
+    /// Ask again when something has changed.
+    Hold,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    UnderWay,
+    Finished,
+    Failed,
+}
+
+/// The schedule of an evaluation.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    pace: Pace,
+    policies: Vec<Post>,
+    cells: Vec<State>,
+    local: Queue,
+    model: Queue,
+    meters: Vec<Meter>,
+    spent: Spent,
+    phase: Phase,
+    watch: Stopwatch,
+}
+
+/// What the schedule knows of a policy.
+#[derive(Clone, Debug)]
+struct Post {
+    lane: Lane,
+    meter: usize,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Queue {
+    waiting: BTreeSet<usize>,
+    under_way: usize,
+    finished: usize,
+}
+
+impl Schedule {
+    /// The schedule of a plan, of which some cells have results, and others were begun and spent
+    /// something. It is paused.
+    pub fn new<'a>(
+        plan: &Plan,
+        results: impl IntoIterator<Item = &'a CellResult>,
+        drafts: impl IntoIterator<Item = (usize, Spent)>,
+    ) -> Self {
+        let mut connections: Vec<&Text> = Vec::new();
+        let mut policies = Vec::new();
+        for policy in &plan.policies {
+            // Policies of one connection share what its provider allows.
+            let (lane, meter) = match &policy.actor {
+                Actor::Model { connection, .. } => {
+                    let known = connections.iter().position(|known| *known == connection);
+                    let meter = known.unwrap_or(connections.len());
+                    if known.is_none() {
+                        connections.push(connection);
+                    }
+                    (Lane::Model, meter)
+                }
+                _ => (Lane::Local, 0),
+            };
+            policies.push(Post { lane, meter });
+        }
+        let mut schedule = Schedule {
+            pace: plan.pace,
+            policies,
+            cells: vec![State::Waiting; plan.length()],
+            local: Queue::default(),
+            model: Queue::default(),
+            meters: vec![Meter::default(); connections.len()],
+            spent: Spent::default(),
+            phase: Phase::Paused(Why::Loaded),
+            watch: Stopwatch::default(),
+        };
+        for result in results {
+            if let Some(state) = schedule.cells.get_mut(result.cell) {
+                *state = match result.status {
+                    Status::Finished { .. } => State::Finished,
+                    Status::Failed(_) => State::Failed,
+                };
+                schedule.spent.add(&result.spent);
+            }
+        }
+        for (cell, spent) in drafts {
+            if schedule.cells.get(cell) == Some(&State::Waiting) {
+                schedule.spent.add(&spent);
+            }
+        }
+        for cell in 0..schedule.cells.len() {
+            if schedule.cells.get(cell) == Some(&State::Waiting) {
+                schedule.queue_of(cell).waiting.insert(cell);
+            }
+        }
+        schedule.settle(0.0);
+        schedule
+    }
+
+    /// The schedule of the same plan, of which others may have done something meanwhile. It is paused, and
+    /// remembers what was sent within the last minute.
+    #[must_use]
+    pub fn renewed<'a>(
+        &self,
+        plan: &Plan,
+        results: impl IntoIterator<Item = &'a CellResult>,
+        drafts: impl IntoIterator<Item = (usize, Spent)>,
+    ) -> Self {
+        Schedule {
+            meters: self.meters.clone(),
+            ..Schedule::new(plan, results, drafts)
+        }
+    }
+
+    /// Begins up to so many cells of a lane.
+    pub fn begin(&mut self, lane: Lane, most: usize) -> Vec<usize> {
+        if self.phase != Phase::Running {
+            return Vec::new();
+        }
+        let concurrency = self.pace.concurrency.max(1);
+        let queue = self.queue(lane);
+        let most = match lane {
+            Lane::Local => most,
+            Lane::Model => most.min(concurrency.saturating_sub(queue.under_way)),
+        };
+        let mut begun = Vec::new();
+        while begun.len() < most
+            && let Some(cell) = queue.waiting.pop_first()
+        {
+            queue.under_way += 1;
+            begun.push(cell);
+        }
+        for cell in &begun {
+            if let Some(state) = self.cells.get_mut(*cell) {
+                *state = State::UnderWay;
+            }
+        }
+        begun
+    }
+
+    /// Whether a policy may send a request now.
+    pub fn permit(&mut self, now: f64, policy: usize) -> Permit {
+        if self.phase != Phase::Running {
+            return Permit::Hold;
+        }
+        if let Some(end) = self.pace.budget.exhausted(&self.spent) {
+            self.pause(now, Why::Budget(end));
+            return Permit::Hold;
+        }
+        let expected: Spent = self.expected();
+        let mut all = self.spent;
+        all.add(&expected);
+        if expected.steps > 0 && self.pace.budget.exhausted(&all).is_some() {
+            // What is on its way may spend the rest.
+            return Permit::Hold;
+        }
+        let pace = self.pace;
+        match self.meter(policy) {
+            Some(meter) => meter.permit(now, &pace),
+            None => Permit::Go,
+        }
+    }
+
+    /// A request was answered. `cost` is `None` if nobody knows it.
+    pub fn answered(&mut self, now: f64, policy: usize, usage: Option<&Usage>, cost: Option<f64>) {
+        let mut spent = Spent::default();
+        spent.add_answer(usage, cost);
+        self.spent.add(&spent);
+        if let Some(meter) = self.meter(policy) {
+            meter.answered(now, &spent);
+        }
+    }
+
+    /// A request came to nothing.
+    pub fn given_up(&mut self, policy: usize) {
+        if let Some(meter) = self.meter(policy) {
+            meter.given_up();
+        }
+    }
+
+    /// A cell is done with, well or badly.
+    pub fn ended(&mut self, now: f64, cell: usize, counts: bool) {
+        if self.cells.get(cell) != Some(&State::UnderWay) {
+            return;
+        }
+        if let Some(state) = self.cells.get_mut(cell) {
+            *state = if counts {
+                State::Finished
+            } else {
+                State::Failed
+            };
+        }
+        let queue = self.queue_of(cell);
+        queue.under_way = queue.under_way.saturating_sub(1);
+        queue.finished += 1;
+        self.settle(now);
+    }
+
+    /// A cell was begun, and nothing came of it: it waits again.
+    pub fn returned(&mut self, cell: usize) {
+        if self.cells.get(cell) != Some(&State::UnderWay) {
+            return;
+        }
+        if let Some(state) = self.cells.get_mut(cell) {
+            *state = State::Waiting;
+        }
+        let queue = self.queue_of(cell);
+        queue.under_way = queue.under_way.saturating_sub(1);
+        queue.waiting.insert(cell);
+    }
+
+    /// Begins, or goes on.
+    pub fn resume(&mut self, now: f64) {
+        if matches!(self.phase, Phase::Paused(_)) {
+            self.phase = Phase::Running;
+            self.watch.start(now);
+            self.local.finished = 0;
+            self.model.finished = 0;
+        }
+    }
+
+    /// Stops beginning anything and sending requests.
+    pub fn pause(&mut self, now: f64, why: Why) {
+        if self.phase != Phase::Finished {
+            self.phase = Phase::Paused(why);
+            self.watch.stop(now);
+        }
+    }
+
+    /// Lets all that failed wait again. True if there was any.
+    pub fn retry_failures(&mut self) -> bool {
+        let failed: Vec<usize> = (0..self.cells.len())
+            .filter(|cell| self.cells.get(*cell) == Some(&State::Failed))
+            .collect();
+        for cell in &failed {
+            if let Some(state) = self.cells.get_mut(*cell) {
+                *state = State::Waiting;
+            }
+            self.queue_of(*cell).waiting.insert(*cell);
+        }
+        if self.phase == Phase::Finished && !failed.is_empty() {
+            self.phase = Phase::Paused(Why::Asked);
+        }
+        !failed.is_empty()
+    }
+
+    /// Sets another pace or budget.
+    pub fn set_pace(&mut self, pace: Pace) {
+        self.pace = pace;
+    }
+
+    /// Its pace and budget.
+    pub fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
+    /// How it stands.
+    pub fn phase(&self) -> &Phase {
+        &self.phase
+    }
+
+    /// What was spent.
+    pub fn spent(&self) -> &Spent {
+        &self.spent
+    }
+
+    /// How many cells of a lane are under way.
+    pub fn under_way(&self, lane: Lane) -> usize {
+        match lane {
+            Lane::Local => self.local.under_way,
+            Lane::Model => self.model.under_way,
+        }
+    }
+
+    /// The lane of a cell.
+    pub fn lane(&self, cell: usize) -> Lane {
+        let post = self.policies.get(cell % self.policies.len().max(1));
+        post.map_or(Lane::Local, |post| post.lane)
+    }
+
+    /// What the requests that are on their way will spend, by what others did.
+    fn expected(&self) -> Spent {
+        let mut expected = Spent::default();
+        for meter in &self.meters {
+            expected.add(&meter.expected());
+        }
+        expected
+    }
+
+    fn settle(&mut self, now: f64) {
+        let is_open = |state: &State| matches!(state, State::Waiting | State::UnderWay);
+        let queues = [&self.local, &self.model];
+        let idle = queues
+            .iter()
+            .all(|queue| queue.waiting.is_empty() && queue.under_way == 0);
+        if idle && !self.cells.iter().any(is_open) {
+            self.phase = Phase::Finished;
+            self.watch.stop(now);
+        }
+    }
+
+    fn meter(&mut self, policy: usize) -> Option<&mut Meter> {
+        let post = self.policies.get(policy)?;
+        match post.lane {
+            Lane::Local => None,
+            Lane::Model => self.meters.get_mut(post.meter),
+        }
+    }
+
+    fn queue_of(&mut self, cell: usize) -> &mut Queue {
+        self.queue(self.lane(cell))
+    }
+
+    fn queue(&mut self, lane: Lane) -> &mut Queue {
+        match lane {
+            Lane::Local => &mut self.local,
+            Lane::Model => &mut self.model,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

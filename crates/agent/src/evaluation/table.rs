@@ -1,0 +1,315 @@
+//! What the results of an evaluation say, for each policy and for each task under each policy.
+//!
+//! Episodes that broke off count for nothing here but as failures: they say something of networks and keys, not
+//! of policies. Intervals have a confidence of 0.95.
+
+use std::collections::BTreeMap;
+
+use super::plan::Plan;
+use super::reason::MainReason;
+use super::result::{CellResult, FailureKind, Status};
+use crate::statistics::{Estimate, mean_over_tasks, pass_all, pass_at};
+
+/// The confidence of intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// All that the results say.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    /// A row a policy, in the order of the plan.
+    pub policies: Vec<PolicyRow>,
+    /// A row a task, in the order of the plan; in it a place for each policy.
+    pub tasks: Vec<Vec<TaskCell>>,
+    /// The numbers of tries of which pass@k and pass^k tell.
+    pub tries: Vec<usize>,
+    /// What most failures say, if there are any.
+    pub main_reason: Option<MainReason>,
+}
+
+/// What is known of a policy.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PolicyRow {
+    /// Episodes that count.
+    pub finished: usize,
+    /// Episodes that are to be.
+    pub total: usize,
+    /// Successes.
+    pub successes: usize,
+    /// The mean reward over tasks.
+    pub reward: Option<Estimate>,
+    /// For each of [`Table::tries`]: pass@k and pass^k, the means over the tasks with so many tries.
+    pub passes: Vec<(Option<f64>, Option<f64>)>,
+    /// Steps of an episode, on average.
+    pub steps: Option<f64>,
+    /// Seconds of an episode, on average.
+    pub seconds: Option<f64>,
+    /// Tokens of all episodes, failed ones included.
+    pub tokens: u64,
+    /// What they cost in US dollars; `None` if that is not known of all.
+    pub cost: Option<f64>,
+    /// Failures by kind.
+    pub failures: BTreeMap<FailureKind, usize>,
+}
+
+/// What is known of a task under a policy.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TaskCell {
+    /// The total rewards of the episodes that count.
+    pub rewards: Vec<f64>,
+    /// How many of them are successes.
+    pub successes: usize,
+    /// How many broke off.
+    pub failures: usize,
+}
+
+impl TaskCell {
+    /// The mean reward.
+    pub fn reward(&self) -> Option<f64> {
+        let count = self.rewards.len();
+        (count > 0).then(|| self.rewards.iter().sum::<f64>() / count as f64)
+    }
+}
+
+impl Table {
+    /// The table of a plan's results.
+    pub fn new<'a>(
+        plan: &Plan,
+        results: impl IntoIterator<Item = &'a CellResult, IntoIter: Clone>,
+    ) -> Self {
+        let results = results.into_iter();
+        let main_reason = MainReason::of(results.clone());
+        let policies = plan.policies.len();
+        let mut rows: Vec<Sums> = vec![Sums::default(); policies];
+        let mut tasks = vec![vec![TaskCell::default(); policies]; plan.tasks.len()];
+        for result in results {
+            let Some(cell) = plan.cell(result.cell) else {
+                continue;
+            };
+            let row = rows.get_mut(cell.policy);
+            let place = tasks
+                .get_mut(cell.task)
+                .and_then(|row| row.get_mut(cell.policy));
+            if let (Some(row), Some(place)) = (row, place) {
+                row.add(result);
+                match &result.status {
+                    Status::Finished { .. } => {
+                        place.rewards.push(result.reward);
+                        place.successes += usize::from(result.reward >= plan.success);
+                    }
+                    Status::Failed(_) => place.failures += 1,
+                }
+            }
+        }
+        let tries = tries(plan.repeats);
+        let column = |policy: usize| tasks.iter().filter_map(move |row| row.get(policy));
+        let policies = rows
+            .into_iter()
+            .enumerate()
+            .map(|(policy, sums)| {
+                let rewards: Vec<Vec<f64>> =
+                    column(policy).map(|cell| cell.rewards.clone()).collect();
+                PolicyRow {
+                    total: plan.tasks.len() * plan.repeats,
+                    successes: column(policy).map(|cell| cell.successes).sum(),
+                    reward: mean_over_tasks(&rewards, CONFIDENCE),
+                    passes: tries
+                        .iter()
+                        .map(|k| {
+                            let over = |chance: fn(usize, usize, usize) -> Option<f64>| {
+                                average(column(policy).filter_map(|cell| {
+                                    chance(*k, cell.successes, cell.rewards.len())
+                                }))
+                            };
+                            (over(pass_at), over(pass_all))
+                        })
+                        .collect(),
+                    ..sums.row()
+                }
+            })
+            .collect();
+        Table {
+            policies,
+            tasks,
+            tries,
+            main_reason,
+        }
+    }
+}
+
+/// 1, 2, 4, … and the number of repeats itself.
+fn tries(repeats: usize) -> Vec<usize> {
+    let doubling = std::iter::successors(Some(1_usize), |k| k.checked_mul(2));
+    let mut tries: Vec<usize> = doubling.take_while(|k| *k < repeats).collect();
+    tries.push(repeats.max(1));
+    tries
+}
+
+fn average(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0_usize), |(sum, count), value| {
+        (sum + value, count + 1)
+    });
+    (count > 0).then(|| sum / count as f64)
+}
+
+#[derive(Clone, Debug)]
+struct Sums {
+    finished: usize,
+    steps: u64,
+    seconds: f64,
+    tokens: u64,
+    cost: Option<f64>,
+    failures: BTreeMap<FailureKind, usize>,
+}
+
+impl Default for Sums {
+    fn default() -> Self {
+        Sums {
+            finished: 0,
+            steps: 0,
+            seconds: 0.0,
+            tokens: 0,
+            cost: Some(0.0),
+            failures: BTreeMap::new(),
+        }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, result: &CellResult) {
+        let spent = &result.spent;
+        self.tokens = self.tokens.saturating_add(spent.tokens);
+        self.cost = self.cost.zip(spent.cost).map(|(sum, more)| sum + more);
+        match &result.status {
+            Status::Finished { .. } => {
+                self.finished += 1;
+                self.steps = self.steps.saturating_add(spent.steps);
+                self.seconds += spent.seconds;
+            }
+            Status::Failed(failure) => *self.failures.entry(failure.kind).or_default() += 1,
+        }
+    }
+
+    fn row(self) -> PolicyRow {
+        let each = |sum: f64| (self.finished > 0).then(|| sum / self.finished as f64);
+        PolicyRow {
+            finished: self.finished,
+            steps: each(self.steps as f64),
+            seconds: each(self.seconds),
+            tokens: self.tokens,
+            cost: self.cost,
+            failures: self.failures,
+            ..PolicyRow::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evaluation::plan::{Actor, PlannedPolicy, PlannedTask};
+    use crate::evaluation::result::Failure;
+    use crate::model::limits::Spent;
+
+    fn plan(tasks: usize, repeats: usize) -> Plan {
+        Plan {
+            tasks: vec![
+                PlannedTask {
+                    id: "t".into(),
+                    title: "T".into(),
+                    environment: "counter".into(),
+                    configuration: Default::default(),
+                };
+                tasks
+            ],
+            policies: ["a", "b"]
+                .map(|name| PlannedPolicy {
+                    name: name.into(),
+                    actor: Actor::Random,
+                    max_steps: 5,
+                })
+                .into(),
+            repeats,
+            success: 1.0,
+            ..Plan::default()
+        }
+    }
+
+    fn result(cell: usize, reward: f64, cost: Option<f64>) -> CellResult {
+        CellResult {
+            cell,
+            status: Status::Finished {
+                ending: "done".into(),
+            },
+            reward,
+            spent: Spent {
+                steps: 2,
+                seconds: 0.5,
+                tokens: 10,
+                cost,
+            },
+            tries: 1,
+        }
+    }
+
+    #[test]
+    fn policies_and_tasks() {
+        let plan = plan(2, 4);
+        // Policy a: task 0 succeeds 3 of 4 times, task 1 once in two tries and one failure.
+        let at = |task, repeat| plan.number(task, 0, repeat);
+        let failed = CellResult::failed(
+            at(1, 2),
+            Failure {
+                kind: FailureKind::Network,
+                message: "".into(),
+            },
+            0.0,
+            Spent {
+                tokens: 7,
+                cost: None,
+                ..Spent::default()
+            },
+            1,
+        );
+        let results = [
+            result(at(0, 0), 1.0, Some(0.25)),
+            result(at(0, 1), 1.0, Some(0.25)),
+            result(at(0, 2), 1.0, Some(0.25)),
+            result(at(0, 3), 0.0, Some(0.25)),
+            result(at(1, 0), 0.0, Some(0.0)),
+            result(at(1, 1), 2.0, Some(0.0)),
+            failed,
+            result(9999, 5.0, None),
+        ];
+        let table = Table::new(&plan, &results);
+        assert_eq!(table.tries, [1, 2, 4]);
+        assert_eq!(table.main_reason.map(|main| main.failures), Some(1));
+        let [a, b] = table.policies.as_slice() else {
+            panic!("two policies");
+        };
+        assert_eq!((a.finished, a.total, a.successes), (6, 8, 4));
+        assert_eq!(a.reward.map(|reward| reward.mean), Some((0.75 + 1.0) / 2.0));
+        // pass@1: (3/4 + 1/2) / 2; of four tries only task 0 tells.
+        assert_eq!(a.passes[0], (Some(0.625), Some(0.625)));
+        assert_eq!(a.passes[1], (Some(1.0), Some((0.5 + 0.0) / 2.0)));
+        assert_eq!(a.passes[2], (Some(1.0), Some(0.0)));
+        assert_eq!((a.steps, a.seconds, a.tokens), (Some(2.0), Some(0.5), 67));
+        assert_eq!(a.cost, None);
+        assert_eq!(a.failures.get(&FailureKind::Network), Some(&1));
+        assert_eq!((b.finished, b.reward, b.cost), (0, None, Some(0.0)));
+        assert_eq!(table.tasks[1][0].rewards, [0.0, 2.0]);
+        assert_eq!(table.tasks[1][0].failures, 1);
+        assert_eq!(table.tasks[0][1].reward(), None);
+    }
+
+    #[test]
+    fn the_numbers_of_tries() {
+        for (repeats, expected) in [
+            (0, vec![1]),
+            (1, vec![1]),
+            (3, vec![1, 2, 3]),
+            (8, vec![1, 2, 4, 8]),
+        ] {
+            assert_eq!(tries(repeats), expected);
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! What went over the wire for one answer, as it is kept and shown: exact, but without the key.
+//!
+//! Whoever sends fills an [`Exchange`] as things happen. The key can't get into it: headers are taken as they
+//! are shown, and all texts go through [`ApiKey::redact`].
+
+mod kept;
+
+use volary_core::json::{Json, Text};
+use volary_core::{json, object};
+
+pub use kept::KeptExchanges;
+
+use super::http::curl;
+use super::{ApiKey, Delta, HttpRequest};
+
+/// How much of a reply is kept. Larger ones are none that anybody reads.
+const KEPT_BYTES: usize = 1_000_000;
+
+/// A request and what became of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Exchange {
+    /// The request's method.
+    pub method: Text,
+    /// Where it went.
+    pub url: Text,
+    /// Its headers, with a placeholder for the key.
+    pub headers: Vec<(Text, Text)>,
+    /// Its body.
+    pub body: Text,
+    /// The reply, if there was one.
+    pub reply: Option<KeptReply>,
+    /// The time it took.
+    pub timing: Timing,
+    /// How often the request was sent, this time included.
+    pub tries: u32,
+}
+
+/// A reply as it is kept.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct KeptReply {
+    /// The HTTP status.
+    pub status: u16,
+    /// Its content type.
+    pub content_type: Text,
+    /// Its body as it came, streams included; the beginning of one of more than a megabyte.
+    pub body: Text,
+    /// The length of the whole body, in bytes.
+    pub bytes: usize,
+}
+
+/// Times, in seconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Timing {
+    /// From sending (the try that was answered) to the first text, thinking or call; `None` if that came in one
+    /// piece with all else, or never.
+    pub first_token: Option<f64>,
+    /// From sending (that try) to the end of the answer.
+    pub latency: f64,
+    /// Tries before that one, and the waits after them.
+    pub before: f64,
+}
+
+impl Exchange {
+    /// A request that is about to be sent with a key.
+    pub fn of(request: &HttpRequest, key: &ApiKey) -> Self {
+        let headers = request.headers.iter();
+        let shown = headers.map(|(name, value)| ((*name).into(), value.shown().into()));
+        Exchange {
+            method: request.method().into(),
+            url: key.redact(&request.url).into(),
+            headers: shown.collect(),
+            body: key.redact(&request.body).into(),
+            ..Exchange::default()
+        }
+    }
+
+    /// The request as a `curl` command with a placeholder for the key, quoted for a POSIX shell.
+    pub fn to_curl(&self) -> String {
+        let headers = self.headers.iter();
+        let shown = headers.map(|(name, value)| (&**name, value.to_string()));
+        curl(&self.url, shown, &self.body)
+    }
+
+    /// As it is stored when it stands alone; those of an episode are [`KeptExchanges`].
+    pub fn to_json(&self) -> Json {
+        let headers = self.headers.iter().map(|(name, value)| {
+            let pair = [Json::from(name.clone()), Json::from(value.clone())];
+            Json::List(pair.into())
+        });
+        let reply = self.reply.as_ref().map(|reply| {
+            json!({
+                "status": (i64::from(reply.status)),
+                "content_type": (reply.content_type.clone()),
+                "body": (reply.body.clone()),
+                "bytes": (count(reply.bytes))
+            })
+        });
+        let mut stored = object!({
+            "method": (self.method.clone()),
+            "url": (self.url.clone()),
+            "headers": (Json::List(headers.collect())),
+            "body": (self.body.clone()),
+            "tries": (i64::from(self.tries)),
+            "latency": (self.timing.latency),
+            "before": (self.timing.before)
+        });
+        if let Some(reply) = reply {
+            stored.insert("reply", reply);
+        }
+        if let Some(first_token) = self.timing.first_token {
+            stored.insert("first_token", first_token);
+        }
+        Json::Object(stored)
+    }
+
+    /// From what was stored alone; `None` if that is no exchange.
+    pub fn read(value: &Json) -> Option<Self> {
+        KeptExchanges::of([value]).read(0)
+    }
+
+    fn read_but_body(value: &Json) -> Option<Self> {
+        let headers = value.get("headers")?.as_list()?.iter();
+        let headers = headers.filter_map(|pair| match pair.as_list()? {
+            [name, value] => Some((name.as_text()?.clone(), value.as_text()?.clone())),
+            _ => None,
+        });
+        let number = |key: &str| value.get(key).and_then(Json::as_f64);
+        let reply = value.get("reply").and_then(|reply| {
+            Some(KeptReply {
+                status: reply.get("status")?.as_i64()?.try_into().ok()?,
+                content_type: text(reply, "content_type")?,
+                body: text(reply, "body")?,
+                bytes: reply.get("bytes")?.as_i64()?.try_into().ok()?,
+            })
+        });
+        Some(Exchange {
+            method: text(value, "method")?,
+            url: text(value, "url")?,
+            headers: headers.collect(),
+            body: Text::default(),
+            reply,
+            timing: Timing {
+                first_token: number("first_token"),
+                latency: number("latency").unwrap_or_default(),
+                before: number("before").unwrap_or_default(),
+            },
+            tries: value.get("tries")?.as_i64()?.try_into().ok()?,
+        })
+    }
+}
+
+fn text(value: &Json, key: &str) -> Option<Text> {
+    value.get(key)?.as_text().cloned()
+}
+
+fn count(bytes: usize) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX)
+}
+
+/// A reply that is being kept while it comes.
+#[derive(Debug, Default)]
+pub struct Keeping {
+    bytes: usize,
+    kept: Vec<u8>,
+}
+
+impl Keeping {
+    /// Takes the next piece of the body.
+    pub fn push(&mut self, piece: &[u8]) {
+        self.bytes += piece.len();
+        let room = KEPT_BYTES.saturating_sub(self.kept.len());
+        self.kept
+            .extend_from_slice(piece.get(..room).unwrap_or(piece));
+    }
+
+    /// What is kept of it. What is no UTF-8 is replaced.
+    pub fn finish(self, status: u16, content_type: &str, key: &ApiKey) -> KeptReply {
+        KeptReply {
+            status,
+            content_type: key.redact(content_type).into(),
+            body: key.redact(&String::from_utf8_lossy(&self.kept)).into(),
+            bytes: self.bytes,
+        }
+    }
+}
+
+impl Delta {
+    /// Whether it is something of the answer itself: text, thinking or a call.
+    pub const fn is_content(&self) -> bool {
+        !matches!(self, Delta::Usage(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::connection::PRESETS;
+    use crate::model::{Connection, ModelRequest};
+
+    #[test]
+    fn no_key_gets_in_and_all_else_comes_back() {
+        let key = ApiKey::new("sk-secret-0123456789");
+        for preset in &PRESETS {
+            let connection = Connection::of(preset);
+            let request = ModelRequest {
+                model: "m".into(),
+                stop: vec![key.expose().into()],
+                ..ModelRequest::default()
+            };
+            let provider = connection.provider();
+            let http = provider.request(&connection.base_url, &key, &request);
+            let mut exchange = Exchange::of(&http, &key);
+            let mut keeping = Keeping::default();
+            for piece in ["you said sk-secret-", "0123456789, wrongly"] {
+                keeping.push(piece.as_bytes());
+            }
+            exchange.reply = Some(keeping.finish(401, "text/plain", &key));
+            exchange.timing.first_token = Some(0.25);
+            exchange.tries = 2;
+            let stored = exchange.to_json();
+            assert!(!stored.to_compact_text().contains(key.expose()));
+            assert!(!exchange.to_curl().contains(key.expose()));
+            assert!(exchange.to_curl().contains("YOUR_API_KEY"));
+            assert_eq!(Exchange::read(&stored), Some(exchange));
+        }
+    }
+
+    #[test]
+    fn a_long_reply_is_kept_in_part() {
+        let mut keeping = Keeping::default();
+        for _ in 0..3 {
+            keeping.push(&[b'x'; 700_000]);
+        }
+        let kept = keeping.finish(200, "", &ApiKey::default());
+        assert_eq!((kept.body.len(), kept.bytes), (KEPT_BYTES, 2_100_000));
+    }
+}

@@ -1,0 +1,86 @@
+//! Long texts that a document says several times, kept once: logs say the same message in the list of
+//! messages, in the events, and in what a model was sent.
+
+use crate::json::Text;
+
+/// Shorter texts cost less than looking for them.
+const LONG: usize = 96;
+/// A place for so many bytes of the document,
+const BYTES_A_PLACE: usize = 1 << 10;
+/// but never more places than this.
+const MOST_PLACES: usize = 1 << 16;
+
+/// The long texts of a document, by a few of their bytes. A text takes the place of another one that has the same
+/// place, so looking costs the same however many there are.
+pub(super) struct Shared {
+    places: Vec<Option<Text>>,
+    wanted: usize,
+}
+
+impl Shared {
+    /// For a document of so many bytes.
+    pub fn new(length: usize) -> Shared {
+        let wanted = (length / BYTES_A_PLACE).clamp(1, MOST_PLACES);
+        Shared {
+            places: Vec::new(),
+            wanted: wanted.next_power_of_two(),
+        }
+    }
+
+    /// The text, shared with an equal one if that was seen.
+    pub fn text(&mut self, text: &str) -> Text {
+        if text.len() < LONG || self.wanted == 1 {
+            return text.into();
+        }
+        self.places.resize(self.wanted, None);
+        let place = &mut self.places[hash(text.as_bytes()) & (self.wanted - 1)];
+        match place {
+            Some(known) if **known == *text => known.clone(),
+            place => place.insert(text.into()).clone(),
+        }
+    }
+}
+
+/// Of the length and of bytes from all over the text.
+fn hash(bytes: &[u8]) -> usize {
+    const SAMPLES: usize = 32;
+    let step = bytes.len() / SAMPLES;
+    let samples = (0..SAMPLES).map(|sample| bytes[sample * step]);
+    let sum = samples.fold(bytes.len() as u64, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    });
+    // The upper bits have seen all samples.
+    (sum ^ (sum >> 29)) as usize
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::json::Json;
+
+    #[test]
+    fn equal_texts_are_one_and_others_stay_others() {
+        let long = |letter: &str| letter.repeat(3 * LONG);
+        let texts: Vec<String> = (0..400).map(|n| format!("{}{n}", long("x"))).collect();
+        let twice: Vec<&str> = texts.iter().chain(&texts).map(String::as_str).collect();
+        let json = Json::from(
+            twice
+                .iter()
+                .map(|text| Json::from(*text))
+                .collect::<Vec<_>>(),
+        );
+        let read = Json::parse(&json.to_compact_text()).unwrap();
+        assert_eq!(read, json);
+
+        let pair = format!(
+            "[\"{0}\", \"{0}\", \"{1}\"]",
+            long("a\\n").repeat(9),
+            long("b")
+        );
+        let read = Json::parse(&pair).unwrap();
+        let text = |place: usize| read.as_list().unwrap()[place].as_text().unwrap().clone();
+        assert!(Text::ptr_eq(&text(0), &text(1)));
+        assert!(!Text::ptr_eq(&text(0), &text(2)));
+    }
+}

@@ -1,0 +1,224 @@
+//! What it means that a request failed before any reply.
+
+use crate::address::{Address, Space};
+
+/// The page that asks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    /// Its origin, such as `https://example.org`.
+    pub origin: String,
+    /// Whether it was loaded over https.
+    pub is_https: bool,
+    /// How far away it came from.
+    pub space: Space,
+}
+
+impl Page {
+    /// The page of an origin; `None` if that is no web address.
+    pub fn of(origin: &str) -> Option<Page> {
+        let address = Address::of(origin)?;
+        Some(Page {
+            origin: origin.to_owned(),
+            is_https: address.is_secure,
+            space: address.space(),
+        })
+    }
+}
+
+/// What the browser says of a permission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Permission {
+    /// Given.
+    Granted,
+    /// The user will be asked.
+    Prompt,
+    /// Refused.
+    Denied,
+}
+
+/// What a page can find out about a request that failed before any reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Silence {
+    /// Whether the same address answers a request of mode `no-cors`.
+    pub answers_without_cors: Option<bool>,
+    /// The permission to reach the loopback or local network, where the browser knows of one.
+    pub permission: Option<Permission>,
+    /// Whether the browser says it is online.
+    pub is_online: bool,
+}
+
+/// Why there was no reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// What was given is no web address.
+    NotAnAddress,
+    /// This machine is offline.
+    Offline,
+    /// The server answers, but does not let this page read it.
+    Cors,
+    /// The browser was told not to let this page into the nearer network.
+    NotAllowed(Space),
+    /// The browser asks before it lets this page into the nearer network.
+    NotYetAllowed(Space),
+    /// An https page and an http address of another machine.
+    MixedContent,
+    /// An https page and a near http address, in a browser that does not say what it thinks of it.
+    PerhapsMixedContent,
+    /// Nothing answers, at an address of this machine or the network around it.
+    NobodyNear,
+    /// Nothing answers, somewhere far away.
+    NobodyFar,
+}
+
+impl Cause {
+    /// Makes the most of what was found out about an address.
+    pub fn of(url: &str, page: &Page, silence: &Silence) -> Cause {
+        let Some(address) = Address::of(url) else {
+            return Cause::NotAnAddress;
+        };
+        let space = address.space();
+        if !silence.is_online && space != Space::Loopback {
+            return Cause::Offline;
+        }
+        if silence.answers_without_cors == Some(true) {
+            return Cause::Cors;
+        }
+        // Whoever goes from a farther network to a nearer one is asked about.
+        let goes_inward = space < page.space;
+        let is_mixed = page.is_https && !address.is_secure;
+        match silence.permission {
+            Some(Permission::Denied) if goes_inward => Cause::NotAllowed(space),
+            _ if is_mixed && space == Space::Public => Cause::MixedContent,
+            Some(Permission::Prompt) if goes_inward => Cause::NotYetAllowed(space),
+            None if is_mixed => Cause::PerhapsMixedContent,
+            _ if space == Space::Public => Cause::NobodyFar,
+            _ => Cause::NobodyNear,
+        }
+    }
+
+    /// Why, in a sentence or two; "perhaps" where that is all that can be said.
+    pub fn why(self, url: &str, page: &Page) -> String {
+        match self {
+            Cause::NotAnAddress => format!("{url} is no web address."),
+            Cause::Offline => "The browser says that this machine is offline.".to_owned(),
+            Cause::Cors => format!(
+                "A server answers at {url}, but it does not allow pages of {} to read its answers (CORS).",
+                page.origin
+            ),
+            Cause::NotAllowed(space) => format!(
+                "The browser does not allow this page to reach {}.",
+                network(space)
+            ),
+            Cause::NotYetAllowed(space) => format!(
+                "The browser asks before a page may reach {}, and there was no consent yet.",
+                network(space)
+            ),
+            Cause::MixedContent => {
+                "This page came over https, and browsers keep such pages from http addresses of other machines."
+                    .to_owned()
+            }
+            Cause::PerhapsMixedContent => format!(
+                "Perhaps nothing runs at {url}. Perhaps this browser keeps https pages from all http addresses, even \
+                 from near ones, as Safari does."
+            ),
+            Cause::NobodyNear => format!("Nothing answers at {url}."),
+            Cause::NobodyFar => format!(
+                "Nothing answers at {url}: the name may be wrong, the server down, or something between (a \
+                 blocker, a firewall) holds the request back."
+            ),
+        }
+    }
+
+    /// What to do in the browser; `None` where something must change at the server or its address.
+    pub const fn in_the_browser(self) -> Option<&'static str> {
+        match self {
+            Cause::Offline => {
+                Some("Connect to the network and try again. What came so far is kept.")
+            }
+            Cause::NotAllowed(_) => Some(
+                "Allow it in the browser's settings of this site (the icon left of the address: local network), \
+                 then reload the page.",
+            ),
+            Cause::NotYetAllowed(_) => Some("Try again, and choose Allow when the browser asks."),
+            _ => None,
+        }
+    }
+}
+
+fn network(space: Space) -> &'static str {
+    match space {
+        Space::Loopback => "programs on this machine",
+        _ => "the local network",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(origin: &str, url: &str, silence: Silence, expected: Cause) {
+        let page = Page::of(origin).unwrap();
+        let found = Cause::of(url, &page, &silence);
+        assert_eq!(found, expected, "{origin} {url} {silence:?}");
+        assert!(!found.why(url, &page).is_empty());
+    }
+
+    fn silence(answers: Option<bool>, permission: Option<Permission>) -> Silence {
+        Silence {
+            answers_without_cors: answers,
+            permission,
+            is_online: true,
+        }
+    }
+
+    #[test]
+    fn causes_are_told_apart_as_far_as_a_page_can() {
+        let secure = "https://volary.example";
+        let near = "http://localhost:8000";
+        let here = "http://127.0.0.1:8041";
+        let far = "http://env.example";
+        let (denied, prompt) = (Some(Permission::Denied), Some(Permission::Prompt));
+        let granted = Some(Permission::Granted);
+        for (origin, url, silence, expected) in [
+            (secure, here, silence(Some(true), None), Cause::Cors),
+            (near, here, silence(Some(true), None), Cause::Cors),
+            (near, here, silence(Some(false), None), Cause::NobodyNear),
+            (near, here, silence(Some(false), denied), Cause::NobodyNear),
+            (near, far, silence(Some(false), None), Cause::NobodyFar),
+            (secure, far, silence(None, None), Cause::MixedContent),
+            (
+                secure,
+                here,
+                silence(None, denied),
+                Cause::NotAllowed(Space::Loopback),
+            ),
+            (
+                secure,
+                "http://192.168.0.7:8041",
+                silence(None, prompt),
+                Cause::NotYetAllowed(Space::Local),
+            ),
+            (secure, here, silence(None, granted), Cause::NobodyNear),
+            (
+                secure,
+                here,
+                silence(None, None),
+                Cause::PerhapsMixedContent,
+            ),
+            (secure, "soon", silence(None, None), Cause::NotAnAddress),
+        ] {
+            check(origin, url, silence, expected);
+        }
+    }
+
+    #[test]
+    fn an_offline_machine_reaches_itself() {
+        let offline = Silence {
+            is_online: false,
+            ..silence(None, None)
+        };
+        let near = "http://localhost:1";
+        check(near, "https://env.example", offline, Cause::Offline);
+        check(near, "http://localhost:8041", offline, Cause::NobodyNear);
+    }
+}

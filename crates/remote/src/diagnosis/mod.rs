@@ -1,0 +1,178 @@
+//! Why a task dataset server can't be used, and what to do: from what a page can observe to words for
+//! the user.
+//!
+//! - `reply`: what the server said; where there was no reply, `volary_reach` says what that means.
+
+mod reply;
+#[cfg(test)]
+mod tests;
+
+use volary_reach::{Cause, Page, Silence};
+
+use crate::ClientError;
+use crate::description::Description;
+
+/// What kind of trouble it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// What was given is no web address.
+    NotAnAddress,
+    /// Nothing answers at that address.
+    NotReachable,
+    /// This machine is offline.
+    Offline,
+    /// The server does not let this page in.
+    Cors,
+    /// An https page may not reach an http address.
+    MixedContent,
+    /// The browser must be allowed to reach the local network.
+    LocalNetwork,
+    /// Something else than a TaskDatasetServer answers.
+    NotAServer,
+    /// A TaskDatasetServer of another version.
+    OtherVersion,
+    /// It wants a key, and none was given.
+    NoKey,
+    /// It does not take the key.
+    WrongKey,
+    /// It takes too long to answer.
+    Timeout,
+    /// It has no room or no time now.
+    Busy,
+    /// It failed.
+    ServerFailure,
+    /// It refused what was asked.
+    Refused,
+}
+
+impl Trouble {
+    /// Whether nothing else that is asked of the server will fare better, until a person has done something.
+    pub const fn concerns_all(self) -> bool {
+        !matches!(self, Trouble::ServerFailure | Trouble::Refused)
+    }
+}
+
+/// What is wrong, why, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnosis {
+    /// The kind.
+    pub trouble: Trouble,
+    /// What failed: a sentence.
+    pub what: String,
+    /// Why: a sentence or two, with the server's own words where there are any.
+    pub why: String,
+    /// What to do: a sentence or two.
+    pub remedy: String,
+    /// What to add or type at the server, to be copied; each with a word on where it belongs.
+    pub lines: Vec<Lines>,
+}
+
+/// Lines to copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lines {
+    /// Where they belong.
+    pub place: &'static str,
+    /// The lines.
+    pub text: String,
+}
+
+/// What became of a request.
+#[derive(Clone, Debug)]
+pub enum Observation<'a> {
+    /// There was a reply that won't do, or none in time; and what the server says of itself, where it
+    /// was asked and says anything.
+    Failed(&'a ClientError, Option<Description>),
+    /// The request failed before any reply.
+    Silent(Silence),
+}
+
+/// What is wrong, why, and what to do about it.
+pub fn diagnose(
+    server_url: &str,
+    has_key: bool,
+    page: &Page,
+    observation: &Observation<'_>,
+) -> Diagnosis {
+    match observation {
+        Observation::Failed(error, description) => {
+            reply::of_error(server_url, has_key, error, description.as_ref())
+        }
+        Observation::Silent(silence) => of_silence(server_url, page, silence),
+    }
+}
+
+fn of_silence(server_url: &str, page: &Page, silence: &Silence) -> Diagnosis {
+    let cause = Cause::of(server_url, page, silence);
+    let (trouble, remedy) = match cause {
+        Cause::NotAnAddress => (
+            Trouble::NotAnAddress,
+            "Enter the server's address, such as http://127.0.0.1:8041.",
+        ),
+        Cause::Offline => (Trouble::Offline, ""),
+        Cause::Cors => (
+            Trouble::Cors,
+            "Let this page in at the server, then connect again.",
+        ),
+        Cause::NotAllowed(_) | Cause::NotYetAllowed(_) => (Trouble::LocalNetwork, ""),
+        Cause::MixedContent => (
+            Trouble::MixedContent,
+            "Put a proxy with TLS before the server and enter its https address, or open this page over http.",
+        ),
+        Cause::PerhapsMixedContent => (
+            Trouble::MixedContent,
+            "Check that the server runs. If it does, use Chrome, Edge or Firefox, or let the server serve this \
+             page itself.",
+        ),
+        Cause::NobodyNear => (
+            Trouble::NotReachable,
+            "Start the server, and compare its port with the address.",
+        ),
+        Cause::NobodyFar => (
+            Trouble::NotReachable,
+            "Check the address, then the network and browser extensions that block requests.",
+        ),
+    };
+    let lines = match cause {
+        Cause::Cors => letting_in(&page.origin),
+        Cause::PerhapsMixedContent => vec![Lines {
+            place: "A server that serves this page too",
+            text: "volary-server --serve-page dist".to_owned(),
+        }],
+        Cause::NobodyNear => vec![Lines {
+            place: "Volary's own server",
+            text: format!("volary-server --cors-origin {}", page.origin),
+        }],
+        _ => Vec::new(),
+    };
+    Diagnosis {
+        trouble,
+        what: "The server can't be reached from this page.".to_owned(),
+        why: cause.why(server_url, page),
+        remedy: cause.in_the_browser().unwrap_or(remedy).to_owned(),
+        lines,
+    }
+}
+
+/// What lets pages of an origin in: the original has no CORS of its own.
+pub fn letting_in(origin: &str) -> Vec<Lines> {
+    vec![
+        Lines {
+            place: "aviary's TaskDatasetServer, in Python, before server.start()",
+            text: format!(
+                "from fastapi.middleware.cors import CORSMiddleware\n\
+                 \n\
+                 server.app.add_middleware(\n    \
+                     CORSMiddleware,\n    \
+                     allow_origins=[\"{origin}\"],\n    \
+                     allow_methods=[\"GET\", \"POST\"],\n    \
+                     allow_headers=[\"Content-Type\", \"X-API-Key\"],\n\
+                 )"
+            ),
+        },
+        Lines {
+            place: "Volary's own server",
+            text: format!("volary-server --cors-origin {origin}"),
+        },
+    ]
+}

@@ -1,0 +1,88 @@
+//! Trouble that the server's own replies show.
+
+use super::{Diagnosis, Trouble};
+use crate::ClientError;
+use crate::description::Description;
+use crate::transport::TransportError;
+
+/// What is wrong when there was a reply, or none in time.
+pub(super) fn of_error(
+    server_url: &str,
+    has_key: bool,
+    error: &ClientError,
+    description: Option<&Description>,
+) -> Diagnosis {
+    let trouble = trouble_of(has_key, error, description);
+    let what = match trouble {
+        Trouble::NotAServer => format!("What answers at {server_url} is no TaskDatasetServer."),
+        Trouble::OtherVersion => "The server speaks another version of the protocol.".to_owned(),
+        Trouble::NoKey => "The server wants an API key.".to_owned(),
+        Trouble::WrongKey => "The server does not take the API key.".to_owned(),
+        Trouble::Timeout => "The server is too slow.".to_owned(),
+        Trouble::Busy => "The server takes no more for now.".to_owned(),
+        Trouble::ServerFailure => "The server failed.".to_owned(),
+        Trouble::NotReachable => "The server can't be reached from this page.".to_owned(),
+        _ => "The server did not do as asked.".to_owned(),
+    };
+    let lacking = description.map(Description::lacks).unwrap_or_default();
+    let mut why = error.to_string();
+    // What a server says of itself may end in any way.
+    if !why.ends_with(['.', '!', '?']) {
+        why.push('.');
+    }
+    if trouble == Trouble::OtherVersion && !lacking.is_empty() {
+        why.push_str(&format!(" It lacks {}.", lacking.join(", ")));
+    }
+    Diagnosis {
+        trouble,
+        what,
+        why,
+        remedy: remedy(trouble).to_owned(),
+        lines: Vec::new(),
+    }
+}
+
+fn trouble_of(has_key: bool, error: &ClientError, description: Option<&Description>) -> Trouble {
+    let is_described = description.is_some_and(Description::is_of_a_server);
+    let stranger = match is_described {
+        true => Trouble::OtherVersion,
+        false => Trouble::NotAServer,
+    };
+    match error {
+        ClientError::Transport(TransportError::Timeout) => Trouble::Timeout,
+        ClientError::Transport(TransportError::Unusable { .. }) => Trouble::Refused,
+        ClientError::Transport(_) => Trouble::NotReachable,
+        ClientError::NotJson { .. } => stranger,
+        // What begins as it should is of another version rather than of another kind.
+        ClientError::Reply(_) => match error.endpoint() {
+            Some("/info") => stranger,
+            _ => Trouble::OtherVersion,
+        },
+        ClientError::Status { status, .. } => match status {
+            401 | 403 if has_key => Trouble::WrongKey,
+            401 | 403 => Trouble::NoKey,
+            // It was closed just after its start.
+            404 if error.endpoint() == Some("/reset") => Trouble::Refused,
+            404 | 405 | 300..=399 => stranger,
+            408 | 504 => Trouble::Timeout,
+            429 | 503 => Trouble::Busy,
+            500..=599 => Trouble::ServerFailure,
+            _ => Trouble::Refused,
+        },
+    }
+}
+
+fn remedy(trouble: Trouble) -> &'static str {
+    match trouble {
+        Trouble::NotAServer => {
+            "Check the address and its port: it must lead to aviary's TaskDatasetServer or to volary-server."
+        }
+        Trouble::OtherVersion => "Use volary-server, or the TaskDatasetServer of fhaviary 0.37.",
+        Trouble::NoKey | Trouble::WrongKey => "Enter the key that the server was started with.",
+        Trouble::Timeout => "Try again. If it stays so, look at what the server is doing.",
+        Trouble::Busy => "Wait a little, or close old environments, and try again.",
+        Trouble::ServerFailure => "Look at what the server logs, and try again.",
+        Trouble::NotReachable => "Try again. What came so far is kept.",
+        _ => "Change what it complains of, and try again.",
+    }
+}

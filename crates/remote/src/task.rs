@@ -1,0 +1,71 @@
+//! A task on a server, as an episode's recipe names it: the server's address in the place of an
+//! environment's name, the body of `/start` in that of a configuration. So an episode says
+//! where it came from, and nothing that reads recipes needs to know of servers.
+
+use volary_core::json;
+use volary_core::json::Json;
+use volary_reach::Address;
+
+/// The key of the place of a task.
+pub const TASK_INDEX: &str = "task_idx";
+/// The key of the arguments of a task.
+pub const TASK_ARGUMENTS: &str = "task_kwargs";
+
+/// Whether an environment's name is the address of a server.
+pub fn is_server(environment: &str) -> bool {
+    Address::of(environment).is_some()
+}
+
+/// An address as it names a server: without spaces around it and slashes at its end.
+pub fn tidied(url: &str) -> &str {
+    url.trim().trim_end_matches('/')
+}
+
+/// What can be chosen at a server, as a JSON Schema: a task by its place, or by arguments.
+pub fn configuration(dataset_size: Option<u64>) -> Json {
+    let last = dataset_size.and_then(|size| i64::try_from(size).ok()?.checked_sub(1));
+    let which = match last {
+        Some(last) => format!("Which task, from 0 to {last}; negative numbers count from the end."),
+        None => "Which task, where the dataset has numbered ones.".to_owned(),
+    };
+    json!({
+        "type": "object",
+        "properties": {
+            TASK_INDEX: {
+                "anyOf": [{"type": "integer"}, {"type": "null"}],
+                "description": which,
+                "default": null
+            },
+            TASK_ARGUMENTS: {
+                "anyOf": [{"type": "object", "additionalProperties": true}, {"type": "null"}],
+                "description": "Or arguments from which the dataset makes a task, as a JSON object.",
+                "default": null
+            }
+        },
+        "additionalProperties": false
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::Start;
+
+    #[test]
+    fn servers_are_told_from_environments() {
+        for server in ["http://127.0.0.1:8041", "https://env.example/class"] {
+            assert!(is_server(server), "{server}");
+        }
+        for environment in ["counter", "", "file:///etc/passwd", "javascript:alert(1)"] {
+            assert!(!is_server(environment), "{environment}");
+        }
+        assert_eq!(tidied(" http://a:1// "), "http://a:1");
+    }
+
+    #[test]
+    fn a_configuration_is_the_body_of_a_start() {
+        assert!(configuration(Some(3)).get("properties").is_some());
+        let body = json!({TASK_INDEX: 2, TASK_ARGUMENTS: null});
+        assert_eq!(Start::read(Some(&body)), Ok(Start::Index(2)));
+    }
+}
