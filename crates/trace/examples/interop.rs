@@ -4,6 +4,9 @@
 //! - `render PREFIX ID NAME`: frames in, `{file name: text}` out, as a Renderer writes them.
 //! - `zip`: frames in, the names of our zip's members out; the zip itself goes to the path `OUT`.
 //! - `import FILE...`: `{episodes: [{id, name, frames}], notes}` of files on disk.
+//! - `summaries FILE...`: of each episode in files on disk what a table shows, and the notes.
+//! - `export FORMAT FILE...`: the episodes of files on disk as the text of another format: `atif`, `ldp` (of
+//!   the first one, with its subagents), `inspect`, `csv`, `html`, `native`.
 //! - `messages`, `tools`: reads each of a list and dumps it again.
 //! - `jsonl`: messages and tools as an episode's line of `messages_jsonl`.
 
@@ -15,9 +18,10 @@ use volary_core::message::DumpOptions;
 use volary_core::renderer::Renderer;
 use volary_core::tool::ToolDumpOptions;
 use volary_core::{AnyMessage, Tool, json};
-use volary_trace::import::{InputFile, import};
-use volary_trace::native::{frame_from_json, frame_to_json};
-use volary_trace::{Episode, messages_jsonl, renderer_files};
+use volary_trace::import::{ImportOutcome, InputFile, import};
+use volary_trace::native::{self, frame_from_json, frame_to_json};
+use volary_trace::table::Row;
+use volary_trace::{Episode, export, messages_jsonl, renderer_files};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -28,6 +32,8 @@ fn main() -> Result<(), Failure> {
         ["render", prefix, id, name] => render(&Renderer::new(*prefix, *id, *name)?)?,
         ["zip", out] => zip(Path::new(out))?,
         ["import", files @ ..] => imported(files)?,
+        ["summaries", files @ ..] => summaries(files)?,
+        ["export", format, files @ ..] => exported(format, files)?,
         ["messages"] => each(message)?,
         ["tools"] => each(tool)?,
         ["jsonl"] => messages_line()?,
@@ -75,7 +81,7 @@ fn zip(out: &Path) -> Result<Json, Failure> {
     Ok(Json::Null)
 }
 
-fn imported(paths: &[&str]) -> Result<Json, Failure> {
+fn read(paths: &[&str]) -> Result<ImportOutcome, Failure> {
     let mut files = Vec::new();
     for path in paths {
         let name = Path::new(path).file_name().unwrap_or_default();
@@ -84,19 +90,80 @@ fn imported(paths: &[&str]) -> Result<Json, Failure> {
             bytes: std::fs::read(path)?,
         });
     }
-    let outcome = import(&files)?;
+    Ok(import(&files)?)
+}
+
+fn noted(outcome: &ImportOutcome) -> Vec<Json> {
+    let notes = outcome.notes.iter();
+    notes.map(|note| Json::from(note.text.clone())).collect()
+}
+
+fn summaries(paths: &[&str]) -> Result<Json, Failure> {
+    let outcome = read(paths)?;
+    let count = |count: usize| Json::from(i64::try_from(count).unwrap_or_default());
+    let episodes = outcome.episodes.iter().map(|episode| {
+        let links = episode.links.iter();
+        let links: Vec<Json> = links
+            .map(|link| json!([(link.relation.as_str()), (link.episode.clone())]))
+            .collect();
+        json!({
+            "id": (episode.id.clone()),
+            "name": (episode.name.clone()),
+            "model": (episode.model.clone()),
+            "task": (episode.task().map(|task| task.id.clone())),
+            "start": (count(episode.start.len())),
+            "steps": (count(episode.steps.len())),
+            "calls": (count(episode.calls())),
+            "frames": (count(episode.frames.len())),
+            "reward": (episode.reward()),
+            "cost": (episode.usage().cost),
+            "seconds": (episode.seconds),
+            "ending": (format!("{:?}", episode.ending)),
+            "outcome": (episode.outcome.clone()),
+            "links": links
+        })
+    });
+    Ok(json!({
+        "episodes": (episodes.collect::<Vec<_>>()),
+        "notes": (noted(&outcome))
+    }))
+}
+
+fn exported(format: &str, paths: &[&str]) -> Result<Json, Failure> {
+    let outcome = read(paths)?;
+    let episodes: Vec<&Episode> = outcome.episodes.iter().collect();
+    let first = episodes.first().ok_or("there is no episode")?;
+    let text = match format {
+        "atif" => export::atif::to_text(first, &episodes),
+        "ldp" => export::ldp::to_text(first),
+        "inspect" => export::inspect::to_text(&episodes, "made"),
+        "csv" => {
+            let rows: Vec<Row> = episodes
+                .iter()
+                .map(|one| Row::of(one, Vec::new()))
+                .collect();
+            export::csv::to_text(&rows, &export::csv::COLUMNS)
+        }
+        "html" => export::html::to_text(first),
+        "native" => episodes
+            .iter()
+            .map(|one| native::to_text(one) + "\n")
+            .collect(),
+        other => return Err(format!("not understood: {other}").into()),
+    };
+    Ok(text.into())
+}
+
+fn imported(paths: &[&str]) -> Result<Json, Failure> {
+    let outcome = read(paths)?;
     let episodes = outcome.episodes.iter().map(|episode| {
         let frames = (0..episode.frames.len()).filter_map(|index| episode.frames.get(index));
         let frames: Vec<Json> = frames.map(|frame| frame_to_json(&frame)).collect();
         json!({ "id": (episode.id.clone()), "name": (episode.name.clone()), "frames": frames })
     });
-    let notes = outcome
-        .notes
-        .iter()
-        .map(|note| Json::from(note.text.clone()));
     Ok(json!({
         "episodes": (episodes.collect::<Vec<_>>()),
-        "notes": (notes.collect::<Vec<_>>())
+        "notes": (noted(&outcome))
     }))
 }
 

@@ -152,6 +152,18 @@ impl FrameHistory {
         (index < self.len()).then(|| self.rebuild(index))
     }
 
+    /// A frame and the one before it, if there is one: for about the price of one of them.
+    pub fn get_with_previous(&self, index: usize) -> Option<(Frame, Option<Frame>)> {
+        let entry = self.entries.get(index)?;
+        let previous = index.checked_sub(1).map(|before| self.rebuild(before));
+        let frame = entry.frame().unwrap_or_else(|| {
+            let mut frame = previous.clone().unwrap_or_default();
+            entry.advance(&mut frame);
+            frame
+        });
+        Some((frame, previous))
+    }
+
     /// Keeps the first `length` frames.
     pub fn truncate(&mut self, length: usize) {
         if length >= self.len() {
@@ -273,6 +285,15 @@ impl PartialEq for FrameHistory {
     }
 }
 
+impl From<Frame> for FrameHistory {
+    fn from(frame: Frame) -> Self {
+        let mut history = FrameHistory::default();
+        history.keep(FramePatch::whole(&frame));
+        history.last = frame;
+        history
+    }
+}
+
 impl FromIterator<Frame> for FrameHistory {
     fn from_iter<I: IntoIterator<Item = Frame>>(frames: I) -> Self {
         let mut history = FrameHistory::default();
@@ -349,6 +370,20 @@ mod tests {
             }
         });
         assert!(history.weight() < 2_000 * 14, "{}", history.weight());
+    }
+
+    #[test]
+    fn a_frame_comes_with_the_one_before_it() {
+        let (history, _) = grown(40, |list, step| list.push(Json::from(step as f64)));
+        for index in 0..40 {
+            let (frame, previous) = history.get_with_previous(index).unwrap();
+            assert_eq!(Some(frame), history.get(index));
+            assert_eq!(
+                previous,
+                index.checked_sub(1).and_then(|before| history.get(before))
+            );
+        }
+        assert!(history.get_with_previous(40).is_none());
     }
 
     #[test]

@@ -2,11 +2,11 @@
 //! as chat APIs take them and fine-tuning files hold them.
 
 use volary_core::json::{Json, Key, Object};
-use volary_core::message::dump::DumpOptions;
 use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, object};
 
 use crate::episode::{Episode, Outcome, StepRecord};
+use crate::export::parts::dumped;
 
 /// The lines of the episodes, each with its line break.
 pub fn to_text<'a>(episodes: impl IntoIterator<Item = &'a Episode>) -> String {
@@ -64,22 +64,12 @@ fn message(message: &AnyMessage) -> Json {
         }
         _ => &["function_call"],
     };
-    let options = DumpOptions {
-        exclude,
-        ..DumpOptions::default()
-    };
-    let as_it_stands = DumpOptions {
-        deserialize_content: false,
-        ..options
-    };
-    // Content that says it is JSON and is not goes out as the text it is.
-    let dump = message
-        .dump(&options)
-        .or_else(|_| message.dump(&as_it_stands));
-    dump.unwrap_or_else(|_| {
-        Object::from_distinct(vec![(Key::from("role"), message.role().as_str().into())])
-    })
-    .into()
+    let dumped = dumped(message, exclude);
+    dumped
+        .unwrap_or_else(|| {
+            Object::from_distinct(vec![(Key::from("role"), message.role().as_str().into())])
+        })
+        .into()
 }
 
 #[cfg(test)]
@@ -112,6 +102,7 @@ mod tests {
             action: action.clone().into(),
             outcome,
             seconds: None,
+            details: Default::default(),
             extras: Object::new(),
         };
         let episode = Episode {

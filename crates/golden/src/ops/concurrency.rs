@@ -88,7 +88,7 @@ struct Entered<'a>(&'a RefCell<Log>);
 
 impl<'a> Entered<'a> {
     fn new(tag: &str, log: &'a RefCell<Log>, clock: &dyn Clock) -> Self {
-        let at_ms = (clock.now() * 1000.0).round() as i64;
+        let at_ms = (clock.now() * 1000.0).round_ties_even() as i64;
         let mut entry = log.borrow_mut();
         entry.active += 1;
         let active = entry.active;

@@ -4,7 +4,7 @@ use volary_core::json::Json;
 
 /// Says it from the start of the file; `whole` if that is all of it.
 pub(super) fn describe(start: &[u8], whole: bool) -> String {
-    const MAGIC: [(&[u8], &str); 9] = [
+    const MAGIC: [(&[u8], &str); 14] = [
         (b"\x89PNG", "a PNG image"),
         (b"\xff\xd8\xff", "a JPEG image"),
         (b"GIF8", "a GIF image"),
@@ -13,6 +13,14 @@ pub(super) fn describe(start: &[u8], whole: bool) -> String {
         (b"BZh", "a bzip2 file; unpack it first"),
         (b"\x28\xb5\x2f\xfd", "a Zstandard file; unpack it first"),
         (b"7z\xbc\xaf", "a 7z file; unpack it first"),
+        (b"\xfd7zXZ", "an xz file; unpack it first"),
+        (b"Rar!", "a RAR file; unpack it first"),
+        (b"PAR1", "a Parquet file; write it as JSON Lines first"),
+        (b"SQLite format 3", "an SQLite database; export it first"),
+        (
+            b"\x80\x04\x95",
+            "a Python pickle, which could run anything; write it as JSON first",
+        ),
         (b"PK", "a zip file within another"),
     ];
     if start.is_empty() {

@@ -1,19 +1,28 @@
-//! The files of one drop, or the members of one zip. Members are unpacked when they are read, so
-//! thousands of frames never lie in memory together.
+//! The files of one drop, one folder, or one archive. Members of zip files are unpacked when they are
+//! read, so thousands of frames never lie in memory together.
+//!
+//! What always holds: names are relative paths with slashes; those that lead out of their folder are
+//! refused when the files are gathered.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
 
 use volary_core::json::Json;
 use volary_core::json::read::ReadError;
 
-use super::InputFile;
+use super::decode::{Decoded, decode};
+use super::document::{self, DocumentRead};
+use super::{ImportOutcome, InputFile, NoteLevel};
 use crate::archive::{Archive, ArchiveError, Limits};
 
 /// How much of a file is looked at to recognise it.
 const START: usize = 4096;
 
-pub(super) struct Files<'a> {
+/// Files that were given together.
+pub(crate) struct Files<'a> {
+    /// What holds them, such as the path of an archive; empty for files that were dropped.
+    container: String,
     files: Vec<File<'a>>,
     archive: Option<RefCell<Archive<'a>>>,
 }
@@ -24,15 +33,15 @@ struct File<'a> {
     open: bool,
 }
 
-#[derive(Clone, Copy)]
 enum Content<'a> {
-    Loose(&'a [u8]),
+    Loose(Cow<'a, [u8]>),
     Packed(usize),
 }
 
-/// Why a file cannot be read as JSON.
+/// Why a file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum FileError {
+#[non_exhaustive]
+pub(crate) enum FileError {
     #[error("{error}")]
     Archive { error: ArchiveError },
     #[error("This is no text: it is not UTF-8.")]
@@ -41,33 +50,85 @@ pub(super) enum FileError {
     NotJson { error: ReadError },
 }
 
+impl From<ArchiveError> for FileError {
+    fn from(error: ArchiveError) -> Self {
+        FileError::Archive { error }
+    }
+}
+
 impl<'a> Files<'a> {
-    pub fn loose(inputs: &[&'a InputFile]) -> Self {
-        let file = |input: &&'a InputFile| File {
-            name: input.name.clone().unwrap_or_default(),
-            content: Content::Loose(&input.bytes),
-            open: true,
-        };
+    /// Files that were dropped.
+    pub fn loose(inputs: &'a [InputFile], outcome: &mut ImportOutcome) -> Self {
+        let mut files = Files::new("");
+        for input in inputs {
+            let name = input.name.as_deref().unwrap_or_default();
+            files.add(name, Content::Loose(Cow::Borrowed(&input.bytes)), outcome);
+        }
+        files
+    }
+
+    /// The members of a zip file.
+    pub fn packed(
+        name: &str,
+        bytes: &'a [u8],
+        limits: Limits,
+        left: Rc<Cell<usize>>,
+        outcome: &mut ImportOutcome,
+    ) -> Result<Self, ArchiveError> {
+        let archive = Archive::open_within(bytes, limits, left)?;
+        let mut files = Files::new(name);
+        if archive.is_cut() {
+            let text = "This zip file is cut off or damaged: its directory, which stands at the end, is \
+                        missing. The files that were found are read; others may be missing.";
+            outcome.note(NoteLevel::Unreadable, name, text);
+        }
+        for (member, name) in archive.names().enumerate() {
+            files.add(name, Content::Packed(member), outcome);
+        }
+        files.archive = Some(RefCell::new(archive));
+        Ok(files)
+    }
+
+    /// Files that were unpacked already.
+    pub fn unpacked(
+        name: &str,
+        members: Vec<(String, Vec<u8>)>,
+        outcome: &mut ImportOutcome,
+    ) -> Files<'static> {
+        let mut files = Files::new(name);
+        for (name, bytes) in members {
+            files.add(&name, Content::Loose(Cow::Owned(bytes)), outcome);
+        }
+        files
+    }
+
+    fn new(container: &str) -> Self {
         Files {
-            files: inputs.iter().map(file).collect(),
+            container: container.to_owned(),
+            files: Vec::new(),
             archive: None,
         }
     }
 
-    pub fn packed(zip: &'a InputFile, limits: Limits) -> Result<Self, ArchiveError> {
-        let archive = Archive::open(&zip.bytes, limits)?;
-        let file = |(member, name): (usize, &str)| File {
-            name: name.to_owned(),
-            content: Content::Packed(member),
-            open: !is_litter(name),
+    fn add(&mut self, name: &str, content: Content<'a>, outcome: &mut ImportOutcome) {
+        let Some(name) = relative(name) else {
+            let text = "Its path leads out of its folder, so it is not read.";
+            return outcome.note(NoteLevel::Unreadable, name, text);
         };
-        Ok(Files {
-            files: archive.names().enumerate().map(file).collect(),
-            archive: Some(RefCell::new(archive)),
-        })
+        let open = !is_litter(&name);
+        self.files.push(File {
+            name,
+            content,
+            open,
+        });
     }
 
-    /// The files that no format took yet, in order.
+    /// The path of the archive that holds the files; empty for files that were dropped.
+    pub fn container(&self) -> &str {
+        &self.container
+    }
+
+    /// The files that no reader took yet, in order.
     pub fn open(&self) -> Vec<usize> {
         let files = self.files.iter().enumerate();
         files
@@ -76,16 +137,23 @@ impl<'a> Files<'a> {
             .collect()
     }
 
+    /// The open file of a path.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        let mut files = self.files.iter();
+        files.position(|file| file.open && file.name == name)
+    }
+
+    /// The path of a file.
     pub fn name(&self, index: usize) -> &str {
         &self.files[index].name
     }
 
     /// The first few thousand bytes; fewer if the file cannot be unpacked.
-    pub fn start(&self, index: usize) -> Cow<'a, [u8]> {
-        match (self.files[index].content, &self.archive) {
+    pub fn start(&self, index: usize) -> Cow<'_, [u8]> {
+        match (&self.files[index].content, &self.archive) {
             (Content::Loose(bytes), _) => Cow::Borrowed(&bytes[..bytes.len().min(START)]),
             (Content::Packed(member), Some(archive)) => {
-                Cow::Owned(archive.borrow().start(member, START))
+                Cow::Owned(archive.borrow().start(*member, START))
             }
             (Content::Packed(_), None) => Cow::Borrowed(&[]),
         }
@@ -108,7 +176,7 @@ impl<'a> Files<'a> {
     pub fn problem(&self, index: usize) -> Option<FileError> {
         // What can be unpacked at least begins.
         if self.archive.is_some() && self.start(index).is_empty() {
-            self.text(index).err()
+            self.bytes(index).err().map(|(error, _)| error)
         } else {
             None
         }
@@ -119,41 +187,116 @@ impl<'a> Files<'a> {
         self.files[index].open = false;
     }
 
-    /// Takes a file and reads it as text.
-    pub fn take_text(&mut self, index: usize) -> Result<Cow<'a, str>, FileError> {
+    /// Takes a file and gives its bytes. With an error comes what stands before the damage.
+    pub fn take_bytes(&mut self, index: usize) -> Result<Cow<'_, [u8]>, (FileError, Vec<u8>)> {
         self.take(index);
-        self.text(index)
+        self.bytes(index)
     }
 
-    fn text(&self, index: usize) -> Result<Cow<'a, str>, FileError> {
-        let text = match (self.files[index].content, &self.archive) {
-            (Content::Loose(bytes), _) => std::str::from_utf8(bytes).map(Cow::Borrowed).ok(),
+    fn bytes(&self, index: usize) -> Result<Cow<'_, [u8]>, (FileError, Vec<u8>)> {
+        match (&self.files[index].content, &self.archive) {
+            (Content::Loose(bytes), _) => Ok(Cow::Borrowed(bytes)),
             (Content::Packed(member), Some(archive)) => {
-                let unpacked = archive.borrow_mut().read(member).transpose()?;
-                String::from_utf8(unpacked.unwrap_or_default())
-                    .map(Cow::Owned)
-                    .ok()
+                let read = archive.borrow().read_partly(*member);
+                let read = read.unwrap_or_else(|| Ok(Vec::new()));
+                read.map(Cow::Owned)
+                    .map_err(|(error, bytes)| (error.into(), bytes))
             }
-            (Content::Packed(_), None) => None,
+            (Content::Packed(_), None) => Ok(Cow::Borrowed(&[])),
+        }
+    }
+
+    fn text(&self, index: usize) -> Result<Cow<'_, str>, FileError> {
+        let decoded = match self.bytes(index).map_err(|(error, _)| error)? {
+            Cow::Borrowed(bytes) => decode(bytes).map(|decoded| decoded.text),
+            Cow::Owned(bytes) => match String::from_utf8(bytes) {
+                Ok(text) if !text.starts_with('\u{feff}') => Some(Cow::Owned(text)),
+                Ok(text) => Some(Cow::Owned(text.trim_start_matches('\u{feff}').to_owned())),
+                Err(error) => {
+                    let decoded = decode(error.as_bytes());
+                    decoded.map(|decoded| Cow::Owned(decoded.text.into_owned()))
+                }
+            },
         };
-        text.ok_or(FileError::NotText)
+        decoded.ok_or(FileError::NotText)
     }
 
-    /// Reads a file as JSON, without taking it.
+    /// Reads a file as one JSON value, without taking it.
     pub fn peek_json(&self, index: usize) -> Result<Json, FileError> {
-        let text = self.text(index)?;
-        Json::parse(text.trim_start_matches('\u{feff}'))
-            .map_err(|error| FileError::NotJson { error })
+        Json::parse(&self.text(index)?).map_err(|error| FileError::NotJson { error })
     }
 
-    /// Takes a file and reads it as JSON.
+    /// Takes a file and reads it as one JSON value. What is cut off or broken is refused; see
+    /// [`Files::read_document`] for what is not.
     pub fn take_json(&mut self, index: usize) -> Result<Json, FileError> {
         self.take(index);
         self.peek_json(index)
     }
+
+    /// Reads as much of a file as can be read, as one JSON value or as one a line, without taking it.
+    pub fn read_document(&self, index: usize) -> Result<DocumentRead, FileError> {
+        let (bytes, problem) = match self.bytes(index) {
+            Ok(bytes) => (bytes, None),
+            Err((error, bytes)) if !bytes.is_empty() => (Cow::Owned(bytes), Some(error)),
+            Err((error, _)) => return Err(error),
+        };
+        // Where nothing comes of what could be unpacked, the reason is that it could not be.
+        let refused = |error| problem.clone().unwrap_or(error);
+        let decoded = decode(&bytes).ok_or_else(|| refused(FileError::NotText))?;
+        let Decoded { text, remark } = decoded;
+        let read = document::read(&text);
+        let mut read = read.map_err(|error| refused(FileError::NotJson { error }))?;
+        if let Some(remark) = remark {
+            read.remarks.push(remark.to_owned());
+        }
+        if let Some(problem) = problem {
+            read.losses.push(problem.to_string());
+        }
+        Ok(read)
+    }
+}
+
+/// A path with slashes, without `.`; `None` if it leads out of its folder.
+fn relative(name: &str) -> Option<String> {
+    let name = name.replace('\\', "/");
+    let has_drive = name.as_bytes().get(1) == Some(&b':') && name.as_bytes().get(2) == Some(&b'/');
+    if name.starts_with('/') || has_drive || name.contains('\0') {
+        return None;
+    }
+    let parts: Vec<&str> = name
+        .split('/')
+        .filter(|part| !part.is_empty() && *part != ".")
+        .collect();
+    (!parts.contains(&"..")).then(|| parts.join("/"))
 }
 
 /// What systems leave in folders.
 fn is_litter(name: &str) -> bool {
-    name.starts_with("__MACOSX/") || name.ends_with(".DS_Store") || name.ends_with("Thumbs.db")
+    let file = name.rsplit('/').next().unwrap_or_default();
+    name.starts_with("__MACOSX/")
+        || file.starts_with("._")
+        || matches!(file, ".DS_Store" | "Thumbs.db")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_stay_within_their_folder() {
+        for (name, expected) in [
+            ("a.json", Some("a.json")),
+            ("./x//y.json", Some("x/y.json")),
+            ("x\\y.json", Some("x/y.json")),
+            ("..a/b..", Some("..a/b..")),
+            ("../a.json", None),
+            ("x/../../a", None),
+            ("x\\..\\a", None),
+            ("/etc/passwd", None),
+            ("C:\\a.json", None),
+            ("a\0b", None),
+        ] {
+            assert_eq!(relative(name).as_deref(), expected, "{name}");
+        }
+    }
 }

@@ -1,23 +1,59 @@
 //! Bytes of any known kind to episodes, with a report of what was understood, what was kept as it
 //! was, and what could not be read.
 //!
-//! Files are recognised by what they hold; names only help to order them. Each format is one file
-//! here and one line in `FORMATS`. A format takes the files that it understands and leaves the
-//! others to the next.
+//! Files are recognised by what they hold; names only help to order them. Each format is one reader
+//! here and one line in `registry`.
 //!
-//! - `files`: the files of one drop or one zip, read only when needed. `describe`: what a file
-//!   seems to be, for people.
-//! - `native`: Volary's own format. `renderer`: Aviary Renderer files.
+//! - From bytes to documents, once for all formats: `files` (the files of a drop or an archive),
+//!   `containers` (zip, tar, gzip, Zstandard), `decode` (encodings), `document` (one JSON value or one a
+//!   line), `mend` (what is cut off, broken or too deep). `describe`: what a file seems to be, for people.
+//! - `reader`: what a reader is, what it is given, where it puts what it finds. `registry`: all of them.
+//! - From documents to episodes: `chat` reads messages, `transcript` makes steps of them.
+//!   `members` takes objects apart and keeps the rest. `links`: what one episode is to another.
+//! - [`index`]: large files piece by piece.
+//! - `native`: Volary's own format. `renderer`: Aviary Renderer files. `atif`: Harbor's.
+//!   `inspect`: those of Inspect. `ldp`: trajectories of ldp. `claude_code`: sessions of Claude Code.
+//! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`: what those tools write.
+//!   `open_telemetry`: traces of models and tools. `chat_file`: messages in OpenAI's shape, and in ShareGPT's.
 
+mod atif;
+mod chat;
+mod chat_file;
+mod claude_code;
+mod containers;
+mod decode;
 mod describe;
+mod document;
 mod files;
+pub mod index;
+mod inspect;
+mod ldp;
+mod links;
+mod members;
+mod mend;
+mod mini_swe_agent;
 mod native;
+mod open_telemetry;
+mod openhands;
+mod reader;
+mod registry;
 mod renderer;
+mod slime;
+mod swe_agent;
+mod tau2;
+mod tau_bench;
+mod transcript;
+mod verifiers;
 
-use volary_core::json::Text;
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
-use crate::archive::{ArchiveError, Limits, is_archive};
+use volary_core::json::{Json, Key, Object, Text};
+
+use crate::archive::Limits;
 use crate::episode::Episode;
+use containers::{Container, container, inner_name, unpack_single, untar};
 use files::Files;
 
 /// A file as it was given.
@@ -50,7 +86,7 @@ pub struct Note {
 }
 
 /// How it went with a file, or a part of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NoteLevel {
     /// It was understood.
     Read,
@@ -75,46 +111,26 @@ pub enum ImportError {
     },
 }
 
-/// A format that is understood.
-struct Format {
-    /// What it is called, and how it comes, for people.
-    name: &'static str,
-    /// Takes the files that it understands and adds what came of them.
-    read: fn(&mut Files<'_>, &mut ImportOutcome),
-}
-
-const FORMATS: [Format; 2] = [
-    Format {
-        name: "Volary episodes (JSON, one a line, or zip)",
-        read: native::read,
-    },
-    Format {
-        name: "Aviary Renderer files (manifest and frames, together or as zip)",
-        read: renderer::read,
-    },
-];
-
-/// Imports files. Those that are loose are looked at together, the members of each zip too.
+/// Imports files. Those that are loose are looked at together, the members of each archive too.
 pub fn import(inputs: &[InputFile]) -> Result<ImportOutcome, ImportError> {
     import_within(inputs, Limits::default())
 }
 
-/// Imports files, with limits for those in zips.
+/// Imports files, with limits for those in archives.
 pub fn import_within(inputs: &[InputFile], limits: Limits) -> Result<ImportOutcome, ImportError> {
     if inputs.is_empty() {
         return Err(ImportError::NoFiles);
     }
     let mut outcome = ImportOutcome::default();
-    let (zips, loose): (Vec<_>, Vec<_>) = inputs.iter().partition(|file| is_archive(&file.bytes));
-    if !loose.is_empty() {
-        read_all(Files::loose(&loose), &mut outcome);
-    }
-    for zip in zips {
-        match Files::packed(zip, limits) {
-            Ok(files) => read_all(files, &mut outcome),
-            Err(error) => outcome.refuse(zip.name.as_deref().unwrap_or_default(), &error),
-        }
-    }
+    let files = Files::loose(inputs, &mut outcome);
+    let budget = Budget {
+        limits,
+        left: Rc::new(Cell::new(limits.total)),
+        layers: LAYERS,
+    };
+    read_files(files, &budget, &mut outcome);
+    outcome.make_ids_differ();
+    links::resolve(&mut outcome.episodes);
     if outcome.episodes.is_empty() {
         return Err(ImportError::NoEpisode {
             notes: outcome.notes,
@@ -123,11 +139,112 @@ pub fn import_within(inputs: &[InputFile], limits: Limits) -> Result<ImportOutco
     Ok(outcome)
 }
 
-fn read_all(mut files: Files<'_>, outcome: &mut ImportOutcome) {
-    for format in FORMATS {
-        (format.read)(&mut files, outcome);
+/// So many containers may stand inside each other.
+const LAYERS: usize = 4;
+
+/// What may still be unpacked.
+struct Budget {
+    limits: Limits,
+    left: Rc<Cell<usize>>,
+    layers: usize,
+}
+
+/// Reads files: first what containers among them hold, then the others together.
+fn read_files(mut files: Files<'_>, budget: &Budget, outcome: &mut ImportOutcome) {
+    let before = outcome.episodes.len();
+    for index in files.open() {
+        let Some(kind) = container(&files.start(index)) else {
+            continue;
+        };
+        let name = match files.container() {
+            "" => files.name(index).to_owned(),
+            around => format!("{around}/{}", files.name(index)),
+        };
+        if budget.layers == 0 {
+            files.take(index);
+            outcome.note(
+                NoteLevel::Unreadable,
+                &name,
+                "It is packed in too many layers; unpack it first.",
+            );
+            continue;
+        }
+        match files.take_bytes(index) {
+            Ok(bytes) => read_container(kind, &name, &bytes, budget, outcome),
+            Err((error, bytes)) => {
+                outcome.refuse(&name, &error);
+                read_container(kind, &name, &bytes, budget, outcome);
+            }
+        }
+    }
+    registry::read_all(&mut files, outcome);
+    if outcome.episodes.len() == before + 1 {
+        keep_others(&mut files, outcome);
     }
     leftovers(&files, outcome);
+}
+
+fn read_container(
+    kind: Container,
+    name: &str,
+    bytes: &[u8],
+    budget: &Budget,
+    outcome: &mut ImportOutcome,
+) {
+    let inside = Budget {
+        limits: budget.limits,
+        left: budget.left.clone(),
+        layers: budget.layers - 1,
+    };
+    let (files, problem) = match kind {
+        Container::Zip => {
+            match Files::packed(name, bytes, budget.limits, budget.left.clone(), outcome) {
+                Ok(files) => return read_files(files, &inside, outcome),
+                Err(error) => return outcome.refuse(name, &error),
+            }
+        }
+        Container::Tar => untar(bytes, budget.limits),
+        Container::Gzip | Container::Zstandard => {
+            let limit = budget.left.get().min(budget.limits.member);
+            let (bytes, problem) = unpack_single(kind, bytes, limit);
+            budget
+                .left
+                .set(budget.left.get() - bytes.len().min(budget.left.get()));
+            (vec![(inner_name(name), bytes)], problem)
+        }
+    };
+    if let Some(problem) = problem {
+        outcome.note(NoteLevel::Unreadable, name, problem);
+    }
+    let around = if kind == Container::Tar { name } else { "" };
+    read_files(Files::unpacked(around, files, outcome), &inside, outcome);
+}
+
+/// Keeps the small files that lie beside the only episode.
+fn keep_others(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
+    let mut kept: Vec<(Key, Json)> = Vec::new();
+    for index in files.open() {
+        if !files.is_whole(index) {
+            continue;
+        }
+        if let Ok(text) = std::str::from_utf8(&files.start(index))
+            && !text.is_empty()
+        {
+            let value = Json::parse(text).unwrap_or_else(|_| text.into());
+            let name = files.name(index).to_owned();
+            let text = "This is no part of the episode; it is kept with it as it is.";
+            outcome.note(NoteLevel::KeptRaw, &name, text);
+            kept.push((name.into(), value));
+        } else {
+            continue;
+        }
+        files.take(index);
+    }
+    if let Some(episode) = outcome.episodes.last_mut()
+        && !kept.is_empty()
+    {
+        episode.metadata.insert("files", Object::from_pairs(kept));
+    }
 }
 
 /// Says what the files are that no format took.
@@ -151,6 +268,22 @@ fn leftovers(files: &Files<'_>, outcome: &mut ImportOutcome) {
 }
 
 impl ImportOutcome {
+    /// Two episodes of an import never share an id: later ones get a number.
+    fn make_ids_differ(&mut self) {
+        // How often each id was given out.
+        let mut taken: HashMap<Text, usize> = HashMap::new();
+        for episode in &mut self.episodes {
+            let first = episode.id.clone();
+            let mut number = taken.get(&first).copied().unwrap_or_default();
+            while taken.contains_key(&episode.id) {
+                number += 1;
+                episode.id = format!("{first} ({})", number + 1).into();
+            }
+            taken.insert(first, number);
+            taken.entry(episode.id.clone()).or_default();
+        }
+    }
+
     fn note(&mut self, level: NoteLevel, file: &str, text: impl Into<Text>) {
         self.notes.push(Note {
             level,
@@ -161,12 +294,6 @@ impl ImportOutcome {
 
     fn refuse(&mut self, file: &str, error: &dyn std::error::Error) {
         self.note(NoteLevel::Unreadable, file, error.to_string());
-    }
-}
-
-impl From<ArchiveError> for files::FileError {
-    fn from(error: ArchiveError) -> Self {
-        files::FileError::Archive { error }
     }
 }
 
@@ -186,6 +313,9 @@ fn seen(notes: &[Note]) -> String {
 }
 
 fn understood() -> String {
-    let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    let names: Vec<&str> = registry::READERS
+        .iter()
+        .map(|reader| reader.name())
+        .collect();
     format!("Understood are: {}.", names.join("; "))
 }

@@ -1,55 +1,94 @@
 //! Volary's own episodes: JSON, one a line, several in one object, or as our zip.
 
+use volary_core::json::Json;
+
+use super::ImportOutcome;
 use super::files::Files;
-use super::{ImportOutcome, NoteLevel};
-use crate::native;
+use super::reader::{Confidence, Document, Line, Reader, Sink};
+use crate::native::{FORMAT, NativeError, episode_from_json};
 use crate::renderer_files::NATIVE_NAME;
 use crate::renderer_files::names::{frame_name, manifest_stem, split_folder};
 
-pub(super) fn read(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
-    for index in files.open() {
-        // The mark of the format stands in the head, whoever ordered the members.
-        if files.starts_with_quoted(index, native::FORMAT) {
-            read_file(files, index, outcome);
-        }
-    }
-}
+pub(super) struct Native;
 
-fn read_file(files: &mut Files<'_>, index: usize, outcome: &mut ImportOutcome) {
-    let text = files.take_text(index);
-    let name = files.name(index).to_owned();
-    let text = match text {
-        Ok(text) => text,
-        Err(error) => return outcome.refuse(&name, &error),
-    };
-    match native::read(&text) {
-        Ok(reading) => {
-            let text = match reading.episodes.len() {
-                1 => "One Volary episode.".to_owned(),
-                count => format!("{count} Volary episodes."),
-            };
-            outcome.note(NoteLevel::Read, &name, text);
-            for fault in &reading.faults {
-                outcome.refuse(&name, fault);
+impl Reader for Native {
+    fn id(&self) -> &'static str {
+        "volary"
+    }
+
+    fn name(&self) -> &'static str {
+        "Volary episodes (JSON, one a line, or zip)"
+    }
+
+    /// In our zip the episode stands beside its Renderer files, which add nothing to it.
+    fn gather(&self, files: &mut Files<'_>, _outcome: &mut ImportOutcome) {
+        for index in files.open() {
+            let (folder, file) = split_folder(files.name(index));
+            if file == NATIVE_NAME && files.starts_with_quoted(index, FORMAT) {
+                let ours = format!("{folder}volary_");
+                take_renderer_files(files, &ours);
             }
-            outcome.episodes.extend(reading.episodes);
-            take_renderer_files(files, &name);
         }
-        Err(error) => outcome.refuse(&name, &error),
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        let several = document.head().get("episodes").and_then(Json::as_list);
+        let mut values = document.samples().chain(several.into_iter().flatten());
+        match values.any(is_episode) {
+            true => Confidence::Certain,
+            false => Confidence::No,
+        }
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let are_lines = matches!(document, Document::Lines(_));
+        let records = match document {
+            Document::Value(Json::Object(mut object)) if object.contains_key("episodes") => {
+                let episodes = object.remove("episodes").unwrap_or_default();
+                Document::Value(episodes).into_records()
+            }
+            document => document.into_records(),
+        };
+        let single = records.len() == 1;
+        let mut count = 0;
+        for Line { number, value } in records {
+            match episode_from_json(&value) {
+                Ok(episode) => {
+                    count += 1;
+                    sink.own_episode(episode);
+                }
+                Err(error) => {
+                    let error = Box::new(error);
+                    let text = match (single, are_lines) {
+                        (true, _) => error.to_string(),
+                        (_, true) => NativeError::Line {
+                            line: number,
+                            error,
+                        }
+                        .to_string(),
+                        (_, false) => NativeError::Episode { number, error }.to_string(),
+                    };
+                    sink.lost(text);
+                }
+            }
+        }
+        match count {
+            0 => {}
+            1 => sink.understood("One Volary episode."),
+            count => sink.understood(format!("{count} Volary episodes.")),
+        }
     }
 }
 
-/// In our zip the episode stands beside its Renderer files, which add nothing to it.
-fn take_renderer_files(files: &mut Files<'_>, name: &str) {
-    let (folder, file) = split_folder(name);
-    if file != NATIVE_NAME {
-        return;
-    }
-    let ours = format!("{folder}volary_");
+fn is_episode(value: &Json) -> bool {
+    let format = value.get("format").and_then(Json::as_text);
+    format.is_some_and(|format| &**format == FORMAT)
+}
+
+fn take_renderer_files(files: &mut Files<'_>, ours: &str) {
     for index in files.open() {
         let name = files.name(index);
-        if name.starts_with(&ours) && (frame_name(name).is_some() || manifest_stem(name).is_some())
-        {
+        if name.starts_with(ours) && (frame_name(name).is_some() || manifest_stem(name).is_some()) {
             files.take(index);
         }
     }

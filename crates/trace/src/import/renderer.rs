@@ -5,18 +5,33 @@
 
 use volary_core::Frame;
 use volary_core::json::{Json, Object, Text};
-use volary_core::object;
 
 use super::files::Files;
+use super::reader::Reader;
 use super::{ImportOutcome, NoteLevel};
-use crate::episode::Episode;
+use crate::episode::{Episode, Rewards, Source};
 use crate::frames::FrameHistory;
 use crate::renderer_files::names::{frame_name, manifest_stem, split_folder};
 
-pub(super) fn read(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
+pub(super) struct Renderer;
+
+impl Reader for Renderer {
+    fn id(&self) -> &'static str {
+        "aviary-renderer"
+    }
+
+    fn name(&self) -> &'static str {
+        "Aviary Renderer files (manifest and frames, together or as zip)"
+    }
+
+    fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
+        gather(files, outcome);
+    }
+}
+
+fn gather(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     let manifests = manifests(files);
     let mut groups = groups(files);
-    let before = outcome.episodes.len();
     for manifest in manifests {
         let group = manifest
             .stems()
@@ -50,15 +65,6 @@ pub(super) fn read(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         }
     }
     odd_frames(files, outcome);
-    if outcome.episodes.len() == before + 1
-        && let Some(episode) = outcome.episodes.last_mut()
-    {
-        let kept = keep_others(files, episode);
-        for name in kept {
-            let text = "This is no frame; it is kept with the episode as it is.";
-            outcome.note(NoteLevel::KeptRaw, &name, text);
-        }
-    }
 }
 
 /// A file that names a trajectory and its ends.
@@ -169,8 +175,14 @@ fn odd_frames(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         {
             continue;
         }
-        let number = files.peek_json(index).ok();
-        let number = number.and_then(|value| value.get("index")?.as_i64());
+        // Other formats have such members too, deeper within.
+        let Ok(value) = files.peek_json(index) else {
+            continue;
+        };
+        if value.get("deepcopy").is_none() || value.get("state").is_none() {
+            continue;
+        }
+        let number = value.get("index").and_then(Json::as_i64);
         let number = number.and_then(|number| u64::try_from(number - 1).ok());
         frames.push((number.unwrap_or(frames.len() as u64), index));
     }
@@ -308,13 +320,13 @@ impl<'a> Trajectory<'a> {
                 "Some frames have members that frames don't have; they are kept in the metadata.";
             outcome.note(NoteLevel::KeptRaw, &file, text);
         }
-        outcome.episodes.push(self.episode());
+        outcome.episodes.push(self.episode(file));
     }
 
-    fn episode(self) -> Episode {
+    fn episode(self, file: String) -> Episode {
         let (_, stem) = split_folder(&self.stem);
         let id = stem.split_once('_').map_or(stem, |(_, id)| id);
-        let mut metadata = object!({ "source": "Aviary Renderer files" });
+        let mut metadata = Object::new();
         if !self.others.is_empty() {
             let others = self.others.into_iter();
             let others = others.map(|(place, object)| (place.into(), object.into()));
@@ -327,6 +339,12 @@ impl<'a> Trajectory<'a> {
                 .and_then(|manifest| manifest.name.clone())
                 .unwrap_or_else(|| stem.into()),
             frames: self.frames,
+            rewards: Rewards::Unknown,
+            source: Some(Source {
+                format: "aviary-renderer".into(),
+                version: None,
+                file: file.into(),
+            }),
             metadata,
             ..Episode::default()
         }
@@ -356,27 +374,4 @@ fn frames_text(numbers: &[u64]) -> String {
         more => format!(" and {more} more"),
     };
     format!("frames {}{more}", shown.join(", "))
-}
-
-/// Keeps the small files that lie beside the frames. Gives their names.
-fn keep_others(files: &mut Files<'_>, episode: &mut Episode) -> Vec<String> {
-    let mut kept = Vec::new();
-    for index in files.open() {
-        if !files.is_whole(index) {
-            continue;
-        }
-        if let Ok(text) = std::str::from_utf8(&files.start(index)) {
-            let value = Json::parse(text).unwrap_or_else(|_| text.into());
-            kept.push((files.name(index).to_owned(), value));
-            files.take(index);
-        }
-    }
-    let names = kept.iter().map(|(name, _)| name.clone()).collect();
-    if !kept.is_empty() {
-        let pairs = kept.into_iter().map(|(name, value)| (name.into(), value));
-        episode
-            .metadata
-            .insert("files", Object::from_pairs(pairs.collect()));
-    }
-    names
 }

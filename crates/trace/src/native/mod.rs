@@ -6,6 +6,8 @@
 //!  "start": [message], "steps": [step], "frames": [patch], "ending", "metadata"}
 //! ```
 //!
+//! Besides, what is known of the episode: see `details`.
+//!
 //! - `message`: messages and tools. `step`: recipes, steps, frames, endings. `patch`: what
 //!   makes each frame out of the one before.
 //!
@@ -13,8 +15,9 @@
 //! any size, infos and flags included. Members that the format does not know are kept, in the
 //! extras of their step or the metadata of the episode. Reading refuses with the place at fault.
 
+mod details;
 mod message;
-mod node;
+pub(crate) mod node;
 mod patch;
 mod step;
 
@@ -183,6 +186,7 @@ pub fn episode_to_json(episode: &Episode) -> Json {
     );
     object.insert("ending", step::ending_to_json(&episode.ending));
     object.insert("metadata", episode.metadata.clone());
+    details::episode_into(&mut object, episode);
     object.into()
 }
 
@@ -211,8 +215,10 @@ pub fn episode_from_json(value: &Json) -> Result<Episode, NativeError> {
     let text = |key| node.optional(key, |node| node.text());
     let metadata = node.optional("metadata", |node| Ok(node.object()?.clone()))?;
     let mut metadata = metadata.unwrap_or_default();
-    keep(&mut metadata, node.unknown(&KNOWN)?);
-    Ok(Episode {
+    let mut unknown = node.unknown(&KNOWN)?;
+    unknown.retain(|(key, _)| !details::OF_EPISODE.contains(&key.as_ref()));
+    keep(&mut metadata, unknown);
+    let mut episode = Episode {
         id: text("id")?.unwrap_or_default(),
         name: text("name")?.unwrap_or_default(),
         recipe: node.optional("recipe", step::recipe)?,
@@ -229,7 +235,10 @@ pub fn episode_from_json(value: &Json) -> Result<Episode, NativeError> {
         frames: node.optional("frames", frames)?.unwrap_or_default(),
         ending: node.optional("ending", step::ending)?.unwrap_or_default(),
         metadata,
-    })
+        ..Episode::default()
+    };
+    details::of_episode(node, &mut episode)?;
+    Ok(episode)
 }
 
 fn frames(node: Node<'_>) -> Result<FrameHistory, Fault> {

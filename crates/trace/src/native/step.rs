@@ -4,6 +4,7 @@ use volary_core::json::{Integer, Json};
 use volary_core::{Frame, json, object};
 
 use super::NativeError;
+use super::details;
 use super::message::{message, message_to_json, messages_to_json};
 use super::node::{Fault, Node};
 use crate::episode::{Ending, Outcome, Recipe, StepRecord, TaskReference};
@@ -20,12 +21,13 @@ pub fn recipe_to_json(recipe: &Recipe) -> Json {
         "seed": (seed.map_or(Json::Null, Json::Integer))
     });
     if let Some(task) = &recipe.task {
-        object.insert(
-            "task",
-            json!({ "dataset": (task.dataset.clone()), "id": (task.id.clone()) }),
-        );
+        object.insert("task", task_to_json(task));
     }
     object.into()
+}
+
+pub(super) fn task_to_json(task: &TaskReference) -> Json {
+    json!({ "dataset": (task.dataset.clone()), "id": (task.id.clone()) })
 }
 
 /// Reads a recipe.
@@ -34,7 +36,7 @@ pub fn recipe_from_json(value: &Json) -> Result<Recipe, NativeError> {
 }
 
 /// A step in the native format: `{action, observation, reward, done, truncated}` or
-/// `{action, failure}`, with `seconds` and `extras` where known.
+/// `{action, failure}`, with `seconds`, `extras` and its details where known.
 pub fn step_to_json(step: &StepRecord) -> Json {
     let mut object = object!({ "action": (message_to_json(&step.action)) });
     match &step.outcome {
@@ -56,6 +58,7 @@ pub fn step_to_json(step: &StepRecord) -> Json {
     if let Some(seconds) = step.seconds {
         object.insert("seconds", seconds);
     }
+    details::step_into(&mut object, &step.details);
     if !step.extras.is_empty() {
         object.insert("extras", step.extras.clone());
     }
@@ -91,12 +94,14 @@ pub(super) fn recipe(node: Node<'_>) -> Result<Recipe, Fault> {
         environment: node.member("environment", |node| node.text())?,
         configuration: configuration.unwrap_or_default(),
         seed: node.optional("seed", seed)?.unwrap_or_default(),
-        task: node.optional("task", |node| {
-            Ok(TaskReference {
-                dataset: node.member("dataset", |node| node.text())?,
-                id: node.member("id", |node| node.text())?,
-            })
-        })?,
+        task: node.optional("task", task)?,
+    })
+}
+
+pub(super) fn task(node: Node<'_>) -> Result<TaskReference, Fault> {
+    Ok(TaskReference {
+        dataset: node.member("dataset", |node| node.text())?,
+        id: node.member("id", |node| node.text())?,
     })
 }
 
@@ -135,11 +140,14 @@ pub(super) fn step(node: Node<'_>) -> Result<StepRecord, Fault> {
     };
     let extras = node.optional("extras", |node| Ok(node.object()?.clone()))?;
     let mut extras = extras.unwrap_or_default();
-    super::keep(&mut extras, node.unknown(&KNOWN)?);
+    let mut unknown = node.unknown(&KNOWN)?;
+    unknown.retain(|(key, _)| !details::OF_STEP.contains(&key.as_ref()));
+    super::keep(&mut extras, unknown);
     Ok(StepRecord {
         action: node.member("action", message)?,
         outcome,
         seconds: node.optional("seconds", |node| node.number())?,
+        details: details::of_step(node)?,
         extras,
     })
 }

@@ -1,9 +1,15 @@
 //! What always holds, tried with random values.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod align;
+mod annotations;
+mod details;
 mod diffs;
 mod frames;
+mod history;
 mod imports;
 mod native;
+mod search;
 mod share;
+mod table;
 mod values;

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use volary_core::json::Json;
+use volary_core::json::{Json, Object};
 use volary_core::message::Body;
 use volary_core::tool::ToolCallFunction;
 use volary_core::{
@@ -14,6 +14,7 @@ use volary_trace::diff::identical;
 use volary_trace::native::{SEED_LIMIT, episode_from_json, episode_to_json, read, to_text};
 use volary_trace::{Ending, Episode, Outcome, Recipe, StepRecord, TaskReference};
 
+use crate::details;
 use crate::values::{json, object, states, text};
 
 fn body() -> impl Strategy<Value = Body> {
@@ -107,11 +108,13 @@ fn step() -> impl Strategy<Value = StepRecord> {
         observed,
         text().prop_map(|message| Outcome::Failed { message })
     ];
-    (message(), outcome, option::of(any::<f64>()), object()).prop_map(
-        |(action, outcome, seconds, extras)| StepRecord {
+    let seconds = option::of(any::<f64>());
+    (message(), outcome, seconds, details::of_step(), object()).prop_map(
+        |(action, outcome, seconds, details, extras)| StepRecord {
             action,
             outcome,
             seconds,
+            details,
             extras,
         },
     )
@@ -133,8 +136,10 @@ pub fn episode() -> impl Strategy<Value = Episode> {
         object(),
     );
     let said = (vec(tool(), 0..3), vec(message(), 0..3), vec(step(), 0..5));
-    (head, said, states()).prop_map(
-        |((id, name, recipe, policy, ending, metadata), (tools, start, steps), states)| Episode {
+    (head, said, states(), details::of_episode()).prop_map(|(head, said, states, details)| {
+        let (id, name, recipe, policy, ending, metadata) = head;
+        let (tools, start, steps) = said;
+        Episode {
             id,
             name,
             recipe,
@@ -148,8 +153,9 @@ pub fn episode() -> impl Strategy<Value = Episode> {
                 .collect(),
             ending,
             metadata,
-        },
-    )
+            ..details
+        }
+    })
 }
 
 proptest! {
@@ -168,6 +174,25 @@ proptest! {
             let (left, right) = (episode.frames.get(index), back.episodes[0].frames.get(index));
             prop_assert!(identical(&left.unwrap().state, &right.unwrap().state));
         }
+    }
+
+    #[test]
+    fn what_is_known_besides_comes_back(episode in details::of_episode(), step in details::of_step()) {
+        let step = StepRecord {
+            details: step,
+            ..StepRecord::new(Message::user("x").into(), Outcome::Failed { message: "y".into() })
+        };
+        let episode = Episode { steps: vec![step], ..episode };
+        let back = episode_from_json(&episode_to_json(&episode)).unwrap();
+        // Values may hold NaN, which never equals itself, so they are compared as JSON above.
+        let bare = |mut episode: Episode| {
+            episode.raw = Object::new();
+            for score in &mut episode.scores {
+                (score.value, score.extras) = (Json::Null, Object::new());
+            }
+            episode
+        };
+        prop_assert_eq!(bare(back), bare(episode));
     }
 
     #[test]

@@ -1,5 +1,9 @@
 //! What an episode is: a recipe (environment, configuration, seed) and the ordered actions with
-//! all that came of them.
+//! all that came of them. [`details`]: what else is known of it.
+
+pub mod details;
+
+pub use details::{Link, Relation, Rewards, Score, Source, StepDetails, StepError, Usage};
 
 use volary_core::json::{Object, Text};
 use volary_core::random::Random;
@@ -70,6 +74,8 @@ pub struct StepRecord {
     pub outcome: Outcome,
     /// How long the step took in seconds, where known.
     pub seconds: Option<f64>,
+    /// What is known of it in terms that all sources share.
+    pub details: StepDetails,
     /// What else is known of the step (by the policy or the source).
     pub extras: Object,
 }
@@ -103,8 +109,14 @@ pub struct Episode {
     pub name: Text,
     /// What makes its environment again; `None` where the source did not say.
     pub recipe: Option<Recipe>,
-    /// Who acted ("manual", "random", a model's name), where known.
+    /// Who acted ("manual", "random", an agent's name), where known.
     pub policy: Option<Text>,
+    /// The model that acted, where known.
+    pub model: Option<Text>,
+    /// The environment, where known but not such that it can be made again (else see the recipe).
+    pub environment: Option<Text>,
+    /// The task, where known but without a recipe.
+    pub task: Option<TaskReference>,
     /// The tools on offer.
     pub tools: Vec<Tool>,
     /// The observations of the reset.
@@ -116,14 +128,77 @@ pub struct Episode {
     pub frames: FrameHistory,
     /// How it stands.
     pub ending: Ending,
-    /// Everything else the source had.
+    /// How it ended in the source's own word ("submitted", "user_stop"), where it has one.
+    pub outcome: Option<Text>,
+    /// How its rewards are known.
+    pub rewards: Rewards,
+    /// How it was judged.
+    pub scores: Vec<Score>,
+    /// What all of it cost, where the source says so; else the steps say it, see [`Episode::usage`].
+    pub total_usage: Option<Usage>,
+    /// When it began, in seconds since 1970 (UTC).
+    pub started: Option<f64>,
+    /// How long it took, in seconds.
+    pub seconds: Option<f64>,
+    /// What went wrong with the whole.
+    pub errors: Vec<Text>,
+    /// Other episodes that belong to it.
+    pub links: Vec<Link>,
+    /// What it was read from; `None` if it was made here.
+    pub source: Option<Source>,
+    /// What the source says of the episode in words of its own.
     pub metadata: Object,
+    /// What else the source had, as it was.
+    pub raw: Object,
 }
 
 impl Episode {
-    /// The sum of all rewards.
+    /// The sum of all rewards, 0 where they are unknown.
     pub fn total_reward(&self) -> f64 {
-        self.steps.iter().filter_map(StepRecord::reward).sum()
+        self.reward().unwrap_or_default()
+    }
+
+    /// The reward of the whole, where known.
+    pub fn reward(&self) -> Option<f64> {
+        match self.rewards {
+            Rewards::Steps => Some(self.steps.iter().filter_map(StepRecord::reward).sum()),
+            Rewards::Whole(reward) => Some(reward),
+            Rewards::Unknown => None,
+        }
+    }
+
+    /// What all of it cost: as the source says, else the sum of the steps.
+    pub fn usage(&self) -> Usage {
+        let steps = self.steps.iter().filter_map(|step| step.details.usage);
+        self.total_usage
+            .unwrap_or_else(|| steps.fold(Usage::default(), Usage::plus))
+    }
+
+    /// The task that it was about, where known.
+    pub fn task(&self) -> Option<&TaskReference> {
+        let recipe = self.recipe.as_ref();
+        recipe
+            .and_then(|recipe| recipe.task.as_ref())
+            .or(self.task.as_ref())
+    }
+
+    /// The name of the environment, where known.
+    pub fn environment(&self) -> Option<&Text> {
+        let recipe = self.recipe.as_ref();
+        recipe
+            .map(|recipe| &recipe.environment)
+            .or(self.environment.as_ref())
+    }
+
+    /// How many tools were called.
+    pub fn calls(&self) -> usize {
+        let messages = self.messages();
+        messages
+            .map(|message| match message {
+                AnyMessage::Request(request) => request.tool_calls.len(),
+                _ => 0,
+            })
+            .sum()
     }
 
     /// All that was said, in order: the start, then each action with its observations.
@@ -148,10 +223,12 @@ impl Episode {
         self.ending != Ending::Open
     }
 
-    /// Appends a step and the frame after it; the ending follows from the step. On an error
-    /// nothing changes.
+    /// Appends a step and the frame after it; the ending follows from the step. An episode that began
+    /// without a frame stays without. On an error nothing changes.
     pub fn record(&mut self, step: StepRecord, frame: FramePatch) -> Result<(), PatchError> {
-        self.frames.push_patch(frame)?;
+        if !self.frames.is_empty() {
+            self.frames.push_patch(frame)?;
+        }
         self.ending = step.ending();
         self.steps.push(step);
         Ok(())
@@ -167,6 +244,17 @@ impl Episode {
 }
 
 impl StepRecord {
+    /// A step of which nothing else is known.
+    pub fn new(action: AnyMessage, outcome: Outcome) -> Self {
+        StepRecord {
+            action,
+            outcome,
+            seconds: None,
+            details: StepDetails::default(),
+            extras: Object::new(),
+        }
+    }
+
     /// The reward, if the step did not fail.
     pub fn reward(&self) -> Option<f64> {
         match self.outcome {

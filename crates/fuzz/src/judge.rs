@@ -1,0 +1,129 @@
+//! What must hold of any input. A breach is a panic, which whoever runs this catches or dies of; time and
+//! memory are measured from outside.
+
+use std::ops::Range;
+
+use volary_core::json::Json;
+use volary_trace::align::align_episodes;
+use volary_trace::archive::Limits;
+use volary_trace::import::index::{Indexer, open};
+use volary_trace::import::{InputFile, import_within};
+use volary_trace::markdown::to_markdown;
+use volary_trace::native::{episode_from_json, episode_to_json};
+use volary_trace::search::{Document, Query};
+use volary_trace::table::Row;
+use volary_trace::{Episode, export, messages_jsonl, renderer_files, timeline};
+
+/// What may come out of an archive, so that a case costs little.
+const LIMITS: Limits = Limits {
+    total: 8 << 20,
+    member: 4 << 20,
+    members: 1000,
+};
+/// So many episodes of an input are written in every format.
+const MOST_WRITTEN: usize = 3;
+
+/// How much is tried with what an input gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// It is imported, no more.
+    Import,
+    /// Also read piece by piece, written in every format, and shown.
+    All,
+}
+
+/// Imports files and holds what came of it against what must hold. Gives the number of episodes.
+///
+/// # Panics
+/// If something does not hold.
+pub fn judge(files: &[InputFile], depth: Depth) -> usize {
+    let outcome = match import_within(files, LIMITS) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            assert!(!error.to_string().is_empty());
+            return 0;
+        }
+    };
+    assert!(!outcome.episodes.is_empty(), "an import of nothing");
+    assert!(!outcome.notes.is_empty(), "an import without a report");
+    if depth == Depth::All {
+        let mut ids: Vec<&str> = outcome.episodes.iter().map(|one| &*one.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), outcome.episodes.len(), "two episodes of one id");
+        outcome.episodes.iter().take(MOST_WRITTEN).for_each(shown);
+        written(&outcome.episodes);
+        if let [file] = files {
+            indexed(file);
+        }
+    }
+    outcome.episodes.len()
+}
+
+/// The native format keeps everything, and the others take everything.
+fn written(episodes: &[Episode]) {
+    let all: Vec<&Episode> = episodes.iter().collect();
+    for episode in episodes.iter().take(MOST_WRITTEN) {
+        let json = episode_to_json(episode);
+        let back = episode_from_json(&json).map(|back| episode_to_json(&back));
+        assert_eq!(
+            back.map(|back| back.to_compact_text()),
+            Ok(json.to_compact_text()),
+            "the native format loses something"
+        );
+        assert!(Json::parse(&export::atif::to_text(episode, &all)).is_ok());
+        let page = export::html::to_text(episode);
+        assert!(!page.contains("<script") && !page.contains("<img src=x"));
+        let lines = export::ldp::to_text(episode);
+        assert_eq!(lines.lines().count(), episode.steps.len() + 1);
+        // Without frames, or with too many, it says so.
+        drop(renderer_files::to_zip(episode));
+    }
+    let few = &all[..all.len().min(MOST_WRITTEN)];
+    assert!(Json::parse(&export::inspect::to_text(few, "x")).is_ok());
+    messages_jsonl::to_text(few.iter().copied());
+    let rows: Vec<Row> = all.iter().map(|one| Row::of(one, Vec::new())).collect();
+    assert!(export::csv::to_text(&rows, &export::csv::COLUMNS).starts_with("id,name"));
+    if let [one, other, ..] = few {
+        align_episodes(one, other);
+    }
+}
+
+/// What the page draws of an episode.
+fn shown(episode: &Episode) {
+    let steps = episode.steps.len();
+    to_markdown(episode, 0..=steps);
+    timeline::bars(episode);
+    timeline::rewards(episode);
+    timeline::tokens(episode);
+    timeline::outline(episode, 80);
+    let document = Document::of(episode);
+    for hit in document.hits(&Query::parse("a"), 20) {
+        document.snippet(&hit, 20);
+    }
+    for frame in 0..episode.frames.len().min(50) {
+        assert!(episode.frames.get(frame).is_some(), "a frame is missing");
+    }
+}
+
+/// A file that comes in chunks gives rows whose episodes open at their places.
+fn indexed(file: &InputFile) {
+    let name = file.name.as_deref().unwrap_or_default();
+    let mut indexer = Indexer::new(name);
+    // Of some odd length, so that chunks end anywhere.
+    let size = 1 + file.bytes.len() / 5;
+    for chunk in file.bytes.chunks(size) {
+        indexer.feed(chunk);
+    }
+    indexer.finish();
+    for entry in indexer.take_entries().iter().take(MOST_WRITTEN) {
+        let part = |place: &Range<u64>| file.bytes.get(place.start as usize..place.end as usize);
+        let parts: Option<Vec<Vec<u8>>> = (entry.place.parts.iter())
+            .map(|place| part(place).map(<[u8]>::to_vec))
+            .collect();
+        assert!(parts.is_some(), "a place outside of the file");
+        if let Some(episode) = open(name, &parts.unwrap_or_default(), &entry.place, &entry.row) {
+            assert_eq!(episode.id, entry.row.id);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Archives around what was damaged, and the members of those that are seeds.
+
+use volary_core::random::Random;
+use volary_trace::archive::{Archive, Limits, Packer};
+use volary_trace::import::InputFile;
+
+/// Names that lead somewhere else, or are not names.
+const NAMES: [&str; 9] = [
+    "../../outside.json",
+    "/etc/passwd",
+    "C:\\windows\\x.json",
+    "a\0b.json",
+    "",
+    ".",
+    "samples/1_epoch_1.json",
+    "\u{202e}nosj.evil",
+    "<img src=x onerror=alert(1)>.json",
+];
+
+/// The members of a zip file; `None` if it is none.
+pub fn members(zip: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
+    let mut archive = Archive::open(zip, Limits::default()).ok()?;
+    let names: Vec<String> = archive.names().map(str::to_owned).collect();
+    let mut members = Vec::new();
+    for (index, name) in names.into_iter().enumerate() {
+        members.push((name, archive.read(index)?.ok()?));
+    }
+    Some(members)
+}
+
+/// The members as one zip file, in any order, some of them gone, twice, or under another name.
+pub fn zip(mut members: Vec<(String, Vec<u8>)>, random: &mut Random) -> Option<InputFile> {
+    if random.below(4) == 0 {
+        random.shuffle(&mut members);
+    }
+    if random.below(8) == 0 {
+        let place = random.below(members.len() as u64) as usize;
+        let kept = members.get(place)?.clone();
+        match random.below(3) {
+            0 => drop(members.remove(place)),
+            1 => members.push(kept),
+            _ => {
+                let name = random.pick(&NAMES).copied().unwrap_or_default();
+                members.push((name.to_owned(), kept.1));
+            }
+        }
+    }
+    let mut packer = Packer::default();
+    for (name, bytes) in &members {
+        packer.add(name, bytes).ok()?;
+    }
+    Some(InputFile {
+        name: Some("packed.zip".to_owned()),
+        bytes: packer.finish().ok()?,
+    })
+}
+
+/// The files as a tar file. What its headers say of sizes may be wrong.
+pub fn tar(files: &[InputFile], random: &mut Random) -> InputFile {
+    const BLOCK: usize = 512;
+    let mut bytes = Vec::new();
+    for file in files {
+        let mut header = [0_u8; BLOCK];
+        let name = file.name.as_deref().unwrap_or("x");
+        let name = &name.as_bytes()[..name.len().min(99)];
+        header[..name.len()].copy_from_slice(name);
+        let size = match random.below(16) {
+            0 => random.next_u64() >> 31,
+            _ => file.bytes.len() as u64,
+        };
+        header[124..135].copy_from_slice(format!("{size:011o}").as_bytes());
+        header[156] = b'0';
+        header[257..263].copy_from_slice(b"ustar\0");
+        header[148..156].fill(b' ');
+        let sum: u32 = header.iter().map(|byte| u32::from(*byte)).sum();
+        header[148..155].copy_from_slice(format!("{sum:06o}\0").as_bytes());
+        bytes.extend_from_slice(&header);
+        bytes.extend_from_slice(&file.bytes);
+        bytes.resize(bytes.len().next_multiple_of(BLOCK), 0);
+    }
+    bytes.resize(bytes.len() + 2 * BLOCK, 0);
+    InputFile {
+        name: Some("packed.tar".to_owned()),
+        bytes,
+    }
+}

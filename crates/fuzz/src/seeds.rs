@@ -1,0 +1,146 @@
+//! Whole files of every format, to be damaged.
+
+use std::io;
+use std::path::Path;
+
+use volary_trace::import::{InputFile, import};
+use volary_trace::{Episode, native, renderer_files};
+
+/// A format, and files of it. The name is the one that importers go by.
+#[derive(Clone, Debug)]
+pub struct Format {
+    /// The name of its reader.
+    pub name: &'static str,
+    /// Files that belong together, several times.
+    pub seeds: Vec<Vec<InputFile>>,
+}
+
+/// The files of each format, in the folder of fixtures.
+const FIXTURES: [(&str, &[&[&str]]); 13] = [
+    (
+        "inspect",
+        &[
+            &["inspect.json"],
+            &["inspect-stored.eval"],
+            &["inspect-zstd.eval"],
+            &["inspect-chunked.eval"],
+        ],
+    ),
+    (
+        "atif",
+        &[&["atif.json"], &["atif.json", "atif-continued.json"]],
+    ),
+    ("ldp", &[&["ldp.jsonl"]]),
+    ("claude-code", &[&["claude-code.jsonl"]]),
+    ("tau2", &[&["tau2.json"]]),
+    (
+        "tau-bench",
+        &[&["tau-bench.json"], &["tau-bench-display.jsonl"]],
+    ),
+    ("verifiers-traces", &[&["verifiers-traces.jsonl"]]),
+    ("verifiers-results", &[&["verifiers-results.jsonl"]]),
+    ("swe-agent", &[&["swe-agent.traj"], &["swe-agent-old.traj"]]),
+    ("mini-swe-agent", &[&["mini-swe-agent.json"]]),
+    (
+        "openhands",
+        &[
+            &["openhands.json"],
+            &["openhands-output.jsonl"],
+            &["openhands-sdk.jsonl"],
+        ],
+    ),
+    ("slime", &[&["slime.jsonl"]]),
+    ("openai-chat", &[&["chat.jsonl"]]),
+];
+
+/// Every format with its files: the fixtures of the importers, and what Volary itself writes.
+pub fn formats() -> io::Result<Vec<Format>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/fixtures");
+    let mut formats = Vec::new();
+    for (name, bundles) in FIXTURES {
+        let mut seeds = Vec::new();
+        for bundle in bundles {
+            let files = bundle.iter().map(|file| read(&folder.join(file)));
+            seeds.push(files.collect::<io::Result<Vec<_>>>()?);
+        }
+        formats.push(Format { name, seeds });
+    }
+    let whole: Vec<Episode> = formats
+        .iter()
+        .flat_map(|format| &format.seeds)
+        .filter_map(|files| import(files).ok()?.episodes.into_iter().next())
+        .collect();
+    formats.push(own(&whole));
+    formats.push(renderer(&whole));
+    Ok(formats)
+}
+
+fn read(path: &Path) -> io::Result<InputFile> {
+    let name = path.file_name();
+    Ok(InputFile {
+        name: name.map(|name| name.to_string_lossy().into_owned()),
+        bytes: std::fs::read(path)?,
+    })
+}
+
+fn file(name: &str, bytes: Vec<u8>) -> Vec<InputFile> {
+    vec![InputFile {
+        name: Some(name.to_owned()),
+        bytes,
+    }]
+}
+
+/// Volary's own format: an episode of each other one.
+fn own(whole: &[Episode]) -> Format {
+    let texts = whole.iter().map(|one| native::to_text(one).into_bytes());
+    Format {
+        name: "volary",
+        seeds: texts.map(|text| file("episode.json", text)).collect(),
+    }
+}
+
+/// Renderer files of all that have frames: as a zip, and loose.
+fn renderer(whole: &[Episode]) -> Format {
+    let mut seeds = Vec::new();
+    for episode in whole {
+        let bare = Episode {
+            frames: episode.frames.clone(),
+            id: "one_7".into(),
+            name: "A run".into(),
+            ..Episode::default()
+        };
+        for one in [episode, &bare] {
+            if let Ok(zip) = renderer_files::to_zip(one) {
+                let members = crate::packing::members(&zip).unwrap_or_default();
+                let loose = members
+                    .into_iter()
+                    .flat_map(|(name, bytes)| file(&name, bytes));
+                seeds.push(loose.collect());
+                seeds.push(file("run.zip", zip));
+            }
+        }
+    }
+    Format {
+        name: "aviary-renderer",
+        seeds,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_seed_is_read_by_its_format() {
+        for format in formats().unwrap() {
+            assert!(!format.seeds.is_empty(), "{}", format.name);
+            for files in &format.seeds {
+                let outcome = import(files).unwrap();
+                let source = outcome.episodes[0].source.as_ref();
+                let found = source.map_or("", |source| &source.format);
+                let own = ["volary", "aviary-renderer"].contains(&format.name);
+                assert!(own || found == format.name, "{found} for {}", format.name);
+            }
+        }
+    }
+}

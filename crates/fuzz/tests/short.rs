@@ -1,0 +1,51 @@
+//! Some cases of every format, and every file that once broke something.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::path::Path;
+
+use volary_fuzz::judge::{Depth, judge};
+use volary_fuzz::mutate::case;
+use volary_fuzz::seeds::formats;
+use volary_trace::import::InputFile;
+
+/// So many of each format; the long run is `cargo xtask fuzz`.
+const CASES: u64 = 150;
+
+#[test]
+fn damaged_files_of_every_format_break_nothing() {
+    for format in formats().unwrap() {
+        let imported = (0..CASES).filter(|number| judge(&case(&format, *number), Depth::All) > 0);
+        let imported = imported.count() as u64;
+        // If all were refused, nothing would be tried.
+        assert!(
+            imported > CASES / 5,
+            "{}: {imported} of {CASES}",
+            format.name
+        );
+        assert!(imported < CASES, "{}: nothing is damaged", format.name);
+    }
+}
+
+/// A folder a case: its files were given together.
+#[test]
+fn what_once_broke_something_no_longer_does() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/found");
+    let mut cases = 0;
+    for case in std::fs::read_dir(folder).unwrap() {
+        let path = case.unwrap().path();
+        let mut files: Vec<InputFile> = std::fs::read_dir(&path)
+            .unwrap()
+            .map(|file| {
+                let file = file.unwrap();
+                InputFile {
+                    name: Some(file.file_name().to_string_lossy().into_owned()),
+                    bytes: std::fs::read(file.path()).unwrap(),
+                }
+            })
+            .collect();
+        files.sort_by(|one, other| one.name.cmp(&other.name));
+        judge(&files, Depth::All);
+        cases += 1;
+    }
+    println!("{cases} cases were found so far");
+}

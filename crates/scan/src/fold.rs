@@ -1,0 +1,189 @@
+//! Upper and lower case as one. Every character becomes exactly one, so that places counted in
+//! characters are the same before and after; what changed is kept and can be undone.
+
+use std::ops::Range;
+
+/// The folded form of a character: small, and of several small ones the first.
+pub fn fold(character: char) -> char {
+    match character {
+        'A'..='Z' => character.to_ascii_lowercase(),
+        '\0'..='\u{7f}' => character,
+        // The small sigma at the end of words.
+        'ς' => 'σ',
+        _ => character.to_lowercase().next().unwrap_or(character),
+    }
+}
+
+/// A folded text, and what it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Folded {
+    text: String,
+    changed: Changed,
+}
+
+/// What folding changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Changed {
+    /// A bit for each byte of the text: whether it is an ASCII letter that was a capital.
+    capitals: Vec<u64>,
+    /// Other characters that changed, by their place in the text, in ascending order.
+    others: Vec<(u32, char)>,
+}
+
+/// A text that is being folded.
+#[derive(Clone, Debug, Default)]
+pub struct Folding {
+    /// UTF-8.
+    bytes: Vec<u8>,
+    changed: Changed,
+}
+
+impl Folding {
+    /// How many bytes there are so far.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Appends a text. The whole must stay below 4 GiB.
+    pub fn push(&mut self, text: &str) {
+        self.bytes.reserve(text.len());
+        let mut rest = text;
+        while !rest.is_empty() {
+            let plain = self.push_ascii(rest.as_bytes());
+            rest = rest.get(plain..).unwrap_or_default();
+            let others = rest.chars().take_while(|character| !character.is_ascii());
+            let mut length = 0;
+            for character in others {
+                length += character.len_utf8();
+                self.push_other(character);
+            }
+            rest = rest.get(length..).unwrap_or_default();
+        }
+    }
+
+    /// Appends the ASCII characters in front, eight at a time; gives how many there are.
+    fn push_ascii(&mut self, bytes: &[u8]) -> usize {
+        const ONES: u64 = u64::MAX / 255;
+        const HIGH: u64 = ONES << 7;
+        let (words, _) = bytes.as_chunks::<8>();
+        let mut done = 0;
+        for word in words {
+            let word = u64::from_le_bytes(*word);
+            if word & HIGH != 0 {
+                break;
+            }
+            // No sum reaches the next byte, since none has its high bit.
+            let from_a = word + ONES * u64::from(0x80 - b'A');
+            let past_z = word + ONES * u64::from(0x7f - b'Z');
+            let capitals = (from_a ^ past_z) & HIGH;
+            self.mark(capitals);
+            let small = word | capitals >> 2;
+            self.bytes.extend_from_slice(&small.to_le_bytes());
+            done += 8;
+        }
+        for byte in bytes[done..].iter().take_while(|byte| byte.is_ascii()) {
+            self.mark(u64::from(byte.is_ascii_uppercase()) << 7);
+            self.bytes.push(byte.to_ascii_lowercase());
+            done += 1;
+        }
+        done
+    }
+
+    /// Marks which of the next eight bytes were capitals: those whose high bit is set.
+    fn mark(&mut self, capitals: u64) {
+        if capitals == 0 {
+            return;
+        }
+        // The high bit of byte n moves to bit n.
+        let bits = (capitals >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        let place = self.bytes.len();
+        let (word, shift) = (place / 64, place % 64);
+        let known = &mut self.changed.capitals;
+        if known.len() < word + 2 {
+            known.resize(word + 2, 0);
+        }
+        known[word] |= bits << shift;
+        known[word + 1] |= bits.checked_shr(64 - shift as u32).unwrap_or_default();
+    }
+
+    fn push_other(&mut self, character: char) {
+        let folded = fold(character);
+        if folded != character {
+            let place = self.bytes.len() as u32;
+            self.changed.others.push((place, character));
+        }
+        let mut room = [0; 4];
+        let text = folded.encode_utf8(&mut room);
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    /// The folded text.
+    pub fn done(mut self) -> Folded {
+        self.bytes.shrink_to_fit();
+        self.changed.capitals.shrink_to_fit();
+        self.changed.others.shrink_to_fit();
+        Folded {
+            // Only whole characters were appended.
+            text: String::from_utf8(self.bytes).unwrap_or_default(),
+            changed: self.changed,
+        }
+    }
+}
+
+impl Folded {
+    /// The folded text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The original of a part; the range lies between characters.
+    pub fn original(&self, range: Range<usize>) -> String {
+        let start = range.start;
+        let part = self.text.get(range).unwrap_or_default();
+        part.char_indices()
+            .map(|(offset, folded)| self.changed.original_of(start + offset, folded))
+            .collect()
+    }
+
+    /// What it takes in memory.
+    pub fn bytes(&self) -> usize {
+        self.text.len() + self.changed.capitals.len() * 8 + self.changed.others.len() * 8
+    }
+}
+
+impl Changed {
+    fn original_of(&self, place: usize, folded: char) -> char {
+        let word = self.capitals.get(place / 64);
+        if word.is_some_and(|word| word >> (place % 64) & 1 == 1) {
+            return folded.to_ascii_uppercase();
+        }
+        let found = self
+            .others
+            .binary_search_by_key(&(place as u32), |(at, _)| *at);
+        found.map_or(folded, |found| self.others[found].1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_folded_comes_back(texts in prop::collection::vec("\\PC*|[A-Za-zÄÖÜßİςΣ\u{212a}]{0,40}|[ -~]{0,200}", 0..6)) {
+            let mut folding = Folding::default();
+            texts.iter().for_each(|text| folding.push(text));
+            let folded = folding.done();
+            let all = texts.concat();
+            prop_assert_eq!(folded.text(), all.chars().map(fold).collect::<String>());
+            prop_assert_eq!(folded.original(0..folded.text().len()), all);
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Two texts side by side, line by line.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use super::sequence::align;
+
+/// Neighbouring lines that fared alike. Ranges are in lines; one of them is empty where lines are new
+/// or gone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hunk {
+    /// How they fared.
+    pub kind: HunkKind,
+    /// The lines of the old text.
+    pub old: Range<usize>,
+    /// The lines of the new text.
+    pub new: Range<usize>,
+}
+
+/// How lines fared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HunkKind {
+    /// They are the same.
+    Same,
+    /// Each is another line now: see [`text_difference`](crate::diff::text_difference) of the two.
+    Changed,
+    /// They are new.
+    Added,
+    /// They are gone.
+    Removed,
+}
+
+/// What became of the lines of a text. Every line of either text stands in exactly one hunk; the lines are
+/// those of [`str::split`] by `\n`.
+pub fn line_hunks(old: &str, new: &str) -> Vec<Hunk> {
+    let mut numbers: HashMap<&str, u32> = HashMap::new();
+    let old: Vec<[u32; 2]> = keys(old, &mut numbers);
+    let new: Vec<[u32; 2]> = keys(new, &mut numbers);
+    let mut hunks: Vec<Hunk> = Vec::new();
+    let (mut next_old, mut next_new) = (0, 0);
+    for pair in align(&old, &new) {
+        let kind = match (pair.left, pair.right) {
+            (Some(left), Some(right)) if old[left][0] == new[right][0] => HunkKind::Same,
+            (Some(_), Some(_)) => HunkKind::Changed,
+            (None, _) => HunkKind::Added,
+            (_, None) => HunkKind::Removed,
+        };
+        let (from_old, from_new) = (next_old, next_new);
+        next_old += usize::from(pair.left.is_some());
+        next_new += usize::from(pair.right.is_some());
+        match hunks.last_mut() {
+            Some(last) if last.kind == kind => {
+                last.old.end = next_old;
+                last.new.end = next_new;
+            }
+            _ => hunks.push(Hunk {
+                kind,
+                old: from_old..next_old,
+                new: from_new..next_new,
+            }),
+        }
+    }
+    hunks
+}
+
+/// Of each line: as it is, and without the space about it.
+fn keys<'a>(text: &'a str, numbers: &mut HashMap<&'a str, u32>) -> Vec<[u32; 2]> {
+    let mut number = |line: &'a str| {
+        // Texts have fewer than 2^31 lines: they lie in the memory of a page.
+        let next = numbers.len() as u32;
+        *numbers.entry(line).or_insert(next)
+    };
+    text.split('\n')
+        .map(|line| [number(line), number(line.trim())])
+        .collect()
+}

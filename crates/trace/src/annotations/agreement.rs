@@ -1,0 +1,99 @@
+//! How much two annotators agree, beyond what chance would do: Cohen's kappa.
+
+use std::collections::BTreeMap;
+
+use super::{Annotations, Target};
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Judgement {
+    /// The verdicts.
+    #[default]
+    Verdict,
+    /// The labels.
+    Label,
+}
+
+/// How much two annotators agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Agreement {
+    /// How many things both judged.
+    pub items: usize,
+    /// The share of them on which they agree; `None` of none.
+    pub observed: Option<f64>,
+    /// The share to expect if each judged at random as often as they did.
+    pub expected: Option<f64>,
+    /// Cohen's kappa: 1 is full agreement, 0 that of chance, below 0 less. `None` where it is not
+    /// defined: nothing was judged by both, or both only ever gave the same single judgement, so that
+    /// chance agrees as well.
+    pub kappa: Option<f64>,
+}
+
+/// The agreement of two annotators on what both judged. Things are the same if they are the same episode, step,
+/// text or part of the state; which characters of a text are marked does not matter. Where one judged a
+/// thing several times, the last judgement counts.
+pub fn agreement(notes: &Annotations, one: &str, other: &str, by: Judgement) -> Agreement {
+    let (one, other) = (judgements(notes, one, by), judgements(notes, other, by));
+    let both = one
+        .iter()
+        .filter_map(|(thing, first)| Some((first, other.get(thing)?)));
+    cohen(both)
+}
+
+/// The agreement of pairs of judgements.
+pub fn cohen<T: Ord>(pairs: impl IntoIterator<Item = (T, T)>) -> Agreement {
+    let mut counts: BTreeMap<T, (usize, usize)> = BTreeMap::new();
+    let (mut items, mut agreed) = (0_usize, 0_usize);
+    for (one, other) in pairs {
+        items += 1;
+        agreed += usize::from(one == other);
+        counts.entry(one).or_default().0 += 1;
+        counts.entry(other).or_default().1 += 1;
+    }
+    if items == 0 {
+        return Agreement::default();
+    }
+    // In whole numbers, so that "not defined" is told exactly: kappa = (n a - s) / (n² - s).
+    let chance: u128 = counts
+        .values()
+        .map(|(one, other)| *one as u128 * *other as u128)
+        .sum();
+    let square = (items as u128).pow(2);
+    let share = |part: u128, whole: u128| part as f64 / whole as f64;
+    let above = (items as u128 * agreed as u128) as f64 - chance as f64;
+    Agreement {
+        items,
+        observed: Some(share(agreed as u128, items as u128)),
+        expected: Some(share(chance, square)),
+        kappa: (square != chance).then(|| above / (square - chance) as f64),
+    }
+}
+
+/// What one annotator judged, by thing.
+fn judgements(
+    notes: &Annotations,
+    author: &str,
+    by: Judgement,
+) -> BTreeMap<(String, String), String> {
+    let mut found: Vec<_> = notes
+        .iter()
+        .filter(|note| &*note.author == author)
+        .collect();
+    // Of two at the same time the one with the higher id counts, so that the result is always the same.
+    found.sort_by(|one, other| one.changed.total_cmp(&other.changed));
+    let judged = found.into_iter().filter_map(|note| {
+        let judgement = match by {
+            Judgement::Verdict => note.verdict?.as_str().to_owned(),
+            Judgement::Label => note.label.as_deref()?.trim().to_owned(),
+        };
+        Some(((note.episode.to_string(), thing(&note.target)), judgement))
+    });
+    judged.collect()
+}
+
+fn thing(target: &Target) -> String {
+    match target {
+        Target::Passage { place, .. } => format!("passage {place:?}"),
+        other => format!("{other:?}"),
+    }
+}

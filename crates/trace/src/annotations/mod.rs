@@ -1,0 +1,235 @@
+//! What people note about episodes: a text, a label, a verdict, pinned to a step, a passage or a part of
+//! the state. Kept beside the episodes, never in them.
+//!
+//! - [`sidecar`]: the file. [`agreement`]: how much two annotators agree.
+//!
+//! What always holds: merging two sets gives the same whichever comes first and however often; of two
+//! versions of an annotation the later stays, and what was deleted stays deleted.
+
+pub mod agreement;
+pub mod sidecar;
+
+use std::collections::BTreeMap;
+
+use volary_core::json::{Object, Text};
+
+use crate::episode::Episode;
+use crate::history::StatePath;
+use crate::passages::{Place, passage};
+
+/// A note.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Annotation {
+    /// Its id, unique among all.
+    pub id: Text,
+    /// The id of the episode.
+    pub episode: Text,
+    /// What it is about.
+    pub target: Target,
+    /// What is said.
+    pub text: Text,
+    /// A word of the annotator's own ("loops", "asks twice").
+    pub label: Option<Text>,
+    /// What the annotator thinks of it.
+    pub verdict: Option<Verdict>,
+    /// Who said it.
+    pub author: Text,
+    /// When it was last changed, in seconds since 1970 (UTC).
+    pub changed: f64,
+    /// How often it was changed; the later version wins.
+    pub revision: u64,
+    /// Whether it was deleted. Kept, so that merging an older file does not bring it back.
+    pub deleted: bool,
+    /// What else the file had.
+    pub extras: Object,
+}
+
+/// What a note is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Target {
+    /// The whole episode.
+    #[default]
+    Episode,
+    /// A step, from 1; 0 is the start.
+    Step {
+        /// Which.
+        step: usize,
+    },
+    /// A range of characters in a text of the episode.
+    Passage {
+        /// Which text.
+        place: Place,
+        /// The first character.
+        start: usize,
+        /// The character after the last.
+        end: usize,
+        /// What stood there.
+        quote: Text,
+    },
+    /// A part of the state after a step.
+    State {
+        /// The frame: 0 is after the start, `i` after step `i`.
+        frame: usize,
+        /// Which part.
+        part: StatePath,
+    },
+}
+
+/// What an annotator thinks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// It is right.
+    Good,
+    /// It is wrong.
+    Bad,
+    /// It cannot be told.
+    Unsure,
+}
+
+impl Verdict {
+    /// Every verdict.
+    pub const ALL: [Verdict; 3] = [Verdict::Good, Verdict::Bad, Verdict::Unsure];
+
+    /// Its name in files.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Good => "good",
+            Verdict::Bad => "bad",
+            Verdict::Unsure => "unsure",
+        }
+    }
+}
+
+impl Target {
+    /// The step it is about: 0 is the start; `None` if it is about the whole.
+    pub fn step(&self) -> Option<usize> {
+        match self {
+            Target::Episode => None,
+            Target::Step { step } => Some(*step),
+            Target::Passage { place, .. } => Some(place.step),
+            Target::State { frame, .. } => Some(*frame),
+        }
+    }
+
+    /// Where its quote stands in the text that it is about, in characters: where it says, else the
+    /// nearest place. `None` if the quote is not there (any more), or if it is about no passage.
+    pub fn locate(&self, episode: &Episode) -> Option<std::ops::Range<usize>> {
+        let Target::Passage {
+            place,
+            start,
+            end,
+            quote,
+        } = self
+        else {
+            return None;
+        };
+        let text = passage(episode, *place)?;
+        let length = end.checked_sub(*start)?;
+        let here: String = text.chars().skip(*start).take(length).collect();
+        if *here == **quote {
+            return Some(*start..*end);
+        }
+        if quote.is_empty() {
+            return None;
+        }
+        let mut nearest: Option<usize> = None;
+        let (mut counted, mut at) = (0, 0);
+        for (byte, _) in text.match_indices(&**quote) {
+            counted += text[at..byte].chars().count();
+            at = byte;
+            if nearest.is_none_or(|known| counted.abs_diff(*start) < known.abs_diff(*start)) {
+                nearest = Some(counted);
+            }
+        }
+        nearest.map(|start| start..start + quote.chars().count())
+    }
+}
+
+/// Notes by id, deleted ones included.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Annotations {
+    by_id: BTreeMap<Text, Annotation>,
+}
+
+impl Annotations {
+    /// All that are not deleted, by id.
+    pub fn iter(&self) -> impl Iterator<Item = &Annotation> {
+        self.by_id.values().filter(|annotation| !annotation.deleted)
+    }
+
+    /// Those of an episode, in the order of their steps (those of the whole first).
+    pub fn of_episode<'a>(&'a self, episode: &'a str) -> Vec<&'a Annotation> {
+        let mut found: Vec<_> = self
+            .iter()
+            .filter(|note| &*note.episode == episode)
+            .collect();
+        found.sort_by_key(|note| note.target.step());
+        found
+    }
+
+    /// One of them.
+    pub fn get(&self, id: &str) -> Option<&Annotation> {
+        self.by_id.get(id).filter(|annotation| !annotation.deleted)
+    }
+
+    /// Writes a note, or another version of it, at a time in seconds since 1970. The revision is
+    /// counted on.
+    pub fn write(&mut self, mut annotation: Annotation, now: f64) {
+        let known = self
+            .by_id
+            .get(&annotation.id)
+            .map_or(0, |known| known.revision);
+        annotation.revision = known.max(annotation.revision).saturating_add(1);
+        annotation.changed = now;
+        self.by_id.insert(annotation.id.clone(), annotation);
+    }
+
+    /// Deletes a note; says whether it was there.
+    pub fn delete(&mut self, id: &str, now: f64) -> bool {
+        let Some(known) = self.get(id) else {
+            return false;
+        };
+        let deleted = Annotation {
+            id: known.id.clone(),
+            episode: known.episode.clone(),
+            author: known.author.clone(),
+            deleted: true,
+            ..Annotation::default()
+        };
+        self.write(deleted, now);
+        true
+    }
+
+    /// Takes over what others noted. Gives how many notes are new or changed by it.
+    pub fn merge(&mut self, others: Annotations) -> usize {
+        let mut taken = 0;
+        for (id, other) in others.by_id {
+            let known = self.by_id.get(&id);
+            if known.is_none_or(|known| sidecar::rank(known) < sidecar::rank(&other)) {
+                self.by_id.insert(id, other);
+                taken += 1;
+            }
+        }
+        taken
+    }
+
+    /// Who noted something, in order.
+    pub fn authors(&self) -> Vec<&Text> {
+        let mut authors: Vec<_> = self.iter().map(|annotation| &annotation.author).collect();
+        authors.sort();
+        authors.dedup();
+        authors
+    }
+}
+
+impl FromIterator<Annotation> for Annotations {
+    /// Of several with the same id the latest stays.
+    fn from_iter<I: IntoIterator<Item = Annotation>>(annotations: I) -> Self {
+        let mut all = Annotations::default();
+        for annotation in annotations {
+            let by_id = BTreeMap::from([(annotation.id.clone(), annotation)]);
+            all.merge(Annotations { by_id });
+        }
+        all
+    }
+}

@@ -1,0 +1,297 @@
+//! The file beside the episodes.
+//!
+//! ```text
+//! {"format": "volary-annotations", "version": 1, "annotations": [
+//!   {"id", "episode", "at", "text", "label"?, "verdict"?: "good" | "bad" | "unsure", "author",
+//!    "changed", "revision", "deleted"?: true}]}
+//! ```
+//!
+//! `at` is null for the whole episode, `{"step"}`, `{"step", "message", "part", "index", "start", "end",
+//! "quote"}` for a passage, `{"frame", "root", "path": [key or index]}` for a part of the state. What
+//! the format does not know is kept.
+
+use volary_core::json::{Json, Key, Text};
+use volary_core::object;
+
+use super::{Annotation, Annotations, Target, Verdict};
+use crate::diff::Segment;
+use crate::history::{Root, StatePath};
+use crate::native::Misfit;
+use crate::native::node::{Fault, Node};
+use crate::passages::{Part, Place};
+
+/// What `format` says.
+pub const FORMAT: &str = "volary-annotations";
+
+/// The version that is written, and the newest that is read.
+pub const VERSION: i64 = 1;
+
+/// Why a file is not read.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SidecarError {
+    /// No JSON.
+    #[error("This is no JSON: {error}.")]
+    NotJson {
+        /// What is wrong, and where.
+        error: volary_core::json::ReadError,
+    },
+    /// Something else.
+    #[error("This holds no annotations: it lacks \"format\": \"{FORMAT}\".")]
+    OtherFormat,
+    /// Made by a later Volary.
+    #[error(
+        "These are annotations of version {version}, and version {VERSION} is the newest that is understood. A newer Volary can open them."
+    )]
+    Newer {
+        /// What the file says.
+        version: i64,
+    },
+    /// The file is not as it must be.
+    #[error(transparent)]
+    Misfit(#[from] Box<Misfit>),
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SidecarReading {
+    /// The annotations.
+    pub annotations: Annotations,
+    /// Those that could not be read, each with the reason.
+    pub faults: Vec<Misfit>,
+}
+
+/// All annotations as the text of a file, deleted ones included.
+pub fn to_text(annotations: &Annotations) -> String {
+    let all = annotations.by_id.values().map(annotation_to_json);
+    let file = object!({
+        "format": FORMAT,
+        "version": VERSION,
+        "annotations": (all.collect::<Vec<_>>())
+    });
+    Json::Object(file).to_python_text_indented(2)
+}
+
+/// Reads a file. What is wrong with one annotation does not concern the others.
+pub fn read(text: &str) -> Result<SidecarReading, SidecarError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let value = Json::parse(text).map_err(|error| SidecarError::NotJson { error })?;
+    let format = value.get("format").and_then(Json::as_text);
+    if format.is_none_or(|format| &**format != FORMAT) {
+        return Err(SidecarError::OtherFormat);
+    }
+    let node = Node::root(&value);
+    let version = value.get("version").and_then(Json::as_i64);
+    match version {
+        Some(version) if version > VERSION => return Err(SidecarError::Newer { version }),
+        Some(_) => {}
+        None => return Err(node.refuse("lacks a whole number \"version\"").into()),
+    }
+    let read = node.member("annotations", |node| node.each(|node| Ok(annotation(node))))?;
+    let mut reading = SidecarReading::default();
+    let mut annotations = Vec::new();
+    for result in read {
+        match result {
+            Ok(annotation) => annotations.push(annotation),
+            Err(fault) => reading.faults.push(*fault),
+        }
+    }
+    reading.annotations = annotations.into_iter().collect();
+    Ok(reading)
+}
+
+/// What tells which of two versions of an annotation stays: the greater. Ends with all that they hold, so
+/// that different ones never rank alike.
+pub(super) fn rank(annotation: &Annotation) -> (u64, u64, String) {
+    // Times are positive, and the bits of positive floats are in order.
+    let changed = annotation.changed.max(0.0).to_bits();
+    let text = annotation_to_json(annotation).to_compact_text();
+    (annotation.revision, changed, text)
+}
+
+fn annotation_to_json(annotation: &Annotation) -> Json {
+    let mut object = object!({
+        "id": (annotation.id.clone()),
+        "episode": (annotation.episode.clone()),
+        "at": (target_to_json(&annotation.target)),
+        "text": (annotation.text.clone())
+    });
+    if let Some(label) = &annotation.label {
+        object.insert("label", label.clone());
+    }
+    if let Some(verdict) = annotation.verdict {
+        object.insert("verdict", verdict.as_str());
+    }
+    object.insert("author", annotation.author.clone());
+    object.insert("changed", annotation.changed);
+    object.insert("revision", count(annotation.revision));
+    if annotation.deleted {
+        object.insert("deleted", true);
+    }
+    for (key, value) in annotation.extras.iter() {
+        if !object.contains_key(key) {
+            object.insert(key.clone(), value.clone());
+        }
+    }
+    object.into()
+}
+
+fn annotation(node: Node<'_>) -> Result<Annotation, Fault> {
+    const KNOWN: [&str; 10] = [
+        "id", "episode", "at", "text", "label", "verdict", "author", "changed", "revision",
+        "deleted",
+    ];
+    let text = |key| node.optional(key, |node| node.text());
+    Ok(Annotation {
+        id: node.member("id", |node| node.text())?,
+        episode: node.member("episode", |node| node.text())?,
+        target: node.optional("at", target)?.unwrap_or_default(),
+        text: text("text")?.unwrap_or_default(),
+        label: text("label")?,
+        verdict: node.optional("verdict", verdict)?,
+        author: text("author")?.unwrap_or_default(),
+        changed: node.optional("changed", moment)?.unwrap_or_default(),
+        revision: node
+            .optional("revision", |node| node.count())?
+            .unwrap_or_default() as u64,
+        deleted: node
+            .optional("deleted", |node| node.boolean())?
+            .unwrap_or_default(),
+        extras: node.unknown(&KNOWN)?.into_iter().collect(),
+    })
+}
+
+fn moment(node: Node<'_>) -> Result<f64, Fault> {
+    let seconds = node.number()?;
+    match seconds.is_finite() && seconds >= 0.0 {
+        true => Ok(seconds),
+        false => Err(node.refuse("must be a number of seconds since 1970")),
+    }
+}
+
+fn verdict(node: Node<'_>) -> Result<Verdict, Fault> {
+    let name = node.text()?;
+    let found = Verdict::ALL
+        .into_iter()
+        .find(|verdict| verdict.as_str() == &*name);
+    found.ok_or_else(|| node.refuse("must be \"good\", \"bad\" or \"unsure\""))
+}
+
+/// Counts are far below 2^63.
+fn count(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+fn target_to_json(target: &Target) -> Json {
+    let number = |number: usize| count(number as u64);
+    let object = match target {
+        Target::Episode => return Json::Null,
+        Target::Step { step } => object!({ "step": (number(*step)) }),
+        Target::Passage {
+            place,
+            start,
+            end,
+            quote,
+        } => {
+            let (part, index) = part_name(place.part);
+            object!({
+                "step": (number(place.step)),
+                "message": (number(place.message)),
+                "part": part,
+                "index": (number(index)),
+                "start": (number(*start)),
+                "end": (number(*end)),
+                "quote": (quote.clone())
+            })
+        }
+        Target::State { frame, part } => {
+            let path = part.path.iter().map(|segment| match segment {
+                Segment::Key(key) => Json::from(key.as_ref()),
+                Segment::Index(index) => Json::from(number(*index)),
+            });
+            let root = match part.root {
+                Root::State => "state",
+                Root::Info => "info",
+            };
+            object!({ "frame": (number(*frame)), "root": root, "path": (path.collect::<Vec<_>>()) })
+        }
+    };
+    object.into()
+}
+
+fn target(node: Node<'_>) -> Result<Target, Fault> {
+    let object = node.object()?;
+    let number = |key| node.member(key, |node| node.count());
+    if object.contains_key("path") {
+        return Ok(Target::State {
+            frame: number("frame")?,
+            part: StatePath {
+                root: node.optional("root", root)?.unwrap_or_default(),
+                path: node.member("path", |node| node.each(segment))?,
+            },
+        });
+    }
+    let step = number("step")?;
+    if !object.contains_key("part") {
+        return Ok(Target::Step { step });
+    }
+    let index = node
+        .optional("index", |node| node.count())?
+        .unwrap_or_default();
+    let place = Place {
+        step,
+        message: number("message")?,
+        part: node.member("part", |node| part(node, index))?,
+    };
+    let (start, end) = (number("start")?, number("end")?);
+    if end < start {
+        return Err(node.refuse("ends before it starts"));
+    }
+    let quote = node
+        .optional("quote", |node| node.text())?
+        .unwrap_or_default();
+    Ok(Target::Passage {
+        place,
+        start,
+        end,
+        quote,
+    })
+}
+
+fn root(node: Node<'_>) -> Result<Root, Fault> {
+    match &*node.text()? {
+        "state" => Ok(Root::State),
+        "info" => Ok(Root::Info),
+        _ => Err(node.refuse("must be \"state\" or \"info\"")),
+    }
+}
+
+fn segment(node: Node<'_>) -> Result<Segment, Fault> {
+    match node.value() {
+        Json::Text(key) => Ok(Segment::Key(Key::Owned(Text::to_string(key)))),
+        _ => Ok(Segment::Index(node.count()?)),
+    }
+}
+
+fn part_name(part: Part) -> (&'static str, usize) {
+    match part {
+        Part::Name => ("name", 0),
+        Part::Reasoning => ("reasoning", 0),
+        Part::Content => ("content", 0),
+        Part::Call(index) => ("call", index),
+        Part::Error(index) => ("error", index),
+        Part::Score(index) => ("score", index),
+    }
+}
+
+fn part(node: Node<'_>, index: usize) -> Result<Part, Fault> {
+    Ok(match &*node.text()? {
+        "name" => Part::Name,
+        "reasoning" => Part::Reasoning,
+        "content" => Part::Content,
+        "call" => Part::Call(index),
+        "error" => Part::Error(index),
+        "score" => Part::Score(index),
+        _ => return Err(node.refuse("is none of name, reasoning, content, call, error, score")),
+    })
+}

@@ -1,0 +1,233 @@
+//! Large zip files: what is in them is told by their ends, and each member is read when it is wanted. The bytes
+//! are fetched by the caller, who hears which are needed.
+
+use std::cell::RefCell;
+use std::io;
+use std::ops::Range;
+
+use rawzip::{ReaderAt, ZipArchive};
+
+use super::checksum::crc32;
+use super::unpack::{Packing, unpack};
+use super::{ArchiveError, Limits};
+
+/// Parts of a file, as far as they were fetched.
+pub struct Parts {
+    length: u64,
+    known: Vec<(u64, Vec<u8>)>,
+    wanted: RefCell<Option<Range<u64>>>,
+}
+
+/// A member of a zip file that is not held.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listed {
+    /// Its name.
+    pub name: String,
+    /// Where it stands with its header, in bytes of the file.
+    pub place: Range<u64>,
+}
+
+/// Why there is no list of members.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unlisted {
+    /// These bytes of the file must be fetched first.
+    Wanted(Range<u64>),
+    /// It can't be read.
+    Failed(ArchiveError),
+}
+
+impl Parts {
+    /// None of a file of so many bytes.
+    pub fn of(length: u64) -> Parts {
+        Parts {
+            length,
+            known: Vec::new(),
+            wanted: RefCell::default(),
+        }
+    }
+
+    /// Takes bytes that were fetched, with the place at which they begin.
+    pub fn add(&mut self, start: u64, bytes: Vec<u8>) {
+        self.known.push((start, bytes));
+    }
+}
+
+impl ReaderAt for Parts {
+    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+        /// Less is not worth a request.
+        const LEAST: u64 = 1 << 16;
+        if offset >= self.length || out.is_empty() {
+            return Ok(0);
+        }
+        let bytes = self.known.iter().find_map(|(start, bytes)| {
+            let from = usize::try_from(offset.checked_sub(*start)?).ok()?;
+            bytes.get(from..).filter(|rest| !rest.is_empty())
+        });
+        let Some(bytes) = bytes else {
+            let end = offset.saturating_add((out.len() as u64).max(LEAST));
+            self.wanted.replace(Some(offset..end.min(self.length)));
+            return Err(io::ErrorKind::WouldBlock.into());
+        };
+        let length = bytes.len().min(out.len());
+        out[..length].copy_from_slice(&bytes[..length]);
+        Ok(length)
+    }
+}
+
+/// The members of a zip file, by its directory; at most `most`.
+pub fn list(parts: &Parts, most: usize) -> Result<Vec<Listed>, Unlisted> {
+    parts.wanted.replace(None);
+    try_list(parts, most).map_err(|error| match parts.wanted.take() {
+        Some(range) => Unlisted::Wanted(range),
+        None => Unlisted::Failed(error),
+    })
+}
+
+fn try_list(parts: &Parts, most: usize) -> Result<Vec<Listed>, ArchiveError> {
+    let damaged = |error: rawzip::Error| ArchiveError::Damaged {
+        reason: error.to_string(),
+    };
+    let mut buffer = vec![0; rawzip::RECOMMENDED_BUFFER_SIZE];
+    let archive = ZipArchive::with_max_search_space(1 << 17)
+        .locate_in_reader(parts, &mut buffer, parts.length)
+        .map_err(|_| ArchiveError::NoArchive)?;
+    let end = archive.directory_offset();
+    let mut found: Vec<(u64, Listed)> = Vec::new();
+    let mut entries = archive.entries(&mut buffer);
+    while let Some(entry) = entries.next_entry().map_err(damaged)? {
+        if found.len() == most {
+            return Err(ArchiveError::TooMany { limit: most });
+        }
+        let start = entry.local_header_offset();
+        let name = String::from_utf8_lossy(entry.file_path().as_bytes()).into_owned();
+        found.push((
+            start,
+            Listed {
+                name,
+                place: start..end,
+            },
+        ));
+    }
+    // A member reaches to the next one, wherever the directory lists that.
+    let mut starts: Vec<u64> = found.iter().map(|(start, _)| *start).collect();
+    starts.sort_unstable();
+    for (start, listed) in &mut found {
+        let next = starts.partition_point(|other| other <= start);
+        listed.place.end = starts.get(next).copied().unwrap_or(end).max(*start);
+    }
+    let members = found.into_iter().map(|(_, listed)| listed);
+    Ok(members
+        .filter(|listed| !listed.name.ends_with('/'))
+        .collect())
+}
+
+/// Unpacks a member from the bytes at its place. Gives its name with it.
+pub fn unpack_listed(bytes: &[u8], limits: Limits) -> Result<(String, Vec<u8>), ArchiveError> {
+    const HEADER: usize = 30;
+    const ENCRYPTED: u16 = 1;
+    const SIZES_FOLLOW: u16 = 8;
+    let damaged = |name: &str, reason: &str| ArchiveError::DamagedMember {
+        name: name.to_owned(),
+        reason: reason.to_owned(),
+    };
+    let header = bytes
+        .get(..HEADER)
+        .filter(|header| header.starts_with(b"PK\x03\x04"))
+        .ok_or_else(|| damaged("A file", "its header is not where it should be"))?;
+    let short = |at: usize| u16::from_le_bytes([header[at], header[at + 1]]);
+    let long = |at: usize| {
+        u32::from_le_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]])
+    };
+    let name_end = HEADER + usize::from(short(26));
+    let name = String::from_utf8_lossy(bytes.get(HEADER..name_end).unwrap_or_default());
+    let name = name.into_owned();
+    let start = name_end + usize::from(short(28));
+    let rest = bytes
+        .get(start..)
+        .ok_or_else(|| damaged(&name, "it is cut off"))?;
+    let (flags, method) = (short(6), short(8));
+    if flags & ENCRYPTED != 0 {
+        return Err(ArchiveError::Encrypted { name });
+    }
+    let has_sizes = flags & SIZES_FOLLOW == 0 && long(18) != u32::MAX;
+    let packing = Packing::of(method).ok_or_else(|| ArchiveError::Method {
+        name: name.clone(),
+        method,
+    })?;
+    let packed = match usize::try_from(long(18)) {
+        Ok(length) if has_sizes => rest.get(..length).unwrap_or(rest),
+        // What is stored without a size ends where its descriptor begins; the others know their ends.
+        _ if packing == Packing::Stored => {
+            let mark = b"PK\x07\x08";
+            let end = rest.windows(mark.len()).rposition(|window| window == mark);
+            &rest[..end.unwrap_or(rest.len())]
+        }
+        _ => rest,
+    };
+    let unpacked = unpack(packing, packed, limits.member).map_err(|partial| {
+        match partial.output.len() >= limits.member {
+            true => ArchiveError::TooLarge {
+                name: name.clone(),
+                limit: limits.member,
+            },
+            false => damaged(&name, "its packed data cannot be read"),
+        }
+    })?;
+    if has_sizes && long(14) != crc32(&unpacked) {
+        return Err(damaged(&name, "its checksum does not fit"));
+    }
+    Ok((name, unpacked))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::super::Packer;
+    use super::*;
+
+    fn listed(bytes: &[u8]) -> Result<(Vec<Listed>, usize), ArchiveError> {
+        let mut parts = Parts::of(bytes.len() as u64);
+        let mut fetched = 0;
+        loop {
+            match list(&parts, 9) {
+                Ok(members) => return Ok((members, fetched)),
+                Err(Unlisted::Failed(error)) => return Err(error),
+                Err(Unlisted::Wanted(range)) => {
+                    let wanted = range.start as usize..range.end as usize;
+                    fetched += wanted.len();
+                    parts.add(range.start, bytes[wanted].to_vec());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn members_are_listed_without_reading_them_and_unpacked_one_by_one() {
+        let mut packer = Packer::default();
+        let noise: Vec<u8> = (0..1_000_000_u32)
+            .map(|number| (number.wrapping_mul(2_654_435_761) >> 24) as u8)
+            .collect();
+        packer.add("a/long.json", &noise).unwrap();
+        packer.add("b.json", b"some text").unwrap();
+        let bytes = packer.finish().unwrap();
+        let (members, fetched) = listed(&bytes).unwrap();
+        assert!(fetched < 300_000, "{fetched}");
+        let unpacked = members.iter().map(|listed| {
+            let place = listed.place.start as usize..listed.place.end as usize;
+            unpack_listed(&bytes[place], Limits::default()).unwrap()
+        });
+        let expected = [
+            ("a/long.json".to_owned(), noise),
+            ("b.json".to_owned(), b"some text".to_vec()),
+        ];
+        assert_eq!(unpacked.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn what_is_no_zip_file_is_said() {
+        assert_eq!(listed(b"nothing").unwrap_err(), ArchiveError::NoArchive);
+        let limits = Limits::default();
+        assert!(unpack_listed(b"PK\x03\x04", limits).is_err());
+        assert!(unpack_listed(&[b'P'; 99], limits).is_err());
+    }
+}

@@ -1,0 +1,148 @@
+//! At which frames a chosen part of the state changed.
+//!
+//! Read off the patches between frames: most of them do not touch the part, which is seen without
+//! looking at any value. What always holds: a change is named if, and only if, the part is not
+//! [`identical`] to what it was in the frame before.
+
+use volary_core::Frame;
+use volary_core::json::Json;
+
+use crate::diff::{DifferenceKind, Segment, identical};
+use crate::frames::{FrameHistory, FramePatch};
+use crate::patch::{ListEdit, Patch};
+
+/// Which part of a frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatePath {
+    /// In the state, or in the info beside it.
+    pub root: Root,
+    /// The way from there.
+    pub path: Vec<Segment>,
+}
+
+/// The two values of a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Root {
+    /// The state.
+    #[default]
+    State,
+    /// What else there is to say.
+    Info,
+}
+
+/// A frame at which the part changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The frame: 0 is after the reset, `i` after step `i`.
+    pub frame: usize,
+    /// What happened to the part.
+    pub kind: DifferenceKind,
+}
+
+impl StatePath {
+    /// The value there, if there is one.
+    pub fn value<'a>(&self, frame: &'a Frame) -> Option<&'a Json> {
+        let root = match self.root {
+            Root::State => &frame.state,
+            Root::Info => &frame.info,
+        };
+        self.path
+            .iter()
+            .try_fold(root, |value, segment| match (segment, value) {
+                (Segment::Key(key), Json::Object(object)) => object.get(key),
+                (Segment::Index(index), Json::List(list)) => list.get(*index),
+                _ => None,
+            })
+    }
+
+    fn touched_by(&self, patch: &FramePatch) -> bool {
+        match self.root {
+            Root::State => touches(&patch.state, &self.path),
+            Root::Info => touches(&patch.info, &self.path),
+        }
+    }
+}
+
+/// The frames at which the part changed, in order. The first frame that has it counts as adding it.
+pub fn changes(frames: &FrameHistory, part: &StatePath) -> Vec<Change> {
+    let mut walk = Walk::default();
+    walk.advance(frames, part, usize::MAX);
+    walk.found
+}
+
+/// A way through all frames that can be left and taken up again.
+#[derive(Clone, Debug, Default)]
+pub struct Walk {
+    /// The changes so far; see [`changes`].
+    pub found: Vec<Change>,
+    next: usize,
+    frame: Frame,
+    before: Option<Json>,
+}
+
+impl Walk {
+    /// Goes on for at most so many frames; whether all were seen.
+    pub fn advance(&mut self, frames: &FrameHistory, part: &StatePath, most: usize) -> bool {
+        let end = frames.len().min(self.next.saturating_add(most));
+        while self.next < end {
+            let index = self.next;
+            self.next += 1;
+            let Some(patch) = frames.patch(index) else {
+                break;
+            };
+            let applied = patch.apply(&mut self.frame);
+            // A history holds only patches that fit.
+            debug_assert!(applied.is_ok(), "a kept patch fits");
+            if index > 0 && !part.touched_by(patch) {
+                continue;
+            }
+            let now = part.value(&self.frame);
+            let kind = match (&self.before, now) {
+                (None, Some(_)) => Some(DifferenceKind::Added),
+                (Some(_), None) => Some(DifferenceKind::Removed),
+                (Some(before), Some(now)) if !identical(before, now) => {
+                    Some(DifferenceKind::Changed)
+                }
+                _ => None,
+            };
+            if let Some(kind) = kind {
+                self.before = now.cloned();
+                self.found.push(Change { frame: index, kind });
+            }
+        }
+        self.next >= frames.len()
+    }
+}
+
+/// Whether a patch may change what stands at a path. Never denies a change.
+fn touches(patch: &Patch, path: &[Segment]) -> bool {
+    match (patch, path) {
+        (Patch::Same, _) => false,
+        (Patch::Object(patch), [Segment::Key(key), rest @ ..]) => {
+            let changed = patch.change.iter().find(|(known, _)| known == key);
+            changed.is_some_and(|(_, patch)| touches(patch, rest))
+                || patch.remove.contains(key)
+                || patch.add.iter().any(|(_, known, _)| known == key)
+        }
+        (Patch::List(edits), [Segment::Index(index), rest @ ..]) => {
+            touches_element(edits, *index, rest)
+        }
+        _ => true,
+    }
+}
+
+/// Up to the first element that comes or goes, elements keep their places.
+fn touches_element(edits: &[ListEdit], index: usize, rest: &[Segment]) -> bool {
+    let mut left = index;
+    for edit in edits {
+        match edit {
+            ListEdit::Keep(count) if left < *count => return false,
+            ListEdit::Keep(count) => left -= count,
+            ListEdit::Change(patch) if left == 0 => return touches(patch, rest),
+            ListEdit::Change(_) => left -= 1,
+            ListEdit::Remove(_) | ListEdit::Add(_) => return true,
+        }
+    }
+    // Past the end, before and after.
+    false
+}

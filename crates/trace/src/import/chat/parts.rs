@@ -1,0 +1,278 @@
+//! What stands within a message: texts, images, what was thought, calls and their answers, as OpenAI, Anthropic,
+//! Gemini, Inspect and others write them.
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::message::Body;
+use volary_core::{
+    AnyMessage, Message, Role, ToolCall, ToolRequestMessage, ToolResponseMessage, object,
+};
+
+use super::with_info;
+use crate::episode::{StepDetails, StepError};
+use crate::import::members::{Members, id};
+use crate::import::transcript::Said;
+
+/// The parts of a message, sorted.
+#[derive(Default)]
+pub(super) struct Parts {
+    /// What is neither reasoning nor a call nor an answer.
+    blocks: Vec<Json>,
+    /// The content, where it is not a list.
+    single: Option<Json>,
+    pub reasoning: Vec<Text>,
+    pub calls: Vec<ToolCall>,
+    answers: Vec<Said>,
+}
+
+impl Parts {
+    pub fn content(&mut self, content: Json) {
+        match content {
+            Json::List(list) => list.into_iter().for_each(|block| self.block(block)),
+            Json::Null => {}
+            other => self.single = Some(other),
+        }
+    }
+
+    fn block(&mut self, block: Json) {
+        let text = |key: &str| block.get(key).and_then(Json::as_text).cloned();
+        let kind = text("type").or_else(|| untyped(&block).map(Text::from));
+        match kind.as_deref() {
+            Some("input_text" | "output_text" | "text") => self.blocks.push(text_block(block)),
+            Some("thinking" | "reasoning") => self.reasoning.extend(reasoning(&block)),
+            Some("message") => self.content(block.get("content").cloned().unwrap_or_default()),
+            Some("tool_use" | "tool-call" | "tool_call" | "function_call" | "custom_tool_call") => {
+                self.calls.push(super::call(&block));
+                self.answered_at_once(&block);
+            }
+            Some("functionCall") => {
+                let call = block.get("functionCall").unwrap_or(&Json::Null);
+                self.calls.push(super::call(call));
+            }
+            Some("functionResponse") => {
+                let answer = block.get("functionResponse").unwrap_or(&Json::Null);
+                self.answers.push(answered(answer));
+            }
+            Some("tool_result" | "tool-result" | "tool_call_response") => {
+                self.answers.push(answered(&block));
+            }
+            Some("image" | "input_image" | "inlineData") => {
+                let image = image(&block);
+                self.blocks.push(image.unwrap_or(block));
+            }
+            _ => match block {
+                Json::Text(text) => {
+                    let block = object!({"type": "text", "text": text});
+                    self.blocks.push(block.into());
+                }
+                block => self.blocks.push(block),
+            },
+        }
+    }
+
+    /// What a server did itself stands with its result.
+    fn answered_at_once(&mut self, call: &Json) {
+        let has = |key| call.get(key).is_some_and(|value| !value.is_null());
+        if has("result") || has("error") {
+            let mut answer = answered(call);
+            if let Some(error) = call.get("error").filter(|error| !error.is_null()) {
+                answer.details.errors.push(StepError {
+                    call: None,
+                    message: error.to_display().into(),
+                });
+            }
+            self.answers.push(answer);
+        }
+    }
+
+    pub fn body(&mut self) -> Body {
+        if let Some(single) = self.single.take() {
+            return match single {
+                Json::Text(text) => Body::text(text),
+                other => Body::json(&other),
+            };
+        }
+        match self.blocks.as_slice() {
+            [] => Body::default(),
+            [block] if is_plain_text(block) => Body {
+                content: block.get("text").and_then(Json::as_text).cloned(),
+                ..Body::default()
+            },
+            _ => Body::json(&Json::List(std::mem::take(&mut self.blocks))),
+        }
+    }
+
+    pub fn said(mut self, role: Role, mut rest: Object) -> Vec<Said> {
+        let mut body = self.body();
+        let reasoning = (!self.reasoning.is_empty()).then(|| self.reasoning.join("\n\n").into());
+        let mut said = self.answers;
+        let message = match role {
+            Role::Tool | Role::Function if body.content.is_none() && !said.is_empty() => {
+                return said;
+            }
+            Role::Tool | Role::Function => {
+                let ids = ["tool_call_id", "call_id", "toolCallId"];
+                let id = ids.into_iter().find_map(|key| rest.take_id(key));
+                let names = ["name", "tool_name", "toolName", "function"];
+                let name = names.into_iter().find_map(|key| rest.take_text(key));
+                body.content.get_or_insert_with(Text::default);
+                AnyMessage::Response(ToolResponseMessage {
+                    body,
+                    name: name.unwrap_or_default(),
+                    tool_call_id: id.unwrap_or_default(),
+                })
+            }
+            Role::Assistant if !self.calls.is_empty() => AnyMessage::Request(ToolRequestMessage {
+                body,
+                tool_calls: self.calls,
+            }),
+            role => {
+                // Only an assistant's calls are actions.
+                if !self.calls.is_empty() {
+                    let calls = self.calls.iter().map(|call| Json::Object(call.dump()));
+                    rest.insert("tool_calls", calls.collect::<Vec<_>>());
+                }
+                let is_empty = body.content.is_none() && rest.is_empty() && reasoning.is_none();
+                if is_empty && !said.is_empty() {
+                    return said;
+                }
+                AnyMessage::Plain(Message { role, body })
+            }
+        };
+        let details = StepDetails {
+            reasoning,
+            ..StepDetails::default()
+        };
+        let message = Said {
+            details,
+            ..with_info(message, rest).into()
+        };
+        let place = if role == Role::Assistant {
+            0
+        } else {
+            said.len()
+        };
+        said.insert(place, message);
+        said
+    }
+}
+
+fn is_plain_text(block: &Json) -> bool {
+    let is_text = block.get("type").and_then(Json::as_text);
+    is_text.is_some_and(|kind| &**kind == "text")
+        && block.get("text").and_then(Json::as_text).is_some()
+        && block.as_object().is_some_and(|block| block.len() == 2)
+}
+
+/// A block of text as OpenAI writes it. What says how it was sent, and what is empty, is left out.
+fn text_block(block: Json) -> Json {
+    const SENT: [&str; 3] = ["cache_control", "thoughtSignature", "thought"];
+    let Json::Object(mut block) = block else {
+        return block;
+    };
+    let Some(text) = block
+        .take_text("text")
+        .or_else(|| block.take_text("content"))
+    else {
+        return block.into();
+    };
+    let mut plain = object!({"type": "text", "text": text});
+    block.retain(|key, value| {
+        let is_empty = value.is_null() || value.as_list().is_some_and(<[Json]>::is_empty);
+        !is_empty && !SENT.contains(&key.as_ref())
+    });
+    plain.extend_missing(block);
+    plain.into()
+}
+
+/// What a block of Gemini's is, which has no type: the name of the member that says it.
+fn untyped(block: &Json) -> Option<&'static str> {
+    const KINDS: [&str; 4] = ["functionCall", "functionResponse", "inlineData", "text"];
+    let block = block.as_object()?;
+    let kind = KINDS.into_iter().find(|kind| block.contains_key(kind))?;
+    let is_thought = block.get("thought").and_then(Json::as_bool) == Some(true);
+    Some(if is_thought { "thinking" } else { kind })
+}
+
+/// What was thought. Where it is hidden, or there are several summaries of it, those.
+fn reasoning(block: &Json) -> Option<Text> {
+    let text = |key: &str| {
+        let text = block.get(key).and_then(Json::as_text);
+        text.filter(|text| !text.is_empty()).cloned()
+    };
+    let summary = || match block.get("summary")? {
+        Json::Text(text) => Some(text.clone()),
+        Json::List(parts) => {
+            let parts = parts.iter().filter_map(|part| part.get("text")?.as_text());
+            let parts: Vec<&str> = parts.map(AsRef::as_ref).collect();
+            (!parts.is_empty()).then(|| parts.join("\n\n").into())
+        }
+        _ => None,
+    };
+    let is_hidden = block.get("redacted").and_then(Json::as_bool) == Some(true);
+    let said = || {
+        ["thinking", "reasoning", "text", "content"]
+            .into_iter()
+            .find_map(text)
+    };
+    match is_hidden {
+        true => summary().or_else(said),
+        false => said().or_else(summary),
+    }
+}
+
+/// A block with the result of a tool.
+fn answered(block: &Json) -> Said {
+    const IDS: [&str; 5] = ["tool_use_id", "call_id", "tool_call_id", "toolCallId", "id"];
+    const CONTENTS: [&str; 5] = ["content", "output", "response", "result", "error"];
+    let call = IDS.into_iter().find_map(|key| id(block.get(key)?));
+    let content = CONTENTS
+        .into_iter()
+        .find_map(|key| block.get(key).filter(|it| !it.is_null()));
+    // Some say what kind of content it is.
+    let inner = content.filter(|content| content.get("type").is_some());
+    let content = inner.and_then(|content| content.get("value")).or(content);
+    let mut body = super::body(content.cloned().unwrap_or_default());
+    let said = body.content.get_or_insert_with(Text::default).clone();
+    let name = ["name", "toolName"].into_iter();
+    let name = name.filter_map(|key| block.get(key)?.as_text()).next();
+    let flag = |key: &str| block.get(key).and_then(Json::as_bool) == Some(true);
+    let failed = flag("is_error") || flag("isError");
+    let mut answer = Said::from(AnyMessage::Response(ToolResponseMessage {
+        body,
+        name: name.cloned().unwrap_or_default(),
+        tool_call_id: call.clone().unwrap_or_default(),
+    }));
+    if failed {
+        answer.details.errors.push(StepError {
+            call,
+            message: said,
+        });
+    }
+    answer
+}
+
+/// An image in Anthropic's, Inspect's, ATIF's, Gemini's or OpenAI's newer shape, in OpenAI's older.
+fn image(block: &Json) -> Option<Json> {
+    let source = block.get("source").or_else(|| block.get("inlineData"));
+    let url: Text = match (
+        block.get("image").or_else(|| block.get("image_url")),
+        source,
+    ) {
+        (Some(Json::Text(url)), _) => url.clone(),
+        (_, Some(source)) => {
+            let data = source.get("data").and_then(Json::as_text);
+            let kind = ["media_type", "mimeType"].into_iter();
+            let kind = kind.filter_map(|key| source.get(key)?.as_text()).next();
+            let url = ["url", "path"]
+                .iter()
+                .find_map(|key| source.get(key)?.as_text());
+            match (data, kind, url) {
+                (Some(data), Some(kind), _) => format!("data:{kind};base64,{data}").into(),
+                (_, _, Some(url)) => url.clone(),
+                _ => return None,
+            }
+        }
+        _ => return None,
+    };
+    Some(object!({"type": "image_url", "image_url": {"url": url}}).into())
+}

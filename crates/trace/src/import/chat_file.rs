@@ -1,0 +1,235 @@
+//! Conversations in OpenAI's shape, `{messages, tools?}` each, one or one a line; in ShareGPT's shape
+//! `{conversations: [{from, value}]}`; or a bare list of messages. Tables of trajectories have the same under
+//! other names, or as JSON texts.
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::object;
+
+use super::chat;
+use super::members::{Members, keep_rest, unpacked};
+use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
+use super::transcript::Transcript;
+use crate::episode::{Episode, Rewards, TaskReference};
+
+pub(super) struct ChatFile;
+
+impl Reader for ChatFile {
+    fn id(&self) -> &'static str {
+        "openai-chat"
+    }
+
+    fn name(&self) -> &'static str {
+        "chat messages (JSON, or a conversation a line)"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        match is_bare(document) || document.samples().any(is_conversation) {
+            true => Confidence::Possible,
+            false => Confidence::No,
+        }
+    }
+
+    fn grouping(&self, document: &Document) -> Grouping {
+        match is_bare(document) {
+            true => Grouping::Whole,
+            false => Grouping::EachLine,
+        }
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        if is_bare(&document) {
+            let messages = document.into_records().into_iter().map(|line| line.value);
+            let mut all = Object::new();
+            all.insert("messages", messages.collect::<Vec<_>>());
+            let episode = conversation(all, None, sink);
+            sink.episode(episode);
+            return sink.understood("Chat messages: one episode.");
+        }
+        let records = document.into_records();
+        let single = records.len() == 1;
+        let mut count = 0;
+        for Line { number, value } in records {
+            match value {
+                value if !is_conversation(&value) => {
+                    sink.lost(format!("Line {number} holds no messages."));
+                }
+                Json::Object(object) => {
+                    count += 1;
+                    let episode = conversation(object, (!single).then_some(number), sink);
+                    sink.episode(episode);
+                }
+                _ => {}
+            }
+        }
+        sink.understood(format!("Chat messages: {count} episodes."));
+    }
+}
+
+/// Whether the document is the messages of one conversation.
+fn is_bare(document: &Document) -> bool {
+    let several = match document {
+        Document::Lines(_) | Document::Value(Json::List(_)) => true,
+        Document::Value(_) => false,
+    };
+    let mut samples = document.samples().peekable();
+    several && samples.peek().is_some() && samples.all(chat::is_message)
+}
+
+/// The members under which tools keep the messages of a conversation.
+const LISTS: [&str; 7] = [
+    "messages",
+    "conversations",
+    "conversation",
+    "trajectory",
+    "history",
+    "turns",
+    "chat_history",
+];
+
+fn is_conversation(value: &Json) -> bool {
+    let holds = |key: &str| match value.get(key) {
+        Some(Json::List(list)) => {
+            let is = |value: &Json| chat::is_message(value) || is_turn(value) || has_role(value);
+            !list.is_empty() && list.iter().take(8).all(is)
+        }
+        // Written as JSON text, as tables hold it.
+        Some(Json::Text(text)) => text.starts_with("[{") && text.contains("\"role\""),
+        _ => false,
+    };
+    LISTS.iter().any(|key| holds(key))
+        || value
+            .get("body")
+            .is_some_and(|body| body.get("messages").is_some() && is_conversation(body))
+}
+
+fn has_role(value: &Json) -> bool {
+    let role = value.get("role");
+    role.is_some_and(|role| role.as_text().is_some())
+}
+
+fn is_turn(value: &Json) -> bool {
+    value.get("from").is_some() && value.get("value").is_some()
+}
+
+fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) -> Episode {
+    // A request of a batch.
+    if let Some(body) = rest.take_object("body") {
+        rest.extend(body);
+    }
+    let id = ["id", "custom_id", "instance_id"]
+        .iter()
+        .find_map(|key| rest.take_id(key));
+    let numbered = |stem: Text| match number {
+        Some(number) => format!("{stem}-{number}").into(),
+        None => stem,
+    };
+    let mut episode = Episode {
+        name: id.clone().unwrap_or_else(|| match number {
+            Some(number) => format!("Conversation {number}").into(),
+            None => sink.stem(),
+        }),
+        id: id.unwrap_or_else(|| numbered(sink.stem())),
+        model: rest.take_text("model"),
+        total_usage: rest.take("usage").and_then(|usage| chat::usage(&usage)),
+        ..Episode::default()
+    };
+    let reward = rest
+        .take_reward("reward")
+        .or_else(|| rest.take_reward("score"));
+    episode.rewards = reward.map_or(Rewards::Unknown, Rewards::Whole);
+    if let Some(id) = rest.take_id("task_id") {
+        episode.task = Some(TaskReference {
+            dataset: sink.stem(),
+            id,
+        });
+    }
+    for key in ["tools", "functions"] {
+        // ShareGPT keeps tools as JSON text.
+        if let Some(text) = rest.take_text(key)
+            && let Ok(value) = Json::parse(&text)
+        {
+            rest.insert(key, value);
+        }
+        let tools = rest.take_list(key).unwrap_or_default();
+        episode.tools.extend(tools.iter().filter_map(chat::tool));
+    }
+    let mut transcript = Transcript::default();
+    if let Some(system) = rest.take_text("system") {
+        let message = Json::Object(object!({ "role": "system", "content": system }));
+        chat::read(&message)
+            .into_iter()
+            .for_each(|said| transcript.push(said));
+    }
+    for key in LISTS {
+        let list = rest.take(key).map(unpacked);
+        match list {
+            Some(Json::List(messages)) => {
+                let messages = messages.into_iter().map(turn).collect();
+                chat::read_all(messages).for_each(|said| transcript.push(said));
+            }
+            Some(other) => drop(rest.insert(key, other)),
+            None => {}
+        }
+    }
+    transcript.finish(&mut episode);
+    metadata(&mut episode, &mut rest);
+    keep_rest(&mut episode, rest, sink);
+    episode
+}
+
+/// What says something short of the whole is for people; the rest is raw.
+fn metadata(episode: &mut Episode, rest: &mut Object) {
+    if let Some(metadata) = rest.take_object("metadata") {
+        episode.metadata = metadata;
+    }
+    let mut found = Vec::new();
+    rest.retain(|key, value| {
+        let is_short = match value {
+            Json::Text(text) => text.len() <= 200,
+            Json::Bool(_) | Json::Integer(_) | Json::Float(_) => true,
+            _ => false,
+        };
+        if is_short {
+            found.push((key.clone(), value.clone()));
+        }
+        !is_short
+    });
+    episode
+        .metadata
+        .extend_missing(Object::from_distinct(found));
+}
+
+/// A turn of ShareGPT as a message; other messages as they are.
+fn turn(value: Json) -> Json {
+    let mut turn = match value {
+        Json::Object(turn) if turn.contains_key("from") && !turn.contains_key("role") => turn,
+        other => return other,
+    };
+    let from = turn.take_text("from").unwrap_or_default();
+    let said = turn.take("value").unwrap_or_default();
+    match &*from {
+        "function_call" => {
+            let call = match &said {
+                Json::Text(text) => Json::parse(text).unwrap_or(said.clone()),
+                _ => said,
+            };
+            let calls = if matches!(call, Json::List(_)) {
+                call
+            } else {
+                Json::List(vec![call])
+            };
+            turn.insert("role", "assistant");
+            turn.insert("tool_calls", calls);
+        }
+        other => {
+            let role = match other {
+                "gpt" | "bot" | "chatgpt" => "assistant",
+                "observation" | "function_response" => "tool",
+                other => other,
+            };
+            turn.insert("role", role);
+            turn.insert("content", said);
+        }
+    }
+    turn.into()
+}

@@ -1,0 +1,116 @@
+//! Sessions of Claude Code: one event a line, each with its parent. What a model says comes in several lines
+//! with one message id; subagents ("sidechains") and abandoned branches stand between the others.
+//!
+//! `thread`: which lines belong together. `events`: lines to steps.
+
+mod events;
+mod thread;
+
+use volary_core::json::Json;
+
+use super::reader::{Confidence, Document, Grouping, Reader, Sink};
+use crate::episode::{Link, Relation};
+use thread::Event;
+
+pub(super) struct ClaudeCode;
+
+impl Reader for ClaudeCode {
+    fn id(&self) -> &'static str {
+        "claude-code"
+    }
+
+    fn name(&self) -> &'static str {
+        "sessions of Claude Code (JSONL)"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        const LOOKED_AT: usize = 200;
+        // Others than messages may stand first.
+        let is_session = match document {
+            Document::Lines(lines) => {
+                let mut lines = lines.iter().take(LOOKED_AT);
+                lines.any(|line| is_event(&line.value))
+            }
+            Document::Value(Json::List(events)) => events.iter().take(LOOKED_AT).any(is_event),
+            Document::Value(value) => is_event(value),
+        };
+        match is_session {
+            true => Confidence::Certain,
+            false => Confidence::No,
+        }
+    }
+
+    fn grouping(&self, _document: &Document) -> Grouping {
+        Grouping::Whole
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let mut others = Vec::new();
+        let mut all = Vec::new();
+        let mut title = None;
+        for line in document.into_records() {
+            match Event::read(line.value) {
+                Ok(event) => all.push(event),
+                Err(value) => {
+                    const TITLES: [&str; 3] = ["customTitle", "aiTitle", "summary"];
+                    let told = TITLES.iter().find_map(|key| value.get(key)?.as_text());
+                    title = told.cloned().or(title);
+                    others.push(value);
+                }
+            }
+        }
+        let lines = all.len();
+        let threads = thread::threads(all);
+        let mut main_id = None;
+        for thread in threads {
+            let (origin, step) = (thread.origin, thread.step);
+            let session = thread.session_of_agent();
+            let mut episode = events::episode(thread);
+            if episode.id.is_empty() {
+                episode.id = sink.stem();
+            }
+            match (&main_id, origin) {
+                (None, _) => {
+                    // A subagent in a file of its own: the session is in another.
+                    if let Some(session) = session {
+                        episode.links.push(Link {
+                            relation: Relation::Parent,
+                            episode: session,
+                            step: None,
+                        });
+                    }
+                    episode.name = title.clone().unwrap_or_default();
+                    if !others.is_empty() {
+                        sink.kept(format!(
+                            "{} lines are neither messages nor system events.",
+                            others.len()
+                        ));
+                        episode.raw.insert("lines", std::mem::take(&mut others));
+                    }
+                    main_id = Some(episode.id.clone());
+                }
+                (Some(main), relation) => {
+                    let main = session.as_ref().unwrap_or(main);
+                    let step = step.filter(|_| relation == Relation::Branch);
+                    episode.links.push(Link {
+                        relation,
+                        episode: main.clone(),
+                        step,
+                    });
+                }
+            }
+            sink.episode(episode);
+        }
+        let besides = match sink.episodes() {
+            0 | 1 => String::new(),
+            count => format!(", with {} subagents or branches", count - 1),
+        };
+        sink.understood(format!("Claude Code session of {lines} events{besides}."));
+    }
+}
+
+fn is_event(value: &Json) -> bool {
+    ["sessionId", "uuid", "type"]
+        .iter()
+        .all(|key| value.get(key).is_some())
+}

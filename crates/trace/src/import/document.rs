@@ -1,0 +1,251 @@
+//! Text to document: one JSON value, or one a line. What is cut off or broken is read as far as it goes.
+
+use volary_core::json::read::ReadProblem;
+use volary_core::json::{Json, ReadError};
+
+use super::mend::{is_mendable, mend};
+use super::reader::{Document, Line};
+
+/// A document, and what there is to say of how it was read.
+pub(crate) struct DocumentRead {
+    pub document: Document,
+    /// What is odd but lost nothing.
+    pub remarks: Vec<String>,
+    /// What could not be read.
+    pub losses: Vec<String>,
+}
+
+/// Reads a document. Fails if nothing of it is JSON.
+pub(crate) fn read(text: &str) -> Result<DocumentRead, ReadError> {
+    let error = match Json::parse(text) {
+        Ok(value) => {
+            return Ok(DocumentRead {
+                document: Document::Value(value),
+                remarks: Vec::new(),
+                losses: Vec::new(),
+            });
+        }
+        Err(error) => error,
+    };
+    if has_lines(text)
+        && let Some(read) = lines(text)
+    {
+        return Ok(read);
+    }
+    if error.problem == ReadProblem::ExtraData
+        && let Some(read) = several(text)
+    {
+        return Ok(read);
+    }
+    let mended = mend(text)?;
+    let mut read = DocumentRead {
+        document: Document::Value(mended.value),
+        remarks: Vec::new(),
+        losses: Vec::new(),
+    };
+    if let Some(why) = mended.cut {
+        let text = format!("The file is cut off or broken ({why}); what stands before is read.");
+        read.losses.push(text);
+    }
+    read.mended(mended.deep, mended.odd);
+    Ok(read)
+}
+
+impl DocumentRead {
+    fn mended(&mut self, deep: usize, odd: usize) {
+        if deep > 0 {
+            let text = format!("Parts that are nested too deeply ({deep}) are kept as text.");
+            self.remarks.push(text);
+        }
+        if odd > 0 {
+            let text = format!(
+                "Texts with characters that JSON wants escaped ({odd}) are read as they stand."
+            );
+            self.remarks.push(text);
+        }
+    }
+}
+
+/// Whether the first lines are JSON values each, most of them.
+fn has_lines(text: &str) -> bool {
+    const LOOKED_AT: usize = 6;
+    let (mut values, mut others) = (0, 0);
+    for line in filled(text).take(LOOKED_AT) {
+        // A long line that begins like an object is taken for one; it is read later.
+        const LONG: usize = 1 << 16;
+        let is_value = line.1.starts_with('{') && line.1.len() > LONG
+            || Json::parse(line.1).map_or_else(|error| is_mendable(error.problem), |_| true);
+        match is_value {
+            true => values += 1,
+            false => others += 1,
+        }
+    }
+    values + others > 1 && values >= others
+}
+
+fn filled(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let lines = text.lines().enumerate();
+    lines
+        .map(|(index, line)| (index + 1, line.trim()))
+        .filter(|(_, line)| !line.is_empty())
+}
+
+fn lines(text: &str) -> Option<DocumentRead> {
+    let mut read = DocumentRead {
+        document: Document::Lines(Vec::new()),
+        remarks: Vec::new(),
+        losses: Vec::new(),
+    };
+    let mut lines = Vec::new();
+    let (mut deep, mut odd) = (0, 0);
+    let mut rest = filled(text).peekable();
+    while let Some((number, line)) = rest.next() {
+        let value = match Json::parse(line) {
+            Ok(value) => value,
+            // A line that is cut off ends the file; others are damaged and may mislead.
+            Err(error) if rest.peek().is_some() && !is_mendable(error.problem) => {
+                read.lose(number, &error);
+                continue;
+            }
+            Err(_) => match mend(line) {
+                Ok(mended) => {
+                    deep += mended.deep;
+                    odd += mended.odd;
+                    if let Some(why) = mended.cut {
+                        let text = format!(
+                            "Line {number} is cut off ({why}); what stands before is read."
+                        );
+                        read.losses.push(text);
+                    }
+                    mended.value
+                }
+                Err(error) => {
+                    read.lose(number, &error);
+                    continue;
+                }
+            },
+        };
+        lines.push(Line { number, value });
+    }
+    read.mended(deep, odd);
+    match lines.len() {
+        0 => return None,
+        1 => read.document = Document::Value(lines.pop()?.value),
+        _ => read.document = Document::Lines(lines),
+    }
+    Some(read)
+}
+
+/// Values that stand one after the other, each over several lines, as tools write them that indent what they append.
+/// `None` if there is only one.
+fn several(text: &str) -> Option<DocumentRead> {
+    let mut read = DocumentRead {
+        document: Document::Lines(Vec::new()),
+        remarks: Vec::new(),
+        losses: Vec::new(),
+    };
+    let mut lines = Vec::new();
+    let (mut deep, mut odd) = (0, 0);
+    let mut number = 1;
+    let mut rest = text;
+    while let Some(start) = rest.find(['{', '[']) {
+        number += rest[..start].matches('\n').count();
+        rest = &rest[start..];
+        let (value, after) = rest.split_at(length(rest));
+        match mend(value) {
+            // Brackets among words.
+            Ok(mended) if mended.cut.is_some() && is_empty(&mended.value) => {}
+            Ok(mended) => {
+                (deep, odd) = (deep + mended.deep, odd + mended.odd);
+                if let Some(why) = mended.cut {
+                    read.losses.push(format!(
+                        "What begins in line {number} is cut off or broken ({why}); what stands before is read."
+                    ));
+                }
+                lines.push(Line {
+                    number,
+                    value: mended.value,
+                });
+            }
+            Err(error) => read.lose(number, &error),
+        }
+        number += value.matches('\n').count();
+        rest = after;
+    }
+    read.mended(deep, odd);
+    (lines.len() > 1).then(|| {
+        read.document = Document::Lines(lines);
+        read
+    })
+}
+
+fn is_empty(value: &Json) -> bool {
+    match value {
+        Json::List(list) => list.is_empty(),
+        Json::Object(object) => object.is_empty(),
+        _ => false,
+    }
+}
+
+/// How long the list or object is with which a text begins; all of it if that does not end.
+fn length(text: &str) -> usize {
+    let (mut depth, mut in_text, mut is_escaped) = (0_usize, false, false);
+    for (place, byte) in text.bytes().enumerate() {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if in_text => is_escaped = true,
+            b'"' => in_text = !in_text,
+            b'{' | b'[' if !in_text => depth += 1,
+            b'}' | b']' if !in_text => {
+                depth -= 1;
+                if depth == 0 {
+                    return place + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+impl DocumentRead {
+    fn lose(&mut self, line: usize, error: &ReadError) {
+        const MOST: usize = 20;
+        match self.losses.len() {
+            ..MOST => self
+                .losses
+                .push(format!("Line {line} is no JSON: {error}.")),
+            MOST => self.losses.push("More lines are no JSON.".to_owned()),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn kind(text: &str) -> (usize, usize) {
+        let read = read(text).unwrap();
+        match read.document {
+            Document::Value(_) => (0, read.losses.len()),
+            Document::Lines(lines) => (lines.len(), read.losses.len()),
+        }
+    }
+
+    #[test]
+    fn lines_are_told_from_one_value() {
+        assert_eq!(kind("{\n \"a\": [\n1,\n2]}"), (0, 0));
+        assert_eq!(kind("{\"a\": 1}\n\n{\"b\": 2}\n"), (2, 0));
+        assert_eq!(kind("\"id\"\n{\"a\": 1}\n{\"a\": 2"), (3, 1));
+        assert_eq!(kind("{\"a\": 1}\n{oops}\n{\"a\": 2}\n"), (2, 1));
+        assert_eq!(kind("{\n \"a\": [\n1,\n2,"), (0, 1));
+        assert_eq!(kind("{\"a\": [1, 2"), (0, 1));
+        assert_eq!(kind("{\n \"a\": 1\n}\n{\n \"b\": \"}{\"\n}\n"), (2, 0));
+        assert_eq!(kind("{\n \"a\": 1\n}\n{\n \"b\": [1,"), (2, 1));
+        assert_eq!(kind("{\n \"a\": 1\n} and {some} text"), (0, 1));
+        assert_eq!(kind("{\"a\": \"x\ty\"}\n{\"a\": 2}\n"), (2, 0));
+        assert!(read("some text\nand more").is_err());
+    }
+}

@@ -1,0 +1,244 @@
+//! Large files piece by piece: what a table shows of each episode, and where in the file the episode stands, so
+//! that it can be opened from there later. The file itself is never held.
+//!
+//! - `elements`: where the elements of a list begin and end, in bytes that come in chunks. `reading`: a piece
+//!   of a file to rows. [`packed`]: logs that are zip files.
+//!
+//! What always holds: an episode that is opened at its place is the one that the row tells of; memory stays at
+//! the rows, and the longest episode, but for files of which only the whole says what they are
+//! ([`Indexer::is_held`]).
+
+mod elements;
+pub mod packed;
+mod reading;
+
+use std::ops::Range;
+
+use volary_core::json::Text;
+use volary_scan::line_end;
+
+use super::{ImportOutcome, Note};
+use crate::episode::Episode;
+use crate::search::Document;
+use crate::table::Row;
+use elements::Elements;
+pub use reading::open;
+use reading::{Kind, Pieces};
+
+/// An episode in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Where it stands.
+    pub place: Place,
+    /// What a table shows of it.
+    pub row: Row,
+    /// What is searched in it, if that was wanted ([`Indexer::keep_texts`]).
+    pub texts: Option<Document>,
+}
+
+/// Where in a file an episode stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Its bytes. More than one part only in zip files: a member each.
+    pub parts: Vec<Range<u64>>,
+    /// Whether the parts are members of a zip file, each with its header.
+    pub packed: bool,
+    /// Which of the episodes of those bytes it is, from 0.
+    pub number: usize,
+}
+
+impl Place {
+    /// How many bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().map(|part| part.end - part.start).sum()
+    }
+}
+
+/// Goes through a file as its bytes come.
+pub struct Indexer {
+    pieces: Pieces,
+    state: State,
+    /// The bytes that are not part of a finished piece.
+    held: Vec<u8>,
+    /// Where in the file they begin.
+    held_at: u64,
+    /// How many of them were looked at.
+    seen: usize,
+    /// The line in which they begin, from 1.
+    line: usize,
+}
+
+enum State {
+    /// Too little was seen to say what it is.
+    Unknown,
+    /// One value a line; each line or group of lines is an episode.
+    Lines,
+    /// One object with a long list in it.
+    Elements(Elements),
+    /// Neither: it is held, and read at the end.
+    Held,
+}
+
+/// So much is looked at before a file counts as neither lines nor a list.
+const LOOKED_AT: usize = 1 << 16;
+/// A first line may be so long.
+const LONGEST_LINE: usize = 256 << 20;
+
+impl Indexer {
+    /// For a file of this path.
+    pub fn new(file: impl Into<Text>) -> Self {
+        Indexer {
+            pieces: Pieces::new(file.into()),
+            state: State::Unknown,
+            held: Vec::new(),
+            held_at: 0,
+            seen: 0,
+            line: 1,
+        }
+    }
+
+    /// Takes a small file of the same folder, which may say something of all episodes of this one. Whether it does.
+    pub fn beside(&mut self, bytes: &[u8]) -> bool {
+        self.pieces.beside(bytes)
+    }
+
+    /// Whether the texts of the episodes that follow are wanted, for a search.
+    pub fn keep_texts(&mut self, wanted: bool) {
+        self.pieces.keeps_texts = wanted;
+    }
+
+    /// Takes the next bytes.
+    pub fn feed(&mut self, chunk: &[u8]) {
+        self.held.extend_from_slice(chunk);
+        if matches!(self.state, State::Unknown) {
+            self.recognise(false);
+        }
+        self.advance();
+    }
+
+    /// Ends: what is still held is read as far as it goes.
+    pub fn finish(&mut self) {
+        if matches!(self.state, State::Unknown) {
+            self.recognise(true);
+        }
+        self.advance();
+        match &self.state {
+            State::Lines => {
+                let end = self.held.len();
+                self.pieces
+                    .line(&self.held, 0..end, self.held_at, self.line);
+                self.pieces.end_of_lines();
+            }
+            State::Elements(elements) => {
+                let rest = elements.rest(&self.held);
+                self.pieces
+                    .last_element(rest, self.held_at, elements.before());
+            }
+            State::Unknown | State::Held => {
+                let held = std::mem::take(&mut self.held);
+                self.pieces.whole(held);
+            }
+        }
+        self.held.clear();
+        self.pieces.finish();
+    }
+
+    /// The entries that were found since the last time.
+    pub fn take_entries(&mut self) -> Vec<Entry> {
+        self.pieces.take_entries()
+    }
+
+    /// The episodes of a file that had to be held ([`Indexer::is_held`]), after [`Indexer::finish`]. There are
+    /// no entries for them.
+    pub fn take_episodes(&mut self) -> Vec<Episode> {
+        self.pieces.take_episodes()
+    }
+
+    /// Whether the whole file must be held, since it is neither lines nor a list that is known. The bytes so
+    /// far are held already; who does not want that stops feeding.
+    pub fn is_held(&self) -> bool {
+        matches!(self.state, State::Held)
+    }
+
+    /// What there is to say of the file so far.
+    pub fn notes(&self) -> &[Note] {
+        self.pieces.notes()
+    }
+
+    fn recognise(&mut self, at_end: bool) {
+        const MARK: &[u8] = b"\xef\xbb\xbf";
+        let start = match self.held.strip_prefix(MARK) {
+            Some(_) => MARK.len(),
+            None => 0,
+        };
+        let begun = &self.held[start..];
+        let enough = at_end || begun.len() >= LOOKED_AT;
+        if let Some(kind) = self.pieces.recognise(begun, at_end) {
+            self.state = match kind {
+                Kind::Lines => State::Lines,
+                Kind::List(key) => State::Elements(Elements::new(key)),
+                Kind::Whole => State::Held,
+            };
+            self.held.drain(..start);
+            self.held_at = start as u64;
+        } else if enough && (begun.contains(&b'\n') || begun.len() > LONGEST_LINE) {
+            self.state = State::Held;
+        }
+    }
+
+    fn advance(&mut self) {
+        match &mut self.state {
+            State::Lines => self.lines(),
+            State::Elements(elements) => {
+                let mut done = 0;
+                while let Some(range) = elements.next(&self.held, &mut self.seen) {
+                    done = range.end;
+                    self.pieces.element(
+                        &self.held[range.clone()],
+                        self.held_at + range.start as u64,
+                        elements.before(),
+                    );
+                }
+                // Without an element, what was seen belongs to what stands around the list.
+                let done = elements.release(done, self.seen);
+                self.drop_held(done);
+            }
+            State::Unknown | State::Held => {}
+        }
+    }
+
+    fn lines(&mut self) {
+        let mut start = 0;
+        while let Some(length) = line_end(&self.held[self.seen..]) {
+            let end = self.seen + length;
+            self.pieces
+                .line(&self.held, start..end, self.held_at, self.line);
+            start = end + 1;
+            self.seen = start;
+            self.line += 1;
+        }
+        self.seen = self.held.len();
+        self.drop_held(start);
+    }
+
+    fn drop_held(&mut self, length: usize) {
+        self.held.drain(..length);
+        self.held_at += length as u64;
+        self.seen -= length;
+    }
+}
+
+/// Rows of a file that is in memory, for those who need no pieces.
+pub fn index(file: &str, bytes: &[u8]) -> (Vec<Entry>, Vec<Episode>, Vec<Note>) {
+    let mut indexer = Indexer::new(file);
+    indexer.feed(bytes);
+    indexer.finish();
+    let entries = indexer.take_entries();
+    let episodes = indexer.take_episodes();
+    (entries, episodes, indexer.pieces.outcome().notes)
+}
+
+/// What an import gave, without its notes.
+fn episodes(outcome: &mut ImportOutcome) -> Vec<Episode> {
+    std::mem::take(&mut outcome.episodes)
+}

@@ -1,0 +1,327 @@
+//! Pieces of a file to rows, and a piece to the episode again.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use volary_core::json::{Json, Object, Text};
+
+use super::{Entry, Place, episodes, packed};
+use crate::episode::Episode;
+use crate::import::decode::decode;
+use crate::import::reader::{Document, Grouping, Line, Reader, Sink};
+use crate::import::{ImportOutcome, InputFile, Note, NoteLevel, document, import, registry};
+use crate::import::{inspect, verifiers};
+use crate::search;
+use crate::table::Row;
+
+/// How a file comes in pieces.
+pub(super) enum Kind {
+    Lines,
+    /// A list under a key of one object.
+    List(&'static str),
+    Whole,
+}
+
+/// The pieces of a file.
+pub(super) struct Pieces {
+    file: Text,
+    reader: Option<&'static dyn Reader>,
+    grouping: Grouping,
+    outcome: ImportOutcome,
+    entries: Vec<Entry>,
+    whole: Vec<Episode>,
+    /// How often each id was given out.
+    ids: HashMap<Text, usize>,
+    /// The lines of the group that has not ended, and where it begins.
+    group: Vec<Line>,
+    group_place: Range<u64>,
+    log: Option<inspect::Log>,
+    /// What a file beside it says of all its episodes.
+    about: Option<Object>,
+    found: usize,
+    /// Whether entries come with the texts of their episodes.
+    pub keeps_texts: bool,
+}
+
+impl Pieces {
+    pub fn new(file: Text) -> Self {
+        Pieces {
+            file,
+            reader: None,
+            grouping: Grouping::EachLine,
+            outcome: ImportOutcome::default(),
+            entries: Vec::new(),
+            whole: Vec::new(),
+            ids: HashMap::new(),
+            group: Vec::new(),
+            group_place: 0..0,
+            log: None,
+            about: None,
+            found: 0,
+            keeps_texts: false,
+        }
+    }
+
+    pub fn take_entries(&mut self) -> Vec<Entry> {
+        std::mem::take(&mut self.entries)
+    }
+
+    pub fn take_episodes(&mut self) -> Vec<Episode> {
+        std::mem::take(&mut self.whole)
+    }
+
+    pub fn notes(&self) -> &[Note] {
+        &self.outcome.notes
+    }
+
+    pub fn outcome(self) -> ImportOutcome {
+        self.outcome
+    }
+
+    /// Takes a file of the same folder; whether it says something of all episodes of this one.
+    pub fn beside(&mut self, bytes: &[u8]) -> bool {
+        let about = verifiers::about_run(bytes);
+        let says = about.is_some();
+        self.about = about.or(self.about.take());
+        says
+    }
+
+    /// What the first bytes tell; `None` if more are needed.
+    pub fn recognise(&mut self, begun: &[u8], at_end: bool) -> Option<Kind> {
+        const LINES: usize = 8;
+        if inspect::begins_as_log(begun) {
+            self.reader = registry::reader("inspect");
+            return Some(Kind::List("samples"));
+        }
+        let lines: Vec<&[u8]> = begun.split(|byte| *byte == b'\n').take(LINES + 1).collect();
+        // The last one may be cut off.
+        let whole = match at_end || lines.len() > LINES {
+            true => lines.len().min(LINES),
+            false => lines.len() - 1,
+        };
+        let enough = at_end || lines.len() > LINES || begun.len() >= super::LOOKED_AT;
+        if whole == 0 || !enough {
+            return None;
+        }
+        let lines = lines.iter().take(whole).enumerate();
+        let lines: Vec<Line> = lines
+            .filter_map(|(index, line)| {
+                let text = std::str::from_utf8(line).ok()?;
+                let value = Json::parse(text.trim()).ok()?;
+                Some(Line {
+                    number: index + 1,
+                    value,
+                })
+            })
+            .collect();
+        if lines.len() * 2 < whole || lines.is_empty() {
+            return Some(Kind::Whole);
+        }
+        // One line that is a list is no file of lines: it would be read as a whole for each of its episodes.
+        if let [only] = lines.as_slice()
+            && whole == 1
+            && (only.value.as_list().is_some() || only.value.get("simulations").is_some())
+        {
+            return Some(Kind::Whole);
+        }
+        let document = Document::Lines(lines);
+        let reader = registry::reader_of(&document)?;
+        self.grouping = reader.grouping(&document);
+        self.reader = Some(reader);
+        Some(match self.grouping {
+            Grouping::Whole => Kind::Whole,
+            _ => Kind::Lines,
+        })
+    }
+
+    /// A line that has ended.
+    pub fn line(&mut self, held: &[u8], range: Range<usize>, held_at: u64, number: usize) {
+        let place = held_at + range.start as u64..held_at + range.end as u64;
+        let bytes = held.get(range).unwrap_or_default();
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return;
+        }
+        let Some(text) = decode(bytes).map(|decoded| decoded.text) else {
+            return self.lost(format!("Line {number} is no text."));
+        };
+        let read = match document::read(text.trim()) {
+            Ok(read) => read,
+            Err(error) => return self.lost(format!("Line {number} is no JSON: {error}.")),
+        };
+        for loss in read.losses {
+            self.lost(format!("Line {number}: {loss}"));
+        }
+        let Document::Value(value) = read.document else {
+            return;
+        };
+        match self.grouping {
+            Grouping::StartedBy(starts) => {
+                if starts(&value) {
+                    self.end_of_lines();
+                }
+                if self.group.is_empty() {
+                    self.group_place = place.clone();
+                }
+                self.group_place.end = place.end;
+                self.group.push(Line { number, value });
+            }
+            _ => self.read(Document::Value(value), place),
+        }
+    }
+
+    /// The group of lines is over.
+    pub fn end_of_lines(&mut self) {
+        if !self.group.is_empty() {
+            let lines = std::mem::take(&mut self.group);
+            self.read(Document::Lines(lines), self.group_place.clone());
+        }
+    }
+
+    fn read(&mut self, document: Document, place: Range<u64>) {
+        let Some(reader) = self.reader else {
+            return;
+        };
+        let notes = self.outcome.notes.len();
+        let mut sink = Sink::new(&mut self.outcome, reader.id(), &self.file);
+        reader.read(document, &mut sink);
+        if let Some(about) = &self.about
+            && reader.id() == verifiers::RESULTS
+        {
+            let episodes = self.outcome.episodes.iter_mut();
+            episodes.for_each(|episode| verifiers::tell_run(episode, about));
+        }
+        self.found(&[place], false);
+        self.forget_praise(notes);
+    }
+
+    /// An element of the list of a log.
+    pub fn element(&mut self, bytes: &[u8], start: u64, before: &[u8]) {
+        let log = self
+            .log
+            .get_or_insert_with(|| inspect::Log::of_start(before));
+        let place = start..start + bytes.len() as u64;
+        let notes = self.outcome.notes.len();
+        let mut sink = Sink::new(&mut self.outcome, "inspect", &self.file);
+        inspect::read_sample(bytes, log, &mut sink);
+        self.found(&[place], false);
+        self.forget_praise(notes);
+    }
+
+    /// What the header of a packed log says of its samples.
+    pub fn packed_head(&mut self, header: &[u8]) {
+        self.reader = registry::reader("inspect");
+        self.log = Some(inspect::Log::of_start(header));
+    }
+
+    /// The unpacked members of a sample of a packed log.
+    pub fn packed(&mut self, members: Vec<(String, Vec<u8>)>, places: &[Range<u64>]) {
+        let log = self.log.get_or_insert_default();
+        let notes = self.outcome.notes.len();
+        let mut sink = Sink::new(&mut self.outcome, "inspect", &self.file);
+        inspect::read_members(members, log, &mut sink);
+        self.found(places, true);
+        self.forget_praise(notes);
+    }
+
+    /// The element in which the file ends.
+    pub fn last_element(&mut self, rest: Option<(&[u8], usize)>, held_at: u64, before: &[u8]) {
+        if let Some((bytes, start)) = rest {
+            self.lost(
+                "The file is cut off within a sample; what stands before is read.".to_owned(),
+            );
+            self.element(bytes, held_at + start as u64, before);
+        }
+    }
+
+    /// A file that only the whole says what it is.
+    pub fn whole(&mut self, bytes: Vec<u8>) {
+        let file = InputFile {
+            name: Some(self.file.to_string()).filter(|name| !name.is_empty()),
+            bytes,
+        };
+        match import(&[file]) {
+            Ok(outcome) => {
+                self.found += outcome.episodes.len();
+                self.whole = outcome.episodes;
+                self.outcome.notes.extend(outcome.notes);
+            }
+            Err(error) => self.lost(error.to_string()),
+        }
+    }
+
+    /// Makes rows of the episodes that were just read.
+    fn found(&mut self, parts: &[Range<u64>], packed: bool) {
+        for (number, episode) in episodes(&mut self.outcome).into_iter().enumerate() {
+            let mut row = Row::of(&episode, Vec::new());
+            let count = self.ids.entry(row.id.clone()).or_default();
+            *count += 1;
+            if *count > 1 {
+                row.id = format!("{} ({count})", row.id).into();
+            }
+            self.found += 1;
+            self.entries.push(Entry {
+                place: Place {
+                    parts: parts.to_vec(),
+                    packed,
+                    number,
+                },
+                row,
+                texts: self.keeps_texts.then(|| search::Document::of(&episode)),
+            });
+        }
+    }
+
+    /// What was understood is said once, at the end.
+    fn forget_praise(&mut self, from: usize) {
+        const MOST: usize = 200;
+        let notes = &mut self.outcome.notes;
+        let mut index = 0;
+        notes.retain(|note| {
+            index += 1;
+            index <= from || note.level == NoteLevel::Unreadable
+        });
+        notes.truncate(MOST);
+    }
+
+    pub fn lost(&mut self, text: String) {
+        self.outcome
+            .note(NoteLevel::Unreadable, &self.file.clone(), text);
+        self.outcome.notes.truncate(200);
+    }
+
+    pub fn finish(&mut self) {
+        if let Some(reader) = self.reader
+            && self.found > 0
+            && self.whole.is_empty()
+        {
+            let text = format!("{} episodes: {}.", self.found, reader.name());
+            self.outcome.note(NoteLevel::Read, &self.file.clone(), text);
+        }
+    }
+}
+
+/// Opens an episode: `parts` are the bytes at its place, `file` is the path of the file. The episode has the id
+/// of its row.
+pub fn open(file: &str, parts: &[Vec<u8>], place: &Place, row: &Row) -> Option<Episode> {
+    let outcome = match place.packed {
+        true => packed::import_sample(file, parts),
+        false => {
+            let file = InputFile {
+                name: Some(file.to_owned()),
+                bytes: parts.first()?.clone(),
+            };
+            import(&[file]).ok()?
+        }
+    };
+    let mut episode = outcome.episodes.into_iter().nth(place.number)?;
+    episode.id = row.id.clone();
+    let source = episode.source.as_ref();
+    if source.is_some_and(|source| ["inspect", verifiers::RESULTS].contains(&&*source.format)) {
+        // What is said of all its samples stands elsewhere in the file, or beside it.
+        episode.name = row.name.clone();
+        episode.environment = row.environment.clone();
+        episode.model = row.model.clone();
+        episode.task = row.task.clone();
+    }
+    Some(episode)
+}

@@ -1,0 +1,283 @@
+//! What happened in a sample: which model call made which step, what it cost and how long it took, what tools
+//! did, and how the store changed.
+
+use std::collections::HashMap;
+
+use volary_core::Frame;
+use volary_core::json::{Json, Object, Text};
+
+use super::store;
+use crate::episode::{Episode, StepError, Usage};
+use crate::frames::FrameHistory;
+use crate::import::chat;
+use crate::time;
+
+/// Goes through the events and adds to the episode, whose steps are there, what they say. `ids` are the
+/// message ids of the steps.
+pub(super) fn read(events: Vec<Json>, ids: &[Option<Text>], episode: &mut Episode) {
+    let mut steps: HashMap<Text, usize> = HashMap::new();
+    for (step, id) in ids.iter().enumerate() {
+        if let Some(id) = id {
+            steps.entry(id.clone()).or_insert(step);
+        }
+    }
+    let mut calls: HashMap<Text, usize> = HashMap::new();
+    for (place, step) in episode.steps.iter().enumerate() {
+        if let volary_core::AnyMessage::Request(request) = &step.action {
+            for call in &request.tool_calls {
+                calls.entry(call.id.clone()).or_insert(place);
+            }
+        }
+    }
+    let mut walk = Walk {
+        steps,
+        calls,
+        current: None,
+        stores: Stores::new(&events),
+        others: vec![Vec::new(); episode.steps.len() + 1],
+    };
+    for event in events {
+        if let Json::Object(event) = event {
+            walk.event(event, episode);
+        }
+    }
+    walk.finish(episode);
+}
+
+struct Walk {
+    /// The step of each message id.
+    steps: HashMap<Text, usize>,
+    /// The step of each call.
+    calls: HashMap<Text, usize>,
+    current: Option<usize>,
+    stores: Stores,
+    /// Events that are kept: before the first step, then by step.
+    others: Vec<Vec<Json>>,
+}
+
+impl Walk {
+    fn event(&mut self, mut event: Object, episode: &mut Episode) {
+        let kind = event.get("event").and_then(Json::as_text).cloned();
+        let started = text(&event, "timestamp").and_then(|text| time::parse(&text));
+        if episode.started.is_none() {
+            episode.started = started;
+        }
+        match kind.as_deref() {
+            Some("model") => {
+                self.model(&event, started, episode);
+                shorten(&mut event);
+            }
+            Some("tool") => self.tool(&event, episode),
+            Some("store") => self.stores.change(&event, ""),
+            Some("state") if !self.stores.has_store_events => {
+                self.stores.change(&event, "/store");
+                return;
+            }
+            Some("state" | "span_begin" | "span_end" | "sample_init" | "step") => return,
+            Some("error") => {
+                let message = event.get("error").and_then(|error| error.get("message"));
+                if let Some(message) = message.and_then(Json::as_text)
+                    && let Some(step) = self.current.and_then(|step| episode.steps.get_mut(step))
+                {
+                    step.details.errors.push(StepError {
+                        call: None,
+                        message: message.clone(),
+                    });
+                }
+            }
+            _ => {}
+        }
+        let place = self.current.map_or(0, |step| step + 1);
+        if let Some(list) = self.others.get_mut(place) {
+            list.push(event.into());
+        }
+    }
+
+    fn model(&mut self, event: &Object, started: Option<f64>, episode: &mut Episode) {
+        if episode.tools.is_empty() {
+            let tools = event.get("tools").and_then(Json::as_list);
+            episode.tools = tools
+                .unwrap_or_default()
+                .iter()
+                .filter_map(chat::tool)
+                .collect();
+        }
+        let output = event.get("output");
+        let message =
+            output.and_then(|output| output.get("choices")?.as_list()?.first()?.get("message"));
+        let id = message.and_then(|message| message.get("id")?.as_text());
+        let Some(step) = id.and_then(|id| self.steps.get(id)).copied() else {
+            return;
+        };
+        self.stores.reach(step);
+        self.current = Some(step);
+        let Some(record) = episode.steps.get_mut(step) else {
+            return;
+        };
+        record.details.started = record.details.started.or(started);
+        record.details.model = event.get("model").and_then(Json::as_text).cloned();
+        record.details.usage = output.and_then(|output| usage(output.get("usage")?));
+        let seconds = output.and_then(|output| output.get("time")?.as_f64());
+        record.seconds = record.seconds.or(seconds);
+        let error = event.get("error").and_then(Json::as_text);
+        if let Some(error) = error {
+            record.details.errors.push(StepError {
+                call: None,
+                message: error.clone(),
+            });
+        }
+    }
+
+    fn tool(&mut self, event: &Object, episode: &mut Episode) {
+        let id = text(event, "id").unwrap_or_default();
+        let Some(step) = self.calls.get(&id).copied() else {
+            return;
+        };
+        self.stores.reach(step);
+        self.current = Some(step);
+        let Some(record) = episode.steps.get_mut(step) else {
+            return;
+        };
+        let times = [text(event, "timestamp"), text(event, "completed")];
+        if let [Some(Some(start)), Some(Some(end))] =
+            times.map(|text| text.map(|text| time::parse(&text)))
+        {
+            *record.seconds.get_or_insert(0.0) += time::between(start, end);
+        }
+        let message = event.get("error").and_then(|error| error.get("message"));
+        let known = |error: &StepError| error.call.as_ref() == Some(&id);
+        if let Some(message) = message.and_then(Json::as_text)
+            && !record.details.errors.iter().any(known)
+        {
+            record.details.errors.push(StepError {
+                call: Some(id),
+                message: message.clone(),
+            });
+        }
+    }
+
+    fn finish(self, episode: &mut Episode) {
+        let mut others = self.others.into_iter();
+        if let Some(before) = others.next()
+            && !before.is_empty()
+        {
+            episode.raw.insert("events", before);
+        }
+        for (step, events) in episode.steps.iter_mut().zip(others) {
+            if !events.is_empty() {
+                step.extras.insert("events", events);
+            }
+        }
+        self.stores.finish(episode);
+    }
+}
+
+/// What goes over the wire says again what the messages say.
+fn shorten(event: &mut Object) {
+    for key in [
+        "input",
+        "input_refs",
+        "call",
+        "call_refs",
+        "tools",
+        "tools_refs",
+    ] {
+        event.remove(key);
+    }
+    if let Some(Json::Object(output)) = event.get_mut("output") {
+        output.remove("choices");
+        output.remove("completion");
+    }
+}
+
+/// Tokens as Inspect counts them: what came from a cache stands apart from the input.
+pub(super) fn usage(value: &Json) -> Option<Usage> {
+    let count = |key: &str| {
+        let count = value.get(key)?.as_f64().filter(|count| *count >= 0.0)?;
+        Some(count as u64)
+    };
+    let output = count("output_tokens");
+    let apart = count("total_tokens").and_then(|total| total.checked_sub(output.unwrap_or(0)));
+    let usage = Usage {
+        input: count("input_tokens").map(|input| apart.unwrap_or(input).max(input)),
+        output,
+        cached: count("input_tokens_cache_read"),
+        reasoning: count("reasoning_tokens"),
+        cost: value.get("total_cost").and_then(Json::as_f64),
+    };
+    (!usage.is_empty()).then_some(usage)
+}
+
+/// The store after each step, as far as events tell.
+struct Stores {
+    has_store_events: bool,
+    changed: bool,
+    now: Json,
+    /// The store at the end of the start and of each step that is over.
+    past: Vec<Json>,
+}
+
+impl Stores {
+    fn new(events: &[Json]) -> Stores {
+        let kind = |event: &Json| event.get("event").and_then(Json::as_text).cloned();
+        let first = events
+            .iter()
+            .find(|event| kind(event).as_deref() == Some("sample_init"));
+        let first = first.and_then(|event| event.get("state")?.get("store"));
+        Stores {
+            has_store_events: events
+                .iter()
+                .any(|event| kind(event).as_deref() == Some("store")),
+            changed: false,
+            now: first.cloned().unwrap_or_else(|| Object::new().into()),
+            past: Vec::new(),
+        }
+    }
+
+    /// A step begins: what went before is over.
+    fn reach(&mut self, step: usize) {
+        while self.past.len() <= step {
+            self.past.push(self.now.clone());
+        }
+    }
+
+    fn change(&mut self, event: &Object, within: &str) {
+        let changes = event
+            .get("changes")
+            .and_then(Json::as_list)
+            .unwrap_or_default();
+        let inside = changes.iter().filter_map(|change| {
+            let path = change.get("path")?.as_text()?.strip_prefix(within)?;
+            let mut change = change.as_object()?.clone();
+            change.insert("path", path);
+            if let Some(from) = change.get("from").and_then(Json::as_text).cloned() {
+                change.insert("from", from.strip_prefix(within)?);
+            }
+            Some(Json::Object(change))
+        });
+        let inside: Vec<Json> = inside.collect();
+        self.changed |= !inside.is_empty();
+        store::apply(&mut self.now, &inside);
+    }
+
+    /// Frames, if there is a state at all. The last one is what the sample says at its end.
+    fn finish(mut self, episode: &mut Episode) {
+        let last = episode.raw.get("store").and_then(Json::as_object);
+        let last = last.filter(|store| !store.is_empty()).cloned();
+        if !self.changed && last.is_none() {
+            return;
+        }
+        self.reach(episode.steps.len());
+        if let (Some(store), Some(end)) = (last, self.past.last_mut()) {
+            *end = store.into();
+        }
+        let states = self.past.into_iter();
+        episode.frames = states
+            .map(|state| Frame::new(state, Json::Null))
+            .collect::<FrameHistory>();
+    }
+}
+
+fn text(object: &Object, key: &str) -> Option<Text> {
+    object.get(key)?.as_text().cloned()
+}

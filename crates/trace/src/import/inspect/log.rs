@@ -1,0 +1,84 @@
+//! What an Inspect log says of all its samples.
+
+use volary_core::json::{Json, Object, Text};
+
+use crate::import::mend::mend;
+use crate::import::reader::Sink;
+
+/// What all samples share.
+#[derive(Clone, Debug, Default)]
+pub(in crate::import) struct Log {
+    /// The version of the format.
+    pub version: Option<Text>,
+    /// The name of the task.
+    pub task: Option<Text>,
+    /// The name of the dataset.
+    pub dataset: Option<Text>,
+    pub model: Option<Text>,
+    pub solver: Option<Text>,
+    pub eval_id: Option<Text>,
+    /// Whether it ran to its end ("success", "error", "cancelled", "started").
+    pub status: Option<Text>,
+    /// The whole header, which goes to the first episode.
+    pub header: Option<Object>,
+}
+
+impl Log {
+    /// Reads a header.
+    pub fn read(header: Object) -> Log {
+        let text = |path: &[&str]| {
+            let first = header.get(path.first()?)?;
+            let found = path
+                .iter()
+                .skip(1)
+                .try_fold(first, |value, key| value.get(key))?;
+            found.as_text().filter(|text| !text.is_empty()).cloned()
+        };
+        Log {
+            version: header
+                .get("version")
+                .and_then(Json::as_i64)
+                .map(|version| version.to_string().into()),
+            task: text(&["eval", "task_display_name"]).or_else(|| text(&["eval", "task"])),
+            dataset: text(&["eval", "dataset", "name"]),
+            model: text(&["eval", "model"]).filter(|model| &**model != "none/none"),
+            solver: text(&["eval", "solver"]),
+            eval_id: text(&["eval", "eval_id"]).or_else(|| text(&["eval", "task_id"])),
+            status: text(&["status"]),
+            header: Some(header),
+        }
+    }
+
+    /// From what stands before the samples of a log. The header itself is left out.
+    pub fn of_start(bytes: &[u8]) -> Log {
+        let text = String::from_utf8_lossy(bytes);
+        match mend(&text).map(|mended| mended.value) {
+            Ok(Json::Object(header)) => Log {
+                header: None,
+                ..Log::read(header)
+            },
+            _ => Log::default(),
+        }
+    }
+
+    /// Says what was read.
+    pub fn report(&self, sink: &mut Sink<'_>) {
+        let task = self.task.as_deref().unwrap_or("unnamed");
+        let samples = match sink.episodes() {
+            0 => return,
+            1 => "one sample".to_owned(),
+            count => format!("{count} samples"),
+        };
+        sink.understood(format!("Inspect log of the task {task} with {samples}."));
+        sink.kept(
+            "The header of the log is kept with its first episode. What models were sent over the wire and \
+             answered is left out, since the messages say it.",
+        );
+        match self.status.as_deref() {
+            Some("success") | None => {}
+            Some(status) => sink.lost(format!(
+                "The log says that its run did not end well ({status}); samples may be missing."
+            )),
+        }
+    }
+}

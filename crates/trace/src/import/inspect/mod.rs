@@ -1,0 +1,117 @@
+//! Logs of Inspect: `.json` (one object), and `.eval` (a zip file, or the folder that was one), whose
+//! samples are one file each, or a folder of chunks.
+//!
+//! - `log`: what is said of all samples. `packed`: the files of an `.eval`. `sample`: a sample to an episode.
+//!   `events`: what happened, step by step. `store`: the state that events change. `references`:
+//!   attachments and pools, which stand for what is said more than once.
+
+mod events;
+mod log;
+mod packed;
+mod references;
+mod sample;
+mod store;
+
+use volary_core::json::Json;
+
+use super::ImportOutcome;
+use super::files::Files;
+use super::mend::mend;
+use super::reader::{Confidence, Document, Reader, Sink};
+pub(super) use log::Log;
+pub(super) use packed::{begins_sample, read_members};
+
+pub(super) struct Inspect;
+
+/// Whether bytes begin as a log does that is one object.
+pub(super) fn begins_as_log(bytes: &[u8]) -> bool {
+    const LOOKED_AT: usize = 1 << 14;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(LOOKED_AT)]);
+    if !text.trim_start().starts_with('{') || !text.contains("\"eval\"") {
+        return false;
+    }
+    let begun = mend(&text).map(|mended| mended.value);
+    begun.is_ok_and(|begun| {
+        let task = begun.get("eval").and_then(|eval| eval.get("task"));
+        task.is_some() && begun.get("version").is_some()
+    })
+}
+
+/// Reads the bytes of a sample that stands in a log.
+pub(super) fn read_sample(bytes: &[u8], log: &Log, sink: &mut Sink<'_>) {
+    let text = String::from_utf8_lossy(bytes);
+    match super::document::read(&text) {
+        Ok(read) => {
+            for loss in read.losses {
+                sink.lost(loss);
+            }
+            match read.document {
+                Document::Value(Json::Object(object)) => sample::read(object, log, sink),
+                _ => sink.lost("A sample is no object."),
+            }
+        }
+        Err(error) => sink.lost(format!("A sample is no JSON: {error}.")),
+    }
+}
+
+const ID: &str = "inspect";
+
+impl Reader for Inspect {
+    fn id(&self) -> &'static str {
+        ID
+    }
+
+    fn name(&self) -> &'static str {
+        "logs of Inspect (.eval, .json)"
+    }
+
+    fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
+        packed::gather(files, outcome);
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        let Document::Value(value) = document else {
+            return Confidence::No;
+        };
+        let has = |key: &str| value.get(key).is_some();
+        let eval = value.get("eval").and_then(Json::as_object);
+        match eval {
+            Some(eval) if eval.contains_key("task") && (has("samples") || has("status")) => {
+                Confidence::Certain
+            }
+            _ if sample::is_sample(value) => Confidence::Likely,
+            _ => Confidence::No,
+        }
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let Document::Value(Json::Object(mut object)) = document else {
+            return;
+        };
+        if object.get("eval").is_none() {
+            let log = Log::default();
+            sample::read(object, &log, sink);
+            return sink.understood("A sample of an Inspect log, without its header.");
+        }
+        let samples = object.remove("samples");
+        // Reductions repeat the scores of the samples.
+        object.remove("reductions");
+        let mut log = Log::read(object);
+        sink.set_version(log.version.clone());
+        let samples = match samples {
+            Some(Json::List(samples)) => samples,
+            _ => Vec::new(),
+        };
+        if samples.is_empty() {
+            sink.lost("This Inspect log has no samples: it is the header alone.");
+        }
+        for value in samples {
+            match value {
+                Json::Object(object) => sample::read(object, &log, sink),
+                _ => sink.lost("A sample is no object."),
+            }
+            log.header = None;
+        }
+        log.report(sink);
+    }
+}

@@ -1,0 +1,323 @@
+//! A sample to an episode.
+
+use volary_core::Role;
+use volary_core::json::{Json, Key, Object, Text};
+
+use super::events;
+use super::log::Log;
+use super::references::{Attachments, ranges, take_list};
+use crate::episode::{Ending, Episode, Rewards, Score, StepError, TaskReference, Usage};
+use crate::import::chat;
+use crate::import::members::{moment, number, reward};
+use crate::import::reader::Sink;
+use crate::import::transcript::Transcript;
+
+/// Whether a value is a sample on its own.
+pub(super) fn is_sample(value: &Json) -> bool {
+    ["id", "epoch", "input", "target", "messages", "output"]
+        .iter()
+        .all(|key| value.get(key).is_some())
+}
+
+/// Reads a sample.
+pub(super) fn read(mut sample: Object, log: &Log, sink: &mut Sink<'_>) {
+    of_old(&mut sample);
+    let attachments = Attachments::read(sample.remove("attachments"));
+    let missing: usize = sample
+        .values_mut()
+        .map(|value| attachments.resolve(value))
+        .sum();
+    if missing > 0 {
+        sink.lost(format!("{missing} attachments are not in the file."));
+    }
+    let id = match sample.remove("id").unwrap_or_default() {
+        Json::Text(id) => id,
+        other => other.to_python_text().into(),
+    };
+    let epoch = sample.get("epoch").and_then(Json::as_i64).unwrap_or(1);
+    let mut episode = head(&id, epoch, &mut sample, log);
+    let (messages, events) = said(&mut sample);
+    let (transcript, ids) = transcript(messages);
+    judged(&mut sample, &mut episode, sink);
+    ended(&mut sample, log, &mut episode);
+    spent(&mut sample, &mut episode);
+    rest(sample, log, &mut episode);
+    transcript.finish(&mut episode);
+    events::read(events, &ids, &mut episode);
+    // The frames show the store.
+    episode.raw.remove("store");
+    sink.episode(episode);
+}
+
+/// The first logs with events hold them in a transcript, with the long texts that they name.
+fn of_old(sample: &mut Object) {
+    let Some(Json::Object(mut transcript)) = sample.remove("transcript") else {
+        return;
+    };
+    for (old, new) in [("events", "events"), ("content", "attachments")] {
+        if let Some(value) = transcript.remove(old)
+            && !sample.contains_key(new)
+        {
+            sample.insert(new, value);
+        }
+    }
+    if !transcript.is_empty() {
+        sample.insert("transcript", transcript);
+    }
+}
+
+fn head(id: &Text, epoch: i64, sample: &mut Object, log: &Log) -> Episode {
+    let uuid = match sample.remove("uuid") {
+        Some(Json::Text(uuid)) => Some(uuid),
+        _ => None,
+    };
+    let run = log.eval_id.as_deref().unwrap_or("inspect");
+    let task = log.task.as_deref().unwrap_or("sample");
+    Episode {
+        id: uuid.unwrap_or_else(|| format!("{run}-{id}-{epoch}").into()),
+        name: match epoch {
+            1 => format!("{task} {id}").into(),
+            epoch => format!("{task} {id}, epoch {epoch}").into(),
+        },
+        policy: log.solver.clone(),
+        model: log.model.clone(),
+        environment: log.task.clone(),
+        task: Some(TaskReference {
+            dataset: log.dataset.clone().or(log.task.clone()).unwrap_or_default(),
+            id: id.clone(),
+        }),
+        rewards: Rewards::Unknown,
+        ..Episode::default()
+    }
+}
+
+/// Messages and events, with what pools stand for.
+fn said(sample: &mut Object) -> (Vec<Json>, Vec<Json>) {
+    let mut messages = take_list(sample, "messages");
+    let events = take_list(sample, "events");
+    let mut pool = match sample.remove("events_data") {
+        Some(Json::Object(mut data)) => take_list(&mut data, "messages"),
+        _ => Vec::new(),
+    };
+    if let Some(references) = sample.remove("message_refs") {
+        messages = ranges(&pool, &references);
+    }
+    if messages.is_empty() {
+        messages = of_last_call(&events, &mut pool);
+    }
+    if messages.is_empty() {
+        match sample.get("input") {
+            Some(Json::List(input)) => messages = input.clone(),
+            Some(input @ Json::Text(_)) => messages.push(input.clone()),
+            _ => {}
+        }
+    }
+    (messages, events)
+}
+
+/// What the last model call was given and gave: all that is known of a sample that broke down.
+fn of_last_call(events: &[Json], pool: &mut [Json]) -> Vec<Json> {
+    let is_call = |event: &&Json| {
+        let kind = event.get("event").and_then(Json::as_text);
+        kind.is_some_and(|kind| &**kind == "model")
+    };
+    let Some(event) = events.iter().rev().find(is_call) else {
+        return Vec::new();
+    };
+    let mut messages = match event.get("input_refs") {
+        Some(references) if !references.is_null() => ranges(pool, references),
+        _ => event
+            .get("input")
+            .and_then(Json::as_list)
+            .unwrap_or_default()
+            .to_vec(),
+    };
+    let output = event.get("output");
+    let answer =
+        output.and_then(|output| output.get("choices")?.as_list()?.first()?.get("message"));
+    messages.extend(answer.cloned());
+    messages
+}
+
+/// The steps, and the id of the message of each.
+fn transcript(messages: Vec<Json>) -> (Transcript, Vec<Option<Text>>) {
+    let mut transcript = Transcript::default();
+    let mut ids = Vec::new();
+    for message in messages {
+        let id = message.get("id").and_then(Json::as_text).cloned();
+        let error = message.get("error").and_then(|error| error.get("message"));
+        let error = error.or_else(|| message.get("tool_error"));
+        let error = error.and_then(Json::as_text).cloned();
+        for mut said in chat::read(&message) {
+            if let Some(message) = &error {
+                said.details.errors.push(StepError {
+                    call: None,
+                    message: message.clone(),
+                });
+            }
+            if said.message.role() == Role::Assistant {
+                ids.push(id.clone());
+            }
+            transcript.push(said);
+        }
+    }
+    (transcript, ids)
+}
+
+fn judged(sample: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
+    let scores = match sample.remove("scores") {
+        Some(Json::Object(scores)) => scores,
+        // The oldest logs have a single one.
+        _ => match sample.remove("score") {
+            Some(score @ Json::Object(_)) => {
+                Object::from_distinct(vec![(Key::Borrowed("score"), score)])
+            }
+            _ => return,
+        },
+    };
+    for (name, score) in scores {
+        let Json::Object(mut score) = score else {
+            sink.kept("A score is no object; it is kept as it is.");
+            episode.scores.push(Score {
+                name: name.as_ref().into(),
+                value: score,
+                ..Score::default()
+            });
+            continue;
+        };
+        let explanation = match score.remove("explanation") {
+            Some(Json::Text(text)) => Some(text),
+            _ => None,
+        };
+        let value = score.remove("value").unwrap_or_default();
+        score.retain(|_, value| !value.is_null() && value.as_list() != Some(&[]));
+        episode.scores.push(Score {
+            name: name.as_ref().into(),
+            value,
+            explanation,
+            extras: score,
+        });
+    }
+    let mut numbers = episode
+        .scores
+        .iter()
+        .filter_map(|score| worth(&score.value));
+    if let Some(reward) = numbers.next() {
+        episode.rewards = Rewards::Whole(reward);
+    }
+}
+
+/// What a score is worth as a number: Inspect's letters stand for correct, partly correct, incorrect, and no
+/// answer.
+fn worth(value: &Json) -> Option<f64> {
+    let worth = match value {
+        Json::Text(letter) => match &**letter {
+            "C" => Some(1.0),
+            "P" => Some(0.5),
+            "I" | "N" => Some(0.0),
+            _ => reward(value),
+        },
+        other => reward(other),
+    };
+    // A sample that could not be judged has NaN.
+    worth.filter(|worth| !worth.is_nan())
+}
+
+fn ended(sample: &mut Object, log: &Log, episode: &mut Episode) {
+    let output = sample.remove("output");
+    let reason = output.as_ref().and_then(|output| {
+        let choice = output.get("choices")?.as_list()?.first()?;
+        choice.get("stop_reason")?.as_text().cloned()
+    });
+    episode.outcome = reason;
+    let error = sample.remove("error").filter(|error| !error.is_null());
+    let limit = sample.remove("limit").filter(|limit| !limit.is_null());
+    episode.ending = if let Some(error) = error {
+        let message = error.get("message").and_then(Json::as_text).cloned();
+        let message = message.unwrap_or_else(|| error.to_python_text().into());
+        episode.errors.push(message.clone());
+        episode.raw.insert("error", error);
+        episode.outcome = Some("error".into());
+        Ending::Crashed { message }
+    } else if let Some(limit) = limit {
+        let kind = limit.get("type").and_then(Json::as_text).cloned();
+        let kind = kind.unwrap_or_else(|| "unknown".into());
+        let value = limit.get("limit").cloned().unwrap_or_default();
+        episode.outcome = Some(format!("{kind} limit").into());
+        Ending::Truncated {
+            reason: format!(
+                "The {kind} limit of {} was reached.",
+                value.to_python_text()
+            )
+            .into(),
+        }
+    } else if log.status.as_deref() == Some("started") && sample.get("completed_at").is_none() {
+        Ending::Open
+    } else {
+        Ending::Done
+    };
+}
+
+fn spent(sample: &mut Object, episode: &mut Episode) {
+    if let Some(Json::Object(models)) = sample.get("model_usage") {
+        let usages = models.values().filter_map(events::usage);
+        episode.total_usage = usages.reduce(Usage::plus);
+        if models.len() == 1 && episode.model.is_none() {
+            episode.model = models.keys().next().map(|model| model.as_ref().into());
+        }
+        if models.len() < 2 {
+            sample.remove("model_usage");
+        }
+    }
+    episode.started = sample.remove("started_at").and_then(|time| moment(&time));
+    episode.seconds = sample.remove("total_time").and_then(|time| number(&time));
+}
+
+/// What has no place of its own.
+fn rest(mut sample: Object, log: &Log, episode: &mut Episode) {
+    if let Some(Json::Object(metadata)) = sample.remove("metadata") {
+        episode.metadata = metadata;
+    }
+    for key in [
+        "target",
+        "choices",
+        "epoch",
+        "sandbox",
+        "working_time",
+        "role_usage",
+        "model_usage",
+    ] {
+        if let Some(value) = sample.remove(key)
+            && !is_empty(&value)
+            && !episode.metadata.contains_key(key)
+        {
+            episode.metadata.insert(key, value);
+        }
+    }
+    if let Some(eval) = &log.eval_id
+        && !episode.metadata.contains_key("eval_id")
+    {
+        episode.metadata.insert("eval_id", eval.clone());
+    }
+    // The messages begin with it.
+    if sample
+        .get("input")
+        .is_some_and(|input| input.as_text().is_some())
+    {
+        sample.remove("input");
+    }
+    sample.retain(|_, value| !is_empty(value));
+    episode.raw.extend(sample);
+    if let Some(header) = &log.header {
+        episode.raw.insert("log", header.clone());
+    }
+}
+
+fn is_empty(value: &Json) -> bool {
+    match value {
+        Json::Null => true,
+        Json::List(list) => list.is_empty(),
+        Json::Object(object) => object.is_empty(),
+        _ => false,
+    }
+}

@@ -1,0 +1,209 @@
+//! Trajectories of ldp: the id as a JSON text on a line, then one transition a line. Several may follow each
+//! other in a file.
+
+use volary_core::json::{Json, Object};
+use volary_core::message::Body;
+use volary_core::{AnyMessage, Frame, Message, Role};
+
+use super::chat;
+use super::members::Members;
+use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
+use crate::episode::{Ending, Episode, Outcome, StepDetails, StepError, StepRecord};
+
+pub(super) struct Ldp;
+
+impl Reader for Ldp {
+    fn id(&self) -> &'static str {
+        "ldp"
+    }
+
+    fn name(&self) -> &'static str {
+        "trajectories of ldp (JSONL)"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        match document.samples().any(is_transition) {
+            true => Confidence::Certain,
+            false => Confidence::No,
+        }
+    }
+
+    fn grouping(&self, _document: &Document) -> Grouping {
+        Grouping::StartedBy(|value| matches!(value, Json::Text(_) | Json::Null))
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let mut episode: Option<Episode> = None;
+        let mut steps = 0;
+        let mut finish = |episode: &mut Option<Episode>, sink: &mut Sink<'_>| {
+            if let Some(mut episode) = episode.take() {
+                episode.ending = episode
+                    .steps
+                    .last()
+                    .map_or(Ending::Open, StepRecord::ending);
+                steps += episode.steps.len();
+                sink.episode(episode);
+            }
+        };
+        for Line { number, value } in document.into_records() {
+            match value {
+                Json::Object(object) if is_transition_object(&object) => {
+                    let episode = episode.get_or_insert_with(Episode::default);
+                    transition(object, episode, sink);
+                }
+                Json::Text(id) => {
+                    finish(&mut episode, sink);
+                    episode = Some(Episode {
+                        id,
+                        ..Episode::default()
+                    });
+                }
+                Json::Null => {
+                    finish(&mut episode, sink);
+                    episode = Some(Episode::default());
+                }
+                other => {
+                    sink.kept(format!(
+                        "Line {number} is no transition; it is kept as it is."
+                    ));
+                    let episode = episode.get_or_insert_with(Episode::default);
+                    episode.raw.insert(format!("line {number}"), other);
+                }
+            }
+        }
+        finish(&mut episode, sink);
+        let text = match sink.episodes() {
+            1 => format!("ldp trajectory with {steps} transitions."),
+            count => format!("{count} ldp trajectories with {steps} transitions."),
+        };
+        sink.understood(text);
+    }
+}
+
+fn is_transition(value: &Json) -> bool {
+    value.as_object().is_some_and(is_transition_object)
+}
+
+fn is_transition_object(object: &Object) -> bool {
+    let keys = ["timestep", "observation", "next_observation"];
+    keys.iter().all(|key| object.contains_key(key))
+}
+
+/// Appends a transition.
+fn transition(mut object: Object, episode: &mut Episode, sink: &mut Sink<'_>) {
+    let observation = messages(object.remove("observation"), sink);
+    let after = messages(object.remove("next_observation"), sink);
+    if episode.steps.is_empty() {
+        episode.start = observation;
+    }
+    states(&mut object, episode);
+    let mut extras = Object::new();
+    let action = action(object.remove("action"), &mut extras, sink);
+    let mut details = StepDetails::default();
+    let metadata = object.remove("metadata");
+    let exception = metadata.as_ref().and_then(|it| it.get("exception"));
+    if let Some(Json::Text(message)) = exception {
+        details.errors.push(StepError {
+            call: None,
+            message: message.clone(),
+        });
+    }
+    if let Some(Json::Object(metadata)) = metadata
+        && !metadata.is_empty()
+    {
+        extras.insert("metadata", metadata);
+    }
+    let (done, truncated) = (object.take_flag("done"), object.take_flag("truncated"));
+    let reward = object.take_reward("reward");
+    // Steps stand in order; where numbers say otherwise they are kept.
+    let timestep = object.get("timestep").and_then(Json::as_i64);
+    if timestep == i64::try_from(episode.steps.len()).ok() {
+        object.remove("timestep");
+    }
+    if object.get("value").and_then(Json::as_f64) == Some(0.0) {
+        object.remove("value");
+    }
+    extras.extend(object);
+    episode.steps.push(StepRecord {
+        details,
+        extras,
+        ..StepRecord::new(
+            action,
+            Outcome::Observed {
+                messages: after,
+                reward: reward.unwrap_or_default(),
+                done: done.unwrap_or_default(),
+                truncated: truncated.unwrap_or_default(),
+            },
+        )
+    });
+}
+
+/// The states of the agent are the frames.
+fn states(object: &mut Object, episode: &mut Episode) {
+    let before = object.remove("agent_state").unwrap_or_default();
+    let after = object.remove("next_agent_state").unwrap_or_default();
+    if episode.steps.is_empty() && (!before.is_null() || !after.is_null()) {
+        episode.frames.push(Frame::new(before, Json::Null));
+    }
+    if !episode.frames.is_empty() {
+        episode.frames.push(Frame::new(after, Json::Null));
+    }
+}
+
+fn action(value: Option<Json>, extras: &mut Object, sink: &mut Sink<'_>) -> AnyMessage {
+    let nothing = || {
+        AnyMessage::Plain(Message {
+            role: Role::Assistant,
+            body: Body::default(),
+        })
+    };
+    match value {
+        // The message itself, as the first versions wrote it.
+        Some(action) if action.get("role").is_some() => message(&action, sink)
+            .into_iter()
+            .next()
+            .unwrap_or_else(nothing),
+        Some(Json::Object(mut action)) => {
+            let said = action.remove("value").unwrap_or_default();
+            action.retain(|_, value| !value.is_null());
+            if !action.is_empty() {
+                extras.insert("action", action);
+            }
+            message(&said, sink)
+                .into_iter()
+                .next()
+                .unwrap_or_else(nothing)
+        }
+        _ => nothing(),
+    }
+}
+
+fn messages(value: Option<Json>, sink: &mut Sink<'_>) -> Vec<AnyMessage> {
+    let list = match value {
+        Some(Json::List(list)) => list,
+        _ => Vec::new(),
+    };
+    list.iter().flat_map(|value| message(value, sink)).collect()
+}
+
+/// A message as aviary dumps it, or of any other shape.
+fn message(value: &Json, sink: &mut Sink<'_>) -> Vec<AnyMessage> {
+    if value.get("role").is_some() {
+        // As ldp does: what has calls, be it none, is a request.
+        let is_plain = value.get("tool_calls").is_none() && value.get("tool_call_id").is_none();
+        let read = match is_plain {
+            true => Message::read(value).map(AnyMessage::Plain),
+            false => AnyMessage::read(value),
+        };
+        if let Ok(message) = read {
+            return vec![message];
+        }
+    }
+    if value.is_null() {
+        return Vec::new();
+    }
+    sink.kept("Some messages are not as aviary writes them; they are read as far as they go.");
+    let said = chat::read(value).into_iter();
+    said.map(|said| said.message).collect()
+}

@@ -1,0 +1,131 @@
+//! Links between episodes of one import: names of files become ids, and each end knows the other.
+//!
+//! What always holds: links only name episodes; nothing follows them here, so circles do no harm.
+
+use std::collections::{HashMap, HashSet};
+
+use volary_core::json::Text;
+
+use crate::episode::{Episode, Link, Relation};
+
+/// Resolves the links of all episodes.
+pub(super) fn resolve(episodes: &mut [Episode]) {
+    if episodes.iter().all(|episode| episode.links.is_empty()) {
+        return;
+    }
+    let mut places: HashMap<Text, usize> = HashMap::new();
+    for (place, episode) in episodes.iter().enumerate() {
+        places.entry(episode.id.clone()).or_insert(place);
+        if let Some(source) = &episode.source
+            && !source.file.is_empty()
+        {
+            places.entry(source.file.clone()).or_insert(place);
+        }
+    }
+    let ids: Vec<Text> = episodes.iter().map(|episode| episode.id.clone()).collect();
+    let mut back: Vec<(usize, Link)> = Vec::new();
+    for (from, episode) in episodes.iter_mut().enumerate() {
+        let file = episode.source.as_ref().map(|source| source.file.clone());
+        let file = file.unwrap_or_default();
+        for link in &mut episode.links {
+            let beside = beside(&file, &link.episode);
+            let place = places.get(&link.episode).or_else(|| places.get(&*beside));
+            let Some(&place) = place.filter(|place| **place != from) else {
+                continue;
+            };
+            link.episode = ids[place].clone();
+            let relation = inverse(link.relation);
+            let step = link.step.filter(|_| relation == Relation::Branch);
+            let episode = ids[from].clone();
+            back.push((
+                place,
+                Link {
+                    relation,
+                    episode,
+                    step,
+                },
+            ));
+        }
+    }
+    let mut known: HashSet<(usize, Relation, Text)> = HashSet::new();
+    for (place, episode) in episodes.iter().enumerate() {
+        let links = episode.links.iter();
+        known.extend(links.map(|link| (place, link.relation, link.episode.clone())));
+    }
+    for (place, link) in back {
+        if known.insert((place, link.relation, link.episode.clone())) {
+            episodes[place].links.push(link);
+        }
+    }
+}
+
+/// What the first is to the second, if the second is this to the first.
+fn inverse(relation: Relation) -> Relation {
+    match relation {
+        Relation::Parent => Relation::Subagent,
+        Relation::Subagent => Relation::Parent,
+        Relation::Predecessor => Relation::Continuation,
+        Relation::Continuation => Relation::Predecessor,
+        Relation::Branch => Relation::Branch,
+    }
+}
+
+/// The path of a file that another one names.
+fn beside(file: &str, name: &str) -> String {
+    let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let name = name.strip_prefix("./").unwrap_or(name);
+    match folder {
+        "" => name.to_owned(),
+        folder => format!("{folder}/{name}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::episode::Source;
+
+    fn episode(id: &str, file: &str, relation: Relation, other: &str) -> Episode {
+        Episode {
+            id: id.into(),
+            source: Some(Source {
+                file: file.into(),
+                ..Source::default()
+            }),
+            links: vec![Link {
+                relation,
+                episode: other.into(),
+                step: Some(3),
+            }],
+            ..Episode::default()
+        }
+    }
+
+    #[test]
+    fn both_ends_know_each_other() {
+        let mut episodes = [
+            episode("a", "run/one.json", Relation::Continuation, "two.json"),
+            episode("b", "run/two.json", Relation::Subagent, "nowhere"),
+            episode("c", "run/three.json", Relation::Branch, "c"),
+        ];
+        resolve(&mut episodes);
+        let told: Vec<Vec<(Relation, &str)>> = episodes
+            .iter()
+            .map(|episode| {
+                let links = episode.links.iter();
+                links.map(|link| (link.relation, &*link.episode)).collect()
+            })
+            .collect();
+        assert_eq!(
+            told,
+            [
+                vec![(Relation::Continuation, "b")],
+                vec![
+                    (Relation::Subagent, "nowhere"),
+                    (Relation::Predecessor, "a")
+                ],
+                vec![(Relation::Branch, "c")],
+            ]
+        );
+    }
+}

@@ -1,0 +1,176 @@
+//! Members of an object, taken out one by one: what remains is what was not understood, and is kept.
+
+use volary_core::json::{Json, Object, Text, float_from_text};
+
+use super::reader::Sink;
+use crate::episode::Episode;
+use crate::time;
+
+/// Objects whose members are taken out. A member of another kind than asked for stays where it is; one that is
+/// null counts as missing and goes.
+pub(crate) trait Members {
+    /// A member that is not null.
+    fn take(&mut self, key: &str) -> Option<Json>;
+    /// A member that passes a test.
+    fn take_if(&mut self, key: &str, test: impl Fn(&Json) -> bool) -> Option<Json>;
+
+    /// A text.
+    fn take_text(&mut self, key: &str) -> Option<Text> {
+        match self.take_if(key, |value| value.as_text().is_some()) {
+            Some(Json::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A text, or a whole number as text: ids are either.
+    fn take_id(&mut self, key: &str) -> Option<Text> {
+        let value = self.take_if(key, |value| id(value).is_some())?;
+        id(&value)
+    }
+
+    /// A number, or a text that is one.
+    fn take_number(&mut self, key: &str) -> Option<f64> {
+        let value = self.take_if(key, |value| number(value).is_some())?;
+        number(&value)
+    }
+
+    /// A reward: a number, a text that is one, or true (1) and false (0).
+    fn take_reward(&mut self, key: &str) -> Option<f64> {
+        let value = self.take_if(key, |value| reward(value).is_some())?;
+        reward(&value)
+    }
+
+    /// True or false.
+    fn take_flag(&mut self, key: &str) -> Option<bool> {
+        self.take_if(key, |value| value.as_bool().is_some())?
+            .as_bool()
+    }
+
+    /// A list.
+    fn take_list(&mut self, key: &str) -> Option<Vec<Json>> {
+        match self.take_if(key, |value| value.as_list().is_some()) {
+            Some(Json::List(list)) => Some(list),
+            _ => None,
+        }
+    }
+
+    /// An object.
+    fn take_object(&mut self, key: &str) -> Option<Object> {
+        match self.take_if(key, |value| value.as_object().is_some()) {
+            Some(Json::Object(object)) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// A point in time, in seconds since 1970: written out, or as a number.
+    fn take_time(&mut self, key: &str) -> Option<f64> {
+        let value = self.take_if(key, |value| moment(value).is_some())?;
+        moment(&value)
+    }
+}
+
+impl Members for Object {
+    fn take(&mut self, key: &str) -> Option<Json> {
+        self.remove(key).filter(|value| !value.is_null())
+    }
+
+    fn take_if(&mut self, key: &str, test: impl Fn(&Json) -> bool) -> Option<Json> {
+        let value = self.get(key)?;
+        if value.is_null() || test(value) {
+            self.take(key)
+        } else {
+            None
+        }
+    }
+}
+
+/// A text or a number as text.
+pub(crate) fn id(value: &Json) -> Option<Text> {
+    match value {
+        Json::Text(text) => Some(text.clone()),
+        Json::Integer(_) | Json::Float(_) => Some(value.to_compact_text().into()),
+        _ => None,
+    }
+}
+
+/// A number, or a text that is one: spreadsheets and configurations make texts of numbers.
+pub(crate) fn number(value: &Json) -> Option<f64> {
+    match value {
+        Json::Text(text) => float_from_text(text),
+        other => other.as_f64(),
+    }
+}
+
+/// What a judgement is worth: a number, or true (1) and false (0).
+pub(crate) fn reward(value: &Json) -> Option<f64> {
+    match value {
+        Json::Bool(value) => Some(f64::from(u8::from(*value))),
+        other => number(other),
+    }
+}
+
+/// How many: a number that is not below 0.
+pub(crate) fn count(value: &Json) -> Option<u64> {
+    let count = number(value).filter(|count| *count >= 0.0)?;
+    Some(count as u64)
+}
+
+/// A point in time, in seconds since 1970: written out, or counted in seconds, or in thousandths, millionths
+/// or billionths of a second, which the size tells.
+pub(crate) fn moment(value: &Json) -> Option<f64> {
+    if let Json::Text(text) = value
+        && let Some(time) = time::parse(text)
+    {
+        return Some(time);
+    }
+    // The year 5000 in seconds; what is later counts smaller parts.
+    const LATEST: f64 = 1e11;
+    let mut time = number(value).filter(|time| time.is_finite())?;
+    for _ in 0..3 {
+        if time.abs() >= LATEST {
+            time /= 1000.0;
+        }
+    }
+    Some(time)
+}
+
+/// What a value is, or the JSON that its text is: some tools write lists and objects as texts.
+pub(crate) fn unpacked(value: Json) -> Json {
+    match &value {
+        Json::Text(text) if text.trim_start().starts_with(['[', '{']) => {
+            Json::parse(text).unwrap_or(value)
+        }
+        _ => value,
+    }
+}
+
+/// What stands at a path.
+pub(crate) fn at<'a>(value: &'a Json, path: &[&str]) -> Option<&'a Json> {
+    path.iter().try_fold(value, |value, key| value.get(key))
+}
+
+/// The text that stands at a path.
+pub(crate) fn text_at(value: &Json, path: &[&str]) -> Option<Text> {
+    at(value, path)?.as_text().cloned()
+}
+
+/// Keeps what was not understood of an episode, and says so.
+pub(crate) fn keep_rest(episode: &mut Episode, mut rest: Object, sink: &mut Sink<'_>) {
+    rest.retain(|_, value| !value.is_null());
+    if rest.is_empty() {
+        return;
+    }
+    sink.kept(format!("Kept as they are: {}.", names(&rest)));
+    episode.raw.extend(rest);
+}
+
+/// The names of members, for people: the first few, and how many more there are.
+pub(crate) fn names(object: &Object) -> String {
+    const MOST: usize = 20;
+    let names: Vec<&str> = object.keys().take(MOST).map(AsRef::as_ref).collect();
+    let names = names.join(", ");
+    match object.len().saturating_sub(MOST) {
+        0 => names,
+        more => format!("{names} and {more} more"),
+    }
+}

@@ -1,0 +1,371 @@
+//! What can be read of JSON that is cut off, broken or nested too deeply.
+//!
+//! What always holds: what is given stands in the text; nothing is made up but the closing brackets.
+
+use std::borrow::Cow;
+
+use volary_core::json::read::ReadProblem;
+use volary_core::json::{Json, ReadError};
+
+/// A value that was read although something was wrong, and what.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Mended {
+    pub value: Json,
+    /// Where reading ended and why, for people; `None` if all of the text was read.
+    pub cut: Option<String>,
+    /// How many parts were too deep; they are kept as text.
+    pub deep: usize,
+    /// How many texts held what must be escaped in JSON; they are read as they stand.
+    pub odd: usize,
+}
+
+/// Whether a problem can be mended without losing anything.
+pub(crate) fn is_mendable(problem: ReadProblem) -> bool {
+    use ReadProblem::{ControlCharacter, Escape, TooDeep, UnicodeEscape};
+    matches!(problem, ControlCharacter | Escape | TooDeep | UnicodeEscape)
+}
+
+/// Reads as much as can be read. Fails with the first problem if nothing can be.
+pub(crate) fn mend(text: &str) -> Result<Mended, ReadError> {
+    let first = match Json::parse(text) {
+        Ok(value) => {
+            return Ok(Mended {
+                value,
+                cut: None,
+                deep: 0,
+                odd: 0,
+            });
+        }
+        Err(error) => error,
+    };
+    let mut scanned = Scanner::new(text).scan();
+    let mut cut = scanned.cut.then(|| match is_mendable(first.problem) {
+        true => "the end is missing".to_owned(),
+        false => first.to_string(),
+    });
+    loop {
+        match Json::parse(&scanned.text) {
+            // A bare text or number that was cut says nothing.
+            Ok(value @ (Json::List(_) | Json::Object(_))) => {
+                let (deep, odd) = (scanned.deep, scanned.odd);
+                return Ok(Mended {
+                    value,
+                    cut,
+                    deep,
+                    odd,
+                });
+            }
+            Ok(_) => return Err(first),
+            Err(error) => {
+                // What stands before the problem is whole; each turn is shorter than the last.
+                let end = scanned.text.char_indices().nth(error.position);
+                let end = end.map_or(scanned.text.len(), |(place, _)| place);
+                let before = scanned.text[..end].to_owned();
+                cut.get_or_insert_with(|| error.to_string());
+                let again = Scanner::new(&before).scan();
+                if again.text.len() >= scanned.text.len() || again.text.is_empty() {
+                    return Err(first);
+                }
+                scanned = Scanned {
+                    deep: scanned.deep,
+                    odd: scanned.odd,
+                    ..again
+                };
+            }
+        }
+    }
+}
+
+struct Scanned {
+    text: String,
+    cut: bool,
+    deep: usize,
+    odd: usize,
+}
+
+/// Walks through a text without building values, so that no depth and no size is too much.
+struct Scanner<'a> {
+    text: &'a str,
+    at: usize,
+    out: String,
+    /// The closing brackets that are due.
+    open: Vec<char>,
+    /// How much of `out` is right if the brackets that are due follow.
+    safe: usize,
+    deep: usize,
+    odd: usize,
+}
+
+impl<'a> Scanner<'a> {
+    fn new(text: &'a str) -> Self {
+        Scanner {
+            text,
+            at: 0,
+            out: String::new(),
+            open: Vec::new(),
+            safe: 0,
+            deep: 0,
+            odd: 0,
+        }
+    }
+
+    fn scan(mut self) -> Scanned {
+        /// Deeper parts become text. Far below what the reader takes, since formats put values inside
+        /// others.
+        const DEPTH: usize = 500;
+        let bytes = self.text.as_bytes();
+        // Whether a value, not a key, comes next or just went by.
+        let mut value = true;
+        while let Some(&byte) = bytes.get(self.at) {
+            match byte {
+                b'"' => {
+                    let closed = self.string();
+                    match (closed, value) {
+                        (true, true) => self.safe = self.out.len(),
+                        (true, false) => {}
+                        (false, true) => return self.cut_in_text(),
+                        (false, false) => return self.end(true),
+                    }
+                    continue;
+                }
+                b'{' | b'[' if self.open.len() >= DEPTH => {
+                    if !self.deep_part() {
+                        return self.end(true);
+                    }
+                    self.safe = self.out.len();
+                    continue;
+                }
+                b'{' => {
+                    self.open.push('}');
+                    value = false;
+                }
+                b'[' => {
+                    self.open.push(']');
+                    value = true;
+                }
+                b'}' | b']' => {
+                    // What stood before the bracket is whole.
+                    self.safe = self.out.len();
+                    if self.open.last() != Some(&char::from(byte)) {
+                        return self.end(true);
+                    }
+                    self.open.pop();
+                    value = true;
+                }
+                b':' => value = true,
+                b',' => {
+                    // What stood before the comma is whole.
+                    self.safe = self.out.len();
+                    value = self.open.last() != Some(&'}');
+                }
+                _ => {}
+            }
+            // Only ASCII is special, so characters are copied whole.
+            let length = self.text[self.at..]
+                .chars()
+                .next()
+                .map_or(1, char::len_utf8);
+            self.out.push_str(&self.text[self.at..self.at + length]);
+            self.at += length;
+            if matches!(byte, b'{' | b'[' | b'}' | b']') {
+                self.safe = self.out.len();
+                if self.open.is_empty() {
+                    let cut = !self.text[self.at..].trim().is_empty();
+                    return self.end(cut);
+                }
+            }
+        }
+        self.end(true)
+    }
+
+    /// Copies a text; false if it does not end.
+    fn string(&mut self) -> bool {
+        let start = self.at;
+        let bytes = self.text.as_bytes();
+        let mut at = start + 1;
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'\\' => at += 2,
+                b'"' => {
+                    let text = escaped(&self.text[start..=at]);
+                    self.odd += usize::from(matches!(text, Cow::Owned(_)));
+                    self.out.push_str(&text);
+                    self.at = at + 1;
+                    return true;
+                }
+                _ => at += 1,
+            }
+        }
+        false
+    }
+
+    /// The text ends inside a value that is one: what is there of it is kept.
+    fn cut_in_text(mut self) -> Scanned {
+        let mut part = escaped(&self.text[self.at..]).into_owned();
+        // An escape that is not whole cannot stay: at most `\u` and three digits.
+        for _ in 0..6 {
+            let closed = format!("{part}\"");
+            if Json::parse(&closed).is_ok() {
+                self.out.push_str(&closed);
+                self.safe = self.out.len();
+                break;
+            }
+            part.pop();
+        }
+        self.end(true)
+    }
+
+    /// Copies what is too deep as a text; false if it does not end.
+    fn deep_part(&mut self) -> bool {
+        let start = self.at;
+        let bytes = self.text.as_bytes();
+        let mut depth = 0_usize;
+        let mut at = start;
+        while let Some(&byte) = bytes.get(at) {
+            match byte {
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' => depth -= 1,
+                b'"' => {
+                    at += 1;
+                    while let Some(&inner) = bytes.get(at)
+                        && inner != b'"'
+                    {
+                        at += if inner == b'\\' { 2 } else { 1 };
+                    }
+                }
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                break;
+            }
+        }
+        self.deep += 1;
+        let part = Json::from(&self.text[start..at.min(bytes.len())]);
+        self.out.push_str(&part.to_compact_text());
+        self.at = at.min(bytes.len());
+        depth == 0
+    }
+
+    fn end(mut self, cut: bool) -> Scanned {
+        self.out.truncate(self.safe);
+        self.out.extend(self.open.iter().rev());
+        Scanned {
+            text: self.out,
+            cut,
+            deep: self.deep,
+            odd: self.odd,
+        }
+    }
+}
+
+/// A quoted text in which all that must be escaped is: control characters, and backslashes that begin no escape.
+fn escaped(text: &str) -> Cow<'_, str> {
+    let bytes = text.as_bytes();
+    let (mut done, mut at) = (0, 0);
+    let mut out = String::new();
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
+            0..0x20 => {
+                out.push_str(&text[done..at]);
+                out.push_str(&format!("\\u{byte:04x}"));
+                (done, at) = (at + 1, at + 1);
+            }
+            b'\\' if begins_escape(&bytes[at + 1..]) => at += 2,
+            b'\\' => {
+                out.push_str(&text[done..at]);
+                out.push_str("\\\\");
+                (done, at) = (at + 1, at + 1);
+            }
+            _ => at += 1,
+        }
+    }
+    match done {
+        0 => Cow::Borrowed(text),
+        _ => Cow::Owned(out + &text[done..]),
+    }
+}
+
+/// Whether what follows a backslash makes an escape of them; at the end of the text it may.
+fn begins_escape(rest: &[u8]) -> bool {
+    match rest {
+        [b'u', digits @ ..] => digits.iter().take(4).all(u8::is_ascii_hexdigit),
+        [next, ..] => br#""\/bfnrt"#.contains(next),
+        [] => true,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn mended(text: &str) -> String {
+        mend(text).unwrap().value.to_python_text()
+    }
+
+    #[test]
+    fn what_stands_before_a_cut_is_kept() {
+        let cases = [
+            (
+                r#"{"a": 1, "b": [1, {"c": "some te"#,
+                r#"{"a": 1, "b": [1, {"c": "some te"}]}"#,
+            ),
+            (r#"{"a": 1, "b"#, r#"{"a": 1}"#),
+            (r#"{"a": 1, "b": "#, r#"{"a": 1}"#),
+            (r#"[1, 2, 3"#, "[1, 2]"),
+            (r#"[true, fal"#, "[true]"),
+            (r#"["é\u00e"#, r#"["\u00e9"]"#),
+            (r#"["x\"#, r#"["x"]"#),
+            ("[", "[]"),
+            (r#"{"a": {"b": [1]}"#, r#"{"a": {"b": [1]}}"#),
+            (r#"{"a": 1} and more"#, r#"{"a": 1}"#),
+            (r#"[1, 2, oops, 3]"#, "[1, 2]"),
+            (r#"{"a": 1, b: 2}"#, r#"{"a": 1}"#),
+            (r#"[1, {"a": 2]"#, r#"[1, {"a": 2}]"#),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(mended(text), expected, "{text}");
+            assert!(mend(text).unwrap().cut.is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_must_be_escaped_is_read_as_it_stands() {
+        let cases = [
+            ("[\"a\tb\nc\"]", r#"["a\tb\nc"]"#),
+            (r#"["it\'s \x41 \d+"]"#, r#"["it\\'s \\x41 \\d+"]"#),
+            (r#"["\u12g4", 1]"#, r#"["\\u12g4", 1]"#),
+            (r#"["\\d \" \u0041"]"#, r#"["\\d \" A"]"#),
+            ("{\"a\u{1}\": 1}", r#"{"a\u0001": 1}"#),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(mended(text), expected, "{text}");
+            assert_eq!(mend(text).unwrap().cut, None, "{text}");
+        }
+        let cut = mend("[\"a\tb\", \"c\td").unwrap();
+        assert_eq!((cut.odd, cut.cut.is_some()), (1, true));
+        assert_eq!(cut.value.to_python_text(), r#"["a\tb", "c\td"]"#);
+    }
+
+    #[test]
+    fn what_is_no_json_stays_none() {
+        for text in ["", "hello", "\"cut", "12 34"] {
+            assert!(mend(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn deep_parts_become_text() {
+        let deep = format!(
+            "{{\"a\": {}{}, \"b\": 1}}",
+            "[".repeat(10_000),
+            "]".repeat(10_000)
+        );
+        let mended = mend(&deep).unwrap();
+        assert_eq!((mended.deep, mended.cut), (1, None));
+        assert_eq!(mended.value.get("b"), Some(&Json::from(1)));
+        let cut = mend(&"[".repeat(100_000)).unwrap();
+        assert!(cut.cut.is_some());
+    }
+}

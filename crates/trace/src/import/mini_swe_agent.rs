@@ -1,0 +1,244 @@
+//! Trajectories of mini-swe-agent: `{info, messages, trajectory_format}`, or the bare messages. Actions are calls
+//! where the file names them (`extra.actions` or `tool_calls`); where they only stand in a block of code within
+//! the text, they stay there.
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::object;
+
+use super::chat;
+use super::members::{Members, keep_rest, text_at};
+use super::reader::{Confidence, Document, Line, Reader, Sink};
+use super::transcript::Transcript;
+use crate::episode::{Ending, Episode, Rewards, StepDetails, StepError, TaskReference, Usage};
+
+/// What the agent says to finish; only its prompts hold it.
+const FINISH: &str = "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT";
+
+pub(super) struct MiniSweAgent;
+
+impl Reader for MiniSweAgent {
+    fn id(&self) -> &'static str {
+        "mini-swe-agent"
+    }
+
+    fn name(&self) -> &'static str {
+        "mini-swe-agent trajectory"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        let head = document.head();
+        let format = text_at(head, &["trajectory_format"]);
+        let messages = head.get("messages").and_then(Json::as_list);
+        if format.is_some_and(|format| format.starts_with("mini-swe-agent"))
+            || messages.is_some() && text_at(head, &["info", "mini_version"]).is_some()
+        {
+            return Confidence::Certain;
+        }
+        let mut says_how_to_finish = match (document, messages) {
+            (_, Some(messages)) => messages.iter().take(3).collect::<Vec<_>>(),
+            (Document::Value(Json::List(messages)), None) => messages.iter().take(3).collect(),
+            _ => Vec::new(),
+        }
+        .into_iter()
+        .map(|message| message.get("content").map(Json::to_compact_text));
+        match says_how_to_finish.any(|text| text.is_some_and(|text| text.contains(FINISH))) {
+            true => Confidence::Likely,
+            false => Confidence::No,
+        }
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let before = sink.episodes();
+        match document {
+            Document::Value(Json::List(messages))
+                if messages.iter().all(|value| value.get("messages").is_none()) =>
+            {
+                let episode = trajectory(Object::new(), messages, sink);
+                sink.episode(episode);
+            }
+            document => {
+                for Line { number, value } in document.into_records() {
+                    match value {
+                        Json::Object(mut object) => {
+                            let messages = object.take_list("messages").unwrap_or_default();
+                            let episode = trajectory(object, messages, sink);
+                            sink.episode(episode);
+                        }
+                        _ => sink.lost(format!("Line {number} is no trajectory.")),
+                    }
+                }
+            }
+        }
+        let count = sink.episodes() - before;
+        sink.understood(format!("mini-swe-agent: {count} trajectories."));
+    }
+}
+
+fn trajectory(mut rest: Object, messages: Vec<Json>, sink: &mut Sink<'_>) -> Episode {
+    let format = rest.take_text("trajectory_format");
+    sink.set_version(
+        format
+            .as_deref()
+            .and_then(|format| format.strip_prefix("mini-swe-agent-"))
+            .map(Text::from),
+    );
+    let info = rest.take_object("info").unwrap_or_default();
+    let instance = rest.take_id("instance_id");
+    let whole = Json::Object(info);
+    let stats = whole.get("model_stats");
+    let stat = |key| stats.and_then(|stats| stats.get(key)?.as_f64());
+    let status = text_at(&whole, &["exit_status"]);
+    let mut episode = Episode {
+        id: instance.clone().unwrap_or_default(),
+        task: instance.map(|id| TaskReference {
+            dataset: "swe".into(),
+            id,
+        }),
+        policy: Some("mini-swe-agent".into()),
+        model: text_at(&whole, &["config", "model", "model_name"]),
+        rewards: Rewards::Unknown,
+        ..Episode::default()
+    };
+    let mut transcript = Transcript::default();
+    let mut exit = None;
+    for message in messages {
+        match message.get("role").and_then(Json::as_text) {
+            Some(role) if &**role == "exit" => exit = Some(message),
+            _ => read_message(message, &mut transcript),
+        }
+    }
+    let status = status.or_else(|| text_at(exit.as_ref()?, &["extra", "exit_status"]));
+    episode.ending = ending(status.as_deref());
+    episode.outcome = status;
+    transcript.finish(&mut episode);
+    let spent = episode.usage();
+    let total = Usage {
+        cost: stat("instance_cost").or(spent.cost),
+        ..spent
+    };
+    episode.total_usage = (!total.is_empty()).then_some(total);
+    if let Json::Object(info) = whole {
+        episode.metadata = info;
+    }
+    if let Some(exit) = exit {
+        rest.insert("exit", exit);
+    }
+    keep_rest(&mut episode, rest, sink);
+    episode
+}
+
+fn ending(status: Option<&str>) -> Ending {
+    match status {
+        None | Some("") => Ending::Open,
+        Some("Submitted" | "submitted") => Ending::Done,
+        Some(status)
+            if status.contains("Limit")
+                || status.contains("Exceeded")
+                || status.contains("Timeout") =>
+        {
+            Ending::Truncated {
+                reason: format!("It was cut off: {status}.").into(),
+            }
+        }
+        Some(status) => Ending::Crashed {
+            message: format!("The run ended with {status}.").into(),
+        },
+    }
+}
+
+fn read_message(message: Json, transcript: &mut Transcript) {
+    let Json::Object(mut message) = message else {
+        return chat::read(&message)
+            .into_iter()
+            .for_each(|said| transcript.push(said));
+    };
+    let mut extra = message.take_object("extra").unwrap_or_default();
+    let role = message.get("role").and_then(Json::as_text).cloned();
+    // An answer of OpenAI's Responses has no role.
+    let object = message.get("object").and_then(Json::as_text);
+    let is_response = object.is_some_and(|object| &**object == "response");
+    if role.as_deref() == Some("assistant") || is_response {
+        let details = details(&mut extra);
+        if !is_response
+            && message
+                .get("tool_calls")
+                .and_then(Json::as_list)
+                .is_none_or(<[Json]>::is_empty)
+            && let Some(actions) = extra.take_list("actions")
+        {
+            message.insert("tool_calls", actions.iter().map(action).collect::<Vec<_>>());
+        }
+        for mut said in chat::read(&message.into()) {
+            let reasoning = said.details.reasoning.take();
+            said.details = details.clone();
+            said.details.reasoning = reasoning.or(said.details.reasoning);
+            said.extras = std::mem::take(&mut extra);
+            transcript.push(said);
+        }
+        return;
+    }
+    let failed = extra
+        .get("exception_info")
+        .and_then(Json::as_text)
+        .filter(|text| !text.is_empty())
+        .cloned();
+    let answers = extra.contains_key("returncode") || extra.contains_key("raw_output");
+    if answers && role.as_deref() == Some("user") && transcript.expects_answer() {
+        message.insert("role", "tool");
+    }
+    if !extra.is_empty() {
+        message.insert("extra", extra);
+    }
+    for mut said in chat::read(&message.into()) {
+        if let Some(message) = &failed {
+            said.details.errors.push(StepError {
+                call: None,
+                message: message.clone(),
+            });
+        }
+        transcript.push(said);
+    }
+}
+
+/// An action as a call.
+fn action(action: &Json) -> Json {
+    let command = match action {
+        Json::Text(command) => Json::from(command.clone()),
+        action => action
+            .get("command")
+            .cloned()
+            .unwrap_or_else(|| action.clone()),
+    };
+    object!({
+        "id": (text_at(action, &["tool_call_id"]).unwrap_or_default()),
+        "name": "bash",
+        "arguments": { "command": command }
+    })
+    .into()
+}
+
+/// What the answer of the model says beside its text.
+fn details(extra: &mut Object) -> StepDetails {
+    let cost = extra.take_number("cost");
+    let started = extra.take_time("timestamp");
+    let response = extra.get("response");
+    let usage = response.and_then(|response| chat::usage(response.get("usage")?));
+    let message =
+        response.and_then(|response| response.get("choices")?.as_list()?.first()?.get("message"));
+    StepDetails {
+        reasoning: message.and_then(|message| text_at(message, &["reasoning_content"])),
+        model: response.and_then(|response| text_at(response, &["model"])),
+        usage: match (usage, cost) {
+            (None, None) => None,
+            (usage, cost) => {
+                let usage = usage.unwrap_or_default();
+                Some(Usage {
+                    cost: cost.or(usage.cost),
+                    ..usage
+                })
+            }
+        },
+        started,
+        errors: Vec::new(),
+    }
+}

@@ -1,0 +1,175 @@
+//! Traces of OpenTelemetry whose spans say what models and tools did (the conventions for generative AI): one export,
+//! or one a line, of the protocol or of an SDK.
+//!
+//! `spans`: what a span is. `conversation`: the spans of an agent to an episode.
+//!
+//! An agent (`invoke_agent`) is an episode with the model's turns below it; turns without one are the
+//! episode of their trace.
+
+mod conversation;
+mod spans;
+
+use std::collections::{BTreeMap, HashMap};
+
+use volary_core::json::{Json, Text};
+
+use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
+use crate::episode::{Link, Relation};
+use spans::{Span, holds_spans, spans};
+
+const OPERATION: &str = "gen_ai.operation.name";
+/// An agent within an agent, and so on; more is a circle.
+const DEEPEST: usize = 100;
+
+pub(super) struct OpenTelemetry;
+
+impl Reader for OpenTelemetry {
+    fn id(&self) -> &'static str {
+        "open-telemetry"
+    }
+
+    fn name(&self) -> &'static str {
+        "OpenTelemetry traces of models and tools (JSON, or one a line)"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        match document.samples().any(holds_spans) {
+            true => Confidence::Likely,
+            false => Confidence::No,
+        }
+    }
+
+    fn grouping(&self, _document: &Document) -> Grouping {
+        Grouping::Whole
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let mut all = Vec::new();
+        for Line { number, value } in document.into_records() {
+            match holds_spans(&value) {
+                true => all.extend(spans(&value)),
+                false => sink.lost(format!("Line {number} holds no spans.")),
+            }
+        }
+        let count = all.len();
+        for (root, spans, parent) in agents(all) {
+            let mut episode = conversation::episode(&root, spans);
+            if let Some(parent) = parent {
+                episode.links.push(Link {
+                    relation: Relation::Parent,
+                    episode: parent,
+                    step: None,
+                });
+            }
+            sink.episode(episode);
+        }
+        match sink.episodes() {
+            0 => sink.lost(format!(
+                "None of the {count} spans says what a model or a tool did (gen_ai attributes)."
+            )),
+            episodes => sink.understood(format!(
+                "OpenTelemetry: {episodes} agents or traces, of {count} spans."
+            )),
+        }
+    }
+}
+
+/// An agent: the span that it is, or the first of its trace; the spans that are its own; and the id of the
+/// agent that invoked it.
+type Agent = (Span, Vec<Span>, Option<Text>);
+
+fn agents(all: Vec<Span>) -> Vec<Agent> {
+    let places: HashMap<(Text, Text), usize> = all
+        .iter()
+        .enumerate()
+        .map(|(place, span)| ((span.trace.clone(), span.id.clone()), place))
+        .collect();
+    let above = |span: &Span| {
+        let key = (span.trace.clone(), span.parent.clone()?);
+        places.get(&key).copied()
+    };
+    let is_agent = |place: usize| kind(&all[place]) == Kind::Agent;
+    let agent_above = |span: &Span| {
+        let mut at = above(span);
+        for _ in 0..DEEPEST {
+            match at {
+                Some(place) if is_agent(place) => return Some(place),
+                Some(place) => at = above(&all[place]),
+                None => return None,
+            }
+        }
+        None
+    };
+    // By the place of the agent, or, without one, of the first span of the trace.
+    let mut first: HashMap<Text, usize> = HashMap::new();
+    for (place, span) in all.iter().enumerate() {
+        first.entry(span.trace.clone()).or_insert(place);
+    }
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for (place, span) in all.iter().enumerate() {
+        if matches!(kind(span), Kind::Turn | Kind::Tool) {
+            let agent = agent_above(span).or_else(|| first.get(&span.trace).copied());
+            groups
+                .entry(agent.unwrap_or(place))
+                .or_default()
+                .push(place);
+        } else if is_agent(place) && span.value("gen_ai.output.messages").is_some() {
+            // One that says itself what was said, if nothing below it does.
+            groups.entry(place).or_default();
+        }
+    }
+    let id = |place: usize| match is_agent(place) {
+        true => format!("{}/{}", all[place].trace, all[place].id).into(),
+        false => all[place].trace.clone(),
+    };
+    groups
+        .iter()
+        .map(|(agent, spans)| {
+            let mut root = all[*agent].clone();
+            let parent = match is_agent(*agent) {
+                true => agent_above(&root)
+                    .filter(|place| groups.contains_key(place))
+                    .map(id),
+                false => None,
+            };
+            root.id = id(*agent);
+            let spans = match spans.as_slice() {
+                [] => vec![all[*agent].clone()],
+                spans => spans.iter().map(|place| all[*place].clone()).collect(),
+            };
+            (root, spans, parent)
+        })
+        .collect()
+}
+
+/// What a span is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A model was asked.
+    Turn,
+    /// A tool was run.
+    Tool,
+    /// An agent was set to work.
+    Agent,
+    /// Neither.
+    Other,
+}
+
+fn kind(span: &Span) -> Kind {
+    let operation = span.text(&[OPERATION]);
+    match operation.as_deref() {
+        Some("chat" | "generate_content" | "text_completion") => Kind::Turn,
+        Some("execute_tool") => Kind::Tool,
+        Some("invoke_agent" | "create_agent" | "invoke_workflow") => Kind::Agent,
+        Some(_) => Kind::Other,
+        // Before there were names for operations.
+        None => match span
+            .attributes
+            .get("gen_ai.request.model")
+            .map(Json::is_null)
+        {
+            Some(false) => Kind::Turn,
+            _ => Kind::Other,
+        },
+    }
+}

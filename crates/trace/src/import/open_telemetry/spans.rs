@@ -1,0 +1,164 @@
+//! Spans as the protocol writes them (`resourceSpans`), and as the SDKs print them.
+
+use volary_core::json::{Json, Object, Text, integer_from_text};
+
+use crate::import::members::{Members, at, id, moment, unpacked};
+
+/// A span.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Span {
+    pub trace: Text,
+    pub id: Text,
+    pub parent: Option<Text>,
+    pub name: Text,
+    /// Seconds since 1970.
+    pub start: Option<f64>,
+    pub end: Option<f64>,
+    pub attributes: Object,
+    /// What was noted while it ran: the names and attributes of its events.
+    pub events: Vec<(Text, Object)>,
+    /// Why it failed, if it did.
+    pub failure: Option<Text>,
+    /// The service that it ran in.
+    pub service: Option<Text>,
+}
+
+/// Whether a value holds spans.
+pub(super) fn holds_spans(value: &Json) -> bool {
+    value
+        .get("resourceSpans")
+        .is_some_and(|spans| spans.as_list().is_some())
+        || value.get("attributes").is_some() && trace_of(value).is_some()
+}
+
+/// The spans of a value.
+pub(super) fn spans(value: &Json) -> Vec<Span> {
+    let Some(resources) = value.get("resourceSpans").and_then(Json::as_list) else {
+        return Span::read(value, None).into_iter().collect();
+    };
+    let list = |value: &Json, keys: [&str; 2]| -> Vec<Json> {
+        let found = keys.iter().find_map(|key| value.get(key)?.as_list());
+        found.unwrap_or_default().to_vec()
+    };
+    let mut all = Vec::new();
+    for resource in resources {
+        let service = resource.get("resource").and_then(service);
+        for scope in list(resource, ["scopeSpans", "instrumentationLibrarySpans"]) {
+            let spans = list(&scope, ["spans", "spans"]);
+            all.extend(
+                spans
+                    .iter()
+                    .filter_map(|span| Span::read(span, service.as_ref())),
+            );
+        }
+    }
+    all
+}
+
+impl Span {
+    fn read(value: &Json, service_around: Option<&Text>) -> Option<Span> {
+        let first = |paths: &[&[&str]]| paths.iter().find_map(|path| id(at(value, path)?));
+        let time = |keys: [&str; 3]| keys.iter().find_map(|key| moment(value.get(key)?));
+        let events = value
+            .get("events")
+            .and_then(Json::as_list)
+            .unwrap_or_default();
+        let event = |event: &Json| Some((id(event.get("name")?)?, attributes(event)));
+        Some(Span {
+            trace: trace_of(value)?,
+            id: first(&[&["spanId"], &["span_id"], &["context", "span_id"]])?,
+            parent: first(&[&["parentSpanId"], &["parent_span_id"], &["parent_id"]])
+                .filter(|parent| !parent.is_empty()),
+            name: first(&[&["name"]]).unwrap_or_default(),
+            start: time(["startTimeUnixNano", "start_time_unix_nano", "start_time"]),
+            end: time(["endTimeUnixNano", "end_time_unix_nano", "end_time"]),
+            attributes: attributes(value),
+            events: events.iter().filter_map(event).collect(),
+            failure: failure(value.get("status")),
+            service: value
+                .get("resource")
+                .and_then(service)
+                .or_else(|| service_around.cloned()),
+        })
+    }
+
+    /// A text among the attributes, under the first of these names that is there.
+    pub fn text(&self, names: &[&str]) -> Option<Text> {
+        names.iter().find_map(|name| id(self.attributes.get(name)?))
+    }
+
+    /// What an attribute holds, in the span or in one of its events; JSON texts are taken for what they say.
+    pub fn value(&self, name: &str) -> Option<Json> {
+        let events = self.events.iter().map(|(_, attributes)| attributes);
+        let found = std::iter::once(&self.attributes).chain(events);
+        found
+            .filter_map(|attributes| attributes.get(name))
+            .next()
+            .cloned()
+            .map(unpacked)
+    }
+}
+
+fn trace_of(value: &Json) -> Option<Text> {
+    let paths: [&[&str]; 3] = [&["traceId"], &["trace_id"], &["context", "trace_id"]];
+    paths.iter().find_map(|path| id(at(value, path)?))
+}
+
+fn service(resource: &Json) -> Option<Text> {
+    attributes(resource).take_text("service.name")
+}
+
+fn failure(status: Option<&Json>) -> Option<Text> {
+    let status = status?;
+    let code = ["code", "status_code"].into_iter();
+    let code = code.filter_map(|key| id(status.get(key)?)).next()?;
+    let is_failure = &*code == "2" || code.ends_with("ERROR");
+    let words = ["message", "description"].into_iter();
+    let words = words.filter_map(|key| id(status.get(key)?)).next();
+    is_failure.then(|| words.unwrap_or_else(|| "It failed.".into()))
+}
+
+/// The attributes of something: an object as it is; pairs, as the protocol has them, as an object.
+fn attributes(value: &Json) -> Object {
+    match value.get("attributes") {
+        Some(Json::Object(object)) => object.clone(),
+        Some(Json::List(pairs)) => object_of(pairs),
+        _ => Object::new(),
+    }
+}
+
+fn object_of(pairs: &[Json]) -> Object {
+    let mut object = Object::new();
+    for pair in pairs {
+        if let Some(key) = pair.get("key").and_then(Json::as_text) {
+            let value = pair.get("value").unwrap_or(&Json::Null);
+            object.insert(key.to_string(), plain(value));
+        }
+    }
+    object
+}
+
+/// A value of the protocol, which says its kind, as a plain one.
+fn plain(value: &Json) -> Json {
+    let Some((kind, inner)) = value.as_object().and_then(|object| object.iter().next()) else {
+        return value.clone();
+    };
+    let list = || {
+        inner
+            .get("values")
+            .and_then(Json::as_list)
+            .unwrap_or_default()
+    };
+    match (kind.as_ref(), inner) {
+        // Integers of 64 bits are texts there.
+        ("intValue", Json::Text(text)) => {
+            integer_from_text(text).map_or_else(|| inner.clone(), Json::Integer)
+        }
+        ("stringValue" | "intValue" | "doubleValue" | "boolValue" | "bytesValue", _) => {
+            inner.clone()
+        }
+        ("arrayValue", _) => Json::List(list().iter().map(plain).collect()),
+        ("kvlistValue", _) => object_of(list()).into(),
+        _ => value.clone(),
+    }
+}

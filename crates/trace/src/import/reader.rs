@@ -1,0 +1,236 @@
+//! What a reader of a format is, what it is given, and where it puts what it finds.
+//!
+//! A format comes in one of two ways. *Documents*: one file holds all, as one JSON value or as one value
+//! a line; the reader says how sure it is that a document is its own ([`Reader::recognise`]), the
+//! surest one reads it ([`Reader::read`]). *Folders*: several files belong together; the reader takes
+//! them before documents are looked at ([`Reader::gather`]).
+
+use std::collections::HashMap;
+
+use volary_core::json::{Json, Text};
+
+use super::files::Files;
+use super::{ImportOutcome, Note, NoteLevel};
+use crate::episode::{Episode, Source};
+
+/// How sure a reader is that a document is its own. By what the document holds, never by its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Confidence {
+    /// It is not.
+    #[default]
+    No,
+    /// It has the members, but other formats have such too.
+    Possible,
+    /// It has members that hardly any other format has together.
+    Likely,
+    /// It says so itself.
+    Certain,
+}
+
+/// Which lines of a file belong together.
+#[derive(Clone, Copy)]
+pub(crate) enum Grouping {
+    /// Each line is an episode, or several.
+    EachLine,
+    /// An episode begins with a line of which this is true.
+    StartedBy(fn(&Json) -> bool),
+    /// Only all lines together say what they are.
+    Whole,
+}
+
+/// A format that can be read.
+pub(crate) trait Reader: Sync {
+    /// Its short name, kept as [`Source::format`].
+    fn id(&self) -> &'static str;
+
+    /// What it is called and how it comes, for people.
+    fn name(&self) -> &'static str;
+
+    /// Takes the files that only together are something, and reads them.
+    fn gather(&self, _files: &mut Files<'_>, _outcome: &mut ImportOutcome) {}
+
+    /// How sure it is that a document is its own. Looks at a few members only: it is asked about every
+    /// document.
+    fn recognise(&self, _document: &Document) -> Confidence {
+        Confidence::No
+    }
+
+    /// Which lines of a document that it recognised belong together; the document may be the first lines alone.
+    fn grouping(&self, _document: &Document) -> Grouping {
+        Grouping::EachLine
+    }
+
+    /// Reads a document that it recognised.
+    fn read(&self, _document: Document, _sink: &mut Sink<'_>) {}
+}
+
+/// What one file holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Document {
+    /// One JSON value.
+    Value(Json),
+    /// One JSON value a line; more than one.
+    Lines(Vec<Line>),
+}
+
+/// A line of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Line {
+    /// Its number in the file, from 1.
+    pub number: usize,
+    /// What it says.
+    pub value: Json,
+}
+
+impl Document {
+    /// The value, or that of the first line: what tells most formats.
+    pub fn head(&self) -> &Json {
+        const NOTHING: &Json = &Json::Null;
+        match self {
+            Document::Value(value) => value,
+            Document::Lines(lines) => lines.first().map_or(NOTHING, |line| &line.value),
+        }
+    }
+
+    /// The first few values: of lines, or of the list that the value is, or the value itself.
+    pub fn samples(&self) -> impl Iterator<Item = &Json> {
+        const MOST: usize = 8;
+        let (lines, values) = match self {
+            Document::Lines(lines) => (lines.as_slice(), [].as_slice()),
+            Document::Value(Json::List(list)) => ([].as_slice(), list.as_slice()),
+            Document::Value(value) => ([].as_slice(), std::slice::from_ref(value)),
+        };
+        let lines = lines.iter().map(|line| &line.value);
+        lines.chain(values).take(MOST)
+    }
+
+    /// All values: those of the lines, or the elements of the list that the value is, or the value
+    /// itself as the only one. With the number of the line or element, from 1.
+    pub fn into_records(self) -> Vec<Line> {
+        match self {
+            Document::Lines(lines) => lines,
+            Document::Value(Json::List(list)) => {
+                let numbered = list.into_iter().enumerate();
+                let line = |(index, value)| Line {
+                    number: index + 1,
+                    value,
+                };
+                numbered.map(line).collect()
+            }
+            Document::Value(value) => vec![Line { number: 1, value }],
+        }
+    }
+}
+
+/// Where a reader puts what it finds in a document. What is said several times in the same words is
+/// said once, with a count.
+pub(crate) struct Sink<'a> {
+    outcome: &'a mut ImportOutcome,
+    format: &'static str,
+    version: Option<Text>,
+    file: Text,
+    /// How often each note was made, by its place.
+    counts: HashMap<(NoteLevel, Text), (usize, usize)>,
+    episodes: usize,
+}
+
+impl<'a> Sink<'a> {
+    pub fn new(outcome: &'a mut ImportOutcome, format: &'static str, file: &str) -> Self {
+        Sink {
+            outcome,
+            format,
+            version: None,
+            file: file.into(),
+            counts: HashMap::new(),
+            episodes: 0,
+        }
+    }
+
+    /// The name of the file without folders and endings: what an episode is called that has no name. Numbers with
+    /// points ("gpt-4.1") are no endings.
+    pub fn stem(&self) -> Text {
+        const LONGEST: usize = 6;
+        let name = self.file.rsplit(['/', '\\']).next().unwrap_or_default();
+        let mut stem = name;
+        while let Some((before, ending)) = stem.rsplit_once('.')
+            && !before.is_empty()
+            && ending.len() <= LONGEST
+            && ending.bytes().all(|byte| byte.is_ascii_alphabetic())
+        {
+            stem = before;
+        }
+        stem.into()
+    }
+
+    /// The version of the format, for the source of the episodes that follow.
+    pub fn set_version(&mut self, version: Option<Text>) {
+        self.version = version;
+    }
+
+    /// How many episodes were put here.
+    pub fn episodes(&self) -> usize {
+        self.episodes
+    }
+
+    /// Adds an episode. Its source is filled in; without an id or name it gets that of the file.
+    pub fn episode(&mut self, mut episode: Episode) {
+        episode.source.get_or_insert_with(|| Source {
+            format: self.format.into(),
+            version: self.version.clone(),
+            file: self.file.clone(),
+        });
+        if episode.id.is_empty() {
+            episode.id = self.stem();
+        }
+        if episode.name.is_empty() {
+            episode.name = episode.id.clone();
+        }
+        self.episodes += 1;
+        self.outcome.episodes.push(episode);
+    }
+
+    /// Adds an episode of our own, as it is.
+    pub fn own_episode(&mut self, episode: Episode) {
+        self.episodes += 1;
+        self.outcome.episodes.push(episode);
+    }
+
+    /// Says what was understood.
+    pub fn understood(&mut self, text: impl Into<Text>) {
+        self.note(NoteLevel::Read, text.into());
+    }
+
+    /// Says what was not understood but is kept.
+    pub fn kept(&mut self, text: impl Into<Text>) {
+        self.note(NoteLevel::KeptRaw, text.into());
+    }
+
+    /// Says what could not be read, or is missing.
+    pub fn lost(&mut self, text: impl Into<Text>) {
+        self.note(NoteLevel::Unreadable, text.into());
+    }
+
+    fn note(&mut self, level: NoteLevel, text: Text) {
+        /// So many different ones of a file; the rest is counted.
+        const MOST: usize = 100;
+        const MORE: &str = "There is more of this kind, which is not listed.";
+        let full = self.counts.len() >= MOST && !self.counts.contains_key(&(level, text.clone()));
+        let text = if full { MORE.into() } else { text };
+        let notes = &mut self.outcome.notes;
+        let entry = self.counts.entry((level, text.clone()));
+        let (place, count) = entry.or_insert_with(|| {
+            notes.push(Note {
+                level,
+                file: self.file.clone(),
+                text: text.clone(),
+            });
+            (notes.len() - 1, 0)
+        });
+        *count += 1;
+        if *count > 1
+            && let Some(note) = notes.get_mut(*place)
+        {
+            note.text = format!("{text} ({count} times)").into();
+        }
+    }
+}

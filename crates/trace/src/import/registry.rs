@@ -1,0 +1,89 @@
+//! The readers of all formats, and who reads what.
+
+use super::files::{FileError, Files};
+use super::reader::{Confidence, Document, Reader, Sink};
+use super::{ImportOutcome, NoteLevel};
+use super::{
+    atif, chat_file, claude_code, inspect, ldp, mini_swe_agent, native, open_telemetry, openhands,
+    renderer, slime, swe_agent, tau_bench, tau2, verifiers,
+};
+
+/// All readers. Where two are equally sure, the first one reads; folders are gathered in this order.
+pub(super) const READERS: &[&dyn Reader] = &[
+    &native::Native,
+    &inspect::Inspect,
+    &atif::Atif,
+    &ldp::Ldp,
+    &claude_code::ClaudeCode,
+    &renderer::Renderer,
+    &tau2::Tau2,
+    &tau_bench::TauBench,
+    &verifiers::Traces,
+    &verifiers::Rollouts,
+    &swe_agent::SweAgent,
+    &mini_swe_agent::MiniSweAgent,
+    &openhands::OpenHands,
+    &slime::Slime,
+    &open_telemetry::OpenTelemetry,
+    &chat_file::ChatFile,
+];
+
+/// Reads all files that can be read.
+pub(super) fn read_all(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
+    for reader in READERS {
+        reader.gather(files, outcome);
+    }
+    for index in files.open() {
+        let name = files.name(index).to_owned();
+        let read = match files.read_document(index) {
+            Ok(read) => read,
+            Err(error @ FileError::Archive { .. }) => {
+                files.take(index);
+                outcome.refuse(&name, &error);
+                continue;
+            }
+            Err(FileError::NotText | FileError::NotJson { .. }) => continue,
+        };
+        let Some(reader) = reader_of(&read.document) else {
+            continue;
+        };
+        files.take(index);
+        for remark in read.remarks {
+            outcome.note(NoteLevel::Read, &name, remark);
+        }
+        for loss in read.losses {
+            outcome.note(NoteLevel::Unreadable, &name, loss);
+        }
+        read_with(reader, read.document, &name, outcome);
+    }
+}
+
+/// The reader that is surest.
+pub(super) fn reader_of(document: &Document) -> Option<&'static dyn Reader> {
+    let mut best = (Confidence::No, None);
+    for reader in READERS {
+        let confidence = reader.recognise(document);
+        if confidence > best.0 {
+            best = (confidence, Some(*reader));
+        }
+    }
+    best.1
+}
+
+/// The reader of a format.
+pub(super) fn reader(id: &str) -> Option<&'static dyn Reader> {
+    READERS.iter().find(|reader| reader.id() == id).copied()
+}
+
+fn read_with(reader: &dyn Reader, document: Document, name: &str, outcome: &mut ImportOutcome) {
+    let before = outcome.notes.len();
+    let mut sink = Sink::new(outcome, reader.id(), name);
+    reader.read(document, &mut sink);
+    if sink.episodes() == 0 && outcome.notes.len() == before {
+        let text = format!(
+            "This looks like {}, but there is no episode in it.",
+            reader.name()
+        );
+        outcome.note(NoteLevel::Unreadable, name, text);
+    }
+}

@@ -1,0 +1,187 @@
+//! What slime writes: an InteractionResult `{prompt, reward, messages, info, response, loss_mask, tokens, status}`, or
+//! a Sample `{prompt, response, reward, status, …}` without messages.
+//!
+//! Messages are flat; the calls stand as markup in the assistant's text. They are read as calls, the text before
+//! them as what is said, and the whole text is kept beside it.
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::message::Body;
+use volary_core::{AnyMessage, Message, Role, ToolCall, ToolRequestMessage, object};
+
+use super::chat;
+use super::members::{Members, keep_rest};
+use super::reader::{Confidence, Document, Line, Reader, Sink};
+use super::transcript::{Said, Transcript};
+use crate::episode::{Ending, Episode, Rewards, TaskReference};
+
+const OPEN: &str = "<tool_call>";
+const CLOSE: &str = "</tool_call>";
+
+pub(super) struct Slime;
+
+impl Reader for Slime {
+    fn id(&self) -> &'static str {
+        "slime"
+    }
+
+    fn name(&self) -> &'static str {
+        "slime interactions or samples (JSON, or one a line)"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        let confidence = |value: &Json| {
+            let has = |key| value.get(key).is_some();
+            match has("loss_mask") || has("response_length") {
+                true if has("response") && (has("tokens") || has("messages") || has("status")) => {
+                    Confidence::Likely
+                }
+                _ => Confidence::No,
+            }
+        };
+        document.samples().map(confidence).max().unwrap_or_default()
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let before = sink.episodes();
+        for Line { number, value } in document.into_records() {
+            match value {
+                Json::Object(object) => {
+                    let episode = interaction(object, number, sink);
+                    sink.episode(episode);
+                }
+                _ => sink.lost(format!("Line {number} is no interaction.")),
+            }
+        }
+        let count = sink.episodes() - before;
+        sink.understood(format!("slime: {count} episodes."));
+    }
+}
+
+fn interaction(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
+    let index = rest.take_id("index");
+    let status = rest.take_text("status");
+    let label: Text = index.clone().unwrap_or_else(|| number.to_string().into());
+    let mut episode = Episode {
+        id: format!("{}-{number}", sink.stem()).into(),
+        name: format!("Sample {label}").into(),
+        task: index.map(|id| TaskReference {
+            dataset: "slime".into(),
+            id,
+        }),
+        rewards: rest
+            .take_reward("reward")
+            .map_or(Rewards::Unknown, Rewards::Whole),
+        ending: ending(status.as_deref()),
+        outcome: status,
+        ..Episode::default()
+    };
+    let mut transcript = Transcript::default();
+    match rest.take_list("messages") {
+        Some(messages) => {
+            chat::read_all(messages).for_each(|said| transcript.push(with_calls(said)));
+        }
+        None => {
+            let prompt = rest.get("prompt").cloned().unwrap_or_default();
+            match prompt {
+                Json::List(messages) => messages
+                    .iter()
+                    .flat_map(chat::read)
+                    .for_each(|said| transcript.observe(said)),
+                Json::Null => {}
+                other => transcript.observe(
+                    Message {
+                        role: Role::User,
+                        body: chat::body(other),
+                    }
+                    .into(),
+                ),
+            }
+            let response = rest.take_text("response").unwrap_or_default();
+            transcript.push(with_calls(Message::new(Role::Assistant, response).into()));
+        }
+    }
+    transcript.finish(&mut episode);
+    for key in ["info", "metadata"] {
+        if let Some(object) = rest.take_object(key) {
+            episode.metadata.extend(object);
+        }
+    }
+    keep_rest(&mut episode, rest, sink);
+    episode
+}
+
+fn ending(status: Option<&str>) -> Ending {
+    // Written as the enumeration has it, by some.
+    let status = status.map(|status| status.rsplit('.').next().unwrap_or(status));
+    match status.map(str::to_lowercase).as_deref() {
+        Some("completed") => Ending::Done,
+        Some("truncated") => Ending::Truncated {
+            reason: "The limit of steps or tokens was reached.".into(),
+        },
+        Some(status @ ("aborted" | "failed")) => Ending::Crashed {
+            message: format!("The rollout was {status}.").into(),
+        },
+        _ => Ending::Open,
+    }
+}
+
+/// Reads the calls in an assistant's text. What cannot be read stays text.
+fn with_calls(mut said: Said) -> Said {
+    let AnyMessage::Plain(Message {
+        role: Role::Assistant,
+        body,
+    }) = &said.message
+    else {
+        return said;
+    };
+    let Some(text) = body.content.clone().filter(|_| !body.content_is_json_str) else {
+        return said;
+    };
+    let (before, calls) = calls(&text);
+    if calls.is_empty() {
+        return said;
+    }
+    let spoken = before.trim();
+    let body = Body {
+        content: (!spoken.is_empty()).then(|| spoken.into()),
+        info: Some(object!({ "text": text })),
+        ..Body::default()
+    };
+    said.message = ToolRequestMessage {
+        body,
+        tool_calls: calls,
+    }
+    .into();
+    said
+}
+
+/// What stands before the first call, and the calls.
+fn calls(text: &str) -> (&str, Vec<ToolCall>) {
+    let (before, mut rest) = match text.find(OPEN) {
+        Some(place) => text.split_at(place),
+        None => return (text, Vec::new()),
+    };
+    let mut calls = Vec::new();
+    while let Some(start) = rest.find(OPEN) {
+        let inside = &rest[start + OPEN.len()..];
+        let (inside, after) = inside.split_once(CLOSE).unwrap_or((inside, ""));
+        match Json::parse(inside.trim()) {
+            Ok(Json::List(several)) => calls.extend(
+                several
+                    .iter()
+                    .filter(|value| is_call(value))
+                    .map(chat::call),
+            ),
+            Ok(value) if is_call(&value) => calls.push(chat::call(&value)),
+            _ => {}
+        }
+        rest = after;
+    }
+    (before, calls)
+}
+
+fn is_call(value: &Json) -> bool {
+    value
+        .get("name")
+        .is_some_and(|name| name.as_text().is_some())
+}

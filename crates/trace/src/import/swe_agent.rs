@@ -1,0 +1,293 @@
+//! Trajectories of SWE-agent, `.traj`: `{trajectory: [{action, observation, response, thought, state, …}], history,
+//! info}`. The state after each step becomes a frame; older files have it as JSON text.
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::message::Body;
+use volary_core::{
+    Frame, Message, Role, ToolCall, ToolRequestMessage, ToolResponseMessage, object,
+};
+
+use super::chat;
+use super::members::{self, Members, keep_rest, text_at};
+use super::reader::{Confidence, Document, Line, Reader, Sink};
+use super::transcript::{Said, Transcript};
+use crate::episode::{Ending, Episode, Rewards, TaskReference, Usage};
+
+/// How far ahead in the history an action is looked for: what failed and was asked again stands between.
+const AHEAD: usize = 64;
+
+/// What the model was sent at a step.
+const QUERIES: [&str; 2] = ["query", "messages"];
+
+/// The tool that runs an action where the file names none.
+const SHELL: &str = "bash";
+
+pub(super) struct SweAgent;
+
+impl Reader for SweAgent {
+    fn id(&self) -> &'static str {
+        "swe-agent"
+    }
+
+    fn name(&self) -> &'static str {
+        "SWE-agent trajectory (.traj)"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        match document.samples().any(is_trajectory) {
+            true => Confidence::Likely,
+            false => Confidence::No,
+        }
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let before = sink.episodes();
+        for Line { number, value } in document.into_records() {
+            match value {
+                Json::Object(object) if object.contains_key("trajectory") => {
+                    let episode = trajectory(object, sink);
+                    sink.episode(episode);
+                }
+                _ => sink.lost(format!("Line {number} is no trajectory.")),
+            }
+        }
+        let count = sink.episodes() - before;
+        sink.understood(format!("SWE-agent: {count} trajectories."));
+    }
+}
+
+fn is_trajectory(value: &Json) -> bool {
+    let steps = value.get("trajectory").and_then(Json::as_list);
+    let is_step = |step: &Json| {
+        step.get("action").is_some()
+            && (step.get("observation").is_some() || step.get("response").is_some())
+    };
+    let has_more = value.get("history").is_some() || value.get("info").is_some();
+    steps.is_some_and(|steps| steps.iter().take(8).all(is_step) && (has_more || !steps.is_empty()))
+}
+
+fn trajectory(mut rest: Object, sink: &mut Sink<'_>) -> Episode {
+    let steps = rest.take_list("trajectory").unwrap_or_default();
+    let history = rest.take_list("history").unwrap_or_default();
+    let info = Json::Object(rest.take_object("info").unwrap_or_default());
+    let config = config(&mut rest);
+    sink.set_version(text_at(&info, &["swe_agent_version"]));
+    let status = text_at(&info, &["exit_status"]);
+    let instance = rest
+        .take_id("instance_id")
+        .or_else(|| text_at(&info, &["instance_id"]))
+        .or_else(|| text_at(&config, &["problem_statement", "id"]));
+    let mut episode = Episode {
+        id: instance.clone().unwrap_or_default(),
+        environment: rest.take_text("environment"),
+        policy: Some("SWE-agent".into()),
+        model: text_at(&config, &["agent", "model", "name"]),
+        task: instance.map(|id| TaskReference {
+            dataset: "swe".into(),
+            id,
+        }),
+        rewards: Rewards::Unknown,
+        ending: ending(status.as_deref()),
+        outcome: status,
+        total_usage: usage(&info),
+        ..Episode::default()
+    };
+    let mut transcript = Transcript::default();
+    let first = steps.first();
+    let first = first.and_then(|step| QUERIES.iter().find_map(|key| step.get(key)?.as_list()));
+    let (given, later) = history.split_at(before_first_action(&history));
+    let asked = match history.is_empty() {
+        true => first.unwrap_or_default(),
+        false => given,
+    };
+    for said in asked.iter().flat_map(chat::read) {
+        transcript.observe(said);
+    }
+    let mut said_later = later.iter();
+    let mut states = Vec::new();
+    for step in steps {
+        let Json::Object(step) = step else {
+            sink.lost("A step of the trajectory is no object.");
+            continue;
+        };
+        let known = step.get("state").filter(|state| !state.is_null());
+        states.push(known.map(state));
+        read_step(step, &mut said_later, &mut transcript);
+    }
+    if transcript.len() == 0 {
+        // Nothing but the messages.
+        later
+            .iter()
+            .flat_map(chat::read)
+            .for_each(|said| transcript.push(said));
+    }
+    transcript.finish(&mut episode);
+    frames(&mut episode, states);
+    if let Json::Object(info) = info {
+        episode.metadata = info;
+    }
+    if let Json::Object(config) = config {
+        episode.raw.insert("replay_config", config);
+    }
+    keep_rest(&mut episode, rest, sink);
+    episode
+}
+
+/// The configuration, which stands as JSON text.
+fn config(rest: &mut Object) -> Json {
+    match rest.take("replay_config") {
+        Some(Json::Text(text)) => Json::parse(&text).unwrap_or(Json::Text(text)),
+        other => other.unwrap_or_default(),
+    }
+}
+
+/// How many messages come before the model acts: system, demonstrations and the task.
+fn before_first_action(history: &[Json]) -> usize {
+    let acts = |message: &Json| {
+        let is_demo = message.get("is_demo").and_then(Json::as_bool) == Some(true);
+        is_assistant(message) && !is_demo
+    };
+    history.iter().position(acts).unwrap_or(history.len())
+}
+
+fn is_assistant(message: &Json) -> bool {
+    text_at(message, &["role"]).is_some_and(|role| &*role == "assistant")
+}
+
+fn read_step<'a>(
+    mut step: Object,
+    said_later: &mut (impl Iterator<Item = &'a Json> + Clone),
+    transcript: &mut Transcript,
+) {
+    let action = step.take_text("action").unwrap_or_default();
+    let thought = step.take_text("thought").filter(|text| !text.is_empty());
+    let observation = step.take("observation").unwrap_or_default();
+    // What the model said at this step, if it says more than the trajectory does: the calls.
+    let same = |message: &&Json| {
+        is_assistant(message) && text_at(message, &["action"]).as_ref() == Some(&action)
+    };
+    let mut ahead = said_later.clone();
+    let message = ahead.by_ref().take(AHEAD).find(same);
+    if message.is_some() {
+        *said_later = ahead;
+    }
+    let calls = message
+        .and_then(|message| message.get("tool_calls")?.as_list())
+        .unwrap_or_default();
+    let mut calls: Vec<ToolCall> = calls.iter().map(chat::call).collect();
+    if calls.is_empty() && !action.trim().is_empty() {
+        let arguments = object!({ "command": (action.clone()) });
+        calls.push(ToolCall::new("", SHELL, arguments));
+    }
+    let has_calls = !calls.is_empty();
+    let content = match thought {
+        Some(thought) => Some(thought),
+        None => step
+            .get("response")
+            .and_then(Json::as_text)
+            .filter(|text| !text.is_empty())
+            .cloned(),
+    };
+    let body = content.map_or_else(Body::default, Body::text);
+    let mut said: Said = match has_calls {
+        true => Said::from(volary_core::AnyMessage::from(ToolRequestMessage {
+            body,
+            tool_calls: calls,
+        })),
+        false => Message {
+            role: Role::Assistant,
+            body,
+        }
+        .into(),
+    };
+    if let Some(message) = message {
+        let read = chat::read(message).pop();
+        said.details.reasoning = read.and_then(|read| read.details.reasoning);
+    }
+    said.seconds = step.take_number("execution_time");
+    // The whole conversation so far, at every step: what is in it stands in the episode.
+    for key in QUERIES {
+        step.remove(key);
+    }
+    step.remove("state");
+    step.retain(|_, value| !value.is_null());
+    said.extras = step;
+    transcript.push(said);
+    let mut body = chat::body(observation);
+    if body.content.is_none() {
+        return;
+    }
+    let answer: Said = match has_calls {
+        true => {
+            body.content.get_or_insert_with(Text::default);
+            let response = ToolResponseMessage {
+                body,
+                name: Text::default(),
+                tool_call_id: Text::default(),
+            };
+            volary_core::AnyMessage::from(response).into()
+        }
+        false => Message {
+            role: Role::User,
+            body,
+        }
+        .into(),
+    };
+    transcript.observe(answer);
+}
+
+/// A state, whichever way it is written.
+fn state(value: &Json) -> Json {
+    match value {
+        Json::Text(text) => Json::parse(text.trim()).unwrap_or_else(|_| value.clone()),
+        value => value.clone(),
+    }
+}
+
+/// A frame after each step, as soon as any step has a state. Of the start nothing is known.
+fn frames(episode: &mut Episode, states: Vec<Option<Json>>) {
+    if states.iter().all(Option::is_none) {
+        return;
+    }
+    episode.frames.push(Frame::default());
+    for state in states {
+        let before = episode.frames.last().cloned().unwrap_or_default();
+        episode.frames.push(match state {
+            Some(state) => Frame::new(state, Json::Null),
+            None => before,
+        });
+    }
+}
+
+fn usage(info: &Json) -> Option<Usage> {
+    let stats = info.get("model_stats")?;
+    let number = |key: &str| {
+        let number = stats.get(key).and_then(members::number);
+        number.filter(|number| *number >= 0.0)
+    };
+    let usage = Usage {
+        input: number("tokens_sent").map(|count| count as u64),
+        output: number("tokens_received").map(|count| count as u64),
+        cost: number("instance_cost"),
+        ..Usage::default()
+    };
+    // Replays count nothing.
+    (stats.get("api_calls").and_then(Json::as_f64) != Some(0.0) && !usage.is_empty())
+        .then_some(usage)
+}
+
+/// Of "submitted (exit_cost)" what was done counts.
+fn ending(status: Option<&str>) -> Ending {
+    match status {
+        None | Some("") => Ending::Open,
+        Some(status) if status.starts_with("submitted") => Ending::Done,
+        Some(status) if status.contains("error") || status.contains("exception") => {
+            Ending::Crashed {
+                message: format!("The run ended with {status}.").into(),
+            }
+        }
+        Some(status) => Ending::Truncated {
+            reason: format!("It was cut off: {status}.").into(),
+        },
+    }
+}

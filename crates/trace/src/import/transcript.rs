@@ -1,0 +1,188 @@
+//! Messages in order to steps: an action begins a step, what follows it is what came of it.
+
+use std::collections::HashSet;
+
+use volary_core::json::{Object, Text};
+use volary_core::{AnyMessage, Message, Role, ToolResponseMessage};
+
+use crate::episode::{Ending, Episode, Outcome, StepDetails, StepRecord, call_id};
+use crate::time;
+
+/// A message, and what the source says of it besides.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Said {
+    /// The message. An answer whose call is not known has an empty id.
+    pub message: AnyMessage,
+    /// What is known of it; of what is no action only time and errors are kept.
+    pub details: StepDetails,
+    /// How long it took, in seconds.
+    pub seconds: Option<f64>,
+    /// What else belongs to the step.
+    pub extras: Object,
+}
+
+impl From<AnyMessage> for Said {
+    fn from(message: AnyMessage) -> Self {
+        Said {
+            message,
+            details: StepDetails::default(),
+            seconds: None,
+            extras: Object::new(),
+        }
+    }
+}
+
+impl From<Message> for Said {
+    fn from(message: Message) -> Self {
+        AnyMessage::Plain(message).into()
+    }
+}
+
+/// Calls before the last so many are not waited for: all of them are looked through at every answer.
+const MOST_UNANSWERED: usize = 4096;
+
+/// Steps in the making.
+///
+/// What always holds: every call has an id; every answer has the id and name of a call, as far as one of the
+/// calls before it fits.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transcript {
+    start: Vec<AnyMessage>,
+    steps: Vec<StepRecord>,
+    /// The calls of the last steps that are not answered, oldest first: id and name.
+    unanswered: Vec<(Text, Text)>,
+}
+
+impl Transcript {
+    /// How many steps there are so far.
+    pub fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// The last step, to add to it.
+    pub fn last_mut(&mut self) -> Option<&mut StepRecord> {
+        self.steps.last_mut()
+    }
+
+    /// Whether a call is not answered yet.
+    pub fn expects_answer(&self) -> bool {
+        !self.unanswered.is_empty()
+    }
+
+    /// The ids of all calls.
+    pub fn calls(&self) -> HashSet<Text> {
+        let steps = self.steps.iter().map(|step| &step.action);
+        let calls = steps.flat_map(|action| match action {
+            AnyMessage::Request(request) => request.tool_calls.as_slice(),
+            _ => &[],
+        });
+        calls.map(|call| call.id.clone()).collect()
+    }
+
+    /// Whether the call of this id is not answered yet.
+    pub fn is_unanswered(&self, id: &str) -> bool {
+        self.unanswered.iter().any(|(known, _)| **known == *id)
+    }
+
+    /// Appends what was said.
+    pub fn push(&mut self, said: Said) {
+        match said.message.role() {
+            Role::Assistant => self.act(said),
+            _ => self.observe(said),
+        }
+    }
+
+    fn act(&mut self, said: Said) {
+        let mut message = said.message;
+        if let AnyMessage::Request(request) = &mut message {
+            for (place, call) in request.tool_calls.iter_mut().enumerate() {
+                if call.id.is_empty() {
+                    call.id = call_id(self.steps.len(), place);
+                }
+                let name = call.function.name.clone();
+                self.unanswered.push((call.id.clone(), name));
+            }
+            let old = self.unanswered.len().saturating_sub(MOST_UNANSWERED);
+            self.unanswered.drain(..old);
+        }
+        self.steps.push(StepRecord {
+            seconds: said.seconds,
+            details: said.details,
+            extras: said.extras,
+            ..StepRecord::new(message, observed())
+        });
+    }
+
+    /// Appends what was given or observed, whoever's words it is.
+    pub fn observe(&mut self, said: Said) {
+        let message = match said.message {
+            AnyMessage::Response(response) => self.link(response),
+            message => message,
+        };
+        let call = match &message {
+            AnyMessage::Response(response) => Some(response.tool_call_id.clone()),
+            _ => None,
+        };
+        let Some(step) = self.steps.last_mut() else {
+            return self.start.push(message);
+        };
+        if let Outcome::Observed { messages, .. } = &mut step.outcome {
+            messages.push(message);
+        }
+        for mut error in said.details.errors {
+            error.call = error.call.or_else(|| call.clone());
+            step.details.errors.push(error);
+        }
+        // What came of an action ends it, unless a person wrote it some time later.
+        if let (Some(start), Some(end)) = (step.details.started, said.details.started)
+            && call.is_some()
+        {
+            let so_far = step.seconds.unwrap_or_default();
+            step.seconds = Some(so_far.max(time::between(start, end)));
+        }
+        step.extras.extend_missing(said.extras);
+    }
+
+    /// Finds the call that is answered: by its id, else by its name, else the oldest.
+    fn link(&mut self, mut response: ToolResponseMessage) -> AnyMessage {
+        let calls = &self.unanswered;
+        let place = match &*response.tool_call_id {
+            "" => calls
+                .iter()
+                .position(|(_, name)| *name == response.name)
+                .or_else(|| (response.name.is_empty() && !calls.is_empty()).then_some(0)),
+            id => calls.iter().rposition(|(known, _)| **known == *id),
+        };
+        if let Some(place) = place {
+            let (id, name) = self.unanswered.remove(place);
+            response.tool_call_id = id;
+            if response.name.is_empty() {
+                response.name = name;
+            }
+        }
+        AnyMessage::Response(response)
+    }
+
+    /// Puts start and steps into an episode. If it is over, the last step says so.
+    pub fn finish(mut self, episode: &mut Episode) {
+        if let Some(Outcome::Observed {
+            done, truncated, ..
+        }) = self.steps.last_mut().map(|step| &mut step.outcome)
+        {
+            *done = *done || episode.ending == Ending::Done;
+            *truncated = *truncated || matches!(episode.ending, Ending::Truncated { .. });
+        }
+        episode.start = self.start;
+        episode.steps = self.steps;
+    }
+}
+
+/// What came of an action of which nothing is known yet.
+pub(crate) fn observed() -> Outcome {
+    Outcome::Observed {
+        messages: Vec::new(),
+        reward: 0.0,
+        done: false,
+        truncated: false,
+    }
+}

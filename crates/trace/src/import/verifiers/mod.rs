@@ -1,0 +1,243 @@
+//! What verifiers writes: `results.jsonl` (a rollout a line, here) and `traces.jsonl` (`traces`: a tree of
+//! messages a line).
+
+mod traces;
+
+use volary_core::json::{Json, Object, Text};
+
+use super::ImportOutcome;
+use super::chat;
+use super::files::Files;
+use super::members::{Members, keep_rest, number, text_at, unpacked};
+use super::reader::{Confidence, Document, Line, Reader, Sink};
+use super::transcript::Transcript;
+use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
+
+pub(super) use traces::Traces;
+
+/// The format of [`Rollouts`].
+pub(super) const RESULTS: &str = "verifiers-results";
+
+pub(super) struct Rollouts;
+
+impl Reader for Rollouts {
+    fn id(&self) -> &'static str {
+        RESULTS
+    }
+
+    fn name(&self) -> &'static str {
+        "verifiers results.jsonl"
+    }
+
+    /// The file beside it says which environment and model it was.
+    fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
+        for index in files.open() {
+            if !files.starts_with_quoted(index, "env_id")
+                || !files.starts_with_quoted(index, "model")
+            {
+                continue;
+            }
+            let name = files.name(index).to_owned();
+            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let Ok(Json::Object(about)) = files.peek_json(index) else {
+                continue;
+            };
+            let beside = files.open().into_iter().find(|other| {
+                let name = files.name(*other);
+                *other != index
+                    && name.rsplit_once('/').map_or("", |(folder, _)| folder) == folder
+                    && files.starts_with_quoted(*other, "completion")
+            });
+            let Some(results) = beside else {
+                continue;
+            };
+            let file = files.name(results).to_owned();
+            if let Ok(read) = files.read_document(results)
+                && self.recognise(&read.document) > Confidence::No
+            {
+                files.take(index);
+                files.take(results);
+                let mut sink = Sink::new(outcome, self.id(), &file);
+                for loss in read.losses {
+                    sink.lost(loss);
+                }
+                read_rollouts(read.document, Some(&about), &mut sink);
+            }
+        }
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        match document.samples().any(is_rollout) {
+            true => Confidence::Likely,
+            false => Confidence::No,
+        }
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        read_rollouts(document, None, sink);
+    }
+}
+
+fn is_rollout(value: &Json) -> bool {
+    let has = |key| value.get(key).is_some();
+    has("prompt") && has("completion") && (has("example_id") || has("reward"))
+}
+
+fn read_rollouts(document: Document, about: Option<&Object>, sink: &mut Sink<'_>) {
+    let mut count = 0;
+    for Line { number, value } in document.into_records() {
+        match value {
+            Json::Object(object) if object.contains_key("completion") => {
+                count += 1;
+                let mut episode = rollout(object, number, sink);
+                if let Some(about) = about {
+                    tell_run(&mut episode, about);
+                }
+                sink.episode(episode);
+            }
+            _ => sink.lost(format!("Line {number} is no rollout.")),
+        }
+    }
+    sink.understood(format!("verifiers results: {count} episodes."));
+}
+
+/// What a `metadata.json` says of the run beside which it lies; `None` if the bytes are none.
+pub(super) fn about_run(bytes: &[u8]) -> Option<Object> {
+    match Json::parse(std::str::from_utf8(bytes).ok()?).ok()? {
+        Json::Object(about) if about.contains_key("env_id") && about.contains_key("model") => {
+            Some(about)
+        }
+        _ => None,
+    }
+}
+
+/// Tells an episode of the run that it belongs to.
+pub(super) fn tell_run(episode: &mut Episode, about: &Object) {
+    let text = |key| about.get(key).and_then(Json::as_text).cloned();
+    episode.environment = text("env_id").or(episode.environment.take());
+    episode.model = text("model").or(episode.model.take());
+    if let (Some(task), Some(environment)) = (&mut episode.task, &episode.environment) {
+        task.dataset = environment.clone();
+    }
+    episode.metadata.insert("run_info", about.clone());
+}
+
+fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
+    let example = rest.take_id("example_id").or_else(|| rest.take_id("id"));
+    let label: Text = example.clone().unwrap_or_else(|| number.to_string().into());
+    let error = rest.take("error");
+    let stopped_by = rest.take_text("stop_condition");
+    let truncated = rest.take_flag("is_truncated") == Some(true);
+    let completed = rest.take_flag("is_completed");
+    let mut episode = Episode {
+        id: format!("{}-{number}", sink.stem()).into(),
+        name: format!("Example {label}").into(),
+        environment: rest.take_text("env_id"),
+        model: rest.take_text("model"),
+        rewards: rest
+            .take_reward("reward")
+            .map_or(Rewards::Unknown, Rewards::Whole),
+        total_usage: rest
+            .take("token_usage")
+            .and_then(|usage| chat::usage(&usage)),
+        seconds: seconds(&mut rest),
+        tools: rest
+            .take_list("tool_defs")
+            .unwrap_or_default()
+            .iter()
+            .filter_map(chat::tool)
+            .collect(),
+        ..Episode::default()
+    };
+    if let Some(id) = example {
+        let dataset = rest.take_text("task").unwrap_or_else(|| "verifiers".into());
+        episode.task = Some(TaskReference { dataset, id });
+    }
+    episode.ending = match (&error, truncated, completed, &stopped_by) {
+        (Some(error), ..) => Ending::Crashed {
+            message: error_text(error),
+        },
+        (None, true, ..) => {
+            let reason = stopped_by.as_deref().unwrap_or("a limit");
+            Ending::Truncated {
+                reason: format!("It was cut off by {reason}.").into(),
+            }
+        }
+        (None, false, Some(false), None) => Ending::Open,
+        _ => Ending::Done,
+    };
+    episode.errors.extend(error.as_ref().map(error_text));
+    episode.outcome = stopped_by;
+    let metrics = rest.take_object("metrics").unwrap_or_default();
+    episode.scores = metrics
+        .iter()
+        .map(|(name, value)| Score {
+            name: name.as_ref().into(),
+            value: value.clone(),
+            ..Score::default()
+        })
+        .collect();
+
+    let mut transcript = Transcript::default();
+    let completion = messages(rest.take("completion").unwrap_or_default(), "assistant");
+    chat::read_all(completion).for_each(|said| transcript.push(said));
+    transcript.finish(&mut episode);
+    // What the prompt holds is given, even where an assistant speaks in it.
+    let prompt = messages(rest.take("prompt").unwrap_or_default(), "user");
+    let prompt = chat::read_all(prompt).map(|said| said.message);
+    episode.start = prompt.chain(std::mem::take(&mut episode.start)).collect();
+    for key in ["answer", "info", "timing"] {
+        if let Some(value) = rest.take(key) {
+            episode.metadata.insert(key, value);
+        }
+    }
+    keep_rest(&mut episode, rest, sink);
+    episode
+}
+
+/// How long it took: newer files say seconds by phase, older ones milliseconds.
+fn seconds(rest: &mut Object) -> Option<f64> {
+    let spent = |timing: &Json| number(timing.get("total_ms")?).map(|spent| spent / 1000.0);
+    let Some(timing) = rest.get("timing") else {
+        // The oldest ones say it among the rest.
+        return rest.take_number("total_ms").map(|spent| spent / 1000.0);
+    };
+    spent(timing).or_else(|| number(timing.get("total")?))
+}
+
+pub(super) fn error_text(error: &Json) -> Text {
+    let kind = text_at(error, &["type"]).or_else(|| text_at(error, &["error"]));
+    let message = text_at(error, &["message"]).or_else(|| text_at(error, &["error_chain_str"]));
+    match (kind, message) {
+        (Some(kind), Some(message)) => format!("{kind}: {message}").into(),
+        _ => error.to_display().into(),
+    }
+}
+
+/// Messages as a list; a text is one of a role. Calls that were written as JSON texts become objects.
+fn messages(value: Json, role: &'static str) -> Vec<Json> {
+    let mut messages = match unpacked(value) {
+        Json::List(messages) => messages,
+        Json::Null => Vec::new(),
+        Json::Text(text) => {
+            vec![volary_core::json!({ "role": role, "content": text })]
+        }
+        other => vec![other],
+    };
+    for message in &mut messages {
+        if let Json::Object(object) = message
+            && let Some(Json::List(calls)) = object.get_mut("tool_calls")
+        {
+            calls.iter_mut().for_each(read_call_text);
+        }
+    }
+    messages
+}
+
+fn read_call_text(call: &mut Json) {
+    if let Json::Text(text) = call
+        && let Ok(value @ Json::Object(_)) = Json::parse(text)
+    {
+        *call = value;
+    }
+}

@@ -1,0 +1,384 @@
+//! `traces.jsonl` of verifiers: a line is `{id, env, task, traces: [trace]}`, or a trace. A trace holds a tree of
+//! messages, `nodes: [{parent, message, sampled}]`; every leaf ends a branch, which becomes an episode.
+//!
+//! What always holds: every message stands in an episode, even if parents are missing or go in a circle, as far
+//! as the limits below reach; what they cut off is said.
+
+use std::collections::HashMap;
+
+use volary_core::json::{Json, Object, Text};
+
+use super::error_text;
+use crate::episode::{
+    Ending, Episode, Link, Relation, Rewards, Score, StepDetails, StepError, TaskReference,
+};
+use crate::import::chat;
+use crate::import::members::{self, Members, id, keep_rest, moment, text_at};
+use crate::import::reader::{Confidence, Document, Line, Reader, Sink};
+use crate::import::transcript::Transcript;
+
+/// More branches of one trace are not read,
+const MOST_BRANCHES: usize = 1_000;
+/// nor more messages in all of them together.
+const MOST_MESSAGES: usize = 500_000;
+
+pub(in crate::import) struct Traces;
+
+impl Reader for Traces {
+    fn id(&self) -> &'static str {
+        "verifiers-traces"
+    }
+
+    fn name(&self) -> &'static str {
+        "verifiers traces.jsonl"
+    }
+
+    fn recognise(&self, document: &Document) -> Confidence {
+        let is_known = |value: &Json| {
+            is_trace(value) || traces_of(value).is_some_and(|traces| traces.iter().any(is_trace))
+        };
+        match document.samples().any(is_known) {
+            true => Confidence::Certain,
+            false => Confidence::No,
+        }
+    }
+
+    fn read(&self, document: Document, sink: &mut Sink<'_>) {
+        let (mut traces, before) = (0, sink.episodes());
+        for Line { number, value } in document.into_records() {
+            let Json::Object(mut around) = value else {
+                sink.lost(format!("Line {number} is no object."));
+                continue;
+            };
+            if around.contains_key("nodes") {
+                traces += 1;
+                read_trace(around, &Object::new(), number, sink);
+                continue;
+            }
+            for trace in around.take_list("traces").unwrap_or_default() {
+                match trace {
+                    Json::Object(trace) => {
+                        traces += 1;
+                        read_trace(trace, &around, number, sink);
+                    }
+                    _ => sink.lost(format!("A trace in line {number} is no object.")),
+                }
+            }
+        }
+        let episodes = sink.episodes() - before;
+        sink.understood(format!(
+            "verifiers traces: {traces}, with {episodes} branches, an episode each."
+        ));
+    }
+}
+
+fn traces_of(value: &Json) -> Option<&[Json]> {
+    value.get("traces")?.as_list()
+}
+
+fn is_trace(value: &Json) -> bool {
+    let nodes = value.get("nodes").and_then(Json::as_list);
+    nodes.is_some_and(|nodes| {
+        nodes
+            .iter()
+            .take(8)
+            .all(|node| node.get("message").is_some())
+    }) && (value.get("task").is_some()
+        || value.get("rewards").is_some()
+        || value.get("agent").is_some())
+}
+
+fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<'_>) {
+    let nodes = rest.take_list("nodes").unwrap_or_default();
+    let calls = rest.take_list("calls").unwrap_or_default();
+    let details = details_by_node(&calls);
+    let mut whole = about(&mut rest, around, number, sink);
+    keep_rest(&mut whole, rest, sink);
+    let parents = parents(&nodes);
+    let (paths, left_out) = branches(&parents);
+    if left_out > 0 {
+        sink.lost(format!("{left_out} branches are left out: a trace may have {MOST_BRANCHES}, with {MOST_MESSAGES} messages."));
+    }
+    if paths.is_empty() {
+        return sink.episode(whole);
+    }
+    // For each message the first branch that holds it.
+    let mut holder: Vec<Option<usize>> = vec![None; nodes.len()];
+    let ids: Vec<Text> = (0..paths.len())
+        .map(|branch| branch_id(&whole.id, branch))
+        .collect();
+    let several = paths.len() > 1;
+    for (branch, path) in paths.iter().enumerate() {
+        let mut episode = whole.clone();
+        episode.id = ids[branch].clone();
+        if several {
+            episode.name = format!("{}, branch {}", whole.name, branch + 1).into();
+        }
+        let mut transcript = Transcript::default();
+        let (mut shared_with, mut shared_steps) = (None, 0);
+        for &place in path {
+            match holder[place] {
+                Some(other) => shared_with = Some(other),
+                None => holder[place] = Some(branch),
+            }
+            push(&nodes[place], details.get(&place), &mut transcript);
+            if holder[place] != Some(branch) {
+                shared_steps = transcript.len();
+            }
+        }
+        if let Some(other) = shared_with {
+            episode.links.push(Link {
+                relation: Relation::Branch,
+                episode: ids[other].clone(),
+                step: Some(shared_steps),
+            });
+        }
+        transcript.finish(&mut episode);
+        sink.episode(episode);
+    }
+}
+
+fn branch_id(trace: &Text, branch: usize) -> Text {
+    match branch {
+        0 => trace.clone(),
+        branch => format!("{trace}-branch-{}", branch + 1).into(),
+    }
+}
+
+/// A message into the transcript. What no model said in this run is given, even if it is an assistant's.
+fn push(node: &Json, details: Option<&StepDetails>, transcript: &mut Transcript) {
+    let given = node.get("sampled").and_then(Json::as_bool) == Some(false);
+    let started = node.get("timestamp").and_then(moment);
+    for mut said in chat::read(node.get("message").unwrap_or(&Json::Null)) {
+        if given {
+            transcript.observe(said);
+            continue;
+        }
+        let reasoning = said.details.reasoning.take();
+        if let Some(details) = details {
+            said.details = details.clone();
+        }
+        said.details.reasoning = reasoning;
+        said.details.started = said.details.started.or(started);
+        transcript.push(said);
+    }
+}
+
+/// What is known of the calls of models, by the message that came of them.
+fn details_by_node(calls: &[Json]) -> HashMap<usize, StepDetails> {
+    let mut details = HashMap::new();
+    for call in calls {
+        let node = call
+            .get("node")
+            .and_then(Json::as_i64)
+            .and_then(|node| usize::try_from(node).ok());
+        let Some(node) = node else {
+            continue;
+        };
+        let error = call.get("error").filter(|error| !error.is_null());
+        let known = StepDetails {
+            reasoning: None,
+            model: text_at(call, &["model"]),
+            usage: call.get("usage").and_then(chat::usage),
+            started: call.get("time").and_then(|time| moment(time.get("start")?)),
+            errors: error
+                .map(|error| StepError {
+                    call: None,
+                    message: error_text(error),
+                })
+                .into_iter()
+                .collect(),
+        };
+        details.insert(node, known);
+    }
+    details
+}
+
+/// What is known of the whole trace.
+fn about(rest: &mut Object, around: &Object, number: usize, sink: &Sink<'_>) -> Episode {
+    let task = rest
+        .take("task")
+        .or_else(|| around.get("task").cloned())
+        .unwrap_or_default();
+    let agent = rest.take("agent").unwrap_or_default();
+    let stop = rest.take_text("stop_condition");
+    let errors = rest.take_list("errors").unwrap_or_default();
+    let ok = rest.take_flag("ok");
+    let mut episode = Episode {
+        id: rest
+            .take_id("id")
+            .unwrap_or_else(|| format!("{}-{number}", sink.stem()).into()),
+        environment: around
+            .get("env")
+            .and_then(|env| id(env).or_else(|| text_at(env, &["id"]))),
+        policy: id(&agent).or_else(|| text_at(&agent, &["name"])),
+        model: text_at(&agent, &["model"]).or_else(|| text_at(&agent, &["config", "model"])),
+        task: task_reference(&task),
+        tools: rest
+            .take_list("tools")
+            .unwrap_or_default()
+            .iter()
+            .filter_map(chat::tool)
+            .collect(),
+        errors: errors.iter().map(error_text).collect(),
+        ending: ending(stop.as_deref(), ok, &errors),
+        outcome: stop,
+        ..Episode::default()
+    };
+    episode.name = episode
+        .task
+        .as_ref()
+        .map_or_else(|| episode.id.clone(), |task| task.id.clone());
+    reward(
+        &mut episode,
+        rest.take_object("rewards").unwrap_or_default(),
+    );
+    for (name, value) in rest.take_object("metrics").unwrap_or_default() {
+        let name = Text::from(name.as_ref());
+        episode.scores.push(Score {
+            name,
+            value,
+            ..Score::default()
+        });
+    }
+    if let Some(timing) = rest.take("timing") {
+        episode.started = timing.get("start").and_then(moment);
+        let span = |key| timing.get("agent").and_then(|span| span.get(key)?.as_f64());
+        episode.seconds = match (span("start"), span("end")) {
+            (Some(start), Some(end)) if end >= start && end > 0.0 => Some(end - start),
+            _ => None,
+        };
+        episode.metadata.insert("timing", timing);
+    }
+    for (key, value) in [("task", task), ("agent", agent)] {
+        if matches!(value, Json::Object(_)) {
+            episode.metadata.insert(key, value);
+        }
+    }
+    if let Some(Json::Object(info)) = rest.take("info") {
+        episode.metadata.insert("info", info);
+    }
+    // Which traces belong together.
+    if let Some(group) = around.get("id").and_then(id) {
+        episode.metadata.insert("episode", group);
+    }
+    episode
+}
+
+fn task_reference(task: &Json) -> Option<TaskReference> {
+    const IDS: [&[&str]; 8] = [
+        &["key"],
+        &["id"],
+        &["data", "id"],
+        &["data", "task_id"],
+        &["data", "example_id"],
+        &["data", "idx"],
+        &["data", "name"],
+        &["hash"],
+    ];
+    let found = |path: &&[&str]| {
+        path.iter()
+            .try_fold(task, |value, key| value.get(key))
+            .and_then(id)
+    };
+    let name = id(task).or_else(|| IDS.iter().find_map(found))?;
+    Some(TaskReference {
+        dataset: text_at(task, &["type"]).unwrap_or_else(|| "verifiers".into()),
+        id: name,
+    })
+}
+
+/// The reward is the weighted sum of all that were given.
+fn reward(episode: &mut Episode, rewards: Object) {
+    let mut sum = None;
+    for (name, value) in rewards {
+        let score = members::reward(&value).or_else(|| members::reward(value.get("score")?));
+        let weight = value.get("weight").and_then(members::number).unwrap_or(1.0);
+        if let Some(score) = score {
+            sum = Some(sum.unwrap_or(0.0) + score * weight);
+        }
+        let mut extras = Object::new();
+        extras.insert("weight", weight);
+        episode.scores.push(Score {
+            name: name.as_ref().into(),
+            value: score.map_or(Json::Null, Json::from),
+            explanation: None,
+            extras,
+        });
+    }
+    episode.rewards = sum.map_or(Rewards::Unknown, Rewards::Whole);
+}
+
+fn ending(stop: Option<&str>, ok: Option<bool>, errors: &[Json]) -> Ending {
+    match (stop, errors.last()) {
+        (Some("error"), error) | (None, error @ Some(_)) if ok != Some(true) => {
+            let message = error.map_or_else(|| "The trace ended with an error.".into(), error_text);
+            Ending::Crashed { message }
+        }
+        (Some(limit), _) if limit.starts_with("max_") || limit == "compaction_failed" => {
+            Ending::Truncated {
+                reason: format!("It was cut off by {limit}.").into(),
+            }
+        }
+        (None, None) if ok.is_none() => Ending::Open,
+        _ => Ending::Done,
+    }
+}
+
+/// The place of the parent of each node. Parents are named by place or by id.
+fn parents(nodes: &[Json]) -> Vec<Option<usize>> {
+    let by_id: HashMap<&str, usize> = nodes
+        .iter()
+        .enumerate()
+        .filter_map(|(place, node)| Some((&**node.get("id")?.as_text()?, place)))
+        .collect();
+    let parent = |node: &Json| match node.get("parent")? {
+        Json::Text(id) => by_id.get(&**id).copied(),
+        other => usize::try_from(other.as_i64()?)
+            .ok()
+            .filter(|place| *place < nodes.len()),
+    };
+    nodes.iter().map(parent).collect()
+}
+
+/// The ways from a root to each leaf, in the order of the leaves, and how many were left out. Nodes that hang in a
+/// circle are read from one of them on.
+fn branches(parents: &[Option<usize>]) -> (Vec<Vec<usize>>, usize) {
+    let mut has_child = vec![false; parents.len()];
+    parents
+        .iter()
+        .flatten()
+        .for_each(|parent| has_child[*parent] = true);
+    let leaves = (0..parents.len()).filter(|place| !has_child[*place]);
+    let mut reached = vec![false; parents.len()];
+    let mut seen = vec![usize::MAX; parents.len()];
+    let (mut paths, mut left_out, mut messages) = (Vec::new(), 0, 0);
+    let mut follow = |leaf: usize, reached: &mut Vec<bool>| {
+        if paths.len() >= MOST_BRANCHES || messages > MOST_MESSAGES {
+            left_out += 1;
+            return;
+        }
+        let mut path = Vec::new();
+        let mut at = Some(leaf);
+        while let Some(place) = at {
+            // A circle: the way begins where it would close.
+            if seen[place] == leaf {
+                break;
+            }
+            seen[place] = leaf;
+            path.push(place);
+            at = parents[place];
+        }
+        messages += path.len();
+        path.iter().for_each(|place| reached[*place] = true);
+        path.reverse();
+        paths.push(path);
+    };
+    leaves.for_each(|leaf| follow(leaf, &mut reached));
+    for place in (0..parents.len()).rev() {
+        if !reached[place] {
+            follow(place, &mut reached);
+        }
+    }
+    (paths, left_out)
+}

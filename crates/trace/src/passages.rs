@@ -1,0 +1,161 @@
+//! The texts of an episode, piece by piece, each with its place: what is searched, and what
+//! annotations are pinned to.
+//!
+//! What always holds: the text at a place follows from the episode alone, so a range of its
+//! characters means the same wherever the episode is opened.
+
+use std::borrow::Cow;
+
+use volary_core::AnyMessage;
+use volary_core::json::Json;
+use volary_core::message::Body;
+use volary_core::tool::ToolCall;
+
+use crate::episode::{Episode, Outcome, StepRecord};
+
+/// Where a text stands in an episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// 0 is the start (and what is said of the whole), `i` is step `i`.
+    pub step: usize,
+    /// Which message: of the start the `n`-th; of a step 0 is the action, 1 the first observation.
+    pub message: usize,
+    /// Which text of it.
+    pub part: Part,
+}
+
+/// Which text of a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// The name of the episode. Stands at step 0, message 0.
+    Name,
+    /// What the model thought.
+    Reasoning,
+    /// What is said; of several blocks the texts, a line each.
+    #[default]
+    Content,
+    /// The `n`-th call: its name and its arguments as JSON.
+    Call(usize),
+    /// What failed: the step as a whole, then each error noted with it; at step 0 those of the whole.
+    Error(usize),
+    /// Why the `n`-th score is what it is. Stands at step 0, message 0.
+    Score(usize),
+}
+
+/// All texts of an episode, in order. Empty ones are left out.
+pub fn passages(episode: &Episode) -> impl Iterator<Item = (Place, Cow<'_, str>)> {
+    let steps = episode.steps.iter().enumerate();
+    about(episode)
+        .chain(start(episode))
+        .chain(steps.flat_map(|(place, step)| of_step(place + 1, step)))
+        .filter(|(_, text)| !text.is_empty())
+}
+
+/// The text at a place; `None` if the episode has no such place.
+pub fn passage(episode: &Episode, place: Place) -> Option<Cow<'_, str>> {
+    let found = |(known, text): (Place, _)| (known == place).then_some(text);
+    match place.step.checked_sub(1) {
+        None => about(episode).chain(start(episode)).find_map(found),
+        Some(index) => of_step(place.step, episode.steps.get(index)?).find_map(found),
+    }
+}
+
+/// What a message says, as it is shown: of JSON blocks their texts, a line each; else the stored text.
+pub fn content(body: &Body) -> Cow<'_, str> {
+    let stored = body.content_or_empty();
+    if !body.content_is_json_str || !stored.trim_start().starts_with('[') {
+        return Cow::Borrowed(stored);
+    }
+    match Json::parse(stored) {
+        Ok(Json::List(blocks)) if blocks.iter().all(is_block) => {
+            let texts = blocks
+                .iter()
+                .filter_map(|block| block.get("text")?.as_text());
+            let texts: Vec<&str> = texts.map(AsRef::as_ref).collect();
+            Cow::Owned(texts.join("\n"))
+        }
+        _ => Cow::Borrowed(stored),
+    }
+}
+
+/// Whether it is a part of a message's content, as models take them.
+fn is_block(value: &Json) -> bool {
+    value
+        .get("type")
+        .is_some_and(|kind| kind.as_text().is_some())
+}
+
+/// A call as text: its name and its arguments.
+pub fn call_text(call: &ToolCall) -> String {
+    format!(
+        "{} {}",
+        call.function.name,
+        call.function.arguments.to_compact_text()
+    )
+}
+
+fn about(episode: &Episode) -> impl Iterator<Item = (Place, Cow<'_, str>)> {
+    let whole = |part| Place {
+        part,
+        ..Place::default()
+    };
+    let name = (whole(Part::Name), Cow::Borrowed(&*episode.name));
+    let errors = episode.errors.iter().enumerate();
+    let errors =
+        errors.map(move |(index, text)| (whole(Part::Error(index)), Cow::Borrowed(&**text)));
+    let scores = episode.scores.iter().enumerate();
+    let why = scores.filter_map(move |(index, score)| {
+        let text = score.explanation.as_deref()?;
+        Some((whole(Part::Score(index)), Cow::Borrowed(text)))
+    });
+    std::iter::once(name).chain(errors).chain(why)
+}
+
+fn start(episode: &Episode) -> impl Iterator<Item = (Place, Cow<'_, str>)> {
+    let messages = episode.start.iter().enumerate();
+    messages.flat_map(|(index, message)| of_message(0, index, message))
+}
+
+fn of_step(step: usize, record: &StepRecord) -> impl Iterator<Item = (Place, Cow<'_, str>)> {
+    let at = move |part| Place {
+        step,
+        message: 0,
+        part,
+    };
+    let reasoning = record.details.reasoning.as_deref();
+    let reasoning = reasoning.map(|text| (at(Part::Reasoning), Cow::Borrowed(text)));
+    let observations = record.messages().iter().enumerate();
+    let observed =
+        observations.flat_map(move |(index, message)| of_message(step, index + 1, message));
+    let failure = match &record.outcome {
+        Outcome::Failed { message } => Some(&**message),
+        Outcome::Observed { .. } => None,
+    };
+    let errors = record.details.errors.iter().map(|error| &*error.message);
+    let errors = failure.into_iter().chain(errors).enumerate();
+    let errors = errors.map(move |(index, text)| (at(Part::Error(index)), Cow::Borrowed(text)));
+    reasoning
+        .into_iter()
+        .chain(of_message(step, 0, &record.action))
+        .chain(observed)
+        .chain(errors)
+}
+
+fn of_message(
+    step: usize,
+    message: usize,
+    said: &AnyMessage,
+) -> impl Iterator<Item = (Place, Cow<'_, str>)> {
+    let at = move |part| Place {
+        step,
+        message,
+        part,
+    };
+    let calls: &[ToolCall] = match said {
+        AnyMessage::Request(request) => &request.tool_calls,
+        _ => &[],
+    };
+    let calls = calls.iter().enumerate();
+    let calls = calls.map(move |(index, call)| (at(Part::Call(index)), call_text(call).into()));
+    std::iter::once((at(Part::Content), content(said.body()))).chain(calls)
+}

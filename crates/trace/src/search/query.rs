@@ -1,0 +1,118 @@
+//! What is looked for: words, all of which must be there, and phrases in double quotes.
+
+use memchr::memmem::Finder;
+use volary_scan::fold::fold;
+use volary_scan::signature::{Signature, trigrams};
+
+/// A query: an episode matches if it has every term.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    pub(super) terms: Vec<Term>,
+}
+
+/// A word, or a phrase: words with any space between.
+#[derive(Clone, Debug)]
+pub(super) struct Term {
+    /// Folded; one at least.
+    words: Vec<String>,
+    /// The place in `words` of the longest, which is the one to scan for.
+    longest: usize,
+    finder: Finder<'static>,
+    trigrams: Vec<usize>,
+}
+
+impl Query {
+    /// Reads a query as a person types it. A quote that is not closed yet reaches to the end. Every
+    /// text is a query.
+    pub fn parse(text: &str) -> Query {
+        let mut terms = Vec::new();
+        for (place, part) in text.split('"').enumerate() {
+            if place % 2 == 1 {
+                terms.extend(Term::of(part.split_whitespace()));
+            } else {
+                terms.extend(part.split_whitespace().filter_map(|word| Term::of([word])));
+            }
+        }
+        // Rare terms tell soonest; long ones are rare.
+        terms.sort_by_key(|term: &Term| std::cmp::Reverse(term.trigrams.len()));
+        Query { terms }
+    }
+
+    /// Whether it asks for nothing.
+    pub fn is_empty(&self) -> bool {
+        self.terms.is_empty()
+    }
+
+    pub(super) fn may_match(&self, signature: &Signature) -> bool {
+        self.terms
+            .iter()
+            .all(|term| signature.may_have(&term.trigrams))
+    }
+}
+
+impl Term {
+    fn of<'a>(words: impl IntoIterator<Item = &'a str>) -> Option<Term> {
+        // The null character parts the texts of a document.
+        let folded = |word: &str| {
+            word.chars()
+                .filter(|c| *c != '\0')
+                .map(fold)
+                .collect::<String>()
+        };
+        let words: Vec<String> = words
+            .into_iter()
+            .map(folded)
+            .filter(|word| !word.is_empty())
+            .collect();
+        let longest = (0..words.len()).max_by_key(|place| words[*place].len())?;
+        Some(Term {
+            longest,
+            finder: Finder::new(words[longest].as_bytes()).into_owned(),
+            trigrams: words.iter().flat_map(|word| trigrams(word)).collect(),
+            words,
+        })
+    }
+
+    /// Where it stands in a folded text: ranges of bytes in ascending order, without overlap.
+    pub fn ranges<'a>(
+        &'a self,
+        text: &'a str,
+    ) -> impl Iterator<Item = std::ops::Range<usize>> + 'a {
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            loop {
+                let rest = text.as_bytes().get(from..)?;
+                let at = from + self.finder.find(rest)?;
+                let end = at + self.words[self.longest].len();
+                match self.around(text, at, end) {
+                    Some(range) => {
+                        from = range.end;
+                        return Some(range);
+                    }
+                    None => from = at + text[at..].chars().next().map_or(1, char::len_utf8),
+                }
+            }
+        })
+    }
+
+    /// The whole term, if its other words stand about the longest.
+    fn around(&self, text: &str, start: usize, end: usize) -> Option<std::ops::Range<usize>> {
+        let mut before = &text[..start];
+        for word in self.words[..self.longest].iter().rev() {
+            let trimmed = before.trim_end();
+            if trimmed.len() == before.len() {
+                return None;
+            }
+            before = trimmed.strip_suffix(word.as_str())?;
+        }
+        let mut after = &text[end..];
+        for word in &self.words[self.longest + 1..] {
+            let trimmed = after.trim_start();
+            if trimmed.len() == after.len() {
+                return None;
+            }
+            after = trimmed.strip_prefix(word.as_str())?;
+        }
+        Some(before.len()..text.len() - after.len())
+    }
+}

@@ -1,0 +1,204 @@
+//! What results of an evaluation say: means with intervals, and the chances of success in several tries.
+//!
+//! Pure functions of samples. Intervals are two-sided, of a given confidence (0.95 is usual).
+
+mod distribution;
+
+use distribution::{normal_quantile, student_quantile};
+
+/// A mean, and where the true one lies with the given confidence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// The mean of the samples.
+    pub mean: f64,
+    /// The interval's lower end; `None` if the samples say nothing of it (there is but one).
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
+    /// How many samples there were.
+    pub count: usize,
+}
+
+/// The mean of samples that do not depend on each other, by Student's distribution; `None` of none.
+pub fn mean(samples: &[f64], confidence: f64) -> Option<Estimate> {
+    let count = samples.len();
+    if count == 0 {
+        return None;
+    }
+    let n = count as f64;
+    let mean = samples.iter().sum::<f64>() / n;
+    let half = (count > 1).then(|| {
+        let squares: f64 = samples.iter().map(|sample| (sample - mean).powi(2)).sum();
+        let error = (squares / (n - 1.0) / n).sqrt();
+        student_quantile(0.5 + confidence / 2.0, n - 1.0) * error
+    });
+    Some(Estimate {
+        mean,
+        low: half.map(|half| mean - half),
+        high: half.map(|half| mean + half),
+        count,
+    })
+}
+
+/// The mean over tasks of which each was tried several times. Tries of one task are alike, so it is the tasks
+/// that count as samples; with a single task its tries do.
+pub fn mean_over_tasks(tasks: &[Vec<f64>], confidence: f64) -> Option<Estimate> {
+    let tried: Vec<&Vec<f64>> = tasks.iter().filter(|tries| !tries.is_empty()).collect();
+    if let [only] = tried.as_slice() {
+        return mean(only, confidence);
+    }
+    let means: Vec<f64> = tried
+        .iter()
+        .map(|tries| tries.iter().sum::<f64>() / tries.len() as f64)
+        .collect();
+    mean(&means, confidence)
+}
+
+/// The share of successes, with Wilson's interval, which stays within 0 and 1; `None` of no tries.
+pub fn share(successes: usize, count: usize, confidence: f64) -> Option<Estimate> {
+    if count == 0 {
+        return None;
+    }
+    let n = count as f64;
+    let share = successes.min(count) as f64 / n;
+    let z = normal_quantile(0.5 + confidence / 2.0);
+    let squared = z * z / n;
+    let centre = (share + squared / 2.0) / (1.0 + squared);
+    let half = z / (1.0 + squared) * (share * (1.0 - share) / n + squared / (4.0 * n)).sqrt();
+    Some(Estimate {
+        mean: share,
+        low: Some((centre - half).max(0.0)),
+        high: Some((centre + half).min(1.0)),
+        count,
+    })
+}
+
+/// pass@k: the chance that at least one of `k` tries succeeds, estimated without bias from `successes` among
+/// `count` tries: 1 − C(n−c, k) / C(n, k). `None` if there were fewer than `k`.
+pub fn pass_at(k: usize, successes: usize, count: usize) -> Option<f64> {
+    let failures = count.checked_sub(successes)?;
+    Some(1.0 - chosen_among(k, failures, count)?)
+}
+
+/// pass^k: the chance that all of `k` tries succeed, estimated without bias: C(c, k) / C(n, k). `None` if
+/// there were fewer than `k`.
+pub fn pass_all(k: usize, successes: usize, count: usize) -> Option<f64> {
+    count.checked_sub(successes)?;
+    chosen_among(k, successes, count)
+}
+
+/// C(part, k) / C(whole, k): the chance that `k` drawn from the whole are all of the part.
+fn chosen_among(k: usize, part: usize, whole: usize) -> Option<f64> {
+    if k == 0 || k > whole {
+        return None;
+    }
+    // Factor by factor: the binomials themselves would overflow.
+    let factors = (0..k).map(|drawn| part.saturating_sub(drawn) as f64 / (whole - drawn) as f64);
+    Some(factors.product())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn close(found: f64, expected: f64) -> bool {
+        (found - expected).abs() <= 1e-9 * expected.abs().max(1.0)
+    }
+
+    /// C(n, k) by Pascal's rule.
+    fn binomial(n: u64, k: u64) -> f64 {
+        (0..k).map(|i| (n - i) as f64 / (k - i) as f64).product()
+    }
+
+    #[test]
+    fn means_have_the_intervals_of_student() {
+        // t(0.975, 4) = 2.7764451051977987; the standard error of these is sqrt(2.5 / 5).
+        let found = mean(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.95).unwrap();
+        let half = 2.776_445_105_197_798_7 * 0.5_f64.sqrt();
+        assert!(close(found.mean, 3.0) && found.count == 5);
+        assert!(close(found.low.unwrap(), 3.0 - half), "{found:?}");
+        assert!(close(found.high.unwrap(), 3.0 + half));
+        assert_eq!(mean(&[], 0.95), None);
+        let single = mean(&[0.5], 0.95).unwrap();
+        assert_eq!((single.mean, single.low, single.high), (0.5, None, None));
+        let same = mean(&[1.0, 1.0], 0.95).unwrap();
+        assert_eq!((same.low, same.high), (Some(1.0), Some(1.0)));
+    }
+
+    #[test]
+    fn tries_of_one_task_are_not_samples_of_many() {
+        let alike = vec![vec![0.0; 4], vec![1.0; 4]];
+        let found = mean_over_tasks(&alike, 0.95).unwrap();
+        assert_eq!((found.mean, found.count), (0.5, 2));
+        let uneven = vec![vec![1.0], vec![0.0, 0.0, 0.0], vec![]];
+        assert_eq!(
+            mean_over_tasks(&uneven, 0.95).map(|found| found.mean),
+            Some(0.5)
+        );
+        let single = mean_over_tasks(&[vec![0.0, 1.0]], 0.95).unwrap();
+        assert_eq!(single.count, 2);
+    }
+
+    #[test]
+    fn shares_have_the_intervals_of_wilson() {
+        // 8 of 10: 0.49016247153664505 to 0.9433178485456247; 0 of 10: 0 to 0.27753279986288665.
+        let found = share(8, 10, 0.95).unwrap();
+        assert!(
+            close(found.low.unwrap(), 0.490_162_471_536_645_05),
+            "{found:?}"
+        );
+        assert!(
+            close(found.high.unwrap(), 0.943_317_848_545_624_7),
+            "{found:?}"
+        );
+        let none = share(0, 10, 0.95).unwrap();
+        assert_eq!(none.low, Some(0.0));
+        assert!(
+            close(none.high.unwrap(), 0.277_532_799_862_886_65),
+            "{none:?}"
+        );
+        assert_eq!(share(0, 0, 0.95), None);
+    }
+
+    #[test]
+    fn known_chances() {
+        // 3 of 10 succeeded: pass@1 = 0.3, pass@2 = 1 - C(7,2)/C(10,2) = 1 - 21/45.
+        assert!(close(pass_at(1, 3, 10).unwrap(), 0.3));
+        assert!(close(pass_at(2, 3, 10).unwrap(), 1.0 - 21.0 / 45.0));
+        assert_eq!(pass_at(8, 3, 10), Some(1.0));
+        assert!(close(pass_all(2, 3, 10).unwrap(), 3.0 / 45.0));
+        assert_eq!(pass_all(4, 3, 10), Some(0.0));
+        assert_eq!(pass_all(10, 10, 10), Some(1.0));
+        for none in [
+            pass_at(0, 1, 2),
+            pass_at(3, 1, 2),
+            pass_all(1, 3, 2),
+            pass_at(1, 3, 2),
+        ] {
+            assert_eq!(none, None);
+        }
+        assert!(pass_at(500, 10, 100_000).is_some_and(|chance| chance > 0.0 && chance < 1.0));
+    }
+
+    proptest! {
+        #[test]
+        fn chances_are_those_of_the_binomials(n in 1_u64..25, c in 0_u64..25, k in 1_u64..25) {
+            prop_assume!(c <= n && k <= n);
+            let at = pass_at(k as usize, c as usize, n as usize).unwrap();
+            let all = pass_all(k as usize, c as usize, n as usize).unwrap();
+            let none = if n - c < k { 0.0 } else { binomial(n - c, k) / binomial(n, k) };
+            let every = if c < k { 0.0 } else { binomial(c, k) / binomial(n, k) };
+            prop_assert!((at - (1.0 - none)).abs() < 1e-9);
+            prop_assert!((all - every).abs() < 1e-9);
+            prop_assert!(all <= at + 1e-12);
+        }
+
+        #[test]
+        fn means_lie_within_their_intervals(samples in prop::collection::vec(-1e3..1e3, 2..30)) {
+            let found = mean(&samples, 0.95).unwrap();
+            prop_assert!(found.low.unwrap() <= found.mean && found.mean <= found.high.unwrap());
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! Rows that belong together: the tries of a task, the episodes of a run, or those that share a cell.
+
+use std::borrow::Borrow;
+use std::collections::BTreeMap;
+
+use volary_core::json::Text;
+
+use super::{Cell, Column, Row};
+use crate::statistics::pass_all;
+
+/// What makes rows belong together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GroupBy {
+    /// The task: environment, dataset and id.
+    Task,
+    /// The run.
+    Run,
+    /// What stands in a column. A row with several texts stands in several groups.
+    Column(Column),
+}
+
+/// Rows that belong together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Group {
+    /// What they share, for people; empty if it is not known.
+    pub name: Text,
+    /// Their places.
+    pub rows: Vec<usize>,
+    /// How many of them have a reward.
+    pub tries: usize,
+    /// How many of those succeeded.
+    pub successes: usize,
+    /// The mean of the rewards.
+    pub mean_reward: Option<f64>,
+    /// How much the tries agree: the chance that two of them, drawn at random, both succeeded or both
+    /// failed. `None` of fewer than two.
+    pub agreement: Option<f64>,
+}
+
+/// A reward from here on is a success: 1, up to rounding.
+pub const SUCCESS: f64 = 1.0 - 1e-6;
+
+/// Groups rows, in the order in which the groups come first. A try succeeded if its reward is `success` or more.
+pub fn grouped<R: Borrow<Row>>(rows: &[R], by: &GroupBy, success: f64) -> Vec<Group> {
+    let mut grouping = Grouping::new(by.clone(), success);
+    rows.iter().for_each(|row| grouping.add(row.borrow()));
+    grouping.done()
+}
+
+/// Groups in the making.
+#[derive(Clone, Debug)]
+pub struct Grouping {
+    by: GroupBy,
+    success: f64,
+    known: BTreeMap<Vec<String>, usize>,
+    groups: Vec<Group>,
+    /// The sum of the rewards of each.
+    sums: Vec<f64>,
+    rows: usize,
+}
+
+impl Grouping {
+    /// None so far.
+    pub fn new(by: GroupBy, success: f64) -> Self {
+        Grouping {
+            by,
+            success,
+            known: BTreeMap::new(),
+            groups: Vec::new(),
+            sums: Vec::new(),
+            rows: 0,
+        }
+    }
+
+    /// Adds the next row.
+    pub fn add(&mut self, row: &Row) {
+        let place = self.rows;
+        self.rows += 1;
+        let reward = row.reward.filter(|reward| !reward.is_nan());
+        for (key, name) in keys(row, &self.by) {
+            let index = *self.known.entry(key).or_insert_with(|| {
+                self.groups.push(Group {
+                    name,
+                    ..Group::default()
+                });
+                self.sums.push(0.0);
+                self.groups.len() - 1
+            });
+            let group = &mut self.groups[index];
+            group.rows.push(place);
+            if let Some(reward) = reward {
+                group.tries += 1;
+                group.successes += usize::from(reward >= self.success);
+                self.sums[index] += reward;
+            }
+        }
+    }
+
+    /// The groups.
+    pub fn done(mut self) -> Vec<Group> {
+        let groups = self.groups.iter_mut().zip(self.sums);
+        groups.for_each(|(group, sum)| group.judge(sum));
+        self.groups
+    }
+}
+
+/// pass^k over tasks: for each k the mean, over the groups, of the chance that k tries all succeed. For
+/// k from 1 to the least number of tries of any group; groups without any reward do not count.
+pub fn pass_all_over(groups: &[Group]) -> Vec<f64> {
+    let tried: Vec<&Group> = groups.iter().filter(|group| group.tries > 0).collect();
+    let most = tried.iter().map(|group| group.tries).min().unwrap_or(0);
+    let mean = |k: usize| {
+        let chances = tried
+            .iter()
+            .filter_map(|group| pass_all(k, group.successes, group.tries));
+        chances.sum::<f64>() / tried.len() as f64
+    };
+    (1..=most).map(mean).collect()
+}
+
+impl Group {
+    fn judge(&mut self, rewards: f64) {
+        self.mean_reward = (self.tries > 0).then(|| rewards / self.tries as f64);
+        let pairs = |n: usize| (n * n.saturating_sub(1)) as f64;
+        let alike = pairs(self.successes) + pairs(self.tries - self.successes);
+        self.agreement = (self.tries > 1).then(|| alike / pairs(self.tries));
+    }
+}
+
+/// What tells the groups of a row apart, and their names.
+fn keys(row: &Row, by: &GroupBy) -> Vec<(Vec<String>, Text)> {
+    let single = |name: Option<&Text>| {
+        let name = name.cloned().unwrap_or_default();
+        vec![(vec![name.to_string()], name)]
+    };
+    match by {
+        GroupBy::Run => single(row.run.as_ref()),
+        GroupBy::Task => {
+            let Some(task) = &row.task else {
+                return single(None);
+            };
+            let environment = row.environment.as_deref().unwrap_or_default();
+            let key = [environment, &*task.dataset, &*task.id]
+                .map(str::to_owned)
+                .to_vec();
+            vec![(key, task.id.clone())]
+        }
+        GroupBy::Column(column) => match row.cell(column) {
+            Cell::Texts(texts) => {
+                let mut texts = texts.to_vec();
+                texts.sort();
+                texts.dedup();
+                texts
+                    .into_iter()
+                    .map(|text| (vec![text.to_string()], text))
+                    .collect()
+            }
+            cell => {
+                let name = cell.to_text();
+                vec![(vec![name.clone()], name.into())]
+            }
+        },
+    }
+}

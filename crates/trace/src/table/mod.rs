@@ -1,0 +1,335 @@
+//! Episodes as rows of a table: columns, filters, order and groups.
+//!
+//! - [`filter`]: which rows are shown. [`order`]: in which order. [`arrange`]: both, a little at a time.
+//!   [`groups`]: by task, by run, by any column.
+//!
+//! What always holds: a cell that is not known is [`Cell::Empty`], never a zero; it passes no filter but the one
+//! for empty cells, and stands last in either direction.
+
+pub mod arrange;
+pub mod filter;
+pub mod groups;
+pub mod order;
+mod stored;
+
+use std::collections::BTreeMap;
+
+use volary_core::json::{Json, Object, Text};
+
+use crate::episode::{Ending, Episode, Score, TaskReference};
+
+/// What the table knows of an episode. Small: texts are shared with the episode.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Row {
+    /// The id of the episode.
+    pub id: Text,
+    /// Its name.
+    pub name: Text,
+    /// Its environment.
+    pub environment: Option<Text>,
+    /// The model that acted, else who did.
+    pub model: Option<Text>,
+    /// The task.
+    pub task: Option<TaskReference>,
+    /// The run that it belongs to: what its metadata say, else the file that it came in.
+    pub run: Option<Text>,
+    /// The reward of the whole.
+    pub reward: Option<f64>,
+    /// How many steps it has.
+    pub steps: usize,
+    /// How many tools were called.
+    pub calls: usize,
+    /// Tokens read and written.
+    pub tokens: Option<u64>,
+    /// The price in US dollars.
+    pub cost: Option<f64>,
+    /// How long it took, in seconds.
+    pub seconds: Option<f64>,
+    /// When it began, in seconds since 1970 (UTC).
+    pub started: Option<f64>,
+    /// How it ended, in the source's word or ours: "done", "truncated", "crashed", "open".
+    pub outcome: Text,
+    /// What a person marked it with.
+    pub tags: Vec<Text>,
+    /// How it was judged.
+    pub scores: Vec<Score>,
+    /// What the source says of it in words of its own, as far as it fits into a cell.
+    pub metadata: Object,
+    /// How it came into the library: "imported", "played", "evaluated".
+    pub origin: Option<Text>,
+    /// When it did, in seconds since 1970.
+    pub added: Option<f64>,
+    /// How much room it takes there, in bytes.
+    pub bytes: Option<u64>,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Column {
+    /// The name of the episode.
+    Name,
+    /// The environment.
+    Environment,
+    /// The model.
+    Model,
+    /// The id of the task.
+    Task,
+    /// The run.
+    Run,
+    /// The reward.
+    Reward,
+    /// The number of steps.
+    Steps,
+    /// The number of calls.
+    Calls,
+    /// Tokens read and written.
+    Tokens,
+    /// The price in US dollars.
+    Cost,
+    /// How long it took, in seconds.
+    Time,
+    /// When it began, in seconds since 1970.
+    Started,
+    /// How it ended.
+    Outcome,
+    /// What a person marked it with.
+    Tags,
+    /// How it came into the library.
+    Origin,
+    /// When it did, in seconds since 1970.
+    Added,
+    /// How much room it takes there, in bytes.
+    Size,
+    /// The score of a name.
+    Score(Text),
+    /// What stands in the metadata under these keys, from the outside in.
+    Metadata(Vec<Text>),
+}
+
+/// What stands in a column of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// It is not known.
+    Empty,
+    /// A number.
+    Number(f64),
+    /// A text; also `true` and `false`, and lists and objects as JSON.
+    Text(std::borrow::Cow<'a, str>),
+    /// Several texts, each of which counts.
+    Texts(&'a [Text]),
+}
+
+impl Row {
+    /// The row of an episode; the tags are kept beside it.
+    pub fn of(episode: &Episode, tags: Vec<Text>) -> Row {
+        let usage = episode.usage();
+        let steps = episode.steps.iter();
+        let times: Option<f64> = steps.map(|step| step.seconds).sum();
+        let run = episode.metadata.get("run").and_then(Json::as_text).cloned();
+        let file = episode.source.as_ref().map(|source| source.file.clone());
+        Row {
+            id: episode.id.clone(),
+            name: episode.name.clone(),
+            environment: episode.environment().cloned(),
+            model: episode.model.clone().or_else(|| episode.policy.clone()),
+            task: episode.task().cloned(),
+            run: run.or(file).filter(|run| !run.is_empty()),
+            reward: episode.reward(),
+            steps: episode.steps.len(),
+            calls: episode.calls(),
+            tokens: match (usage.input, usage.output) {
+                (None, None) => None,
+                (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
+            },
+            cost: usage.cost,
+            seconds: episode
+                .seconds
+                .or(times.filter(|_| !episode.steps.is_empty())),
+            started: episode.started,
+            outcome: episode
+                .outcome
+                .clone()
+                .unwrap_or_else(|| ending(&episode.ending).into()),
+            tags,
+            scores: episode.scores.clone(),
+            metadata: short(&episode.metadata),
+            ..Row::default()
+        }
+    }
+
+    /// What stands in a column.
+    pub fn cell(&self, column: &Column) -> Cell<'_> {
+        match column {
+            Column::Name => text(&self.name),
+            Column::Environment => known(self.environment.as_ref()),
+            Column::Model => known(self.model.as_ref()),
+            Column::Task => known(self.task.as_ref().map(|task| &task.id)),
+            Column::Run => known(self.run.as_ref()),
+            Column::Reward => number(self.reward),
+            Column::Steps => number(Some(self.steps as f64)),
+            Column::Calls => number(Some(self.calls as f64)),
+            Column::Tokens => number(self.tokens.map(|tokens| tokens as f64)),
+            Column::Cost => number(self.cost),
+            Column::Time => number(self.seconds),
+            Column::Started => number(self.started),
+            Column::Outcome => text(&self.outcome),
+            Column::Tags if self.tags.is_empty() => Cell::Empty,
+            Column::Tags => Cell::Texts(&self.tags),
+            Column::Origin => known(self.origin.as_ref()),
+            Column::Added => number(self.added),
+            Column::Size => number(self.bytes.map(|bytes| bytes as f64)),
+            Column::Score(name) => {
+                let score = self.scores.iter().find(|score| score.name == *name);
+                score.map_or(Cell::Empty, |score| json(&score.value))
+            }
+            Column::Metadata(path) => at(&self.metadata, path).map_or(Cell::Empty, json),
+        }
+    }
+}
+
+impl Cell<'_> {
+    /// The cell as text, for a file or for choices.
+    pub fn to_text(&self) -> String {
+        match self {
+            Cell::Empty => String::new(),
+            Cell::Number(number) => number.to_string(),
+            Cell::Text(text) => text.to_string(),
+            Cell::Texts(texts) => texts.join(", "),
+        }
+    }
+}
+
+/// The columns for scores and metadata that some rows have, with how many do, those of most rows
+/// first; at most `limit`. Only what is a number, a short text, true or false makes a column.
+pub fn found_columns<'a>(
+    rows: impl IntoIterator<Item = &'a Row>,
+    limit: usize,
+) -> Vec<(Column, usize)> {
+    let mut counts: BTreeMap<(bool, Vec<Text>), usize> = BTreeMap::new();
+    for row in rows {
+        for score in &row.scores {
+            *counts.entry((false, vec![score.name.clone()])).or_default() += 1;
+        }
+        leaves(&row.metadata, &mut Vec::new(), &mut |path| {
+            *counts.entry((true, path.to_vec())).or_default() += 1;
+        });
+    }
+    let mut found: Vec<_> = counts.into_iter().collect();
+    found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let columns = found.into_iter().take(limit);
+    let column = |((metadata, mut path), count): ((bool, Vec<Text>), usize)| match path.pop() {
+        Some(name) if !metadata => (Column::Score(name), count),
+        last => (
+            Column::Metadata(path.into_iter().chain(last).collect()),
+            count,
+        ),
+    };
+    columns.map(column).collect()
+}
+
+/// The texts of a column with how many rows have them, the most frequent first; at most `limit`.
+pub fn choices<'a>(
+    rows: impl IntoIterator<Item = &'a Row>,
+    column: &Column,
+    limit: usize,
+) -> Vec<(String, usize)> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for row in rows {
+        match row.cell(column) {
+            Cell::Empty => {}
+            Cell::Texts(texts) => {
+                texts
+                    .iter()
+                    .for_each(|text| *counts.entry(text.to_string()).or_default() += 1);
+            }
+            cell => *counts.entry(cell.to_text()).or_default() += 1,
+        }
+    }
+    let mut found: Vec<_> = counts.into_iter().collect();
+    found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    found.truncate(limit);
+    found
+}
+
+fn ending(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Open => "open",
+        Ending::Done => "done",
+        Ending::Truncated { .. } => "truncated",
+        Ending::Crashed { .. } => "crashed",
+    }
+}
+
+fn text(text: &str) -> Cell<'_> {
+    if text.is_empty() {
+        Cell::Empty
+    } else {
+        Cell::Text(text.into())
+    }
+}
+
+fn known(value: Option<&Text>) -> Cell<'_> {
+    value.map_or(Cell::Empty, |value| text(value))
+}
+
+fn number(value: Option<f64>) -> Cell<'static> {
+    value
+        .filter(|value| !value.is_nan())
+        .map_or(Cell::Empty, Cell::Number)
+}
+
+fn json(value: &Json) -> Cell<'_> {
+    match value {
+        Json::Null => Cell::Empty,
+        Json::Text(value) => text(value),
+        Json::Integer(_) | Json::Float(_) => number(value.as_f64()),
+        other => Cell::Text(other.to_compact_text().into()),
+    }
+}
+
+fn at<'a>(metadata: &'a Object, path: &[Text]) -> Option<&'a Json> {
+    let (first, rest) = path.split_first()?;
+    rest.iter()
+        .try_fold(metadata.get(first)?, |value, key| value.get(key))
+}
+
+/// Metadata deeper than this are for those who open the episode.
+const DEEPEST: usize = 4;
+/// So are longer texts and lists.
+const LONGEST: usize = 200;
+
+/// What of metadata can be a cell: a hundred thousand rows are held at once, and whole files may stand there.
+fn short(metadata: &Object) -> Object {
+    fn within(object: &Object, depth: usize) -> Object {
+        const MOST: usize = 64;
+        let kept = object.iter().filter_map(|(key, value)| {
+            let value = match value {
+                Json::Object(inner) if depth < DEEPEST => match within(inner, depth + 1) {
+                    empty if empty.is_empty() => return None,
+                    inner => Json::Object(inner),
+                },
+                Json::Null | Json::Object(_) => return None,
+                Json::Text(text) if text.len() > LONGEST => return None,
+                Json::List(list) if list.len() > 16 => return None,
+                Json::List(_) if value.to_compact_text().len() > LONGEST => return None,
+                value => value.clone(),
+            };
+            Some((key.clone(), value))
+        });
+        Object::from_pairs(kept.take(MOST).collect())
+    }
+    within(metadata, 1)
+}
+
+fn leaves(object: &Object, path: &mut Vec<Text>, found: &mut impl FnMut(&[Text])) {
+    for (key, value) in object.iter() {
+        path.push(key.as_ref().into());
+        match value {
+            Json::Object(inner) if path.len() < DEEPEST => leaves(inner, path, found),
+            Json::Text(text) if text.len() > LONGEST => {}
+            Json::Null | Json::Object(_) | Json::List(_) => {}
+            _ => found(path),
+        }
+        path.pop();
+    }
+}

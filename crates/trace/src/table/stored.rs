@@ -1,0 +1,164 @@
+//! Rows as they are kept beside the episodes, so that a table need not read those.
+
+use volary_core::json::{Json, Object, Text};
+use volary_core::object;
+
+use super::Row;
+use crate::episode::{Score, TaskReference};
+
+impl Row {
+    /// The row as JSON.
+    pub fn to_json(&self) -> Json {
+        let mut object = object!({
+            "id": (self.id.clone()),
+            "name": (self.name.clone()),
+            "steps": (count(self.steps as u64)),
+            "calls": (count(self.calls as u64)),
+            "outcome": (self.outcome.clone())
+        });
+        let mut put = |key: &'static str, value: Option<Json>| {
+            if let Some(value) = value {
+                object.insert(key, value);
+            }
+        };
+        put("environment", self.environment.clone().map(Json::from));
+        put("model", self.model.clone().map(Json::from));
+        if let Some(task) = &self.task {
+            put("dataset", Some(task.dataset.clone().into()));
+            put("task", Some(task.id.clone().into()));
+        }
+        put("run", self.run.clone().map(Json::from));
+        put("reward", self.reward.map(Json::from));
+        put("tokens", self.tokens.map(count));
+        put("cost", self.cost.map(Json::from));
+        put("seconds", self.seconds.map(Json::from));
+        put("started", self.started.map(Json::from));
+        put(
+            "tags",
+            (!self.tags.is_empty()).then(|| self.tags.clone().into()),
+        );
+        let scores = self.scores.iter().map(score_to_json);
+        put(
+            "scores",
+            (!self.scores.is_empty()).then(|| Json::List(scores.collect())),
+        );
+        put(
+            "metadata",
+            (!self.metadata.is_empty()).then(|| self.metadata.clone().into()),
+        );
+        put("origin", self.origin.clone().map(Json::from));
+        put("added", self.added.map(Json::from));
+        put("bytes", self.bytes.map(count));
+        object.into()
+    }
+
+    /// Reads what [`Row::to_json`] gave; `None` if there is no id. What else is missing is empty.
+    pub fn read(value: &Json) -> Option<Row> {
+        let text = |key: &str| value.get(key).and_then(Json::as_text).cloned();
+        let number = |key: &str| value.get(key).and_then(Json::as_f64);
+        let whole = |key: &str| u64::try_from(value.get(key)?.as_i64()?).ok();
+        let list = |key: &str| value.get(key).and_then(Json::as_list).unwrap_or_default();
+        Some(Row {
+            id: text("id")?,
+            name: text("name").unwrap_or_default(),
+            environment: text("environment"),
+            model: text("model"),
+            task: text("dataset")
+                .zip(text("task"))
+                .map(|(dataset, id)| TaskReference { dataset, id }),
+            run: text("run"),
+            reward: number("reward"),
+            steps: whole("steps").unwrap_or_default() as usize,
+            calls: whole("calls").unwrap_or_default() as usize,
+            tokens: whole("tokens"),
+            cost: number("cost"),
+            seconds: number("seconds"),
+            started: number("started"),
+            outcome: text("outcome").unwrap_or_default(),
+            tags: list("tags")
+                .iter()
+                .filter_map(Json::as_text)
+                .cloned()
+                .collect(),
+            scores: list("scores").iter().filter_map(score).collect(),
+            metadata: value
+                .get("metadata")
+                .and_then(Json::as_object)
+                .cloned()
+                .unwrap_or_default(),
+            origin: text("origin"),
+            added: number("added"),
+            bytes: whole("bytes"),
+        })
+    }
+}
+
+fn score_to_json(score: &Score) -> Json {
+    let mut object = object!({"name": (score.name.clone()), "value": (score.value.clone())});
+    if let Some(explanation) = &score.explanation {
+        object.insert("explanation", explanation.clone());
+    }
+    object.into()
+}
+
+fn score(value: &Json) -> Option<Score> {
+    let text = |key: &str| -> Option<Text> { value.get(key)?.as_text().cloned() };
+    Some(Score {
+        name: text("name")?,
+        value: value.get("value")?.clone(),
+        explanation: text("explanation"),
+        extras: Object::new(),
+    })
+}
+
+fn count(value: u64) -> Json {
+    i64::try_from(value).unwrap_or(i64::MAX).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back() {
+        let bare = Row {
+            id: "e1".into(),
+            ..Row::default()
+        };
+        let full = Row {
+            id: "e2".into(),
+            name: "calculator 7".into(),
+            environment: Some("calculator".into()),
+            model: Some("oracle".into()),
+            task: Some(TaskReference {
+                dataset: "word_problems".into(),
+                id: "7".into(),
+            }),
+            run: Some("r".into()),
+            reward: Some(-0.5),
+            steps: 3,
+            calls: 4,
+            tokens: Some(120),
+            cost: Some(0.25),
+            seconds: Some(1.5),
+            started: Some(1.7e9),
+            outcome: "done".into(),
+            tags: vec!["good".into()],
+            scores: vec![Score {
+                name: "accuracy".into(),
+                value: true.into(),
+                explanation: Some("It is.".into()),
+                extras: Object::new(),
+            }],
+            metadata: object!({"evaluation": "x"}),
+            origin: Some("imported".into()),
+            added: Some(1.8e9),
+            bytes: Some(4096),
+        };
+        for row in [bare, full] {
+            let text = row.to_json().to_python_text();
+            assert_eq!(Row::read(&Json::parse(&text).unwrap()), Some(row));
+        }
+        assert_eq!(Row::read(&Json::Null), None);
+    }
+}

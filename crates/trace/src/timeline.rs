@@ -1,0 +1,383 @@
+//! An episode at a glance: a bar for each step, curves of rewards and tokens, an outline, and the steps
+//! that one jumps between.
+//!
+//! What always holds: the shares of all bars add up to one; steps are numbered from 1, as frames are.
+
+use volary_core::AnyMessage;
+use volary_core::tool::call::INVALID;
+
+use crate::episode::{Episode, Outcome, Rewards, StepRecord, Usage};
+use crate::passages::content;
+
+/// What a step is, for its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum StepKind {
+    /// It only says something.
+    Speech,
+    /// It calls tools.
+    Calls,
+    /// Something failed.
+    Error,
+    /// It is rewarded (or punished).
+    Reward,
+}
+
+/// A step in a bar of all steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// The step, from 1.
+    pub step: usize,
+    /// What it is.
+    pub kind: StepKind,
+    /// How long it took, where known.
+    pub seconds: Option<f64>,
+    /// Where it begins in the whole, from 0 to 1.
+    pub start: f64,
+    /// Its share of the whole.
+    pub share: f64,
+}
+
+/// The bars of all steps, sized by duration. Steps whose duration is not known are as long as the
+/// middle one of those that are; if none is known, all are equal.
+pub fn bars(episode: &Episode) -> Vec<Bar> {
+    let durations = durations(episode);
+    let mut known: Vec<f64> = durations.iter().copied().flatten().collect();
+    known.sort_by(f64::total_cmp);
+    let middle = known
+        .get(known.len() / 2)
+        .copied()
+        .filter(|middle| *middle > 0.0);
+    let usual = middle.unwrap_or(1.0);
+    // Where nothing took any time, a bar of zeros would show nothing.
+    let measured = known.last().is_some_and(|longest| *longest > 0.0);
+    let length = |seconds: &Option<f64>| match seconds {
+        Some(seconds) if measured => *seconds,
+        _ => usual,
+    };
+    let whole: f64 = durations.iter().map(length).sum();
+    let mut start = 0.0;
+    let steps = episode.steps.iter().zip(&durations).enumerate();
+    let bar = |(index, (step, seconds)): (usize, (&StepRecord, &Option<f64>))| {
+        let share = length(seconds) / whole;
+        let bar = Bar {
+            step: index + 1,
+            kind: kind(episode, index, step),
+            seconds: *seconds,
+            start,
+            share,
+        };
+        start += share;
+        bar
+    };
+    steps.map(bar).collect()
+}
+
+/// How long each step took, in seconds: as is said, else up to when the next one began.
+pub fn durations(episode: &Episode) -> Vec<Option<f64>> {
+    let starts = episode
+        .steps
+        .iter()
+        .skip(1)
+        .map(|step| step.details.started);
+    let nexts = starts.chain(std::iter::once(None));
+    let until = |(step, next): (&StepRecord, Option<f64>)| {
+        let until_next = || Some(next? - step.details.started?);
+        // A clock that was set back tells nothing.
+        let usable = |seconds: &f64| seconds.is_finite() && *seconds >= 0.0;
+        step.seconds
+            .filter(usable)
+            .or_else(|| until_next().filter(usable))
+    };
+    episode.steps.iter().zip(nexts).map(until).collect()
+}
+
+/// A value of each step, and what has come together up to it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// The values by step; `None` where it is not known.
+    pub values: Vec<Option<f64>>,
+    /// Their sums up to and with each step.
+    pub sums: Vec<f64>,
+}
+
+impl Curve {
+    /// Whether no value is known.
+    pub fn is_unknown(&self) -> bool {
+        self.values.iter().all(Option::is_none)
+    }
+
+    fn of(values: impl Iterator<Item = Option<f64>>) -> Curve {
+        let mut curve = Curve::default();
+        let mut sum = 0.0;
+        for value in values {
+            sum += value.unwrap_or(0.0);
+            curve.values.push(value);
+            curve.sums.push(sum);
+        }
+        curve
+    }
+}
+
+/// The rewards. One that is given for the whole stands at the last step.
+pub fn rewards(episode: &Episode) -> Curve {
+    let last = episode.steps.len().saturating_sub(1);
+    let steps = episode.steps.iter().enumerate();
+    Curve::of(steps.map(|(index, step)| match episode.rewards {
+        Rewards::Steps => step.reward(),
+        Rewards::Whole(reward) => (index == last).then_some(reward),
+        Rewards::Unknown => None,
+    }))
+}
+
+/// What the steps cost, by what is read off the usage of each: `usage(episode, |usage| usage.cost)`.
+pub fn usage(episode: &Episode, read: impl Fn(&Usage) -> Option<f64>) -> Curve {
+    let steps = episode.steps.iter();
+    Curve::of(steps.map(|step| step.details.usage.as_ref().and_then(&read)))
+}
+
+/// The tokens read and written by each step.
+pub fn tokens(episode: &Episode) -> Curve {
+    usage(episode, |usage| match (usage.input, usage.output) {
+        (None, None) => None,
+        (input, output) => Some(input.unwrap_or(0) as f64 + output.unwrap_or(0) as f64),
+    })
+}
+
+/// The steps at which something failed or was rewarded, in order.
+pub fn marks(episode: &Episode) -> Vec<usize> {
+    let steps = episode.steps.iter().enumerate();
+    let marked = steps.filter(|(index, step)| fails(step) || is_rewarded(episode, *index, step));
+    marked.map(|(index, _)| index + 1).collect()
+}
+
+/// The next mark after a step.
+pub fn next_mark(marks: &[usize], step: usize) -> Option<usize> {
+    marks
+        .get(marks.partition_point(|mark| *mark <= step))
+        .copied()
+}
+
+/// The last mark before a step.
+pub fn previous_mark(marks: &[usize], step: usize) -> Option<usize> {
+    let before = marks.partition_point(|mark| *mark < step);
+    before
+        .checked_sub(1)
+        .and_then(|place| marks.get(place))
+        .copied()
+}
+
+/// A step in a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutlineEntry {
+    /// The step, from 1.
+    pub step: usize,
+    /// What it is.
+    pub kind: StepKind,
+    /// The tools that it calls, else the first line of what it says.
+    pub title: String,
+}
+
+/// All steps, each in a line of at most so many characters.
+pub fn outline(episode: &Episode, width: usize) -> Vec<OutlineEntry> {
+    let entries = 1..=episode.steps.len();
+    entries
+        .filter_map(|step| entry(episode, step, width))
+        .collect()
+}
+
+/// A step, from 1, in a line of at most so many characters; `None` if there is no such step.
+pub fn entry(episode: &Episode, step: usize, width: usize) -> Option<OutlineEntry> {
+    let index = step.checked_sub(1)?;
+    let record = episode.steps.get(index)?;
+    Some(OutlineEntry {
+        step,
+        kind: kind(episode, index, record),
+        title: title(&record.action, width),
+    })
+}
+
+/// The first line that says something, cut to so many characters.
+pub fn first_line(message: &AnyMessage, width: usize) -> String {
+    cut(&content(message.body()), width)
+}
+
+fn title(action: &AnyMessage, width: usize) -> String {
+    let said = match action {
+        AnyMessage::Request(request) if !request.tool_calls.is_empty() => {
+            // Neighbours of one name stand there once, with their number.
+            let mut names: Vec<(&str, usize)> = Vec::new();
+            for call in &request.tool_calls {
+                match names
+                    .last_mut()
+                    .filter(|(name, _)| **name == *call.function.name)
+                {
+                    Some((_, times)) => *times += 1,
+                    None => names.push((&call.function.name, 1)),
+                }
+            }
+            let names = names.into_iter().map(|(name, times)| match times {
+                1 => name.to_owned(),
+                times => format!("{name} ×{times}"),
+            });
+            names.collect::<Vec<_>>().join(", ").into()
+        }
+        other => content(other.body()),
+    };
+    cut(&said, width)
+}
+
+fn cut(said: &str, width: usize) -> String {
+    let line = said
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
+    match line.char_indices().nth(width) {
+        None => line.to_owned(),
+        Some((end, _)) => format!("{}…", &line[..end]),
+    }
+}
+
+fn kind(episode: &Episode, index: usize, step: &StepRecord) -> StepKind {
+    match &step.action {
+        _ if fails(step) => StepKind::Error,
+        _ if is_rewarded(episode, index, step) => StepKind::Reward,
+        AnyMessage::Request(request) if !request.tool_calls.is_empty() => StepKind::Calls,
+        _ => StepKind::Speech,
+    }
+}
+
+fn fails(step: &StepRecord) -> bool {
+    let unreadable = match &step.action {
+        AnyMessage::Request(request) => request
+            .tool_calls
+            .iter()
+            .any(|call| &*call.function.name == INVALID),
+        _ => false,
+    };
+    unreadable
+        || matches!(step.outcome, Outcome::Failed { .. })
+        || !step.details.errors.is_empty()
+        || step.messages().iter().any(is_failed_call)
+}
+
+/// Whether a message says that its call failed: these are the words in which aviary's environments
+/// answer calls that could not be run.
+fn is_failed_call(message: &AnyMessage) -> bool {
+    let AnyMessage::Response(response) = message else {
+        return false;
+    };
+    response.body.content.as_deref().is_some_and(|text| {
+        text.starts_with("Encountered exception during tool call: ")
+            || text.starts_with("Invalid tool call: ")
+    })
+}
+
+fn is_rewarded(episode: &Episode, index: usize, step: &StepRecord) -> bool {
+    match episode.rewards {
+        Rewards::Steps => step.reward().is_some_and(|reward| reward != 0.0),
+        Rewards::Whole(reward) => reward != 0.0 && index + 1 == episode.steps.len(),
+        Rewards::Unknown => false,
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use volary_core::{Message, Role, ToolCall, ToolRequestMessage, object};
+
+    fn episode(steps: &[(Option<f64>, f64)]) -> Episode {
+        let step = |(seconds, reward): &(Option<f64>, f64)| StepRecord {
+            seconds: *seconds,
+            ..StepRecord::new(
+                Message::new(Role::Assistant, "\n I act\nat length").into(),
+                Outcome::Observed {
+                    messages: Vec::new(),
+                    reward: *reward,
+                    done: false,
+                    truncated: false,
+                },
+            )
+        };
+        Episode {
+            steps: steps.iter().map(step).collect(),
+            ..Episode::default()
+        }
+    }
+
+    #[test]
+    fn bars_fill_the_whole() {
+        let cases: [&[(Option<f64>, f64)]; 5] = [
+            &[],
+            &[(None, 0.0), (None, 0.0)],
+            &[(Some(0.0), 0.0), (Some(0.0), 0.0)],
+            &[(Some(1.0), 0.0), (None, 0.0), (Some(3.0), 0.0)],
+            &[
+                (Some(f64::NAN), 0.0),
+                (Some(-1.0), 0.0),
+                (Some(f64::INFINITY), 0.0),
+            ],
+        ];
+        for steps in cases {
+            let bars = bars(&episode(steps));
+            let whole: f64 = bars.iter().map(|bar| bar.share).sum();
+            assert!(steps.is_empty() || (whole - 1.0).abs() < 1e-9, "{bars:?}");
+        }
+        let found = bars(&episode(cases[3]));
+        assert_eq!((found[0].share, found[1].start), (1.0 / 7.0, 1.0 / 7.0));
+        assert_eq!(found[1].seconds, None);
+    }
+
+    #[test]
+    fn a_step_lasts_until_the_next_begins() {
+        let mut episode = episode(&[(None, 0.0), (Some(9.0), 0.0), (None, 0.0)]);
+        for (step, started) in episode.steps.iter_mut().zip([10.0, 12.5, 11.0]) {
+            step.details.started = Some(started);
+        }
+        assert_eq!(durations(&episode), [Some(2.5), Some(9.0), None]);
+    }
+
+    #[test]
+    fn errors_and_rewards_are_found() {
+        let mut episode = episode(&[(None, 0.0), (None, 0.5), (None, 0.0), (None, 0.0)]);
+        episode.steps[3].outcome = Outcome::Failed {
+            message: "no".into(),
+        };
+        let marks = marks(&episode);
+        assert_eq!(marks, [2, 4]);
+        assert_eq!(
+            (
+                next_mark(&marks, 0),
+                next_mark(&marks, 2),
+                next_mark(&marks, 4)
+            ),
+            (Some(2), Some(4), None)
+        );
+        assert_eq!(
+            (previous_mark(&marks, 4), previous_mark(&marks, 2)),
+            (Some(2), None)
+        );
+        assert_eq!(rewards(&episode).sums, [0.0, 0.5, 0.5, 0.5]);
+        episode.rewards = Rewards::Whole(1.0);
+        assert_eq!(rewards(&episode).values, [None, None, None, Some(1.0)]);
+        assert!(tokens(&episode).is_unknown());
+    }
+
+    #[test]
+    fn steps_have_titles() {
+        let mut episode = episode(&[(None, 0.0), (None, 0.0)]);
+        let calls = ["find", "book"].map(|name| ToolCall::new("1", name, object!({})));
+        let action = ToolRequestMessage {
+            tool_calls: calls.to_vec(),
+            ..Default::default()
+        };
+        episode.steps[1].action = action.into();
+        let outline = outline(&episode, 4);
+        assert_eq!(outline[0].title, "I ac…");
+        assert_eq!(
+            (&*outline[1].title, outline[1].kind),
+            ("find…", StepKind::Calls)
+        );
+    }
+}

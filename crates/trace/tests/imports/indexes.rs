@@ -1,0 +1,184 @@
+//! What the index of a file tells is what its import gives.
+
+use volary_trace::archive::listing::{Parts, Unlisted, list};
+use volary_trace::import::index::packed::PackedLog;
+use volary_trace::import::index::{Entry, Indexer, index, open};
+use volary_trace::import::{InputFile, import};
+use volary_trace::native::to_text;
+use volary_trace::table::Row;
+use volary_trace::{Episode, export};
+
+use crate::fixture;
+
+fn rows(episodes: &[Episode]) -> Vec<Row> {
+    episodes
+        .iter()
+        .map(|one| Row::of(one, Vec::new()))
+        .collect()
+}
+
+/// Some files with several episodes each.
+fn files() -> Vec<InputFile> {
+    let file = |name: &str, text: String| InputFile {
+        name: Some(name.into()),
+        bytes: text.into_bytes(),
+    };
+    let all = import(&[fixture("atif.json"), fixture("ldp.jsonl")])
+        .unwrap()
+        .episodes;
+    let each = |write: &dyn Fn(&Episode) -> String| -> String {
+        all.iter().map(|one| write(one) + "\n").collect()
+    };
+    let ldp: String = all.iter().map(export::ldp::to_text).collect();
+    vec![
+        fixture("inspect.json"),
+        file("atif.jsonl", each(&|one| export::atif::to_text(one, &[]))),
+        file("native.jsonl", each(&to_text)),
+        file("bom.jsonl", format!("\u{feff}{}", each(&to_text))),
+        file("several.jsonl", ldp),
+    ]
+}
+
+fn in_chunks(name: &str, bytes: &[u8], size: usize) -> Vec<Entry> {
+    let mut indexer = Indexer::new(name);
+    for chunk in bytes.chunks(size) {
+        indexer.feed(chunk);
+    }
+    indexer.finish();
+    assert!(
+        indexer.take_episodes().is_empty(),
+        "{name}: {:?}",
+        indexer.notes()
+    );
+    indexer.take_entries()
+}
+
+#[test]
+fn rows_are_those_of_the_import_however_the_bytes_come() {
+    for file in files() {
+        let name = file.name.clone().unwrap();
+        let expected = rows(&import(std::slice::from_ref(&file)).unwrap().episodes);
+        for size in [1 << 20, 997, 64, 7] {
+            let entries = in_chunks(&name, &file.bytes, size);
+            let found: Vec<Row> = entries.into_iter().map(|entry| entry.row).collect();
+            assert_eq!(found, expected, "{name} in chunks of {size}");
+        }
+    }
+}
+
+#[test]
+fn an_episode_opens_at_its_place() {
+    for file in files() {
+        let name = file.name.clone().unwrap();
+        let whole = import(std::slice::from_ref(&file)).unwrap().episodes;
+        let (entries, ..) = index(&name, &file.bytes);
+        for (entry, expected) in entries.iter().zip(&whole) {
+            let episode = open_at(&name, &file.bytes, entry);
+            assert_eq!(episode.id, expected.id);
+            assert_eq!(episode.steps, expected.steps, "{name}");
+            assert_eq!(episode.start, expected.start);
+            assert_eq!(episode.model, expected.model);
+        }
+    }
+}
+
+fn open_at(name: &str, bytes: &[u8], entry: &Entry) -> Episode {
+    let parts = entry.place.parts.iter();
+    let parts: Vec<Vec<u8>> = parts.map(|part| at(bytes, part)).collect();
+    open(name, &parts, &entry.place, &entry.row).unwrap()
+}
+
+fn at(bytes: &[u8], place: &std::ops::Range<u64>) -> Vec<u8> {
+    bytes[place.start as usize..place.end as usize].to_vec()
+}
+
+#[test]
+fn packed_logs_are_read_sample_by_sample() {
+    for name in [
+        "inspect-zstd.eval",
+        "inspect-stored.eval",
+        "inspect-chunked.eval",
+    ] {
+        let file = fixture(name);
+        let whole = import(std::slice::from_ref(&file)).unwrap().episodes;
+        let mut parts = Parts::of(file.bytes.len() as u64);
+        let members = loop {
+            match list(&parts, 999) {
+                Ok(members) => break members,
+                Err(Unlisted::Wanted(range)) => parts.add(range.start, at(&file.bytes, &range)),
+                Err(Unlisted::Failed(error)) => panic!("{error}"),
+            }
+        };
+        let mut log = PackedLog::of(name, &members).unwrap();
+        log.read_head(&at(&file.bytes, &log.head()));
+        for (number, places) in log.samples().to_vec().into_iter().enumerate() {
+            let parts: Vec<Vec<u8>> = places.iter().map(|place| at(&file.bytes, place)).collect();
+            log.read_sample(number, &parts);
+        }
+        let entries = log.take_entries();
+        let found: Vec<Row> = entries.iter().map(|entry| entry.row.clone()).collect();
+        assert_eq!(found, rows(&whole), "{name}");
+        for (entry, expected) in entries.iter().zip(&whole) {
+            let episode = open_at(name, &file.bytes, entry);
+            assert_eq!(episode.steps, expected.steps, "{name}");
+            assert_eq!(episode.model, expected.model);
+        }
+    }
+}
+
+#[test]
+fn what_only_the_whole_tells_is_held_and_read() {
+    for name in ["claude-code.jsonl", "atif.json", "inspect-zstd.eval"] {
+        let file = fixture(name);
+        let (entries, episodes, _) = index(name, &file.bytes);
+        assert_eq!(entries, []);
+        assert_eq!(rows(&episodes), rows(&import(&[file]).unwrap().episodes));
+    }
+}
+
+#[test]
+fn damage_costs_one_episode() {
+    let file = files().remove(1);
+    let text = String::from_utf8(file.bytes).unwrap();
+    let whole = text.lines().count();
+    let damaged = text.replacen("\"steps\": [", "\"steps\": [}", 1);
+    let (entries, _, notes) = index("damaged.jsonl", damaged.as_bytes());
+    assert_eq!(entries.len(), whole, "{notes:?}");
+    let cut = &text.as_bytes()[..text.len() - 40];
+    let (entries, _, notes) = index("cut.jsonl", cut);
+    assert_eq!(entries.len(), whole);
+    assert!(
+        notes.iter().any(|note| note.text.contains("cut off")),
+        "{notes:?}"
+    );
+
+    let log = fixture("inspect.json");
+    let (entries, _, notes) = index("log.json", &log.bytes[..log.bytes.len() * 3 / 5]);
+    assert!(!entries.is_empty());
+    assert!(
+        notes.iter().any(|note| note.text.contains("cut off")),
+        "{notes:?}"
+    );
+}
+
+/// What lies beside a file of rollouts says which environment and model they are of.
+#[test]
+fn a_file_beside_tells_the_run() {
+    use volary_trace::import::index::Indexer;
+    let rollouts = fixture("verifiers-results.jsonl");
+    let mut indexer = Indexer::new("run/results.jsonl");
+    assert!(!indexer.beside(b"{\"env_id\": 1}"));
+    assert!(!indexer.beside(b"\xff"));
+    assert!(indexer.beside(br#"{"env_id": "sums", "model": "model-z"}"#));
+    indexer.feed(&rollouts.bytes);
+    indexer.finish();
+    let entries = indexer.take_entries();
+    assert_eq!(entries.len(), 3);
+    for entry in &entries {
+        assert_eq!(entry.row.environment.as_deref(), Some("sums"));
+        assert_eq!(entry.row.model.as_deref(), Some("model-z"));
+        let episode = open_at("run/results.jsonl", &rollouts.bytes, entry);
+        assert_eq!(episode.model.as_deref(), Some("model-z"));
+        assert_eq!(episode.task(), entry.row.task.as_ref());
+    }
+}
