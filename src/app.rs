@@ -1,15 +1,21 @@
 //! The layout around every page: header, navigation, alerts, the overlay of keys.
 
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use crate::components::erased::{pressed, shown, watch};
+use crate::components::erased::{dynamic, flag, maybe_words, shown, watch, words};
+use crate::components::key_help::KEY_HELP;
+use crate::components::lazy::{Coming, lazy};
+use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::theme::Theme;
-use crate::components::{AlertBox, KeyHelp, ThemeSwitch};
-use crate::playground::page::PlaygroundPage;
+use crate::components::{AlertBox, ThemeSwitch};
+use crate::pages::{Page, Pages};
+use crate::playground::intents::Intent;
+use crate::playground::page::playground_page;
 use crate::playground::state::Playground;
 use crate::route::Route;
 use crate::shell::storage::{self, Keep};
-use crate::shell::{appearance, files, keys, location};
+use crate::shell::{appearance, element, files, keys, location};
 
 /// The keys that work, as the overlay lists them.
 const KEYS: &[(&str, &str)] = &[
@@ -26,64 +32,86 @@ const KEYS: &[(&str, &str)] = &[
 ];
 
 /// The page.
-#[component]
-pub fn App() -> impl IntoView {
+pub fn app() -> AnyView {
     let playground = Playground::provide();
-    // Before anything is drawn: the worker starts while the page does.
-    playground.warm_up();
-    playground.follow(Route::parse(&location::hash()));
-    location::on_change(move |hash| playground.follow(Route::parse(&hash)));
-    playground.write_address();
-    playground.play_along();
-    playground.offer_rescue();
+    playground.await_person();
+    let pages = Pages::provide(Route::parse(&location::hash()));
+    let follow = move |route: Route| {
+        match Page::of(&route) {
+            Page::Playground => playground.follow(route.clone()),
+            // What is asked for here may be about its environments.
+            _ => playground.intend(Intent::Nothing),
+        }
+        pages.route.set(route);
+    };
+    follow(pages.route.get_untracked());
+    location::on_change(move |hash| follow(Route::parse(&hash)));
     files::on_drop(
         move |over| {
             if playground.transfer.dragging.get_untracked() != over {
                 playground.transfer.dragging.set(over);
             }
         },
-        move |files| playground.take_files(files),
+        move |files| match pages.shown.get_untracked() {
+            Page::Playground => playground.intend(Intent::TakeFiles(files)),
+            _ => {
+                pages.with_hooks(move |hooks| (hooks.take_files)(files));
+            }
+        },
     );
     let help = RwSignal::new(false);
-    keys::on_press(move |press| press_key(playground, help, &press));
+    keys::on_press(move |press| {
+        if press.key == "?" && !press.command && !press.typing {
+            help.set(true);
+            return true;
+        }
+        match pages.shown.get_untracked() {
+            Page::Playground => press_key(playground, &press),
+            _ => pages
+                .with_hooks(|hooks| (hooks.press)(&press))
+                .unwrap_or_default(),
+        }
+    });
+    let key_help = dynamic(move || {
+        let keys = match pages.shown.get() {
+            Page::Playground => KEYS,
+            _ => pages.keys().unwrap_or(&[]),
+        };
+        playground.whole.track();
+        KEY_HELP.get().map_or_else(nothing, |view| view(help, keys))
+    });
+    let others = Page::ALL
+        .iter()
+        .filter_map(|(page, name, _)| Some(kept_page(pages, *page, lazy_page(name, page.load()?))));
+    let main = el("main")
+        .attr("id", "main")
+        .class("app-main")
+        .attr("tabindex", "-1")
+        .child(in_page(pages, Page::Playground).child(playground_page()))
+        .child(others.collect::<Vec<_>>());
 
-    view! {
-        <a
-            class="skip-link"
-            href="#main"
-            on:click=pressed(move |event| {
+    all(vec![
+        el("a")
+            .class("skip-link")
+            .attr("href", "#main")
+            .on("click", |event: MouseEvent| {
                 event.prevent_default();
-                crate::shell::element::focus_id("main");
+                element::focus_id("main");
             })
-        >
-            "Skip to the content"
-        </a>
-        <Header help=help/>
-        <main id="main" class="app-main" tabindex="-1">
-            <PlaygroundPage/>
-        </main>
-        <div class="notices">
-            <AlertBox notice=playground.notice/>
-        </div>
-        {shown(
-            move || playground.transfer.dragging.get(),
-            || {
-                view! {
-                    <div class="drop-overlay">
-                        <p>
-                            "Drop it: an episode (JSON, Renderer zip) or a GSM8K file (JSONL). It stays in your browser."
-                        </p>
-                    </div>
-                }
-                    .into_any()
-            },
-        )}
-        <KeyHelp open=help keys=KEYS/>
-    }
+            .child("Skip to the content")
+            .view(),
+        header(playground, pages, help).view(),
+        el("div")
+            .class("notices")
+            .child(view! { <AlertBox notice=playground.notice/> }.into_any())
+            .view(),
+        main.view(),
+        drop_overlay(playground, pages),
+        key_help,
+    ])
 }
 
-#[component]
-fn Header(help: RwSignal<bool>) -> impl IntoView {
+fn header(playground: Playground, pages: Pages, help: RwSignal<bool>) -> El {
     let theme = RwSignal::new(stored_theme());
     watch(move || {
         let name = theme_name(theme.get());
@@ -95,32 +123,87 @@ fn Header(help: RwSignal<bool>) -> impl IntoView {
             None => storage::remove(Keep::Always, "theme"),
         }
     });
-    view! {
-        <header class="app-header">
-            <a class="brand" href="#/">"Volary"</a>
-            <nav aria-label="Main">
-                <a href="#/" aria-current="page">"Playground"</a>
-            </nav>
-            <div class="app-actions">
-                <button
-                    type="button"
-                    class="icon-button"
-                    aria-label="Keys"
-                    aria-haspopup="dialog"
-                    on:click=pressed(move |_| help.set(true))
-                >
-                    "?"
-                </button>
-                <ThemeSwitch theme=theme/>
-            </div>
-        </header>
-    }
+    // Leads back to the episode that is there.
+    let home = words(move || Route::Playground(playground.place.get()).to_hash());
+    let links = Page::ALL.iter().map(|(of, name, address)| {
+        let of = *of;
+        let current = maybe_words(move || (pages.shown.get() == of).then(|| "page".to_owned()));
+        let address = match of {
+            Page::Playground => home,
+            _ => Signal::stored((*address).to_owned()),
+        };
+        el("a")
+            .attr("href", address)
+            .attr("aria-current", current)
+            .child(*name)
+            .view()
+    });
+    let keys = button("icon-button")
+        .attr("aria-label", "Keys")
+        .attr("aria-haspopup", "dialog")
+        .on_click(move || help.set(true))
+        .child("?");
+    el("header")
+        .class("app-header")
+        .child(el("a").attr("href", home).class("brand").child("Volary"))
+        .child(
+            el("nav")
+                .attr("aria-label", "Main")
+                .child(links.collect::<Vec<_>>()),
+        )
+        .child(
+            el("div")
+                .class("app-actions")
+                .child(keys)
+                .child(view! { <ThemeSwitch theme=theme/> }.into_any()),
+        )
 }
 
-fn press_key(playground: Playground, help: RwSignal<bool>, press: &keys::KeyPress) -> bool {
+/// What belongs to a page, seen while the page is shown.
+fn in_page(pages: Pages, page: Page) -> El {
+    el("div")
+        .class("page")
+        .attr("hidden", flag(move || pages.shown.get() != page))
+}
+
+/// A page that is loaded at the first visit and kept from then on.
+fn kept_page(pages: Pages, page: Page, load: impl Fn() -> AnyView + Send + 'static) -> AnyView {
+    let visited = Memo::new(move |visited: Option<&bool>| {
+        visited.is_some_and(|visited| *visited) || pages.shown.get() == page
+    });
+    in_page(pages, page)
+        .child(shown(move || visited.get(), load))
+        .view()
+}
+
+fn lazy_page(name: &'static str, load: fn() -> Coming) -> impl Fn() -> AnyView + Send + 'static {
+    move || lazy(name, load)
+}
+
+fn drop_overlay(playground: Playground, pages: Pages) -> AnyView {
+    shown(
+        move || playground.transfer.dragging.get(),
+        move || {
+            let words = match pages.shown.get_untracked() {
+                Page::Playground => None,
+                _ => pages.with_hooks(|hooks| hooks.drop_words),
+            };
+            let words = words.unwrap_or(
+                "Drop it: an episode (JSON, Renderer zip) or a GSM8K file (JSONL). \
+                 It stays in your browser.",
+            );
+            el("div")
+                .class("drop-overlay")
+                .child(el("p").child(words))
+                .view()
+        },
+    )
+}
+
+fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {
     if press.command {
         if press.key == "Enter" {
-            playground.step();
+            playground.intend(Intent::Step);
             return true;
         }
         return false;
@@ -134,10 +217,6 @@ fn press_key(playground: Playground, help: RwSignal<bool>, press: &keys::KeyPres
     };
     let selected = playground.selected.get_untracked();
     match press.key.as_str() {
-        "?" => {
-            help.set(true);
-            true
-        }
         "j" => select(selected + 1),
         "k" => select(selected.saturating_sub(1)),
         "g" => select(0),

@@ -4,25 +4,44 @@
 //! - [`projection`]: what is shown, computed without any front end.
 //! - [`components`]: draw projections; they know nothing of the playground.
 //! - [`playground`]: the state of the playground, and its panes. [`app`]: the layout around it.
+//! - [`models`]: the models that the person connected, and asking one of them; [`secrets`]: keys.
+//! - [`evaluate`]: many episodes at once. [`records`]: what is kept between visits.
+//! - [`review`]: episodes that people read.
+//! - [`library`]: the library of trajectories, and the worker that keeps it.
+//! - [`parts`]: an episode on its way.
+//! - [`pages`]: which page is shown.
+//! - [`remote`]: task dataset servers, whose environments are played as those of this page.
+//! - [`settings`]: what the person connected, as a page.
 //! - [`shell`]: the one door for effects.
 //!
 //! The same wasm runs as the page and as its worker; [`start`] looks which of them it is.
 
 pub mod app;
 pub mod components;
+pub mod evaluate;
+pub mod later;
+pub mod library;
+pub mod models;
+pub mod pages;
+pub mod parts;
 pub mod playground;
 pub mod projection;
 pub mod protocol;
+pub mod records;
+pub mod remote;
+pub mod review;
 pub mod route;
+pub mod secrets;
+pub mod settings;
 pub mod shell;
 
 /// Starts the page, or the worker.
 pub fn start() {
     match shell::worker_scope() {
-        Some(scope) => shell::worker_loop::serve(scope),
+        Some(scope) => shell::worker_loop::start(scope),
         None => {
             shell::rescue::watch();
-            leptos::mount::mount_to_body(app::App);
+            leptos::mount::mount_to_body(app::app);
             shell::rescue::step_back();
         }
     }

@@ -11,6 +11,8 @@ use volary_trace::frames::FramePatch;
 use volary_trace::native::{self, NativeError};
 use volary_trace::{Episode, Recipe, StepRecord};
 
+use crate::remote::servers::Access;
+
 /// Which opening something belongs to; counts up.
 pub type Token = u32;
 
@@ -26,6 +28,11 @@ pub enum Command {
         recipe: Recipe,
         /// The actions to take at once.
         actions: Vec<AnyMessage>,
+    },
+    /// These servers may be called from now on, and no others.
+    Servers {
+        /// How to call them.
+        servers: Vec<Access>,
     },
     /// Take an action.
     Step {
@@ -43,6 +50,16 @@ pub enum Command {
 )]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
+    /// An environment was started on a server, and will be reset. Said so early that it can be closed though
+    /// the page goes meanwhile.
+    Begun {
+        /// The token of the opening.
+        token: Token,
+        /// The address of the server.
+        url: Text,
+        /// The environment's id there.
+        env_id: Text,
+    },
     /// An episode begins: everything but its steps, and frame 0 if it has frames.
     Opened {
         /// The token of the opening.
@@ -74,6 +91,13 @@ pub enum Event {
         reason: Text,
         /// The key of the configuration that is at fault, if one is.
         key: Option<Text>,
+    },
+    /// The environment of this token was lost, and it is not known what became of the action.
+    Lost {
+        /// The token of the opening.
+        token: Token,
+        /// What is known of it, for people.
+        reason: Text,
     },
     /// The environment of this token is no longer there; nothing was done.
     Gone {
@@ -123,6 +147,11 @@ impl Command {
                 "recipe": (native::recipe_to_json(recipe)),
                 "actions": (native::messages_to_json(actions))
             }),
+            Command::Servers { servers } => json!({
+                "say": "servers",
+                "token": 0,
+                "servers": (servers.iter().map(Access::to_json).collect::<Vec<Json>>())
+            }),
             Command::Step { token, action } => json!({
                 "say": "step",
                 "token": (*token),
@@ -142,6 +171,12 @@ impl Command {
                 recipe: native::recipe_from_json(part(&json, "recipe")?)?,
                 actions: native::messages_from_json(part(&json, "actions")?)?,
             }),
+            "servers" => Ok(Command::Servers {
+                servers: list(&json, "servers")?
+                    .iter()
+                    .filter_map(Access::of)
+                    .collect(),
+            }),
             "step" => Ok(Command::Step {
                 token,
                 action: native::message_from_json(part(&json, "action")?)?,
@@ -155,6 +190,12 @@ impl Event {
     /// The text that the other side reads.
     pub fn to_text(&self) -> String {
         match self {
+            Event::Begun { token, url, env_id } => object!({
+                "say": "begun",
+                "token": (*token),
+                "url": (url.clone()),
+                "env_id": (env_id.clone())
+            }),
             Event::Opened { token, head } => object!({
                 "say": "opened",
                 "token": (*token),
@@ -181,6 +222,11 @@ impl Event {
                 "reason": (reason.clone()),
                 "key": (key.clone())
             }),
+            Event::Lost { token, reason } => object!({
+                "say": "lost",
+                "token": (*token),
+                "reason": (reason.clone())
+            }),
             Event::Gone { token } => object!({ "say": "gone", "token": (*token) }),
             Event::Panicked { message } => object!({
                 "say": "panicked",
@@ -196,6 +242,11 @@ impl Event {
         let json = parse(text)?;
         let token = token(&json)?;
         match say(&json)? {
+            "begun" => Ok(Event::Begun {
+                token,
+                url: text_part(&json, "url")?,
+                env_id: text_part(&json, "env_id")?,
+            }),
             "opened" => Ok(Event::Opened {
                 token,
                 head: native::episode_from_json(part(&json, "head")?)?,
@@ -222,6 +273,10 @@ impl Event {
                 token,
                 reason: text_part(&json, "reason")?,
                 key: json.get("key").and_then(Json::as_text).cloned(),
+            }),
+            "lost" => Ok(Event::Lost {
+                token,
+                reason: text_part(&json, "reason")?,
             }),
             "gone" => Ok(Event::Gone { token }),
             "panicked" => Ok(Event::Panicked {
@@ -270,99 +325,4 @@ fn token(json: &Json) -> Result<Token, ProtocolError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use volary_core::Frame;
-    use volary_core::message::{Message, ToolRequestMessage};
-    use volary_trace::Outcome;
-    use volary_trace::frames::FrameHistory;
-
-    use super::*;
-
-    fn action() -> AnyMessage {
-        ToolRequestMessage::default().into()
-    }
-
-    #[test]
-    fn commands_come_back() {
-        let recipe = Recipe {
-            environment: "counter".into(),
-            seed: (1 << 53) - 1,
-            ..Recipe::default()
-        };
-        for command in [
-            Command::Open {
-                token: 7,
-                recipe,
-                actions: vec![action()],
-            },
-            Command::Step {
-                token: u32::MAX,
-                action: action(),
-            },
-        ] {
-            assert_eq!(Command::read(&command.to_text()), Ok(command));
-        }
-    }
-
-    #[test]
-    fn events_come_back() {
-        let mut frames = FrameHistory::default();
-        frames.push(Frame::new("x", Json::Null));
-        let head = Episode {
-            id: "e".into(),
-            start: vec![Message::user("</script>\u{2028}").into()],
-            frames,
-            ..Episode::default()
-        };
-        let step = StepRecord {
-            action: action(),
-            outcome: Outcome::Observed {
-                messages: vec![],
-                reward: -0.5,
-                done: true,
-                truncated: false,
-            },
-            seconds: None,
-            extras: Default::default(),
-        };
-        let patch = FramePatch::between(&Frame::default(), &Frame::new(1, 2));
-        for event in [
-            Event::Opened { token: 1, head },
-            Event::Stepped {
-                token: 1,
-                steps: vec![step],
-                patches: vec![patch],
-            },
-            Event::Finished {
-                token: 1,
-                notes: vec!["so".into()],
-            },
-            Event::Refused {
-                token: 1,
-                reason: "no".into(),
-                key: Some("answer".into()),
-            },
-            Event::Gone { token: 1 },
-            Event::Panicked {
-                message: "oh".into(),
-            },
-        ] {
-            assert_eq!(Event::read(&event.to_text()), Ok(event));
-        }
-    }
-
-    #[test]
-    fn foreign_words_are_refused() {
-        for text in [
-            "",
-            "{",
-            "[]",
-            "{\"say\": \"open\"}",
-            "{\"say\": \"what\", \"token\": 1}",
-            "{\"say\": \"step\", \"token\": -1}",
-        ] {
-            assert!(Command::read(text).is_err(), "{text}");
-            assert!(Event::read(text).is_err(), "{text}");
-        }
-    }
-}
+mod tests;

@@ -9,6 +9,15 @@
 pub enum Route {
     /// `#/` and `#/run/<environment>`.
     Playground(Place),
+    /// `#/settings`.
+    Settings,
+    /// `#/evaluate` and `#/evaluate/<id>`.
+    Evaluate {
+        /// The evaluation that is shown; a new one is set up if `None`.
+        evaluation: Option<String>,
+    },
+    /// `#/review` and `#/review/<episode>`.
+    Review(ReviewPlace),
     /// There is no such place.
     Unknown {
         /// The path as it stands in the address.
@@ -27,33 +36,46 @@ pub struct Place {
     pub step: Option<usize>,
 }
 
+/// The id of whatever episode is in the playground.
+pub const IN_PLAYGROUND: &str = "@playground";
+
+/// A place within the library of trajectories.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReviewPlace {
+    /// The id of an episode; all of them if `None`.
+    pub episode: Option<String>,
+    /// The selected step: 0 is the reset.
+    pub step: Option<usize>,
+    /// A passage of that step, as [`crate::projection::passage_link`] writes it.
+    pub at: Option<String>,
+    /// The words of that passage.
+    pub words: Option<String>,
+    /// The episodes beside it, with which it is compared.
+    pub beside: Vec<String>,
+    /// Where a file lies that is to be imported.
+    pub url: Option<String>,
+}
+
 impl Route {
     /// Reads a hash, with or without its `#`.
     pub fn parse(hash: &str) -> Route {
         let text = hash.strip_prefix('#').unwrap_or(hash);
         let (path, query) = text.split_once('?').unwrap_or((text, ""));
-        let mut segments = path.split('/').filter(|segment| !segment.is_empty());
-        let environment = match (segments.next(), segments.next(), segments.next()) {
-            (None, ..) => None,
-            (Some("run"), environment, None) => environment.map(decode),
-            _ => {
-                return Route::Unknown {
-                    path: path.to_owned(),
-                };
-            }
-        };
-        let mut place = Place {
-            environment,
-            ..Place::default()
-        };
-        for (key, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
-            match key {
-                "e" => place.episode = Some(decode(value)),
-                "step" => place.step = value.parse().ok(),
-                _ => {}
-            }
+        let segments: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+        match segments.as_slice() {
+            [] | ["run"] => Route::Playground(Place::read(None, query)),
+            ["run", environment] => Route::Playground(Place::read(Some(environment), query)),
+            ["settings"] => Route::Settings,
+            ["evaluate"] => Route::Evaluate { evaluation: None },
+            ["evaluate", evaluation] => Route::Evaluate {
+                evaluation: Some(decode(evaluation)),
+            },
+            ["review"] => Route::Review(ReviewPlace::read(None, query)),
+            ["review", episode] => Route::Review(ReviewPlace::read(Some(episode), query)),
+            _ => Route::Unknown {
+                path: path.to_owned(),
+            },
         }
-        Route::Playground(place)
     }
 
     /// The hash, with its `#`.
@@ -61,30 +83,96 @@ impl Route {
         match self {
             Route::Unknown { path } => format!("#{path}"),
             Route::Playground(place) => place.to_hash(),
+            Route::Review(place) => place.to_hash(),
+            Route::Settings => "#/settings".to_owned(),
+            Route::Evaluate { evaluation: None } => "#/evaluate".to_owned(),
+            Route::Evaluate {
+                evaluation: Some(evaluation),
+            } => format!("#/evaluate/{}", encode(evaluation)),
         }
     }
 }
 
 impl Place {
+    fn read(environment: Option<&str>, query: &str) -> Place {
+        let mut place = Place {
+            environment: environment.map(decode),
+            ..Place::default()
+        };
+        for (key, value) in parameters(query) {
+            match key {
+                "e" => place.episode = Some(decode(value)),
+                "step" => place.step = value.parse().ok(),
+                _ => {}
+            }
+        }
+        place
+    }
+
     /// The hash, with its `#`.
     pub fn to_hash(&self) -> String {
-        let mut hash = String::from("#/");
-        if let Some(environment) = &self.environment {
-            hash.push_str("run/");
-            encode_into(environment, &mut hash);
-        }
-        let mut separator = '?';
-        if let Some(step) = self.step {
-            hash.push_str(&format!("{separator}step={step}"));
-            separator = '&';
-        }
-        if let Some(episode) = &self.episode {
-            hash.push(separator);
-            hash.push_str("e=");
-            encode_into(episode, &mut hash);
-        }
-        hash
+        let path = match &self.environment {
+            Some(environment) => format!("#/run/{}", encode(environment)),
+            None => "#/".to_owned(),
+        };
+        let step = self.step.map(|step| ("step", step.to_string()));
+        let episode = self.episode.as_deref().map(|text| ("e", encode(text)));
+        with_query(path, [step, episode])
     }
+}
+
+impl ReviewPlace {
+    fn read(episode: Option<&str>, query: &str) -> ReviewPlace {
+        let mut place = ReviewPlace {
+            episode: episode.map(decode),
+            ..ReviewPlace::default()
+        };
+        for (key, value) in parameters(query) {
+            match key {
+                "step" => place.step = value.parse().ok(),
+                "at" => place.at = Some(decode(value)),
+                "words" => place.words = Some(decode(value)),
+                "beside" => place.beside.push(decode(value)),
+                "url" => place.url = Some(decode(value)),
+                _ => {}
+            }
+        }
+        place
+    }
+
+    /// The hash, with its `#`.
+    pub fn to_hash(&self) -> String {
+        let path = match &self.episode {
+            Some(episode) => format!("#/review/{}", encode(episode)),
+            None => "#/review".to_owned(),
+        };
+        let step = self.step.map(|step| ("step", step.to_string()));
+        let text = |key, text: &Option<String>| text.as_deref().map(|text| (key, encode(text)));
+        let (at, words) = (text("at", &self.at), text("words", &self.words));
+        let beside = self.beside.iter().map(|id| Some(("beside", encode(id))));
+        let named = [step, at, words, text("url", &self.url)].into_iter();
+        with_query(path, named.chain(beside))
+    }
+}
+
+fn parameters(query: &str) -> impl Iterator<Item = (&str, &str)> {
+    query.split('&').filter_map(|pair| pair.split_once('='))
+}
+
+fn with_query<'a>(
+    path: String,
+    pairs: impl IntoIterator<Item = Option<(&'a str, String)>>,
+) -> String {
+    let mut hash = path;
+    let mut separator = '?';
+    for (key, value) in pairs.into_iter().flatten() {
+        hash.push(separator);
+        hash.push_str(key);
+        hash.push('=');
+        hash.push_str(&value);
+        separator = '&';
+    }
+    hash
 }
 
 /// Takes `%XX` back. Broken escapes stay as they are; bytes that are no UTF-8 become U+FFFD.
@@ -112,14 +200,16 @@ fn decode(text: &str) -> String {
 }
 
 /// Escapes what has a meaning in a hash, and all that is not plain ASCII.
-fn encode_into(text: &str, hash: &mut String) {
+fn encode(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            hash.push(char::from(byte));
+            escaped.push(char::from(byte));
         } else {
-            hash.push_str(&format!("%{byte:02X}"));
+            escaped.push_str(&format!("%{byte:02X}"));
         }
     }
+    escaped
 }
 
 #[cfg(test)]
@@ -174,11 +264,39 @@ mod tests {
 
     #[test]
     fn elsewhere() {
-        for hash in ["#/review", "#/run/a/b", "#main"] {
+        for hash in [
+            "#/nowhere",
+            "#/run/a/b",
+            "#/review/a/b",
+            "#/settings/x",
+            "#main",
+        ] {
             assert!(
                 matches!(Route::parse(hash), Route::Unknown { .. }),
                 "{hash}"
             );
+        }
+    }
+
+    #[test]
+    fn settings() {
+        for hash in ["#/settings", "#/settings/", "#settings"] {
+            assert_eq!(Route::parse(hash), Route::Settings, "{hash}");
+        }
+        assert_eq!(Route::Settings.to_hash(), "#/settings");
+    }
+
+    #[test]
+    fn evaluations() {
+        for (hash, evaluation) in [
+            ("#/evaluate", None),
+            ("#/evaluate/", None),
+            ("#/evaluate/a%20b", Some("a b")),
+        ] {
+            let evaluation = evaluation.map(str::to_owned);
+            let route = Route::Evaluate { evaluation };
+            assert_eq!(Route::parse(hash), route, "{hash}");
+            assert_eq!(Route::parse(&route.to_hash()), route, "{hash}");
         }
     }
 
@@ -190,6 +308,19 @@ mod tests {
             step in proptest::option::of(0usize..100_000),
         ) {
             let route = Route::Playground(Place { environment, episode, step });
+            prop_assert_eq!(Route::parse(&route.to_hash()), route);
+        }
+
+        #[test]
+        fn every_place_in_the_library_comes_back(
+            episode in proptest::option::of("\\PC{1,12}"),
+            step in proptest::option::of(0usize..100_000),
+            beside in proptest::collection::vec("\\PC{1,12}", 0..4),
+            at in proptest::option::of("\\PC{0,12}"),
+            words in proptest::option::of("\\PC{0,40}"),
+            url in proptest::option::of("\\PC{0,40}"),
+        ) {
+            let route = Route::Review(ReviewPlace { episode, step, at, words, beside, url });
             prop_assert_eq!(Route::parse(&route.to_hash()), route);
         }
 

@@ -2,9 +2,10 @@
 
 use leptos::prelude::*;
 
-use super::erased::{dynamic, pressed};
-use super::icon::{Glyph, Icon};
-use super::text::inert;
+use super::erased::dynamic;
+use super::icon::{Glyph, icon, named_icon};
+use super::markup::{button, el, nothing};
+use super::text::inert_in;
 use crate::projection::notice::Notice;
 
 /// Shows a notice until it is dismissed.
@@ -15,23 +16,22 @@ pub fn AlertBox(
 ) -> impl IntoView {
     dynamic(move || {
         let Some(Notice { what, why, advice }) = notice.get() else {
-            return ().into_any();
+            return nothing();
         };
-        let dismiss = pressed(move |_| notice.set(None));
-        view! {
-            <div class="alert" role="alert">
-                <Icon glyph=Glyph::Warning />
-                <div class="alert-words">
-                    <p class="alert-what">{inert(&what)}</p>
-                    <p class="alert-why">{inert(&why)}</p>
-                    <p>{inert(&advice)}</p>
-                </div>
-                <button type="button" class="quiet icon-button" on:click=dismiss>
-                    <Icon glyph=Glyph::Close />
-                    <span class="visually-hidden">"Dismiss"</span>
-                </button>
-            </div>
-        }
-        .into_any()
+        let words = el("div")
+            .class("alert-words")
+            .child(inert_in("p", "alert-what", &what))
+            .child(inert_in("p", "alert-why", &why))
+            .child(inert_in("p", "alert-advice", &advice));
+        let dismiss = button("quiet icon-button")
+            .on_click(move || notice.set(None))
+            .child(named_icon(Glyph::Close, "Dismiss"));
+        el("div")
+            .class("alert")
+            .attr("role", "alert")
+            .child(icon(Glyph::Warning))
+            .child(words)
+            .child(dismiss)
+            .view()
     })
 }

@@ -1,10 +1,16 @@
 //! A button that copies a text, and says that it did.
 
+use std::time::Duration;
+
 use leptos::prelude::*;
 
-use super::erased::{self, pointed, pressed};
-use super::icon::{Glyph, Icon};
+use super::erased::{dynamic, words};
+use super::icon::{Glyph, hidden_name, icon};
+use super::markup::{all, button, el};
 use crate::shell;
+
+/// So long it is said.
+const SAID: Duration = Duration::from_secs(3);
 
 /// What became of the last copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,39 +34,53 @@ pub fn CopyButton(
     #[prop(optional)]
     icon_only: bool,
 ) -> impl IntoView {
+    copy_button(text, label, icon_only)
+}
+
+/// Copies a text, which is asked for only when it is needed.
+pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: bool) -> AnyView {
     let copied = RwSignal::new(Copied::NotYet);
-    let copy = pressed(move |_| {
+    let copy = move || {
         let done = Callback::new(move |worked| {
             // The button may be gone by then.
             copied.try_set(if worked { Copied::Yes } else { Copied::No });
+            shell::spawn(async move {
+                shell::timers::sleep(SAID).await;
+                copied.try_set(Copied::NotYet);
+            });
         });
         shell::clipboard::copy(text.run(()), done);
+    };
+    let glyph = dynamic(move || {
+        icon(match copied.get() {
+            Copied::NotYet => Glyph::Copy,
+            Copied::Yes => Glyph::Check,
+            Copied::No => Glyph::Warning,
+        })
     });
-    let forget = pointed(move |_| copied.set(Copied::NotYet));
-    let glyph = Signal::derive(move || match copied.get() {
-        Copied::NotYet => Glyph::Copy,
-        Copied::Yes => Glyph::Check,
-        Copied::No => Glyph::Warning,
+    let said = words(move || {
+        let said = match copied.get() {
+            Copied::NotYet => "",
+            Copied::Yes => "Copied",
+            Copied::No => "Not copied: the browser refused",
+        };
+        said.to_owned()
     });
-    let words = erased::label(move || match copied.get() {
-        Copied::NotYet => "",
-        Copied::Yes => "Copied",
-        Copied::No => "Not copied: the browser refused",
-    });
-    view! {
-        <button
-            type="button"
-            class="quiet small copy-button"
-            title=icon_only.then_some(label)
-            on:click=copy
-            on:pointerleave=forget
-        >
-            <Icon glyph />
-            <span class:visually-hidden=icon_only>{label}</span>
-        </button>
-        <span class="copied" aria-live="polite">
-            {words}
-        </span>
-    }
-    .into_any()
+    let name = match icon_only {
+        true => hidden_name(label),
+        false => label.into_any(),
+    };
+    all(vec![
+        button("quiet small copy-button")
+            .attr("title", icon_only.then_some(label))
+            .on_click(copy)
+            .child(glyph)
+            .child(name)
+            .view(),
+        el("span")
+            .class("copied")
+            .attr("aria-live", "polite")
+            .child(said)
+            .view(),
+    ])
 }

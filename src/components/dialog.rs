@@ -1,10 +1,11 @@
 //! A dialog above the page: the browser's own, which keeps the focus inside and gives it back.
 
-use leptos::html;
+use leptos::ev::Event;
 use leptos::prelude::*;
 
-use super::erased::{changed, pressed, watch};
-use super::icon::{Glyph, Icon};
+use super::erased::watch;
+use super::icon::{Glyph, named_icon};
+use super::markup::{ElementRef, button, el};
 use crate::shell;
 
 /// A dialog with a title and a close button.
@@ -18,31 +19,31 @@ pub fn Dialog(
     /// What stands in it.
     children: Children,
 ) -> impl IntoView {
-    let label = title.clone();
-    let dialog = NodeRef::<html::Dialog>::new();
+    dialog(open, title, children())
+}
+
+/// A dialog with a title and a close button.
+pub fn dialog(open: RwSignal<bool>, title: String, content: AnyView) -> AnyView {
+    let reference = ElementRef::new();
     watch(move || {
         let open = open.get();
-        if let Some(dialog) = dialog.get() {
-            if open {
-                shell::element::show_dialog(&dialog);
-            } else {
-                shell::element::close_dialog(&dialog);
-            }
+        if let Some(dialog) = reference.get() {
+            shell::element::show_dialog(&dialog, open);
         }
     });
-    let close = pressed(move |_| open.set(false));
-    let closed = changed(move |_| open.set(false));
-    view! {
-        <dialog class="dialog" node_ref=dialog aria-label=label on:close=closed>
-            <header class="dialog-head">
-                <h2>{title}</h2>
-                <button type="button" class="quiet icon-button" on:click=close>
-                    <Icon glyph=Glyph::Close />
-                    <span class="visually-hidden">"Close"</span>
-                </button>
-            </header>
-            <div class="dialog-body">{children()}</div>
-        </dialog>
-    }
-    .into_any()
+    let close = button("quiet icon-button")
+        .on_click(move || open.set(false))
+        .child(named_icon(Glyph::Close, "Close"));
+    let head = el("header")
+        .class("dialog-head")
+        .child(el("h2").child(title.clone()))
+        .child(close);
+    el("dialog")
+        .class("dialog")
+        .attr("aria-label", title)
+        .element_ref(reference)
+        .on("close", move |_: Event| open.set(false))
+        .child(head)
+        .child(el("div").class("dialog-body").child(content))
+        .view()
 }

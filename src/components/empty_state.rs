@@ -2,6 +2,8 @@
 
 use leptos::prelude::*;
 
+use super::markup::el;
+
 /// Says that there is nothing yet, and what would bring something.
 #[component]
 pub fn EmptyState(
@@ -10,11 +12,9 @@ pub fn EmptyState(
     /// What to do about it.
     children: Children,
 ) -> impl IntoView {
-    view! {
-        <div class="empty-state">
-            <p class="empty-title">{title}</p>
-            <div>{children()}</div>
-        </div>
-    }
-    .into_any()
+    el("div")
+        .class("empty-state")
+        .child(el("p").class("empty-title").child(title))
+        .child(el("div").child(children()))
+        .view()
 }

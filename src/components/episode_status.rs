@@ -5,8 +5,9 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trace::Episode;
 
-use super::erased::{dynamic, words};
-use crate::projection::summary::{Standing, State, standing};
+use super::erased::words;
+use super::markup::el;
+use crate::projection::summary::{State, standing};
 
 /// The status **Episode**: reward, number of steps, and whether it is done or truncated. Why it is
 /// stands at the end of the transcript.
@@ -16,27 +17,32 @@ pub fn EpisodeStatus(
     #[prop(into)]
     episode: Signal<Arc<Episode>>,
 ) -> impl IntoView {
-    let standing = Memo::new(move |_| episode.with(|episode| standing(episode)));
-    let state = dynamic(move || {
-        let (tone, word) = standing.with(|standing| match standing.state {
+    let state = move || {
+        let (class, word) = match episode.with(|episode| standing(episode).state) {
             State::Open => ("badge", "open"),
             State::Done => ("badge good", "done"),
             State::Truncated => ("badge notice", "truncated"),
             State::Crashed => ("badge bad", "crashed"),
-        });
-        view! { <span class=tone>{word}</span> }.into_any()
-    });
-    let reward = words(move || standing.with(|Standing { reward, .. }| reward.clone()));
-    let steps = words(move || standing.with(|Standing { steps, .. }| steps.clone()));
-    view! {
-        <div class="episode-status" role="status" aria-label="Episode">
-            <span class="figure">
-                "Reward "
-                <strong>{reward}</strong>
-            </span>
-            <span class="figure">{steps}</span>
-            {state}
-        </div>
-    }
-    .into_any()
+        };
+        (class.to_owned(), word.to_owned())
+    };
+    let reward = words(move || episode.with(|episode| standing(episode).reward));
+    let steps = words(move || episode.with(|episode| standing(episode).steps));
+    let spent = words(move || episode.with(|episode| standing(episode).spent.unwrap_or_default()));
+    let reward = el("span")
+        .class("figure")
+        .child("Reward ")
+        .child(el("strong").child(reward));
+    let badge = el("span")
+        .class(words(move || state().0))
+        .child(words(move || state().1));
+    el("div")
+        .class("episode-status")
+        .attr("role", "status")
+        .attr("aria-label", "Episode")
+        .child(reward)
+        .child(el("span").class("figure").child(steps))
+        .child(badge)
+        .child(el("span").class("figure spent").child(spent))
+        .view()
 }

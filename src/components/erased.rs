@@ -4,7 +4,6 @@
 //! anew, one to three kilobytes each. These helpers box the closure, so that the machinery is written
 //! once for each kind of value. Views use them for all that changes and all that is pressed.
 
-use leptos::ev::{Event, FocusEvent, KeyboardEvent, MouseEvent, PointerEvent, SubmitEvent};
 use leptos::prelude::*;
 
 /// A text that changes.
@@ -20,13 +19,6 @@ pub fn label(text: impl Fn() -> &'static str + Send + Sync + 'static) -> Signal<
 /// A condition that changes.
 pub fn flag(condition: impl Fn() -> bool + Send + Sync + 'static) -> Signal<bool> {
     Signal::derive(condition)
-}
-
-/// An attribute that comes and goes.
-pub fn maybe(
-    text: impl Fn() -> Option<&'static str> + Send + Sync + 'static,
-) -> Signal<Option<&'static str>> {
-    Signal::derive(text)
 }
 
 /// An attribute with a text of its own that comes and goes.
@@ -53,36 +45,6 @@ pub fn shown(
     // A memo, so that the part is not made again while the condition stays as it is.
     let when = Memo::new(move |_| when());
     dynamic(move || if when.get() { view() } else { ().into_any() })
-}
-
-/// What a press does.
-pub fn pressed(act: impl FnMut(MouseEvent) + 'static) -> Box<dyn FnMut(MouseEvent)> {
-    Box::new(act)
-}
-
-/// What typing or choosing does.
-pub fn changed(act: impl FnMut(Event) + 'static) -> Box<dyn FnMut(Event)> {
-    Box::new(act)
-}
-
-/// What sending a form does.
-pub fn submitted(act: impl FnMut(SubmitEvent) + 'static) -> Box<dyn FnMut(SubmitEvent)> {
-    Box::new(act)
-}
-
-/// What a key does.
-pub fn keyed(act: impl FnMut(KeyboardEvent) + 'static) -> Box<dyn FnMut(KeyboardEvent)> {
-    Box::new(act)
-}
-
-/// What pointing does.
-pub fn pointed(act: impl FnMut(PointerEvent) + 'static) -> Box<dyn FnMut(PointerEvent)> {
-    Box::new(act)
-}
-
-/// What the focus does, when it comes or goes.
-pub fn focused(act: impl FnMut(FocusEvent) + 'static) -> Box<dyn FnMut(FocusEvent)> {
-    Box::new(act)
 }
 
 /// Does something whenever the signals that it reads change.

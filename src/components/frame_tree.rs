@@ -1,18 +1,20 @@
 //! A frame as a tree to open and close, with what changed since the frame before, in words.
 //!
-//! All rows are children of one element, which hears of clicks and keys for all of them.
+//! All rows are children of one element, which hears of clicks and keys for all of them. From frame to
+//! frame the elements of rows stay, each in its place, and take what stands there now: of a long list only
+//! what differs is drawn anew.
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
-use leptos::html;
 use leptos::prelude::*;
-use volary_core::Frame;
 
-use super::erased::{self, dynamic, keyed};
-use super::icon::{Glyph, Icon};
+use super::erased::{dynamic, flag, shown};
+use super::folds::Folds;
+use super::icon::{Glyph, hidden_name, icon};
 use super::json_text::token_class;
-use super::text::{FoldedText, inert};
+use super::markup::{El, ElementRef, all, el};
+use super::text::{folded_text, inert, inert_in};
 use crate::projection::text::count_text;
-use crate::projection::tree::{Changes, Expansion, Mark, Row, RowKind, SLICE, rows};
+use crate::projection::tree::{CHANGES, Expansion, FrameInTime, Mark, Row, RowKind, SLICE, rows};
 use crate::shell;
 
 /// Deeper levels are indented no further.
@@ -21,95 +23,111 @@ const MOST_INDENTS: usize = 12;
 /// A frame as a tree.
 #[component]
 pub fn FrameTree(
-    /// The frame.
+    /// The frame and the one before it, if there are any.
     #[prop(into)]
-    frame: Signal<Frame>,
-    /// The frame before it, if there is one.
-    #[prop(into)]
-    previous: Signal<Option<Frame>>,
+    frames: Signal<Option<FrameInTime>>,
+    /// The path of the row to which the Tab key leads: the first one, until a reader goes elsewhere.
+    chosen: RwSignal<String>,
 ) -> impl IntoView {
     let expansion = RwSignal::new(Expansion::default());
-    let changes = Memo::new(move |_| {
-        previous.with(|previous| {
-            let previous = previous.as_ref()?;
-            Some(frame.with(|frame| Changes::between(previous, frame)))
+    let rows = Memo::new(move |_| {
+        let frames = frames.read();
+        let Some(FrameInTime { frame, previous }) = frames.as_ref() else {
+            return Vec::new();
+        };
+        let changes = previous
+            .as_ref()
+            .zip(CHANGES.get())
+            .map(|(previous, between)| between(previous, frame));
+        let past = previous.as_ref().zip(changes.as_ref());
+        rows(frame, past, &expansion.read())
+    });
+    // A memo: the rows are drawn anew when it changes.
+    let current = Memo::new(move |_| {
+        let chosen = chosen.get();
+        rows.with(|rows| {
+            let known = rows.iter().any(|row| row.path == chosen);
+            let first = rows.first().filter(|_| !known);
+            first.map(|row| row.path.clone()).unwrap_or(chosen)
         })
     });
-    let rows = Memo::new(move |_| {
-        let (frame, previous) = (frame.read(), previous.read());
-        let (changes, expansion) = (changes.read(), expansion.read());
-        let past = previous.as_ref().zip(changes.as_ref());
-        rows(&frame, past, &expansion)
-    });
-    // The one row that the Tab key leads to.
-    let current = RwSignal::new(0_usize);
-    let tree = NodeRef::<html::Div>::new();
-
-    let act = move |place: usize| {
-        let row = rows.with_untracked(|rows| rows.get(place).cloned());
-        match row.map(|row| (row.path, row.kind)) {
-            Some((path, RowKind::Branch { open, .. } | RowKind::LongText { open, .. })) => {
-                expansion.update(|expansion| expansion.set(&path, !open));
+    let tree = ElementRef::new();
+    let focus = move |place: usize| {
+        // A row that changed stands on the page by then.
+        shell::timers::next_frame(move || {
+            if let Some(tree) = tree.try_get_untracked().flatten() {
+                shell::element::focus_child(&tree, place);
             }
-            Some((_, RowKind::More { parent, .. })) => {
-                expansion.update(|expansion| expansion.show_more(&parent));
-            }
-            Some((_, RowKind::Leaf { .. })) | None => {}
+        });
+    };
+    let act = move |row: &Row| match &row.kind {
+        RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => {
+            expansion.update(|expansion| expansion.set(&row.path, !open));
         }
+        RowKind::More { parent, .. } => expansion.update(|expansion| expansion.show_more(parent)),
+        RowKind::Leaf { .. } => {}
+    };
+    let row_at = move |path: &str| {
+        rows.with_untracked(|rows| {
+            let place = rows.iter().position(|row| row.path == path)?;
+            Some((place, rows.get(place)?.clone()))
+        })
     };
     let clicked = move |click: MouseEvent| {
         // A click on a control within a row, or one that selects text, is none on the row.
-        if let Some(place) = shell::element::plain_click_on(&click, "data-row") {
-            current.set(place);
-            act(place);
+        let path = shell::element::plain_click_on(&click, "data-path");
+        if let Some((place, row)) = path.and_then(|path| row_at(&path)) {
+            act(&row);
+            chosen.set(row.path);
+            focus(place);
         }
     };
     let pressed = move |press: KeyboardEvent| {
-        let at = current.get_untracked();
+        let Some((at, row)) = row_at(&current.get_untracked()) else {
+            return;
+        };
         let Some(reaction) = rows.with_untracked(|rows| reaction(rows, at, &press.key())) else {
             return;
         };
         press.prevent_default();
         match reaction {
-            Reaction::Act => act(at),
+            Reaction::Act => {
+                act(&row);
+                focus(at);
+            }
             Reaction::Go(to) => {
-                current.set(to);
-                if let Some(tree) = tree.get_untracked() {
-                    shell::element::focus_child(&tree, to);
-                }
+                let path = rows.with_untracked(|rows| rows.get(to).map(|row| row.path.clone()));
+                chosen.set(path.unwrap_or_default());
+                focus(to);
             }
         }
     };
-    let drawn = move || {
+    let folds = Folds::new();
+    let drawn = dynamic(move || {
         let current = current.get();
         rows.with(|rows| {
-            let current = current.min(rows.len().saturating_sub(1));
-            let rows = rows.iter().enumerate();
-            rows.map(|(place, row)| tree_row(place, row, place == current))
-                .collect_view()
-                .into_any()
+            let rows = rows.iter();
+            all(rows.map(|row| tree_row(row, &current, folds)).collect())
         })
+    });
+    let empty = flag(move || rows.with(Vec::is_empty));
+    let nothing_there = || {
+        let words = "This environment shows no state.";
+        el("p").class("faint").child(words).view()
     };
-    let empty = Memo::new(move |_| rows.with(Vec::is_empty));
-    dynamic(move || {
-        if empty.get() {
-            view! { <p class="faint">"This environment shows no state."</p> }.into_any()
-        } else {
-            view! {
-                <div
-                    class="tree"
-                    role="tree"
-                    aria-label="State"
-                    node_ref=tree
-                    on:click=erased::pressed(clicked)
-                    on:keydown=keyed(pressed)
-                >
-                    {dynamic(drawn)}
-                </div>
-            }
-            .into_any()
-        }
-    })
+    all(vec![
+        shown(move || empty.get(), nothing_there),
+        el("div")
+            .class("tree")
+            .attr("hidden", empty)
+            .attr("role", "tree")
+            .attr("aria-label", "State")
+            .element_ref(tree)
+            .on("click", clicked)
+            .on("keydown", pressed)
+            .child(drawn)
+            .view(),
+    ])
 }
 
 /// What a key does in the tree.
@@ -123,10 +141,7 @@ enum Reaction {
 fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
     let row = rows.get(at)?;
     let last = rows.len() - 1;
-    let open = match &row.kind {
-        RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => Some(*open),
-        RowKind::Leaf { .. } | RowKind::More { .. } => None,
-    };
+    let open = row.open();
     Some(match key {
         "ArrowDown" => Reaction::Go(last.min(at + 1)),
         "ArrowUp" => Reaction::Go(at.saturating_sub(1)),
@@ -147,11 +162,8 @@ fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
     })
 }
 
-fn tree_row(place: usize, row: &Row, current: bool) -> AnyView {
-    let open = match &row.kind {
-        RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => Some(*open),
-        RowKind::Leaf { .. } | RowKind::More { .. } => None,
-    };
+fn tree_row(row: &Row, current: &str, folds: Folds<String>) -> AnyView {
+    let open = row.open();
     let mark = match &row.mark {
         Mark::Same => "",
         Mark::Added => " added",
@@ -160,99 +172,106 @@ fn tree_row(place: usize, row: &Row, current: bool) -> AnyView {
         Mark::Inside => " inside",
     };
     let level = row.level.min(MOST_INDENTS);
-    view! {
-        <div
-            class=format!("tree-row level-{level}{mark}")
-            role="treeitem"
-            attr:aria-level=row.level.to_string()
-            aria-posinset=row.position.to_string()
-            aria-setsize=row.siblings.to_string()
-            aria-expanded=open.map(|open| open.to_string())
-            tabindex=if current { "0" } else { "-1" }
-            data-row=place.to_string()
-        >
-            <span class="tree-line">
-                <span class="tree-toggle" class:open=open == Some(true)>
-                    {open.is_some().then(|| view! { <Icon glyph=Glyph::Chevron /> })}
-                </span>
-                {(!row.name.is_empty())
-                    .then(|| view! { <span class="tree-name" dir="auto">{inert(&row.name)}</span> })}
-                {row_value(&row.kind)}
-                {row_mark(&row.mark)}
-            </span>
-            {match &row.kind {
-                RowKind::LongText { open: true, text, .. } => {
-                    Some(view! { <div class="tree-text"><FoldedText text=text.clone() /></div> })
-                }
-                _ => None,
-            }}
-        </div>
-    }
-    .into_any()
+    let toggle = match open {
+        Some(true) => el("span")
+            .class("tree-toggle open")
+            .child(icon(Glyph::Chevron)),
+        Some(false) => el("span").class("tree-toggle").child(icon(Glyph::Chevron)),
+        None => el("span").class("tree-toggle"),
+    };
+    let name = (!row.name.is_empty()).then(|| inert_in("span", "tree-name", &row.name));
+    let text = match &row.kind {
+        RowKind::LongText {
+            open: true, text, ..
+        } => {
+            let fold = folds.of(row.path.clone());
+            Some(
+                el("div")
+                    .class("tree-text")
+                    .child(folded_text(text.clone(), fold)),
+            )
+        }
+        _ => None,
+    };
+    let line = el("span")
+        .class("tree-line")
+        .child(toggle)
+        .child(name)
+        .child(row_value(&row.kind))
+        .child(row_mark(&row.mark));
+    let tab_index = if row.path == current { "0" } else { "-1" };
+    el("div")
+        .class(format!("tree-row level-{level}{mark}"))
+        .attr("role", "treeitem")
+        .attr("aria-level", row.level.to_string())
+        .attr("aria-posinset", row.position.to_string())
+        .attr("aria-setsize", row.siblings.to_string())
+        .attr("aria-expanded", open.map(|open| open.to_string()))
+        .attr("tabindex", tab_index)
+        .attr("data-path", row.path.clone())
+        .child(line)
+        .child(text)
+        .view()
 }
 
-fn row_value(kind: &RowKind) -> AnyView {
-    match kind {
-        RowKind::Leaf { kind, text } => view! {
-            <span class=format!("tree-value {}", token_class(*kind)) dir="auto">
-                {inert(text)}
-            </span>
+fn row_value(kind: &RowKind) -> Option<El> {
+    Some(match kind {
+        RowKind::Leaf { kind, text } => {
+            let class = format!("tree-value {}", token_class(*kind));
+            el("span")
+                .class(class)
+                .attr("dir", "auto")
+                .child(inert(text))
         }
-        .into_any(),
-        RowKind::LongText { open: true, .. } => ().into_any(),
-        RowKind::LongText { preview, .. } => view! {
-            <span class="tree-value token string cut" dir="auto">
-                {inert(preview)}
-            </span>
+        RowKind::LongText { open: true, .. } => return None,
+        RowKind::LongText { preview, .. } => {
+            inert_in("span", "tree-value token string cut", preview)
         }
-        .into_any(),
         RowKind::Branch {
             open: true, count, ..
-        } => view! { <span class="tree-count">{count.clone()}</span> }.into_any(),
-        RowKind::Branch { preview, .. } => view! {
-            <span class="tree-value tree-preview cut" dir="auto">
-                {inert(preview)}
-            </span>
-        }
-        .into_any(),
+        } => el("span").class("tree-count").child(count.clone()),
+        RowKind::Branch { preview, .. } => inert_in("span", "tree-value tree-preview cut", preview),
         RowKind::More { hidden, .. } => {
             let next = count_text((*hidden).min(SLICE));
             let hidden = count_text(*hidden);
-            view! { <span class="tree-more">{format!("Show {next} more of {hidden}")}</span> }
-                .into_any()
+            let words = format!("Show {next} more of {hidden}");
+            el("span").class("tree-more").child(words)
         }
-    }
+    })
 }
 
-fn row_mark(mark: &Mark) -> Option<AnyView> {
-    let marked = |word: &'static str| view! { <span class="tree-mark">{word}</span> }.into_any();
+fn row_mark(mark: &Mark) -> Option<El> {
+    let marked = el("span").class("tree-mark");
     Some(match mark {
         Mark::Same => return None,
-        Mark::Added => marked("added"),
-        Mark::Removed => marked("removed"),
-        Mark::Inside => view! {
-            <span class="tree-mark dot" title="changed inside">
-                <span class="visually-hidden">"changed inside"</span>
-            </span>
-        }
-        .into_any(),
-        Mark::Changed { was } => view! {
+        Mark::Added => marked.child("added"),
+        Mark::Removed => marked.child("removed"),
+        Mark::Inside => el("span")
+            .class("tree-mark dot")
+            .attr("title", "changed inside")
+            .child(hidden_name("changed inside")),
+        Mark::Changed { was } => {
             // A longer one gets a line of its own.
-            <span class="tree-mark" class:past={was.len() > 16}>
-                "changed, was "
-                <del class="tree-was" dir="auto">{inert(was)}</del>
-            </span>
+            let marked = match was.len() {
+                ..=16 => marked,
+                _ => el("span").class("tree-mark past"),
+            };
+            marked
+                .child("changed, was ")
+                .child(inert_in("del", "tree-was", was))
         }
-        .into_any(),
-        Mark::Edited { removed, added } => view! {
-            <span class="tree-mark past">
-                "changed"
-                {(!removed.is_empty())
-                    .then(|| view! { ", less "<del class="tree-was" dir="auto">{inert(removed)}</del> })}
-                {(!added.is_empty())
-                    .then(|| view! { ", new "<ins class="tree-new" dir="auto">{inert(added)}</ins> })}
-            </span>
+        Mark::Edited { removed, added } => {
+            let mut marked = el("span").class("tree-mark past").child("changed");
+            if !removed.is_empty() {
+                let removed = inert_in("del", "tree-was", removed);
+                marked = marked.child(", less ").child(removed);
+            }
+            if !added.is_empty() {
+                marked = marked
+                    .child(", new ")
+                    .child(inert_in("ins", "tree-new", added));
+            }
+            marked
         }
-        .into_any(),
     })
 }

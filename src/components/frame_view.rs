@@ -6,28 +6,12 @@ use volary_core::json::Text;
 use volary_core::view::{Block, Shape, Tone, View};
 
 use super::erased::dynamic;
-use super::text::{FoldedText, inert};
+use super::icon::hidden_name;
+use super::markup::{El, el, nothing, path, svg, svg_text};
+use super::text::{folded_text, inert_in};
+use crate::later::Later;
+use crate::projection::shapes::{circle, polyline, rectangle};
 use crate::projection::summary::reward_text;
-
-/// The class of a tone.
-const fn tone_class(tone: Tone) -> &'static str {
-    match tone {
-        Tone::Plain => "tone-plain",
-        Tone::Good => "tone-good",
-        Tone::Bad => "tone-bad",
-        Tone::Notice => "tone-notice",
-    }
-}
-
-/// A tone in a word, for those who do not see its colour.
-const fn tone_word(tone: Tone) -> Option<&'static str> {
-    match tone {
-        Tone::Plain => None,
-        Tone::Good => Some("good"),
-        Tone::Bad => Some("bad"),
-        Tone::Notice => Some("notice"),
-    }
-}
 
 /// Draws a view; nothing for `None`.
 #[component]
@@ -36,34 +20,47 @@ pub fn FrameView(
     #[prop(into)]
     view: Signal<Option<View>>,
 ) -> impl IntoView {
-    dynamic(move || {
-        view.with(|view| match view {
-            Some(view) => {
-                let blocks = view.blocks.iter().map(block).collect_view();
-                view! { <div class="frame-view">{blocks}</div> }.into_any()
-            }
-            None => ().into_any(),
-        })
-    })
+    dynamic(move || view.with(|view| view.as_ref().map_or_else(nothing, draw)))
 }
 
+fn draw(view: &View) -> AnyView {
+    let blocks = view.blocks.iter().map(block).collect::<Vec<_>>();
+    el("div").class("frame-view").child(blocks).view()
+}
+
+static OTHERS: Later<fn(&Block) -> AnyView> = Later::new();
+
+pub(crate) fn install() {
+    OTHERS.set(other_block);
+}
+
+/// A passage is all that the first environment shows at first; the others come later.
 fn block(block: &Block) -> AnyView {
     match block {
-        Block::Passage { label, text } => view! {
-            <div class="block">
-                <p class="block-label">{inert(label)}</p>
-                <div class="passage">
-                    <FoldedText text=text.clone() />
-                </div>
-            </div>
+        Block::Passage { label, text } => el("div")
+            .class("block")
+            .child(inert_in("p", "block-label", label))
+            .child(
+                el("div")
+                    .class("passage")
+                    .child(folded_text(text.clone(), RwSignal::default())),
+            )
+            .view(),
+        other => OTHERS.get().map_or_else(nothing, |draw| draw(other)),
+    }
+}
+
+fn other_block(block: &Block) -> AnyView {
+    match block {
+        Block::Verdict { tone, text } => {
+            let class = match tone {
+                Tone::Plain => "verdict",
+                Tone::Good => "verdict tone-good",
+                Tone::Bad => "verdict tone-bad",
+                Tone::Notice => "verdict tone-notice",
+            };
+            inert_in("p", class, text).view()
         }
-        .into_any(),
-        Block::Verdict { tone, text } => view! {
-            <p class=format!("verdict {}", tone_class(*tone)) dir="auto">
-                {inert(text)}
-            </p>
-        }
-        .into_any(),
         Block::Results { label, rows } => results(label, rows),
         Block::Gauge {
             label,
@@ -79,42 +76,44 @@ fn block(block: &Block) -> AnyView {
             shapes,
         } => drawing(label, (*width, *height), shapes),
         // A block that this page is too old for.
-        _ => ().into_any(),
+        _ => nothing(),
+    }
+}
+
+/// The class of a tone.
+const fn tone_class(tone: Tone) -> &'static str {
+    match tone {
+        Tone::Plain => "tone-plain",
+        Tone::Good => "tone-good",
+        Tone::Bad => "tone-bad",
+        Tone::Notice => "tone-notice",
+    }
+}
+
+/// A tone in a word, for those who do not see its colour.
+fn tone_word(tone: Tone) -> Option<AnyView> {
+    match tone {
+        Tone::Plain => None,
+        Tone::Good => Some(hidden_name(" (good)")),
+        Tone::Bad => Some(hidden_name(" (bad)")),
+        Tone::Notice => Some(hidden_name(" (notice)")),
     }
 }
 
 fn results(label: &Text, rows: &[(Text, Text, Tone)]) -> AnyView {
-    let rows = rows
-        .iter()
-        .map(|(input, result, tone)| {
-            view! {
-                <tr class=tone_class(*tone)>
-                    <td dir="auto">{inert(input)}</td>
-                    <td dir="auto">
-                        {inert(result)}
-                        {tone_word(*tone)
-                            .map(|word| view! { <span class="visually-hidden">{format!(" ({word})")}</span> })}
-                    </td>
-                </tr>
-            }
-        })
-        .collect_view();
-    view! {
-        <table class="results">
-            <caption class="block-label">{inert(label)}</caption>
-            <tbody>{rows}</tbody>
-        </table>
-    }
-    .into_any()
-}
-
-/// A number that SVG can draw.
-fn drawable(number: f64) -> f64 {
-    if number.is_finite() {
-        number.clamp(-1e6, 1e6)
-    } else {
-        0.0
-    }
+    let rows = rows.iter().map(|(input, result, tone)| {
+        let result = inert_in("td", "result", result).child(tone_word(*tone));
+        el("tr")
+            .class(tone_class(*tone))
+            .child(inert_in("td", "input", input))
+            .child(result)
+            .view()
+    });
+    el("table")
+        .class("results")
+        .child(inert_in("caption", "block-label", label))
+        .child(el("tbody").child(rows.collect::<Vec<_>>()))
+        .view()
 }
 
 fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>) -> AnyView {
@@ -127,113 +126,115 @@ fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>)
         } else {
             0.0
         };
-        drawable(share).clamp(0.0, 1.0) * LENGTH
+        if share.is_nan() {
+            0.0
+        } else {
+            share.clamp(0.0, 1.0) * LENGTH
+        }
     };
-    let target_words = target.map(|target| format!(", target {}", reward_text(target)));
-    let words = format!("{}{}", reward_text(value), target_words.unwrap_or_default());
-    view! {
-        <div class="block gauge">
-            <p class="block-label">{inert(label)}</p>
-            <div
-                role="meter"
-                aria-label=label.to_string()
-                aria-valuenow=value.to_string()
-                aria-valuemin=low.to_string()
-                aria-valuemax=high.to_string()
-                aria-valuetext=words
-            >
-                <p class="gauge-value" aria-hidden="true">
-                    {reward_text(value)}
-                    {target
-                        .map(|target| {
-                            view! { <span class="faint">{format!(" / target {}", reward_text(target))}</span> }
-                        })}
-                </p>
-                <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
-                    <rect class="gauge-scale" x="0" y="1" width="100" height="4" />
-                    <rect class="gauge-fill" x="0" y="1" width=place(value).max(0.75).to_string() height="4" />
-                    {target
-                        .map(|target| {
-                            let x = (place(target) - 0.5).clamp(0.0, LENGTH - 1.0).to_string();
-                            view! { <rect class="gauge-target" x=x y="0" width="1" height="6" /> }
-                        })}
-                </svg>
-                <p class="gauge-ends faint" aria-hidden="true">
-                    <span>{reward_text(low)}</span>
-                    <span>{reward_text(high)}</span>
-                </p>
-            </div>
-        </div>
+    let target_words = target.map(plain);
+    let words = match &target_words {
+        Some(target) => format!("{}, target {target}", plain(value)),
+        None => plain(value),
+    };
+    let shown = |class: &'static str| el("p").class(class).attr("aria-hidden", "true");
+    let target_note = target_words.map(|target| {
+        el("span")
+            .class("faint")
+            .child(format!(" / target {target}"))
+    });
+    let bar = |class: &'static str, d: String| path().class(class).attr("d", d);
+    let scale = svg()
+        .attr("viewBox", "0 0 100 6")
+        .attr("preserveAspectRatio", "none")
+        .attr("aria-hidden", "true")
+        .child(bar("gauge-scale", rectangle(0.0, 1.0, LENGTH, 4.0)))
+        .child(bar(
+            "gauge-fill",
+            rectangle(0.0, 1.0, place(value).max(0.75), 4.0),
+        ))
+        .child(target.map(|target| {
+            let x = (place(target) - 0.5).clamp(0.0, LENGTH - 1.0);
+            bar("gauge-target", rectangle(x, 0.0, 1.0, 6.0))
+        }));
+    let ends = shown("gauge-ends faint")
+        .child(el("span").child(plain(low)))
+        .child(el("span").child(plain(high)));
+    let meter = el("div")
+        .attr("role", "meter")
+        .attr("aria-label", label.to_string())
+        .attr("aria-valuenow", value.to_string())
+        .attr("aria-valuemin", low.to_string())
+        .attr("aria-valuemax", high.to_string())
+        .attr("aria-valuetext", words)
+        .child(shown("gauge-value").child(plain(value)).child(target_note))
+        .child(scale)
+        .child(ends);
+    el("div")
+        .class("block gauge")
+        .child(inert_in("p", "block-label", label))
+        .child(meter)
+        .view()
+}
+
+/// A number on a gauge: whole ones as people count.
+fn plain(value: f64) -> String {
+    let text = reward_text(value);
+    match text.strip_suffix(".0") {
+        Some(whole) => whole.to_owned(),
+        None => text,
     }
-    .into_any()
 }
 
 fn drawing(label: &Text, (width, height): (f64, f64), shapes: &[Shape]) -> AnyView {
-    let (width, height) = (drawable(width).max(1.0), drawable(height).max(1.0));
-    let shapes = shapes.iter().map(shape).collect_view();
-    // Words fit drawings of any unit.
-    let font_size = (width.min(height) / 20.0).to_string();
-    view! {
-        <figure class="drawing">
-            <svg
-                viewBox=format!("0 0 {width} {height}")
-                role="img"
-                aria-label=label.to_string()
-                font-size=font_size
-            >
-                {shapes}
-            </svg>
-            <figcaption class="faint" dir="auto">{inert(label)}</figcaption>
-        </figure>
-    }
-    .into_any()
+    // No size of a drawing lets the page go to pieces.
+    let bounded = |length: f64| {
+        if length.is_finite() {
+            length.clamp(1.0, 1e6)
+        } else {
+            1.0
+        }
+    };
+    let (width, height) = (bounded(width), bounded(height));
+    let shapes = shapes.iter().map(|each| shape(each).view());
+    let picture = svg()
+        .attr("viewBox", format!("0 0 {width} {height}"))
+        .attr("role", "img")
+        .attr("aria-label", label.to_string())
+        // Words fit drawings of any unit.
+        .attr("font-size", (width.min(height) / 20.0).to_string())
+        .child(shapes.collect::<Vec<_>>());
+    el("figure")
+        .class("drawing")
+        .child(picture)
+        .child(inert_in("figcaption", "faint", label))
+        .view()
 }
 
-fn shape(shape: &Shape) -> AnyView {
+fn shape(shape: &Shape) -> El {
     match shape {
         Shape::Circle {
             center,
             radius,
             tone,
-        } => view! {
-            <circle
-                class=format!("shape {}", tone_class(*tone))
-                cx=drawable(center.0).to_string()
-                cy=drawable(center.1).to_string()
-                r=drawable(*radius).max(0.0).to_string()
-            />
-        }
-        .into_any(),
+        } => path()
+            .class(format!("shape {}", tone_class(*tone)))
+            .attr("d", circle(*center, *radius)),
         Shape::Line {
             points,
             width,
             tone,
-        } => {
-            let mut path = String::new();
-            for (x, y) in points {
-                path.push_str(&format!("{},{} ", drawable(*x), drawable(*y)));
-            }
-            view! {
-                <polyline
-                    class=format!("shape-line {}", tone_class(*tone))
-                    points=path
-                    stroke-width=drawable(*width).max(0.0).to_string()
-                />
-            }
-            .into_any()
-        }
-        Shape::Label { at, text, tone } => view! {
-            <text
-                class=format!("shape-label {}", tone_class(*tone))
-                x=drawable(at.0).to_string()
-                y=drawable(at.1).to_string()
-            >
-                {inert_words(text)}
-            </text>
-        }
-        .into_any(),
+        } => path()
+            .class(format!("shape-line {}", tone_class(*tone)))
+            .attr("d", polyline(points))
+            .attr("stroke-width", width.to_string()),
+        Shape::Label { at, text, tone } => svg_text()
+            .class(format!("shape-label {}", tone_class(*tone)))
+            .attr("x", at.0.to_string())
+            .attr("y", at.1.to_string())
+            .child(inert_words(text)),
         // A shape that this page is too old for.
-        _ => ().into_any(),
+        _ => path(),
     }
 }
 

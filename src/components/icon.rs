@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::erased::label;
+use super::markup::{Child, all, el, path, svg};
 
 /// What an icon shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,17 +81,31 @@ impl Glyph {
 #[component]
 pub fn Icon(
     /// What it shows.
-    #[prop(into)]
-    glyph: Signal<Glyph>,
+    glyph: Glyph,
 ) -> impl IntoView {
-    let class = label(move || match glyph.get() {
+    icon(glyph)
+}
+
+/// An icon, not seen by screen readers.
+pub fn icon(glyph: Glyph) -> AnyView {
+    let class = match glyph {
         Glyph::Play => "icon filled",
         _ => "icon",
-    });
-    view! {
-        <svg class=class viewBox="0 0 16 16" aria-hidden="true">
-            <path d=label(move || glyph.get().path()) />
-        </svg>
-    }
-    .into_any()
+    };
+    svg()
+        .class(class)
+        .attr("viewBox", "0 0 16 16")
+        .attr("aria-hidden", "true")
+        .child(path().attr("d", glyph.path()))
+        .view()
+}
+
+/// An icon with a name that only screen readers and pointers tell.
+pub fn named_icon(glyph: Glyph, name: &'static str) -> AnyView {
+    all(vec![icon(glyph), hidden_name(name)])
+}
+
+/// A name for screen readers.
+pub fn hidden_name(name: impl Child) -> AnyView {
+    el("span").class("visually-hidden").child(name).view()
 }

@@ -5,7 +5,8 @@ use volary_core::Json;
 use volary_core::json::Text;
 
 use super::erased::dynamic;
-use super::text::{Fold, FoldedText, fold_controls, inert, is_folded};
+use super::markup::{all, el};
+use super::text::{Fold, fold_class, fold_controls, folded_text, inert};
 use crate::projection::pretty::{Token, TokenKind, pretty};
 use crate::projection::size_text;
 
@@ -25,52 +26,44 @@ pub(super) const fn token_class(kind: TokenKind) -> &'static str {
     }
 }
 
-fn coloured(tokens: Vec<Token>) -> AnyView {
-    tokens
-        .into_iter()
-        .map(|Token { kind, text }| match kind {
-            TokenKind::Plain => text.into_any(),
-            kind => view! { <span class=token_class(kind)>{inert(&text)}</span> }.into_any(),
-        })
-        .collect_view()
-        .into_any()
+fn coloured(tokens: &[Token]) -> AnyView {
+    let views = tokens.iter().map(|Token { kind, text }| match kind {
+        TokenKind::Plain => text.clone().into_any(),
+        kind => el("span")
+            .class(token_class(*kind))
+            .child(inert(text))
+            .view(),
+    });
+    all(views.collect())
 }
 
-/// A JSON value of any size. A long one is folded.
-#[component]
-pub fn JsonText(
-    /// The value.
-    value: Json,
-    /// How much of it is shown; kept by the caller, so that it outlives the element.
-    #[prop(optional)]
-    fold: Option<RwSignal<Fold>>,
-) -> impl IntoView {
-    let preview = pretty(&value, PREVIEW_LINES);
+/// A JSON value of any size. A long one is folded. What is shown is kept by the caller, so that it
+/// outlives the element.
+pub fn json_text(value: &Json, fold: RwSignal<Fold>) -> AnyView {
+    let preview = pretty(value, PREVIEW_LINES);
     if !preview.cut {
-        return view! { <div class="text json" dir="ltr">{coloured(preview.tokens)}</div> }
-            .into_any();
+        let body = el("div").class("text json").attr("dir", "ltr");
+        return body.child(coloured(&preview.tokens)).view();
     }
-    let fold = fold.unwrap_or_default();
-    let whole = pretty(&value, COLOURED_LINES);
+    let whole = pretty(value, COLOURED_LINES);
     if whole.cut {
-        let whole: String = pretty(&value, usize::MAX)
+        let whole: String = pretty(value, usize::MAX)
             .tokens
             .into_iter()
             .map(|token| token.text)
             .collect();
-        return view! { <FoldedText text=Text::from(whole) fold /> }.into_any();
+        return folded_text(Text::from(whole), fold);
     }
     let size = size_text(whole.tokens.iter().map(|token| token.text.len()).sum());
-    let tokens = StoredValue::new((preview.tokens, whole.tokens));
-    let shown = dynamic(move || {
-        let open = fold.get() != Fold::Preview;
-        coloured(tokens.with_value(|(preview, whole)| if open { whole } else { preview }.clone()))
+    let tokens = dynamic(move || match fold.get() {
+        Fold::Preview => coloured(&preview.tokens),
+        Fold::Open(_) => coloured(&whole.tokens),
     });
-    view! {
-        <div class="text json" class:folded=is_folded(fold) dir="ltr">
-            {shown}
-        </div>
-        {fold_controls(fold, 1, size)}
-    }
-    .into_any()
+    let body = el("div")
+        .class(fold_class("text json", fold))
+        .attr("dir", "ltr");
+    all(vec![
+        body.child(tokens).view(),
+        fold_controls(fold, 1, size),
+    ])
 }

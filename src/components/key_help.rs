@@ -2,7 +2,18 @@
 
 use leptos::prelude::*;
 
-use super::dialog::Dialog;
+use super::dialog::dialog;
+use super::markup::el;
+use crate::later::Later;
+
+type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyView;
+
+/// [`KeyHelp`], for those who cannot wait for it.
+pub static KEY_HELP: Later<View> = Later::new();
+
+pub(crate) fn install() {
+    KEY_HELP.set(|open, keys| view! { <KeyHelp open=open keys=keys/> }.into_any());
+}
 
 /// Lists keys and what they do. Where a key works only in some place, that stands after ` in ` or
 /// ` on `.
@@ -13,24 +24,14 @@ pub fn KeyHelp(
     /// Each key with what it does.
     keys: &'static [(&'static str, &'static str)],
 ) -> impl IntoView {
-    view! {
-        <Dialog open title="Keys">
-            <dl class="key-list">
-                {keys
-                    .iter()
-                    .map(|(keys, meaning)| {
-                        let place = [" in ", " on "].iter().find_map(|word| keys.find(word));
-                        let (key, place) = keys.split_at(place.unwrap_or(keys.len()));
-                        view! {
-                            <div>
-                                <dt><kbd>{key}</kbd>{place}</dt>
-                                <dd>{*meaning}</dd>
-                            </div>
-                        }
-                    })
-                    .collect_view()}
-            </dl>
-        </Dialog>
-    }
-    .into_any()
+    let rows = keys.iter().map(|(keys, meaning)| {
+        let place = [" in ", " on "].iter().find_map(|word| keys.find(word));
+        let (key, place) = keys.split_at(place.unwrap_or(keys.len()));
+        el("div")
+            .child(el("dt").child(el("kbd").child(key)).child(place))
+            .child(el("dd").child(*meaning))
+            .view()
+    });
+    let list = el("dl").class("key-list").child(rows.collect::<Vec<_>>());
+    dialog(open, "Keys".to_owned(), list.view())
 }

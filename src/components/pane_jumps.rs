@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::erased::pressed;
+use super::markup::{button, el};
 use crate::shell;
 
 /// Buttons that scroll to a pane. Seen on narrow screens only.
@@ -11,21 +11,15 @@ pub fn PaneJumps(
     /// The id and the name of each pane.
     panes: &'static [(&'static str, &'static str)],
 ) -> impl IntoView {
-    let jumps = panes
-        .iter()
-        .map(|(id, name)| {
-            let jump = pressed(move |_| shell::element::scroll_to_id(id));
-            view! {
-                <button type="button" on:click=jump>
-                    {*name}
-                </button>
-            }
-        })
-        .collect_view();
-    view! {
-        <nav class="pane-jumps" aria-label="Panes">
-            {jumps}
-        </nav>
-    }
-    .into_any()
+    let jumps = panes.iter().map(|(id, name)| {
+        button("pane-jump")
+            .on_click(move || shell::element::scroll_to_id(id))
+            .child(*name)
+            .view()
+    });
+    el("nav")
+        .class("pane-jumps")
+        .attr("aria-label", "Panes")
+        .child(jumps.collect::<Vec<_>>())
+        .view()
 }

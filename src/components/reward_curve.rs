@@ -1,12 +1,16 @@
-//! The rewards of an episode as a curve: a bar a step and a line of the running total.
+//! What the steps of an episode brought or cost as a curve: a bar a step and a line of the running total.
 
 use std::sync::Arc;
 
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_trace::Episode;
 
-use super::erased::{pressed, words};
-use crate::projection::curve::{Curve, HEIGHT, WIDTH, curve, step_at, x_of_step};
+use super::erased::words;
+use super::markup::{el, path, svg};
+use crate::projection::curve::{Curve, HEIGHT, WIDTH, curve, of_amounts, step_at, x_of_step};
+use crate::projection::measures::Measure;
+use crate::projection::number::decimals;
 use crate::projection::summary::reward_text;
 use crate::projection::text::plural;
 use crate::shell;
@@ -33,59 +37,128 @@ pub fn RewardCurve(
             )
         })
     });
+    let here = words(move || episode.with(|episode| reward_at(episode, selected.get())));
+    figure("Reward", reward_text, curve, summary, here, selected)
+}
+
+/// The curve of what each step brought or cost.
+pub fn measure_curve(
+    measure: &'static Measure,
+    episode: Signal<Arc<Episode>>,
+    selected: RwSignal<usize>,
+) -> AnyView {
+    let amounts = Memo::new(move |_| episode.with(|episode| (measure.amounts)(episode)));
+    let curve = Memo::new(move |_| amounts.with(|amounts| of_amounts(amounts)));
+    let summary = words(move || {
+        amounts.with(|amounts| {
+            let total: f64 = amounts.iter().sum();
+            format!(
+                "{} over {}: {} in total.",
+                measure.name,
+                plural(amounts.len(), "step"),
+                (measure.words)(total),
+            )
+        })
+    });
     let here = words(move || {
         let step = selected.get();
-        let (of_step, total) = episode.with(|episode| {
-            let so_far = episode.steps.get(..step.min(episode.steps.len()));
-            let so_far = so_far.unwrap_or_default();
-            let total: f64 = so_far.iter().filter_map(|step| step.reward()).sum();
-            (so_far.last().and_then(|step| step.reward()), total)
-        });
-        match of_step {
-            Some(reward) => format!(
-                "{} at step {step}, {} so far",
-                reward_text(reward),
-                reward_text(total)
-            ),
-            None if step == 0 => "nothing yet".to_owned(),
-            None => format!("none at step {step}, {} so far", reward_text(total)),
-        }
+        amounts.with(|amounts| {
+            let so_far: f64 = amounts.iter().take(step).sum();
+            match step.checked_sub(1).and_then(|place| amounts.get(place)) {
+                Some(amount) => format!(
+                    "{} at step {step}, {} so far",
+                    (measure.words)(*amount),
+                    (measure.words)(so_far)
+                ),
+                None => "nothing yet".to_owned(),
+            }
+        })
     });
-    let x_here = words(move || {
+    figure(measure.name, measure.words, curve, summary, here, selected)
+}
+
+fn figure(
+    name: &'static str,
+    amount: fn(f64) -> String,
+    curve: Memo<Curve>,
+    summary: Signal<String>,
+    here: Signal<String>,
+    selected: RwSignal<usize>,
+) -> AnyView {
+    let here_line = words(move || {
         let steps = curve.with(|curve| curve.steps);
-        x_of_step(selected.get().min(steps), steps).to_string()
+        vertical_line(x_of_step(selected.get().min(steps), steps))
     });
-    let choose = pressed(move |click| {
+    let choose = move |click: MouseEvent| {
         if let Some(place) = shell::element::click_place(&click) {
             selected.set(step_at(place, curve.with_untracked(|curve| curve.steps)));
         }
-    });
+    };
     let of_curve = move |part: fn(&Curve) -> String| words(move || curve.with(part));
-    let zero = of_curve(|curve| curve.zero.to_string());
-    view! {
-        <figure class="reward-curve">
-            <figcaption>
-                <span class="figure-title">"Reward"</span>
-                <span class="faint">{here}</span>
-            </figcaption>
-            <div class="curve-box">
-                <svg
-                    role="img"
-                    aria-label=summary
-                    viewBox=format!("0 0 {WIDTH} {HEIGHT}")
-                    preserveAspectRatio="none"
-                    on:click=choose
-                >
-                    <line class="curve-zero" x1="0" x2=WIDTH.to_string() y1=zero y2=zero />
-                    <path class="curve-rewards" d=of_curve(|curve| curve.rewards.clone()) />
-                    <path class="curve-total" d=of_curve(|curve| curve.total.clone()) />
-                    <path class="curve-points" d=of_curve(|curve| curve.points.clone()) />
-                    <line class="curve-here" x1=x_here x2=x_here y1="0" y2=HEIGHT.to_string() />
-                </svg>
-                <span class="curve-high">{of_curve(|curve| reward_text(curve.high))}</span>
-                <span class="curve-low">{of_curve(|curve| reward_text(curve.low))}</span>
-            </div>
-        </figure>
+    let line = |class: &'static str, d: Signal<String>| path().class(class).attr("d", d);
+    let drawing = svg()
+        .attr("role", "img")
+        .attr("aria-label", summary)
+        .attr("viewBox", view_box())
+        .attr("preserveAspectRatio", "none")
+        .on("click", choose)
+        .child(line("curve-zero", of_curve(|curve| zero_line(curve.zero))))
+        .child(line(
+            "curve-rewards",
+            of_curve(|curve| curve.rewards.clone()),
+        ))
+        .child(line("curve-total", of_curve(|curve| curve.total.clone())))
+        .child(line("curve-points", of_curve(|curve| curve.points.clone())))
+        .child(line("curve-here", here_line));
+    let bound = |class: &'static str, text| el("span").class(class).child(text);
+    let caption = el("figcaption")
+        .child(el("span").class("figure-title").child(name))
+        .child(el("span").class("faint").child(here));
+    let drawing = el("div")
+        .class("curve-box")
+        .child(drawing)
+        .child(bound(
+            "curve-high",
+            // Without any amount both ends are the same, and said once.
+            words(move || {
+                curve.with(|curve| match curve.high > curve.low {
+                    true => amount(curve.high),
+                    false => String::new(),
+                })
+            }),
+        ))
+        .child(bound(
+            "curve-low",
+            words(move || curve.with(|curve| amount(curve.low))),
+        ));
+    el("figure")
+        .class("reward-curve")
+        .child(caption)
+        .child(drawing)
+        .view()
+}
+
+fn view_box() -> String {
+    format!("0 0 {} {}", decimals(WIDTH, 0), decimals(HEIGHT, 0))
+}
+
+fn vertical_line(x: f64) -> String {
+    format!("M{} 0V{}", decimals(x, 1), decimals(HEIGHT, 0))
+}
+
+fn zero_line(y: f64) -> String {
+    format!("M0 {}H{}", decimals(y, 1), decimals(WIDTH, 0))
+}
+
+/// The reward of a step and the total up to it, in words.
+fn reward_at(episode: &Episode, step: usize) -> String {
+    let so_far = episode.steps.get(..step.min(episode.steps.len()));
+    let so_far = so_far.unwrap_or_default();
+    let total: f64 = so_far.iter().filter_map(|step| step.reward()).sum();
+    let total = reward_text(total);
+    match so_far.last().and_then(|step| step.reward()) {
+        Some(reward) => format!("{} at step {step}, {total} so far", reward_text(reward)),
+        None if step == 0 => "nothing yet".to_owned(),
+        None => format!("none at step {step}, {total} so far"),
     }
-    .into_any()
 }

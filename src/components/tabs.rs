@@ -1,8 +1,10 @@
 //! Tabs: one of several panels is shown. The panels are the caller's: `{prefix}-panel-{i}`.
 
+use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::erased::{self, keyed, label as label_of, words};
+use super::erased::words;
+use super::markup::{button, el};
 use crate::shell;
 
 /// A list of tabs. Arrow keys move among them.
@@ -17,7 +19,7 @@ pub fn Tabs(
     /// What the ids of tabs and panels begin with.
     id_prefix: &'static str,
 ) -> impl IntoView {
-    let pressed = keyed(move |event| {
+    let pressed = move |event: KeyboardEvent| {
         let (at, last) = (active.get_untracked(), names.len().saturating_sub(1));
         let to = match event.key().as_str() {
             "ArrowLeft" if at == 0 => last,
@@ -31,33 +33,29 @@ pub fn Tabs(
         event.prevent_default();
         active.set(to);
         shell::element::focus_id(&format!("{id_prefix}-tab-{to}"));
-    });
-    let tabs = names
-        .iter()
-        .enumerate()
-        .map(|(place, name)| {
-            let chosen = move || active.get() == place;
-            let choose = erased::pressed(move |_| active.set(place));
-            view! {
-                <button
-                    type="button"
-                    role="tab"
-                    class="tab"
-                    id=format!("{id_prefix}-tab-{place}")
-                    aria-controls=format!("{id_prefix}-panel-{place}")
-                    aria-selected=words(move || chosen().to_string())
-                    tabindex=label_of(move || if chosen() { "0" } else { "-1" })
-                    on:click=choose
-                >
-                    {*name}
-                </button>
-            }
-        })
-        .collect_view();
-    view! {
-        <div class="tabs" role="tablist" aria-label=label on:keydown=pressed>
-            {tabs}
-        </div>
-    }
-    .into_any()
+    };
+    let tab = |place: usize, name: &'static str| {
+        let chosen = move || active.get() == place;
+        let tab_index = move || if chosen() { "0" } else { "-1" };
+        button("tab")
+            .attr("role", "tab")
+            .attr("id", format!("{id_prefix}-tab-{place}"))
+            .attr("aria-controls", format!("{id_prefix}-panel-{place}"))
+            .attr("aria-selected", words(move || chosen().to_string()))
+            .attr("tabindex", words(move || tab_index().to_owned()))
+            .on_click(move || active.set(place))
+            .child(name)
+            .view()
+    };
+    let tabs = names.iter().enumerate();
+    el("div")
+        .class("tabs")
+        .attr("role", "tablist")
+        .attr("aria-label", label)
+        .on("keydown", pressed)
+        .child(
+            tabs.map(|(place, name)| tab(place, name))
+                .collect::<Vec<_>>(),
+        )
+        .view()
 }

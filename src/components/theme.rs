@@ -2,8 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::erased::{label, pressed};
-use super::icon::{Glyph, Icon};
+use super::erased::{dynamic, words};
+use super::icon::{Glyph, hidden_name, icon};
+use super::markup::button;
 
 /// A theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,27 +52,25 @@ pub fn ThemeSwitch(
     /// The theme.
     theme: RwSignal<Theme>,
 ) -> impl IntoView {
-    let words = label(move || match theme.get() {
-        Theme::System => "Theme: as the system",
-        Theme::Light => "Theme: light",
-        Theme::Dark => "Theme: dark",
+    let name = words(move || {
+        let name = match theme.get() {
+            Theme::System => "Theme: as the system",
+            Theme::Light => "Theme: light",
+            Theme::Dark => "Theme: dark",
+        };
+        name.to_owned()
     });
-    let glyph = Signal::derive(move || match theme.get() {
-        Theme::System => Glyph::Screen,
-        Theme::Light => Glyph::Sun,
-        Theme::Dark => Glyph::Moon,
+    let glyph = dynamic(move || {
+        icon(match theme.get() {
+            Theme::System => Glyph::Screen,
+            Theme::Light => Glyph::Sun,
+            Theme::Dark => Glyph::Moon,
+        })
     });
-    let next = pressed(move |_| theme.update(|theme| *theme = theme.next()));
-    view! {
-        <button
-            type="button"
-            class="quiet icon-button"
-            title=words
-            on:click=next
-        >
-            <Icon glyph />
-            <span class="visually-hidden">{words}</span>
-        </button>
-    }
-    .into_any()
+    button("quiet icon-button")
+        .attr("title", name)
+        .on_click(move || theme.update(|theme| *theme = theme.next()))
+        .child(glyph)
+        .child(hidden_name(name))
+        .view()
 }

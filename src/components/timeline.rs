@@ -1,9 +1,12 @@
 //! The timeline of an episode: a slider over its steps, and a player.
 
+use leptos::ev::Event;
 use leptos::prelude::*;
+use volary_core::json::float_from_text;
 
-use super::erased::{changed, flag, label, pressed, words};
-use super::icon::{Glyph, Icon};
+use super::erased::{dynamic, flag, words};
+use super::icon::{Glyph, hidden_name, icon, named_icon};
+use super::markup::{button, el};
 use crate::projection::text::{count_text, plural};
 
 /// The speeds on offer, in steps a second.
@@ -28,45 +31,23 @@ pub fn Timeline(
     /// How fast it plays, in steps a second.
     speed: RwSignal<f64>,
 ) -> impl IntoView {
-    let go = move |label: &'static str, glyph: Glyph, to: fn(usize, usize) -> usize| {
+    let go = move |name: &'static str, glyph: Glyph, to: fn(usize, usize) -> usize| {
         let vain = flag(move || {
             let step = selected.get();
             to(step, length.get()) == step
         });
-        let go = pressed(move |_| {
-            selected.update(|step| *step = to(*step, length.get_untracked()));
-        });
-        view! {
-            <button
-                type="button"
-                class="quiet icon-button"
-                title=label
-                disabled=vain
-                on:click=go
-            >
-                <Icon glyph />
-                <span class="visually-hidden">{label}</span>
-            </button>
-        }
-        .into_any()
+        button("quiet icon-button")
+            .attr("title", name)
+            .attr("disabled", vain)
+            .on_click(move || selected.update(|step| *step = to(*step, length.get_untracked())))
+            .child(named_icon(glyph, name))
+            .view()
     };
-    let play = pressed(move |_| {
-        let at_end = selected.get_untracked() >= length.get_untracked();
-        if !playing.get_untracked() && at_end {
-            selected.set(0);
-        }
-        playing.update(|playing| *playing = !*playing);
-    });
-    let play_label = label(move || if playing.get() { "Pause" } else { "Play" });
-    let play_glyph = Signal::derive(move || match playing.get() {
-        true => Glyph::Pause,
-        false => Glyph::Play,
-    });
-    let moved = changed(move |event| {
+    let moved = move |event: Event| {
         if let Ok(step) = event_target_value(&event).parse::<usize>() {
             selected.set(step.min(length.get_untracked()));
         }
-    });
+    };
     let place = words(move || {
         let (step, length) = (count_text(selected.get()), count_text(length.get()));
         format!("{step} / {length}")
@@ -75,56 +56,86 @@ pub fn Timeline(
         0 => format!("reset, of {}", plural(length.get(), "step")),
         step => format!("{step} of {}", length.get()),
     });
-    let options = SPEEDS
-        .iter()
-        .map(|(steps, label)| {
-            let chosen = flag(move || speed.get() == *steps);
-            view! {
-                <option value=*label selected=chosen>
-                    {format!("{label}×")}
-                </option>
-            }
+    let slider = el("input")
+        .attr("type", "range")
+        .attr("aria-label", "Step")
+        .attr("min", "0")
+        .attr("max", words(move || length.get().to_string()))
+        .attr("aria-valuetext", place_in_words)
+        .text_property(
+            "value",
+            words(move || selected.get().min(length.get()).to_string()),
+        )
+        .on("input", moved);
+    let buttons = el("div")
+        .class("timeline-buttons")
+        .child(go("First", Glyph::First, |_, _| 0))
+        .child(go("Previous", Glyph::Previous, |step, _| {
+            step.saturating_sub(1)
+        }))
+        .child(play_button(length, selected, playing))
+        .child(go("Next", Glyph::Next, |step, length| length.min(step + 1)))
+        .child(go("Last", Glyph::Last, |_, length| length));
+    let place = el("span")
+        .class("timeline-place")
+        .attr("aria-hidden", "true")
+        .child(place);
+    el("div")
+        .class("timeline")
+        .attr("role", "group")
+        .attr("aria-label", "Timeline")
+        .child(buttons)
+        .child(slider)
+        .child(place)
+        .child(speed_choice(speed))
+        .view()
+}
+
+fn play_button(
+    length: Signal<usize>,
+    selected: RwSignal<usize>,
+    playing: RwSignal<bool>,
+) -> AnyView {
+    let play = move || {
+        let at_end = selected.get_untracked() >= length.get_untracked();
+        if !playing.get_untracked() && at_end {
+            selected.set(0);
+        }
+        playing.update(|playing| *playing = !*playing);
+    };
+    let name = words(move || if playing.get() { "Pause" } else { "Play" }.to_owned());
+    let glyph = dynamic(move || {
+        icon(match playing.get() {
+            true => Glyph::Pause,
+            false => Glyph::Play,
         })
-        .collect_view();
-    let choose = changed(move |event| {
-        if let Ok(steps) = event_target_value(&event).parse::<f64>() {
+    });
+    button("quiet icon-button")
+        .attr("title", name)
+        .attr("disabled", flag(move || length.get() == 0))
+        .on_click(play)
+        .child(glyph)
+        .child(hidden_name(name))
+        .view()
+}
+
+fn speed_choice(speed: RwSignal<f64>) -> AnyView {
+    let options = SPEEDS.iter().map(|(steps, label)| {
+        el("option")
+            .attr("value", *label)
+            .attr("selected", flag(move || speed.get() == *steps))
+            .child(format!("{label}×"))
+            .view()
+    });
+    let choose = move |event: Event| {
+        if let Some(steps) = float_from_text(&event_target_value(&event)) {
             speed.set(steps);
         }
-    });
-    view! {
-        <div class="timeline" role="group" aria-label="Timeline">
-            <div class="timeline-buttons">
-                {go("First", Glyph::First, |_, _| 0)}
-                {go("Previous", Glyph::Previous, |step, _| step.saturating_sub(1))}
-                <button
-                    type="button"
-                    class="quiet icon-button"
-                    title=play_label
-                    disabled=flag(move || length.get() == 0)
-                    on:click=play
-                >
-                    <Icon glyph=play_glyph />
-                    <span class="visually-hidden">{play_label}</span>
-                </button>
-                {go("Next", Glyph::Next, |step, length| length.min(step + 1))}
-                {go("Last", Glyph::Last, |_, length| length)}
-            </div>
-            <input
-                type="range"
-                aria-label="Step"
-                min="0"
-                max=words(move || length.get().to_string())
-                prop:value=words(move || selected.get().min(length.get()).to_string())
-                aria-valuetext=place_in_words
-                on:input=moved
-            />
-            <span class="timeline-place" aria-hidden="true">
-                {place}
-            </span>
-            <select aria-label="Speed" title="Speed" on:change=choose>
-                {options}
-            </select>
-        </div>
-    }
-    .into_any()
+    };
+    el("select")
+        .attr("aria-label", "Speed")
+        .attr("title", "Speed")
+        .on("change", choose)
+        .child(options.collect::<Vec<_>>())
+        .view()
 }

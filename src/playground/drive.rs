@@ -1,12 +1,14 @@
 //! The policy: which one acts, with what settings. The settings are a form made from a schema, as
 //! everything else that is filled in here.
 
+use futures_util::future::AbortHandle;
 use leptos::prelude::*;
 use volary_agent::{Limits, Oracle, Policy, PolicyError, RandomPolicy, Scripted};
 use volary_core::json::{Json, Text};
 use volary_core::registry::EnvironmentEntry;
 use volary_core::{AnyMessage, ToolRequestMessage, json};
 
+use super::player::{Aside, BuiltIn, Player};
 use super::state::Playground;
 use crate::projection::form::Form;
 use crate::shell;
@@ -31,15 +33,18 @@ pub enum PolicyKind {
     Random,
     /// The environment's own solution.
     Oracle,
+    /// A model, with the person's own key.
+    Model,
 }
 
 impl PolicyKind {
     /// All of them, in the order of display.
-    pub const ALL: [PolicyKind; 4] = [
+    pub const ALL: [PolicyKind; 5] = [
         PolicyKind::Manual,
         PolicyKind::Scripted,
         PolicyKind::Random,
         PolicyKind::Oracle,
+        PolicyKind::Model,
     ];
 
     /// Its name, for people.
@@ -49,6 +54,7 @@ impl PolicyKind {
             PolicyKind::Scripted => "Scripted",
             PolicyKind::Random => "Random",
             PolicyKind::Oracle => "Oracle",
+            PolicyKind::Model => "Model",
         }
     }
 
@@ -61,6 +67,9 @@ impl PolicyKind {
                 "Calls random tools with random arguments that fit their schemas."
             }
             PolicyKind::Oracle => "Knows the answer and gives it.",
+            PolicyKind::Model => {
+                "A language model acts. Step asks it for one action; to act yourself meanwhile, add a call."
+            }
         }
     }
 
@@ -88,7 +97,8 @@ impl PolicyKind {
             "maximum": 100000
         });
         let properties = match self {
-            PolicyKind::Manual => json!({}),
+            // A model has settings of its own.
+            PolicyKind::Manual | PolicyKind::Model => json!({}),
             PolicyKind::Scripted => json!({
                 SCRIPT: {
                     "type": "string",
@@ -128,8 +138,16 @@ pub struct Drive {
     pub form: RwSignal<Form>,
     /// How the run goes.
     pub run: RwSignal<Run>,
+    /// The step of which it is shown what went over the wire.
+    pub inspected: RwSignal<Option<usize>>,
     /// Counts the runs.
     pub(super) runs: StoredValue<u32>,
+    /// Whether the last run was for one action only.
+    pub(super) once: StoredValue<bool>,
+    /// Ends whatever the one who plays is doing.
+    pub(super) leash: StoredValue<AbortHandle>,
+    /// What is to be written down with the step that is being taken.
+    pub(super) aside: StoredValue<Option<Box<Aside>>>,
 }
 
 /// How a run goes.
@@ -144,10 +162,9 @@ pub enum Run {
     Stopping(u32),
 }
 
-/// A policy with what its run needs.
+/// Who plays, with what the run needs.
 pub(super) struct Plan {
-    pub policy: Box<dyn Policy>,
-    pub limits: Limits,
+    pub player: Box<dyn Player>,
     /// Seconds between two steps.
     pub delay: f64,
 }
@@ -157,9 +174,13 @@ impl Drive {
     pub fn new() -> Self {
         Drive {
             kind: RwSignal::default(),
-            form: RwSignal::new(Form::new(PolicyKind::Manual.schema())),
+            form: RwSignal::new(Form::new(json!({"type": "object", "properties": {}}))),
             run: RwSignal::default(),
+            inspected: RwSignal::new(None),
             runs: StoredValue::new(0),
+            once: StoredValue::new(false),
+            leash: StoredValue::new(AbortHandle::new_pair().0),
+            aside: StoredValue::new(None),
         }
     }
 }
@@ -217,7 +238,7 @@ impl Playground {
         drive.form.set(Form::with_value(schema, &value));
     }
 
-    /// The chosen policy with its limits, if its settings are as they should be; else the field at
+    /// The chosen policy with its limits (a model comes from elsewhere), if its settings are as they should be; else the field at
     /// fault is marked.
     pub(super) fn policy(self) -> Option<Plan> {
         let drive = self.drive;
@@ -232,7 +253,7 @@ impl Playground {
             .and_then(|steps| steps.try_into().ok());
         let limits = max_steps.map_or_else(Limits::default, |max_steps| Limits { max_steps });
         let policy: Box<dyn Policy> = match drive.kind.get_untracked() {
-            PolicyKind::Manual => return None,
+            PolicyKind::Manual | PolicyKind::Model => return None,
             PolicyKind::Scripted => {
                 let text = settings.get(SCRIPT).and_then(Json::as_text)?;
                 match Scripted::parse(text) {
@@ -258,8 +279,7 @@ impl Playground {
             },
         };
         Some(Plan {
-            policy,
-            limits,
+            player: Box::new(BuiltIn { policy, limits }),
             delay: delay.unwrap_or_default(),
         })
     }

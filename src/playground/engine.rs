@@ -4,26 +4,25 @@
 //! What always holds: the episode changes at once, so that a policy sees the truth; signals are
 //! notified later, so that the page is drawn no more often than it is painted.
 
+mod changes;
+mod telling;
+
 use std::sync::Arc;
 use std::task::{Poll, Waker};
-use std::time::Duration;
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_trace::{Episode, Recipe};
 
-use super::drive::Run;
+use super::abroad::Abroad;
 use super::session::{Change, Refusal, Session};
 use super::state::Playground;
-use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::protocol::{Command, Event};
+use crate::shell;
+use crate::shell::lazy::Unloaded;
 use crate::shell::worker_link::{Report, WorkerLink};
-use crate::shell::{self, timers};
-
-/// The least time between two notifications, in seconds.
-const FRAME: f64 = 0.016;
 
 /// After so many workers that were lost without a word, no more are started before they are needed.
 const MOST_LOSSES: u32 = 3;
@@ -42,14 +41,8 @@ pub struct Engine {
     due: bool,
     /// How many workers were lost without a word.
     losses: u32,
-}
-
-/// When the panes are told of a change.
-enum Told {
-    Now,
-    NextFrame,
-    /// That was arranged before.
-    Soon,
+    /// What is open on servers.
+    pub(super) abroad: Vec<Abroad>,
 }
 
 impl Playground {
@@ -82,22 +75,31 @@ impl Playground {
             // Nobody waits for what that worker is doing, and it may never end.
             self.drop_worker();
         }
-        let id = Text::from(format!("{:013x}", shell::random_number()));
-        let name = match &recipe.task {
-            Some(task) => format!("{} {}", recipe.environment, task.id),
-            None => recipe.environment.to_string(),
-        };
+        let (id, name) = self.names(Some(&recipe));
         let command = self
             .session
-            .try_update_untracked(|session| session.open(recipe, actions, id, name.into()));
+            .try_update_untracked(|session| session.open(recipe, actions, id, name));
         if let Some(command) = command {
             self.send(&command);
             self.tell();
         }
     }
 
+    /// The id and the name of a new episode.
+    pub(super) fn names(self, recipe: Option<&Recipe>) -> (Text, Text) {
+        let id = format!("{:013x}", shell::random_number());
+        let name = recipe.map_or_else(String::new, |recipe| match &recipe.task {
+            Some(task) => format!("{} {}", recipe.environment, task.id),
+            None => recipe.environment.to_string(),
+        });
+        (id.into(), name.into())
+    }
+
     /// Whether an action may be taken.
     pub fn may_step(self) -> Result<(), Refusal> {
+        if self.waits() {
+            return Err(Refusal::Busy);
+        }
         self.session
             .with(|session| self.episode.with(|episode| session.may_step(episode)))?;
         self.is_known().then_some(()).ok_or(Refusal::Unknown)
@@ -112,7 +114,7 @@ impl Playground {
     fn is_known(self) -> bool {
         self.episode.with(|episode| {
             let recipe = episode.recipe.as_ref();
-            recipe.is_some_and(|recipe| self.entry(&recipe.environment).is_some())
+            recipe.is_some_and(|recipe| self.knows(&recipe.environment))
         })
     }
 
@@ -124,17 +126,27 @@ impl Playground {
     /// Goes back to a step: the episode is run again up to there.
     pub fn go_back(self, steps: usize) {
         self.halt();
+        self.keep_played();
         self.depart_from_link();
+        if self.is_abroad() {
+            self.say("A new environment is started on the server, and the actions are taken again there.");
+        }
         self.command(|session, episode| session.go_back(episode, steps));
     }
 
     /// Shows an episode that comes from elsewhere.
     pub fn show(self, episode: Episode) {
         self.halt();
+        self.leave_servers();
         self.keep_former();
         if let Some(recipe) = &episode.recipe {
             self.show_recipe(recipe);
         }
+        self.begin_with(episode);
+    }
+
+    /// Shows a record where nothing has to be left for it.
+    pub(super) fn begin_with(self, episode: Episode) {
         *self.episode.write_untracked() = Arc::new(episode);
         self.session.update_untracked(|session| session.show());
         self.replaced();
@@ -143,6 +155,13 @@ impl Playground {
 
     /// Ends a worker that takes too long, and brings the episode back to its last good step.
     pub fn end_worker(self) {
+        if self.is_abroad() && self.session.with_untracked(Session::is_stepping) {
+            // Nobody knows whether the server takes the step all the same, so nothing is run again
+            // unless the person says so.
+            return self.lose(
+                "The server took too long, and was not waited for. Whether the step was taken is not known.".into(),
+            );
+        }
         self.drop_worker();
         let command = self.session.try_update_untracked(|session| {
             self.episode
@@ -166,6 +185,7 @@ impl Playground {
     }
 
     fn keep_former(self) {
+        self.keep_played();
         let former = self.episode.get_untracked();
         if !former.steps.is_empty() {
             self.former.set(Some(former));
@@ -187,18 +207,10 @@ impl Playground {
 
     /// Says why something can't be done now.
     pub fn refuse(self, refusal: Refusal) {
-        let advice = match refusal {
-            Refusal::Busy => "Wait for it, or press Stop.",
-            Refusal::Over => "Reset, or go back to an earlier step and on from there.",
-            Refusal::NoRecipe | Refusal::Unknown => {
-                "Look at it here, or pick an environment and start an episode of your own."
-            }
-            Refusal::Nothing => "Pick an environment and press Reset.",
-        };
         self.alert(Notice::new(
             "That can't be done now.",
             refusal.to_string(),
-            advice,
+            refusal.advice(),
         ));
     }
 
@@ -210,7 +222,10 @@ impl Playground {
         match answer.flatten() {
             Some(Ok(command)) => {
                 self.send(&command);
-                self.tell();
+                match command {
+                    Command::Step { .. } => self.tell_of_step(),
+                    _ => self.tell(),
+                }
             }
             Some(Err(refusal)) => self.refuse(refusal),
             None => {}
@@ -219,8 +234,15 @@ impl Playground {
 
     fn send(self, command: &Command) {
         self.warm_up();
+        let introduction = match command {
+            Command::Open { recipe, .. } => self.introduction(recipe),
+            _ => None,
+        };
         self.engine.with_value(|engine| {
             if let Some(link) = &engine.link {
+                if let Some(introduction) = introduction {
+                    link.post(&introduction.to_text());
+                }
                 link.post(&command.to_text());
             }
         });
@@ -239,12 +261,16 @@ impl Playground {
                 Ok(event) => self.take_in(event),
                 Err(error) => self.lose(error.to_string().into()),
             },
+            // Evaluations have workers of their own.
+            Report::Handed(_) | Report::Made { .. } => {}
+            Report::Unloaded => self.go_without(),
             Report::Lost { message } => self.lose(message.into()),
         }
     }
 
     fn take_in(self, event: Event) {
         let before = self.episode.with_untracked(|episode| episode.steps.len());
+        self.note_abroad(&event);
         if self
             .session
             .with_untracked(|session| session.finishes_new(&event))
@@ -259,6 +285,7 @@ impl Playground {
             None => {}
             Some(Err(error)) => self.lose(error.to_string().into()),
             Some(Ok(change)) => {
+                self.write_aside(before);
                 self.act_on(change, before);
                 self.tell();
                 self.wake();
@@ -266,45 +293,25 @@ impl Playground {
         }
     }
 
-    fn act_on(self, change: Change, before: usize) {
-        match change {
-            Change::Nothing => {}
-            Change::Appended => {
-                let mut selected = self.selected.write_untracked();
-                if *selected == before {
-                    *selected = self.episode.with_untracked(|episode| episode.steps.len());
-                }
-            }
-            Change::Replaced { differs, then, .. } => {
-                if let Some(step) = differs {
-                    self.say(format!(
-                        "Running it again gave something else than the record, from step {step} on. \
-                         What is shown now is what happened here."
-                    ));
-                }
-                self.replaced();
-                if let Some(action) = then {
-                    self.take_action(action);
-                }
-            }
-            Change::Refused { reason, key } => {
-                if let Some(key) = &key {
-                    let form = self.setup.form;
-                    form.update(|form: &mut Form| form.refuse(key, &reason));
-                }
-                self.alert(Notice::new(
-                    "The environment did not take that.",
-                    reason.to_string(),
-                    "Change what is marked and try again; the episode that is shown is as it was.",
-                ));
-            }
-            Change::Gone { action } => self.take_action(action),
-            Change::Crashed { message } => self.alert(Notice::new(
-                "The environment broke down; the episode ended with it.",
-                message.to_string(),
-                "All steps so far are kept. Go back to an earlier step to go on from there, or Reset.",
-            )),
+    /// Writes down with a new step what else is known of it.
+    fn write_aside(self, before: usize) {
+        let steps = self.episode.with_untracked(|episode| episode.steps.len());
+        if steps != before + 1 {
+            return;
         }
+        let Some(aside) = self.drive.aside.try_update_value(Option::take).flatten() else {
+            return;
+        };
+        self.episode.update_untracked(|episode| {
+            let episode = Arc::make_mut(episode);
+            if aside.details.model.is_some() {
+                episode.model.clone_from(&aside.details.model);
+            }
+            if let Some(step) = episode.steps.last_mut() {
+                step.details = aside.details;
+                step.extras = aside.extras;
+            }
+        });
     }
 
     /// The worker is of no more use.
@@ -316,7 +323,11 @@ impl Playground {
             self.episode
                 .try_update_untracked(|episode| session.lost(message, Arc::make_mut(episode)))
         });
+        self.write_aside(before);
         self.act_on(change.flatten().unwrap_or(Change::Nothing), before);
+        if self.episode.with_untracked(|episode| episode.steps.len()) > before {
+            self.played();
+        }
         let losses = self.engine.try_update_value(|engine| {
             engine.losses += 1;
             engine.losses
@@ -330,7 +341,19 @@ impl Playground {
         self.wake();
     }
 
+    /// The worker's code did not come. Whatever needs it next asks for it again.
+    fn go_without(self) {
+        self.drop_worker();
+        self.halt();
+        if self.session.try_update_untracked(Session::unloaded) == Some(true) {
+            self.say_unloaded("The environments", Unloaded);
+        }
+        self.tell();
+        self.wake();
+    }
+
     fn drop_worker(self) {
+        self.leave_servers();
         let link = self.engine.try_update_value(|engine| {
             engine.generation += 1;
             engine.link.take()
@@ -347,54 +370,5 @@ impl Playground {
         self.selected
             .set(wanted.unwrap_or(steps).min(self.last_step()));
         self.suit_hands();
-    }
-
-    /// Lets the panes know, now or with the next frame.
-    pub(super) fn tell(self) {
-        // In a run, drawing gets a third of the time at most: the rest is for the steps.
-        let running = self.drive.run.get_untracked() != Run::Idle;
-        let now = timers::now();
-        let told = self.engine.try_update_value(|engine| {
-            let pace = if running { 3.0 * engine.cost } else { 0.0 };
-            if now - engine.notified >= FRAME.max(pace) {
-                return Told::Now;
-            }
-            match std::mem::replace(&mut engine.due, true) {
-                true => Told::Soon,
-                false => Told::NextFrame,
-            }
-        });
-        match told {
-            Some(Told::Now) => self.notify(),
-            Some(Told::NextFrame) => timers::next_frame(move || self.tell_due()),
-            Some(Told::Soon) | None => {}
-        }
-    }
-
-    /// The frame has come for which [`Playground::tell`] waited; it may still be too early.
-    fn tell_due(self) {
-        self.engine.update_value(|engine| engine.due = false);
-        self.tell();
-    }
-
-    fn notify(self) {
-        let started = timers::now();
-        self.engine.update_value(|engine| engine.notified = started);
-        self.session.notify();
-        self.episode.notify();
-        self.selected.notify();
-        shell::spawn(async move {
-            // What was notified is drawn before this comes back.
-            timers::sleep(Duration::ZERO).await;
-            self.engine
-                .update_value(|engine| engine.cost = timers::now() - started);
-        });
-    }
-
-    fn wake(self) {
-        let waiting = self
-            .engine
-            .try_update_value(|engine| std::mem::take(&mut engine.waiting));
-        waiting.into_iter().flatten().for_each(Waker::wake);
     }
 }

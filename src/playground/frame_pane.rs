@@ -1,70 +1,155 @@
 //! The state of the selected step: the environment's own view, the frame as a tree, the rewards.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use leptos::prelude::*;
 use volary_core::view::{View, ViewInput};
-use volary_core::{AnyMessage, Frame};
+use volary_core::{AnyMessage, Frame, Json};
 use volary_trace::{Ending, Episode};
 
+use super::abroad::is_abroad;
+use super::controls::help;
 use super::state::{Playground, use_playground};
-use crate::components::erased::{shown, words};
-use crate::components::{EmptyState, FrameTree, FrameView, RewardCurve};
+use crate::components::erased::{shown as when, watch, words};
+use crate::components::markup::{all, el};
+use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
+use crate::projection::tree::FrameInTime;
+use crate::shell::{self, timers};
 
-/// The state of the selected step.
-#[component]
-pub fn FramePane() -> impl IntoView {
+/// A view that is made in less time, in seconds, follows at once.
+const CHEAP: f64 = 0.006;
+/// How long the selection must rest before a dearer one is made.
+const REST: Duration = Duration::from_millis(80);
+
+/// An episode that is looked at, here or elsewhere.
+#[derive(Clone, Copy)]
+pub struct Shown {
+    /// The episode. It grows in place.
+    pub episode: RwSignal<Arc<Episode>>,
+    /// Counts up whenever steps that were shown are replaced or taken away.
+    pub edition: RwSignal<u32>,
+    /// The selected step; 0 is the reset.
+    pub selected: RwSignal<usize>,
+    /// The row of the frame at which the reader is, as a pointer.
+    pub path: RwSignal<String>,
+}
+
+/// The state of the playground's selected step.
+pub fn frame_pane() -> AnyView {
     let playground = use_playground();
-    let selected = Memo::new(move |_| playground.selected.get());
-    let frame_at = move |step: usize| playground.episode.with(|episode| episode.frames.get(step));
-    let frame = Memo::new(move |_| frame_at(selected.get()));
-    let previous = Memo::new(move |_| selected.get().checked_sub(1).and_then(frame_at));
-    let messages = StoredValue::new(Messages::default());
-    let view = Memo::new(move |_| {
+    let shown = Shown {
+        episode: playground.episode,
+        edition: playground.edition,
+        selected: playground.selected,
+        path: RwSignal::default(),
+    };
+    all(vec![
+        frame_and_tree(playground, shown),
+        view! { <RewardCurve episode=shown.episode selected=shown.selected/> }.into_any(),
+    ])
+}
+
+/// The frame of the selected step. The playground lends what it knows of environments.
+pub fn frame_and_tree(playground: Playground, shown: Shown) -> AnyView {
+    let selected = Memo::new(move |_| shown.selected.get());
+    let frames = Memo::new(move |_| {
         let step = selected.get();
-        // Frames and views go together: without a frame there is nothing to show.
-        let frame = frame.get()?;
-        playground
+        let frames = shown
             .episode
-            .with(|episode| view_of(playground, episode, step, &frame, messages))
+            .with(|episode| episode.frames.get_with_previous(step));
+        frames.map(|(frame, previous)| FrameInTime { frame, previous })
     });
-    let heading = move || match selected.get() {
+    let view = rich_view(playground, shown, selected, frames);
+    let heading = words(move || match selected.get() {
         0 => "After the reset".to_owned(),
         step => format!("After step {step}"),
-    };
-    view! {
-        <section class="pane frame-pane" id="frame-pane" aria-label="Frame">
-            <div class="pane-head">
-                <h2>"Frame"</h2>
-                <p class="help">{words(heading)}</p>
-            </div>
-            {shown(
-                move || frame.with(Option::is_some),
-                move || {
-                    view! {
-                        <FrameView view=view/>
-                        <FrameTree
-                            frame=Signal::derive(move || frame.get().unwrap_or_default())
-                            previous=previous
-                        />
-                    }
-                        .into_any()
-                },
-            )}
-            {shown(
-                move || frame.with(Option::is_none),
-                || {
-                    view! {
-                        <EmptyState title="No frame here">
-                            "No frame was recorded at this step."
-                        </EmptyState>
-                    }
-                        .into_any()
-                },
-            )}
-            <RewardCurve episode=playground.episode selected=playground.selected/>
-        </section>
+    });
+    let copied = Callback::new(move |()| {
+        let dump = frames.with_untracked(|frames| Some(frames.as_ref()?.frame.dump()));
+        Json::from(dump.unwrap_or_default()).to_python_text_indented(2)
+    });
+    let state = when(
+        move || frames.with(Option::is_some),
+        move || {
+            all(vec![
+                view! { <FrameView view=view/> }.into_any(),
+                view! { <FrameTree frames=frames chosen=shown.path/> }.into_any(),
+            ])
+        },
+    );
+    let lack = when(
+        move || frames.with(Option::is_none),
+        move || help(words(move || why_no_frame(shown))).view(),
+    );
+    all(vec![
+        el("div")
+            .class("pane-head")
+            .child(el("h2").child("Frame"))
+            .child(help(heading))
+            .child(view! { <CopyButton text=copied label="Copy"/> }.into_any())
+            .view(),
+        state,
+        lack,
+    ])
+}
+
+fn why_no_frame(shown: Shown) -> String {
+    let on_a_server = shown
+        .episode
+        .with(|episode| is_abroad(episode) && episode.frames.is_empty());
+    match on_a_server {
+        true => {
+            "The server of this episode shows no frames. They are an extension of Volary's own server."
+        }
+        false => "No frame was recorded at this step.",
     }
+    .to_owned()
+}
+
+/// The environment's own view. It follows at once while it is cheap to make; in a long episode it
+/// may not be, and then it follows when the selection rests, so that moving stays smooth.
+fn rich_view(
+    playground: Playground,
+    shown: Shown,
+    selected: Memo<usize>,
+    frames: Memo<Option<FrameInTime>>,
+) -> RwSignal<Option<View>> {
+    let view = RwSignal::new(None);
+    let messages = StoredValue::new(Messages::default());
+    let draw = move || {
+        let started = timers::now();
+        let step = selected.get_untracked();
+        // Frames and views go together: without a frame there is nothing to show.
+        let drawn = frames.with_untracked(|frames| {
+            let frame = &frames.as_ref()?.frame;
+            shown.episode.with_untracked(|episode| {
+                let edition = shown.edition.get_untracked();
+                view_of(playground, episode, edition, step, frame, messages)
+            })
+        });
+        view.set(drawn);
+        timers::now() - started
+    };
+    let cost = StoredValue::new(0.0);
+    let changes = StoredValue::new(0u32);
+    watch(move || {
+        selected.track();
+        shown.episode.track();
+        changes.update_value(|changes| *changes = changes.wrapping_add(1));
+        if cost.get_value() < CHEAP {
+            cost.set_value(draw());
+            return;
+        }
+        let change = changes.get_value();
+        shell::spawn(async move {
+            timers::sleep(REST).await;
+            if changes.get_value() == change {
+                cost.set_value(draw());
+            }
+        });
+    });
+    view
 }
 
 /// All messages of an episode in one row, as views want them, and where each step's end. Grows with
@@ -100,6 +185,7 @@ impl Messages {
 fn view_of(
     playground: Playground,
     episode: &Arc<Episode>,
+    edition: u32,
     step: usize,
     frame: &Frame,
     messages: StoredValue<Messages>,
@@ -109,7 +195,6 @@ fn view_of(
     let record = step
         .checked_sub(1)
         .and_then(|place| episode.steps.get(place));
-    let edition = playground.edition.get_untracked();
     messages.try_update_value(|messages| {
         messages.follow(episode, edition);
         draw(&ViewInput {

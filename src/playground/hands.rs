@@ -7,6 +7,8 @@ use volary_core::tool::ToolCallFunction;
 use volary_core::{AnyMessage, Tool, ToolCall, ToolRequestMessage, object};
 use volary_trace::call_id;
 
+use super::drive::{PolicyKind, Run};
+use super::session::Session;
 use super::state::Playground;
 use crate::projection::form::Form;
 use crate::shell;
@@ -28,6 +30,8 @@ pub struct Hands {
     /// What is said besides the calls.
     pub words: RwSignal<String>,
     schema: StoredValue<Json>,
+    /// The action that is to be changed, once the episode is back before it.
+    again: StoredValue<Option<(Option<Text>, Vec<ToolCall>)>>,
 }
 
 impl Hands {
@@ -40,6 +44,7 @@ impl Hands {
             editing: RwSignal::new(None),
             words: RwSignal::default(),
             schema: StoredValue::default(),
+            again: StoredValue::default(),
         }
     }
 }
@@ -144,15 +149,42 @@ impl Playground {
             && (hands.calls.with(Vec::is_empty) || self.form_is_touched())
     }
 
-    /// Sends the action.
+    /// What Step does: sends the action that was made by hand, or asks the model for one.
     pub fn step(self) {
+        if untrack(|| self.is_left_to_model()) {
+            self.ask_once();
+        } else {
+            self.step_by_hand();
+        }
+    }
+
+    /// Whether the next action is the model's: it is, unless something was made by hand.
+    pub fn is_left_to_model(self) -> bool {
         let hands = self.hands;
+        self.drive.kind.get() == PolicyKind::Model
+            && hands.calls.with(Vec::is_empty)
+            && hands.words.with(|words| words.trim().is_empty())
+            && !self.form_is_touched()
+    }
+
+    /// Sends the action that was made by hand; a model that is asked meanwhile is cut short.
+    pub fn step_by_hand(self) {
+        let hands = self.hands;
+        if self.session.with_untracked(Session::is_stepping)
+            && self.drive.run.get_untracked() == Run::Idle
+        {
+            // Pressed twice: the first is under way, and may be so shortly that the page does not show it.
+            return;
+        }
         if let Err(refusal) = untrack(|| self.may_step()) {
             self.refuse(refusal);
             return;
         }
         if untrack(|| self.form_counts()) && !self.add_call() {
             return;
+        }
+        if self.drive.kind.get_untracked() == PolicyKind::Model {
+            self.halt();
         }
         let mut tool_calls = hands.calls.get_untracked();
         let steps = self.episode.with_untracked(|episode| episode.steps.len());
@@ -173,6 +205,7 @@ impl Playground {
         hands.editing.set(None);
         self.depart_from_link();
         self.set_policy_name("manual");
+        self.drive.aside.set_value(None);
         self.take_action(AnyMessage::from(action));
     }
 
@@ -195,6 +228,38 @@ impl Playground {
         if !fresh {
             hands.tool.set(names.first().cloned());
             self.clear_form();
+        }
+        if let Some(calls) = hands.again.try_update_value(Option::take).flatten() {
+            self.take_up(calls);
+        }
+    }
+
+    /// Goes back to before the last action, and puts it into the form to be changed.
+    pub fn edit_last_action(self) {
+        let last = self.episode.with_untracked(|episode| {
+            let action = episode.actions().last().cloned();
+            action.map(|action| (action, episode.steps.len() - 1))
+        });
+        let Some((action, steps)) = last else { return };
+        let words = action.body().content.clone();
+        let calls = match action {
+            AnyMessage::Request(request) => request.tool_calls,
+            _ => Vec::new(),
+        };
+        self.hands.again.set_value(Some((words, calls)));
+        self.go_back(steps);
+    }
+
+    /// Fills the hands with an action; calls of tools that are not on offer are left out.
+    fn take_up(self, (words, calls): (Option<Text>, Vec<ToolCall>)) {
+        let hands = self.hands;
+        let known = |call: &ToolCall| self.schema_of(&call.function.name).is_some();
+        let calls: Vec<ToolCall> = calls.into_iter().filter(known).collect();
+        let single = calls.len() == 1;
+        hands.words.set(words.unwrap_or_default().to_string());
+        hands.calls.set(calls);
+        if single {
+            self.edit_call(0);
         }
     }
 

@@ -4,26 +4,22 @@
 use leptos::prelude::*;
 
 use super::state::use_playground;
-use crate::components::erased::{flag, pressed, shown, watch};
+use crate::components::erased::{flag, shown, watch, words};
+use crate::components::markup::{Child, El, all, button, el};
 use crate::components::{Glyph, Icon};
 use crate::shell::storage::{self, Keep};
 
 const KEY: &str = "hint-seen";
 
 /// The hint.
-#[component]
-pub fn Hint() -> impl IntoView {
+pub fn hint() -> AnyView {
     let playground = use_playground();
     let seen = RwSignal::new(storage::get(Keep::Always, KEY).is_some());
-    let dismiss = move || {
-        storage::set(Keep::Always, KEY, "yes");
-        seen.set(true);
-    };
-    let steps = Memo::new(move |_| playground.episode.with(|episode| episode.steps.len()));
-    let over = Memo::new(move |_| playground.episode.with(|episode| episode.is_over()));
-    let typed = Memo::new(move |_| {
-        let hands = playground.hands;
-        !hands.calls.with(Vec::is_empty) || playground.form_is_touched()
+    let acted = flag(move || playground.episode.with(|episode| !episode.steps.is_empty()));
+    let over = flag(move || playground.episode.with(|episode| episode.is_over()));
+    let typed = flag(move || {
+        let gathered = playground.hands.calls.with(|calls| !calls.is_empty());
+        acted.get() || gathered || playground.form_is_touched()
     });
     // Who ended an episode needs no hint any more; it still stands there until the next one.
     let was_over = StoredValue::new(false);
@@ -35,51 +31,59 @@ pub fn Hint() -> impl IntoView {
             seen.set(true);
         }
     });
-    let item = move |done: Signal<bool>, words: &'static str| {
-        view! {
-            <li class:done=done>
-                {shown(
-                    move || done.get(),
-                    || {
-                        view! {
-                            <Icon glyph=Glyph::Check/>
-                            <span class="visually-hidden">"Done: "</span>
-                        }
-                            .into_any()
-                    },
-                )}
-                {words}
-            </li>
-        }
+    let dismiss = move || {
+        storage::set(Keep::Always, KEY, "yes");
+        seen.set(true);
     };
+    let answers = move || {
+        playground
+            .setup
+            .environment
+            .with(|name| &**name == "calculator")
+    };
+    let last = words(move || {
+        let last = match answers() {
+            true => "Submit your answer: the episode is done, and you have its reward.",
+            false => "Go on until the episode is done: its reward stands above.",
+        };
+        last.to_owned()
+    });
     let hint = move || {
-        view! {
-            <aside class="first-steps" aria-label="First steps">
-                <ol>
-                    {item(
-                        flag(move || typed.get() || steps.get() > 0),
-                        "Read the problem below, choose a tool and fill it in.",
-                    )}
-                    {item(
-                        flag(move || steps.get() > 0),
-                        "Press Step, and read what the environment answers.",
-                    )}
-                    {item(
-                        flag(move || over.get()),
-                        "Submit your answer: the episode is done, and you have its reward.",
-                    )}
-                </ol>
-                <button
-                    type="button"
-                    class="icon-button"
-                    aria-label="Dismiss the hint"
-                    on:click=pressed(move |_| dismiss())
-                >
-                    <Icon glyph=Glyph::Close/>
-                </button>
-            </aside>
-        }
-        .into_any()
+        let steps = el("ol")
+            .child(item(
+                typed,
+                "Read the task below, choose a tool and fill it in.",
+            ))
+            .child(item(
+                acted,
+                "Press Step, and read what the environment answers.",
+            ))
+            .child(item(over, last));
+        el("aside")
+            .class("first-steps")
+            .attr("aria-label", "First steps")
+            .child(steps)
+            .child(
+                button("icon-button")
+                    .attr("aria-label", "Dismiss the hint")
+                    .on_click(dismiss)
+                    .child(view! { <Icon glyph=Glyph::Close/> }.into_any()),
+            )
+            .view()
     };
     shown(move || !seen.get(), hint)
+}
+
+fn item(done: Signal<bool>, text: impl Child) -> El {
+    let mark = shown(
+        move || done.get(),
+        || {
+            all(vec![
+                view! { <Icon glyph=Glyph::Check/> }.into_any(),
+                el("span").class("visually-hidden").child("Done: ").view(),
+            ])
+        },
+    );
+    let class = words(move || if done.get() { "done" } else { "" }.to_owned());
+    el("li").class(class).child(mark).child(text)
 }

@@ -32,9 +32,10 @@ pub fn record_crash(episode: &mut Episode, action: AnyMessage, message: &Text) {
     episode.steps.push(StepRecord {
         action,
         outcome: Outcome::Failed {
-            message: format!("The environment broke down: {message}").into(),
+            message: message.clone(),
         },
         seconds: None,
+        details: Default::default(),
         extras: Object::new(),
     });
     episode.ending = Ending::Crashed {

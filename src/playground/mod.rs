@@ -3,10 +3,16 @@
 //! - [`session`]: the life of the episode, a pure state machine; [`incoming`]: episodes in parts.
 //! - [`state`]: all signals in one value, [`state::Playground`]; panes read them and call its intents.
 //! - [`engine`]: session and worker together; [`setup`], [`hands`], [`drive`]: what a person sets up,
-//!   does by hand, leaves to a policy; [`run_loop`], [`playback`]: what goes on by itself.
-//! - [`transfer`]: export, import, share; [`place`]: the address.
+//!   does by hand, leaves to a policy; [`player`]: who plays then; [`model`]: a model does.
+//! - [`run_loop`], [`playback`]: what goes on by itself.
+//! - [`opening`]: what a first visit shows before anything else is loaded; [`intents`]: what a person
+//!   wants, and the loading of what does it.
+//! - [`abroad`]: environments on task dataset servers.
+//! - [`transfer`]: export, import, share; [`place`]: the address. `saving`: what was played goes into the library.
 //! - [`page`] and the panes draw it.
 
+pub mod abroad;
+pub mod controls;
 pub mod drive;
 pub mod engine;
 pub mod episode_bar;
@@ -14,11 +20,16 @@ pub mod frame_pane;
 pub mod hands;
 pub mod hint;
 pub mod incoming;
+pub mod intents;
+pub mod model;
+pub mod opening;
 pub mod page;
 pub mod place;
 pub mod playback;
+pub mod player;
 pub mod policy_pane;
 pub mod run_loop;
+mod saving;
 pub mod session;
 pub mod setup;
 pub mod setup_pane;

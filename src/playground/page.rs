@@ -2,63 +2,100 @@
 
 use leptos::prelude::*;
 
-use super::episode_bar::EpisodeBar;
-use super::frame_pane::FramePane;
-use super::hint::Hint;
-use super::policy_pane::PolicyPane;
-use super::setup_pane::{ConfigurationPane, SetupPane};
-use super::state::use_playground;
-use super::tools_pane::ToolsPane;
-use super::transfer_dialogs::{ExportDialog, ShareDialog};
+use super::drive::PolicyKind;
+use super::episode_bar::episode_bar;
+use super::frame_pane::frame_pane;
+use super::hint::hint;
+use super::intents::Intent;
+use super::model;
+use super::policy_pane::policy_pane;
+use super::setup_pane::{configuration_pane, setup_pane};
+use super::state::{Playground, use_playground};
+use super::tools_pane::tools_pane;
+use crate::components::erased::{flag, shown, words};
+use crate::components::markup::{El, el};
 use crate::components::{PaneJumps, Transcript};
 
 /// The playground.
-#[component]
-pub fn PlaygroundPage() -> impl IntoView {
+pub fn playground_page() -> El {
     let playground = use_playground();
-    let may_go_back = Memo::new(move |_| playground.may_go_back());
     // The engine notifies of more than was changed; the transcript is only to hear of changes.
     let edition = Memo::new(move |_| playground.edition.get());
-    view! {
-        <div class="playground">
-            <h1 class="visually-hidden">"Playground"</h1>
-            <EpisodeBar/>
-            <div class="panes">
-                // Two parts, so that on a phone the transcript can stand between them.
-                <div class="side">
-                    <section class="pane setup-pane" id="setup-pane" aria-label="Set-up and tools">
-                        <SetupPane/>
-                        <ToolsPane/>
-                    </section>
-                    <section
-                        class="pane settings-pane"
-                        id="settings-pane"
-                        aria-label="Policy and configuration"
-                    >
-                        <PolicyPane/>
-                        <ConfigurationPane/>
-                    </section>
-                </div>
-                <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">
-                    <Hint/>
-                    <Transcript
-                        episode=playground.episode
-                        edition=edition
-                        selected=playground.selected
-                        can_rewind=may_go_back
-                        on_rewind=Callback::new(move |steps| playground.go_back(steps))
-                    />
-                </section>
-                <FramePane/>
-            </div>
-            <PaneJumps panes=&[
-                ("setup-pane", "Set-up"),
-                ("transcript-pane", "Transcript"),
-                ("frame-pane", "Frame"),
-                ("settings-pane", "Policy"),
-            ]/>
-            <ExportDialog/>
-            <ShareDialog/>
-        </div>
-    }
+    let transcript = view! {
+        <Transcript
+            episode=playground.episode
+            edition=edition
+            selected=playground.selected
+            can_rewind=flag(move || playground.may_go_back())
+            on_rewind=Callback::new(move |steps| playground.intend(Intent::GoBack(steps)))
+            on_inspect=Callback::new(move |step| playground.drive.inspected.set(Some(step)))
+            tail=tail(playground)
+        />
+    };
+    let jumps = view! {
+        <PaneJumps panes=&[
+            ("transcript-pane", "Transcript"),
+            ("tools", "Tools"),
+            ("setup", "Set-up"),
+            ("frame-pane", "Frame"),
+            ("settings-pane", "Policy"),
+        ]/>
+    };
+    // Two parts, so that on a phone the frame can stand between them.
+    let side = el("div")
+        .class("side")
+        .child(
+            pane("setup-pane", "Set-up and tools")
+                .child(setup_pane())
+                .child(tools_pane()),
+        )
+        .child(
+            pane("settings-pane", "Policy and configuration")
+                .child(policy_pane())
+                .child(configuration_pane()),
+        );
+    let panes = el("div")
+        .class("panes")
+        .child(side)
+        .child(
+            pane("transcript-pane", "Episode")
+                .child(hint())
+                .child(transcript.into_any()),
+        )
+        .child(pane("frame-pane", "Frame").child(frame_pane()));
+    el("div")
+        .class("playground")
+        .child(el("h1").class("visually-hidden").child("Playground"))
+        .child(el("p").class("print-title").child(words(move || {
+            playground.episode.with(|episode| episode.name.to_string())
+        })))
+        .child(episode_bar())
+        .child(panes)
+        .child(jumps.into_any())
+        .child(playground.dialogs())
+        .child(once(
+            move || playground.drive.inspected.with(Option::is_some),
+            model::requests_dialog,
+        ))
+}
+
+/// What a model is saying stands after the last step.
+fn tail(playground: Playground) -> AnyView {
+    once(
+        move || playground.drive.kind.get() == PolicyKind::Model,
+        model::turn_pane,
+    )
+}
+
+/// A part of the page that is there from when it is first wanted.
+fn once(wanted: impl Fn() -> bool + Send + Sync + 'static, part: fn() -> AnyView) -> AnyView {
+    let was_wanted = Memo::new(move |former: Option<&bool>| former == Some(&true) || wanted());
+    shown(move || was_wanted.get(), part)
+}
+
+fn pane(id: &'static str, name: &'static str) -> El {
+    el("section")
+        .class(format!("pane {id}"))
+        .attr("id", id)
+        .attr("aria-label", name)
 }

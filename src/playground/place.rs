@@ -4,8 +4,10 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_trace::share;
+use volary_remote::task;
+use volary_trace::{Episode, share};
 
+use super::intents::Intent;
 use super::state::Playground;
 use crate::projection::notice::Notice;
 use crate::route::{Place, Route};
@@ -20,9 +22,11 @@ impl Playground {
     /// leads nowhere leads to the playground, which says so.
     pub fn follow(self, route: Route) {
         match route {
-            Route::Playground(place) => self.follow_place(place),
+            Route::Playground(place) => self.go_to(place),
+            // Another page is shown; the playground stays as it is.
+            Route::Evaluate { .. } | Route::Review(_) | Route::Settings => {}
             Route::Unknown { path } => {
-                self.follow_place(Place::default());
+                self.go_to(Place::default());
                 let path: String = path.chars().take(60).collect();
                 self.alert(Notice::new(
                     format!("There is nothing at \"{path}\"."),
@@ -33,7 +37,23 @@ impl Playground {
         }
     }
 
-    fn follow_place(self, place: Place) {
+    /// The first environment's place needs no code that is not here.
+    fn go_to(self, place: Place) {
+        let plain = place.episode.is_none()
+            && place
+                .environment
+                .as_deref()
+                .is_none_or(|name| name == volary_envs::CARDS[0].name);
+        if plain && self.edition.get_untracked() == 0 && !self.whole.get_untracked() {
+            self.place.set(place.clone());
+            if self.begin_known() {
+                return;
+            }
+        }
+        self.intend(Intent::Follow(place));
+    }
+
+    pub(super) fn follow_place(self, place: &Place) {
         let here = self.place.get_untracked();
         let first = self.edition.get_untracked() == 0 && !self.is_opening();
         let elsewhere =
@@ -120,8 +140,26 @@ impl Playground {
         }
     }
 
+    /// Shows an episode that was kept, from whatever page.
+    pub fn visit(self, episode: Episode) {
+        let environment = episode.environment().map(|name| name.to_string());
+        self.show(episode);
+        let place = Place {
+            environment,
+            ..Place::default()
+        };
+        self.wanted_step.set_value(None);
+        self.selected.set(0);
+        // Before the address says it: going there must not open anything else.
+        self.place.set(place.clone());
+        location::go(&place.to_hash());
+    }
+
     pub(super) fn set_place(self, place: Place) {
-        location::replace(&Route::Playground(place.clone()).to_hash());
+        // The episode may go on while another page is shown.
+        if matches!(Route::parse(&location::hash()), Route::Playground(_)) {
+            location::replace(&Route::Playground(place.clone()).to_hash());
+        }
         self.place.set(place);
     }
 
@@ -132,9 +170,16 @@ impl Playground {
 
     fn open_link(self, text: &str, environment: Option<&str>) {
         match share::decode(text) {
-            Ok(shared) if self.entry(&shared.recipe.environment).is_some() => {
+            Ok(shared) if untrack(|| self.knows(&shared.recipe.environment)) => {
                 self.show_recipe(&shared.recipe);
                 self.open(shared.recipe, shared.actions);
+            }
+            Ok(shared) if task::is_server(&shared.recipe.environment) => {
+                self.say_unreadable(
+                    "It was played on a server that this page is not connected to.",
+                    environment,
+                );
+                self.say_not_connected(&shared.recipe.environment);
             }
             Ok(shared) => self.say_unreadable(
                 &format!(
@@ -157,7 +202,7 @@ impl Playground {
             ..place
         });
         if self.edition.get_untracked() == 0 {
-            let known = environment.filter(|name| self.entry(name).is_some());
+            let known = environment.filter(|name| untrack(|| self.knows(name)));
             self.begin(known);
         }
         self.alert(Notice::new(

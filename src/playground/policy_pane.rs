@@ -2,132 +2,111 @@
 
 use std::time::Duration;
 
-use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
+use super::controls::{buttons, choice, field, form, help, option};
 use super::drive::{POLICY_FORM, PolicyKind, Run};
+use super::intents::Intent;
+use super::model;
 use super::state::{Playground, use_playground};
 use crate::components::SchemaForm;
-use crate::components::erased::{changed, dynamic, flag, label, pressed, shown, submitted, watch};
+use crate::components::erased::{dynamic, flag, shown, watch, words};
+use crate::components::markup::{El, all, button, el, nothing};
 use crate::shell::{self, timers};
 
 /// Whoever waits so long may want to stop it.
 const LONG: Duration = Duration::from_millis(400);
 
 /// The policy and its settings.
-#[component]
-pub fn PolicyPane() -> impl IntoView {
+pub fn policy_pane() -> El {
     let playground = use_playground();
     let drive = playground.drive;
-    let kind = Memo::new(move |_| drive.kind.get());
-    let entry = Memo::new(move |_| playground.setup.environment.get());
-    let kinds = move || {
-        let entry = playground.entry(&entry.get());
-        PolicyKind::ALL
-            .into_iter()
-            .filter(|kind| kind.fits(entry.as_ref()))
-            .map(|kind| view! { <option value=kind.name()>{kind.name()}</option> })
-            .collect_view()
-            .into_any()
-    };
     // An environment without an oracle can't be left to one.
     watch(move || {
-        let entry = playground.entry(&entry.get());
-        if !kind.get_untracked().fits(entry.as_ref()) {
-            playground.choose_policy(PolicyKind::Manual);
+        if !drive
+            .kind
+            .get_untracked()
+            .fits(playground.chosen().as_ref())
+        {
+            playground.intend(Intent::ChoosePolicy(PolicyKind::Manual));
         }
     });
-    let choose = move |event| {
-        let name = event_target_value(&event);
+    let kinds = dynamic(move || {
+        let entry = playground.chosen();
+        let kinds = PolicyKind::ALL.into_iter();
+        let fitting = kinds.filter(|kind| kind.fits(entry.as_ref()));
+        all(fitting
+            .map(|kind| option(kind.name(), kind.name()).view())
+            .collect())
+    });
+    let kind = words(move || drive.kind.get().name().to_owned());
+    let choose = move |name: String| {
         let kind = PolicyKind::ALL.into_iter().find(|kind| kind.name() == name);
-        playground.choose_policy(kind.unwrap_or_default());
+        playground.intend(Intent::ChoosePolicy(kind.unwrap_or_default()));
     };
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        playground.run();
-    };
-    let running = Memo::new(move |_| drive.run.get());
-    let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
-    let slow = slow(playground, busy);
-    view! {
-        <form class="policy-form" id=POLICY_FORM aria-label="Policy settings" novalidate on:submit=submitted(submit)>
-            <h2>"Policy"</h2>
-            <div class="field">
-                <label for="policy">"Policy"</label>
-                <select
-                    id="policy"
-                    aria-describedby="policy-help"
-                    prop:value=label(move || kind.get().name())
-                    on:change=changed(choose)
-                >
-                    {dynamic(kinds)}
-                </select>
-                <p class="help" id="policy-help">{label(move || kind.get().summary())}</p>
-            </div>
-            {shown(
-                move || kind.get() != PolicyKind::Manual,
-                move || view! { <SchemaForm form=drive.form id_prefix="policy"/> }.into_any(),
-            )}
-            {shown(
-                move || kind.get() == PolicyKind::Scripted,
-                move || {
-                    view! {
-                        <div class="button-row">
-                            <button
-                                type="button"
-                                class="quiet small"
-                                on:click=pressed(move |_| playground.script_from_episode())
-                            >
-                                "Take this episode's actions"
-                            </button>
-                        </div>
-                    }
-                        .into_any()
-                },
-            )}
-            <div class="button-row">
-                {shown(
-                    move || running.get() == Run::Idle,
-                    move || {
-                        view! {
-                            <button
-                                type="submit"
-                                class="primary"
-                                prop:disabled=flag(move || {
-                                    kind.get() == PolicyKind::Manual || busy.get()
-                                })
-                            >
-                                "Run"
-                            </button>
-                        }
-                            .into_any()
-                    },
-                )}
-                // A step that takes long can be ended even if nobody runs.
-                {shown(
-                    move || running.get() != Run::Idle || slow.get(),
-                    move || {
-                        view! {
-                            <button
-                                type="button"
-                                class:primary=flag(move || running.get() != Run::Idle)
-                                on:click=pressed(move |_| playground.stop())
-                            >
-                                "Stop"
-                            </button>
-                        }
-                            .into_any()
-                    },
-                )}
-            </div>
-        </form>
-    }
+    let control = choice(kind, choose)
+        .attr("aria-describedby", "policy-help")
+        .child(kinds);
+    let settings = dynamic(move || match drive.kind.get() {
+        PolicyKind::Manual => nothing(),
+        PolicyKind::Model => model::settings_pane(),
+        _ => view! { <SchemaForm form=drive.form id_prefix="policy"/> }.into_any(),
+    });
+    let script = shown(
+        move || drive.kind.get() == PolicyKind::Scripted,
+        move || {
+            buttons([button("quiet small")
+                .on_click(move || playground.intend(Intent::ScriptFromEpisode))
+                .child("Take this episode's actions")])
+            .view()
+        },
+    );
+    let summary = words(move || drive.kind.get().summary().to_owned());
+    form("policy-form", "Policy settings", move || {
+        playground.intend(Intent::Run)
+    })
+    .attr("id", POLICY_FORM)
+    .child(el("h2").class("visually-hidden").child("Policy"))
+    .child(field("policy", "Policy", control).child(help(summary).attr("id", "policy-help")))
+    .child(settings)
+    .child(script)
+    .child(run_and_stop(playground))
+}
+
+fn run_and_stop(playground: Playground) -> El {
+    let drive = playground.drive;
+    let slow = slow(playground);
+    let idle = move || drive.run.get() == Run::Idle;
+    let unfit = flag(move || {
+        drive.kind.get() == PolicyKind::Manual
+            || playground.session.with(|session| session.is_busy())
+    });
+    let run = shown(idle, move || {
+        el("button")
+            .attr("type", "submit")
+            .class("primary")
+            .flag_property("disabled", unfit)
+            .child("Run")
+            .view()
+    });
+    // A step that takes long can be ended even if nobody runs.
+    let stop = shown(
+        move || !idle() || slow.get(),
+        move || {
+            button("primary")
+                .on_click(move || playground.intend(Intent::Stop))
+                .child("Stop")
+                .view()
+        },
+    );
+    el("div").class("button-row").child(run).child(stop)
 }
 
 /// Whether something has been under way for long.
-fn slow(playground: Playground, busy: Memo<bool>) -> RwSignal<bool> {
+fn slow(playground: Playground) -> RwSignal<bool> {
     let slow = RwSignal::new(false);
     let waits = StoredValue::new(0u32);
+    let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
     watch(move || {
         waits.update_value(|waits| *waits = waits.wrapping_add(1));
         let wait = waits.get_value();
@@ -139,10 +118,7 @@ fn slow(playground: Playground, busy: Memo<bool>) -> RwSignal<bool> {
         }
         shell::spawn(async move {
             timers::sleep(LONG).await;
-            let still = playground
-                .session
-                .with_untracked(|session| session.is_busy());
-            if waits.get_value() == wait && still {
+            if waits.get_value() == wait && busy.get_untracked() {
                 slow.set(true);
             }
         });

@@ -3,15 +3,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::{AbortHandle, Abortable};
 use leptos::prelude::*;
-use volary_agent::{Next, decide};
 use volary_core::AnyMessage;
+use volary_core::json::Text;
 use volary_trace::Ending;
 
-use super::drive::{Plan, Run};
+use super::drive::{Plan, PolicyKind, Run};
 use super::incoming::is_over;
+use super::model;
+use super::player::Move;
 use super::state::Playground;
 use crate::projection::notice::Notice;
+use crate::shell::lazy::Unloaded;
 use crate::shell::{self, timers};
 
 /// How long Stop waits for the step that is under way before the worker is ended.
@@ -20,6 +24,20 @@ const PATIENCE: Duration = Duration::from_secs(1);
 impl Playground {
     /// Lets the policy act.
     pub fn run(self) {
+        self.let_act(false);
+    }
+
+    /// Asks the policy for one action.
+    pub fn ask_once(self) {
+        self.let_act(true);
+    }
+
+    /// Asks again as it was asked last: for one action, or for all of them.
+    pub fn run_again(self) {
+        self.let_act(self.drive.once.get_value());
+    }
+
+    fn let_act(self, once: bool) {
         if self.drive.run.get_untracked() != Run::Idle {
             return;
         }
@@ -27,21 +45,28 @@ impl Playground {
             self.refuse(refusal);
             return;
         }
-        let Some(plan) = self.policy() else {
-            return;
+        // A model has to be loaded first, all others are here.
+        let plan = match self.drive.kind.get_untracked() {
+            PolicyKind::Model => None,
+            _ => match self.policy() {
+                None => return,
+                plan => plan,
+            },
         };
-        if self.episode.with_untracked(|episode| !is_over(episode)) {
-            // A limit may have cut it off before; now another one holds.
-            self.set_ending(Ending::Open);
-        }
+        self.drive.once.set_value(once);
         let runs = self.drive.runs;
         runs.update_value(|runs| *runs = runs.wrapping_add(1));
         let number = runs.get_value();
         self.drive.run.set(Run::Going(number));
-        self.depart_from_link();
-        self.set_policy_name(&plan.policy.name());
         shell::spawn(async move {
-            self.act(plan, number).await;
+            let plan = match plan {
+                None => self.plan_of_model().await,
+                plan => plan,
+            };
+            if let Some(plan) = plan.filter(|_| self.is_run(number)) {
+                self.begin_run(plan.player.name());
+                self.act(plan, number, once).await;
+            }
             if self.is_run(number) {
                 self.drive.run.set(Run::Idle);
             }
@@ -49,8 +74,29 @@ impl Playground {
         });
     }
 
-    /// Ends the run after the step that is under way; a step that takes too long is ended too.
+    async fn plan_of_model(self) -> Option<Plan> {
+        match model::seated(self).await {
+            Ok(player) => player.map(|player| Plan { player, delay: 0.0 }),
+            Err(unloaded) => {
+                let what = "The model can't be asked.";
+                self.alert(Notice::new(what, unloaded.to_string(), Unloaded::ADVICE));
+                None
+            }
+        }
+    }
+
+    fn begin_run(self, policy: Text) {
+        if self.episode.with_untracked(|episode| !is_over(episode)) {
+            // A limit may have cut it off before; now another one holds.
+            self.set_ending(Ending::Open);
+        }
+        self.depart_from_link();
+        self.set_policy_name(&policy);
+    }
+
+    /// Ends the run: a request at once, a step when it is done, unless it takes too long.
     pub fn stop(self) {
+        self.drive.leash.with_value(AbortHandle::abort);
         match self.drive.run.get_untracked() {
             Run::Going(number) | Run::Stopping(number) => {
                 self.drive.run.set(Run::Stopping(number));
@@ -69,47 +115,53 @@ impl Playground {
             if same && self.session.with_untracked(|session| session.is_busy()) {
                 self.drive.run.set(Run::Idle);
                 self.end_worker();
-                self.say("The step took too long and was ended; the episode stands at its last good step.");
+                if !self.is_abroad() {
+                    self.say("The step took too long and was ended; the episode stands at its last good step.");
+                }
             }
         });
     }
 
     /// Forgets the run: another episode comes.
     pub(super) fn halt(self) {
+        self.drive.leash.with_value(AbortHandle::abort);
         if self.drive.run.get_untracked() != Run::Idle {
             self.drive.run.set(Run::Idle);
         }
         self.transfer.playing.set(false);
     }
 
-    async fn act(self, mut plan: Plan, number: u32) {
+    async fn act(self, mut plan: Plan, number: u32, once: bool) {
         let delay = Duration::from_secs_f64(plan.delay.clamp(0.0, 3600.0));
         while self.drive.run.get_untracked() == Run::Going(number) {
-            let episode = self.episode.get_untracked();
-            let next = decide(plan.policy.as_mut(), &episode, &plan.limits).await;
-            // A copy that is kept would make the next step copy the whole episode.
-            drop(episode);
+            let (leash, registration) = AbortHandle::new_pair();
+            self.drive.leash.set_value(leash);
+            let playing = plan.player.play(self.episode.get_untracked());
+            let Ok(next) = Abortable::new(playing, registration).await else {
+                plan.player.stopped();
+                break;
+            };
             if !self.is_run(number) {
                 break;
             }
             match next {
-                Ok(Next::Act(action)) => {
-                    self.take_action(AnyMessage::from(action));
+                Move::Act(action, aside) => {
+                    self.drive.aside.set_value(Some(aside));
+                    self.take_action(AnyMessage::from(*action));
                     self.settled().await;
                 }
-                Ok(Next::Stop(stop)) => {
+                Move::Stop(stop) => {
                     self.set_ending(stop.ending);
                     self.say(stop.reason.to_string());
                     break;
                 }
-                Err(error) => {
-                    self.alert(Notice::new(
-                        "The policy could not act.",
-                        error.to_string(),
-                        "Choose another policy, or act by hand.",
-                    ));
+                Move::Failed(notice) => {
+                    self.alert(notice);
                     break;
                 }
+            }
+            if once {
+                break;
             }
             if !delay.is_zero() {
                 timers::sleep(delay).await;

@@ -105,6 +105,12 @@ pub enum Change {
         /// The action that was not taken.
         action: AnyMessage,
     },
+    /// The environment was lost, and it is not known what became of the action; the record so far
+    /// is kept.
+    Lost {
+        /// What is known of it.
+        reason: Text,
+    },
     /// The worker broke down; the record so far is kept.
     Crashed {
         /// What is known of it.
@@ -133,6 +139,20 @@ pub enum Refusal {
     Nothing,
 }
 
+impl Refusal {
+    /// What to do about it.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Refusal::Busy => "Wait for it, or press Stop.",
+            Refusal::Over => "Press Reset to play it anew, or Undo to take back the last step.",
+            Refusal::NoRecipe | Refusal::Unknown => {
+                "Look at it here, or pick an environment and start an episode of your own."
+            }
+            Refusal::Nothing => "Pick an environment and press Reset.",
+        }
+    }
+}
+
 /// The life of the episode in the playground.
 #[derive(Clone, Debug, Default)]
 pub struct Session {
@@ -149,6 +169,11 @@ impl Session {
     /// Whether something is under way.
     pub fn is_busy(&self) -> bool {
         matches!(self.phase, Phase::Stepping { .. } | Phase::Opening(_))
+    }
+
+    /// Whether an action is on its way.
+    pub fn is_stepping(&self) -> bool {
+        matches!(self.phase, Phase::Stepping { .. })
     }
 
     /// How many of how many actions were run again, while an episode is being opened.
@@ -312,9 +337,35 @@ impl Session {
                 self.phase = Phase::Record;
                 Ok(Change::Gone { action })
             }
+            (
+                Phase::Stepping { token, .. },
+                Event::Lost {
+                    token: said,
+                    reason,
+                },
+            ) if said == *token => {
+                self.lost(reason.clone(), episode);
+                Ok(Change::Lost { reason })
+            }
+            (Phase::Opening(opening), Event::Lost { token, reason }) if token == opening.token => {
+                self.lost(reason.clone(), episode);
+                Ok(Change::Lost { reason })
+            }
             (_, Event::Panicked { message }) => Ok(self.lost(message, episode)),
             _ => Ok(Change::Nothing),
         }
+    }
+
+    /// The worker's code did not come: whatever was asked of it is given up, and what is shown stays.
+    /// Says whether anything was.
+    pub fn unloaded(&mut self) -> bool {
+        let wanted = self.is_busy();
+        self.phase = match std::mem::take(&mut self.phase) {
+            Phase::Empty => Phase::Empty,
+            Phase::Opening(opening) if opening.shown == Shown::Nothing => Phase::Empty,
+            _ => Phase::Record,
+        };
+        wanted
     }
 
     /// The worker broke down. The record is kept, with the action that did it.

@@ -4,12 +4,14 @@
 use leptos::prelude::*;
 use volary_core::json::{Json, Object, Text};
 use volary_core::registry::EnvironmentEntry;
+use volary_remote::task;
 use volary_trace::Recipe;
 
 use super::state::Playground;
 use super::tasks::{self, TaskPlace, TaskSource};
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
+use crate::remote::servers::Server;
 use crate::shell;
 
 /// A list of more tasks is not offered to choose from, but by number.
@@ -36,6 +38,8 @@ pub struct Setup {
     pub seed: RwSignal<String>,
     /// What is wrong with the seed.
     pub seed_error: RwSignal<Option<&'static str>>,
+    /// The servers that the person connected to.
+    pub servers: RwSignal<Vec<Server>>,
 }
 
 impl Setup {
@@ -48,6 +52,7 @@ impl Setup {
             form: RwSignal::default(),
             seed: RwSignal::new("0".to_owned()),
             seed_error: RwSignal::new(None),
+            servers: RwSignal::default(),
         }
     }
 }
@@ -55,10 +60,16 @@ impl Setup {
 impl Playground {
     /// What the registry says of an environment.
     pub fn entry(self, name: &str) -> Option<EnvironmentEntry> {
+        self.whole.track();
         self.registry.with_value(|registry| {
             let mut entries = registry.environments.iter();
             entries.find(|entry| entry.name == name).copied()
         })
+    }
+
+    /// What the registry says of the chosen environment.
+    pub fn chosen(self) -> Option<EnvironmentEntry> {
+        self.setup.environment.with(|name| self.entry(name))
     }
 
     /// Chooses an environment, with its first task if it has tasks, and opens it.
@@ -69,7 +80,7 @@ impl Playground {
             .with_untracked(|sources| tasks::first(sources, environment));
         match (first, environment) {
             (Some(place), _) => self.pick_task(Some(place)),
-            (None, Some(name)) if self.entry(name).is_some() => {
+            (None, Some(name)) if untrack(|| self.knows(name)) => {
                 self.configure(name, None);
                 self.reset();
             }
@@ -98,6 +109,9 @@ impl Playground {
 
     /// Fills the set-up for an environment: with a configuration, or with its defaults.
     pub fn configure(self, name: &str, configuration: Option<&Object>) {
+        if let Some(server) = untrack(|| self.server(name)) {
+            return self.configure_server(&server, configuration);
+        }
         let Some(entry) = self.entry(name) else {
             return;
         };
@@ -143,6 +157,9 @@ impl Playground {
             shell::show_fault(CONFIGURATION_FORM);
             return;
         };
+        if untrack(|| self.is_server_chosen()) {
+            return self.reset_on_server(&configuration);
+        }
         let Ok(seed) = seed else { return };
         let recipe = self.recipe(configuration, seed);
         self.depart_from_link();
@@ -211,6 +228,9 @@ impl Playground {
     }
 
     fn say_unknown(self, name: &str) {
+        if task::is_server(name) {
+            return self.say_not_connected(name);
+        }
         let known = self.registry.with_value(|registry| {
             let names: Vec<_> = registry
                 .environments

@@ -1,256 +1,240 @@
 //! The set-up: environment, task, seed and Reset above; the configuration on its own, below what is
 //! used more often.
 
-use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use super::setup::{CONFIGURATION_FORM, TASKS_IN_A_LIST};
-use super::state::use_playground;
+use super::controls::{buttons, choice, field, form, help, option, typed};
+use super::intents::Intent;
+use super::setup::{CONFIGURATION_FORM, Setup, TASKS_IN_A_LIST};
+use super::state::{Playground, use_playground};
 use super::tasks::{self, TaskPlace, TaskSource};
 use crate::components::SchemaForm;
-use crate::components::erased::{changed, dynamic, label, maybe, maybe_words, submitted, words};
+use crate::components::erased::{dynamic, maybe_words, shown, words};
+use crate::components::markup::{El, all, el, nothing};
+
+const ON_A_SERVER: &str = "Runs on a server. Going back to an earlier step starts a new environment there and takes \
+     the actions again, which may come out otherwise.";
 
 /// Environment, task, seed, Reset.
-#[component]
-pub fn SetupPane() -> impl IntoView {
+pub fn setup_pane() -> El {
     let playground = use_playground();
     let setup = playground.setup;
-    let environments = playground
+    let names: Vec<&'static str> = playground
         .registry
-        .with_value(|registry| registry.environments.clone());
-    let summary = move || {
-        let entry = setup.environment.with(|name| playground.entry(name));
-        entry.map_or("", |entry| entry.summary)
-    };
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        playground.reset();
-    };
-    view! {
-        <form class="setup-form" aria-label="Set-up" novalidate on:submit=submitted(submit)>
-            <h2 class="visually-hidden">"Set-up"</h2>
-            <div class="field">
-                <label for="environment">"Environment"</label>
-                <select
-                    id="environment"
-                    aria-describedby="environment-help"
-                    prop:value=words(move || setup.environment.get().to_string())
-                    on:change=changed(move |event| playground.go_to_environment(&event_target_value(&event)))
-                >
-                    {environments
-                        .into_iter()
-                        .map(|entry| view! { <option value=entry.name>{entry.name}</option> })
-                        .collect_view()}
-                </select>
-                <p class="help" id="environment-help">{label(summary)}</p>
-            </div>
-            <TaskPicker/>
-            <SeedAndReset/>
-        </form>
-    }
+        .with_value(|registry| registry.available().collect());
+    let options = names.into_iter().map(|name| option(name, name).view());
+    let environment = choice(
+        words(move || setup.environment.get().to_string()),
+        move |name| playground.intend(Intent::GoToEnvironment(name)),
+    )
+    .attr("aria-describedby", "environment-help")
+    .child(all(options.collect()))
+    .child(server_options(playground));
+    let summary = words(move || {
+        let entry = playground.chosen();
+        match entry {
+            Some(entry) => entry.summary.to_owned(),
+            None if playground.is_server_chosen() => ON_A_SERVER.to_owned(),
+            None => String::new(),
+        }
+    });
+    form("setup-form", "Set-up", move || {
+        playground.intend(Intent::Reset)
+    })
+    .attr("id", "setup")
+    .child(el("h2").class("visually-hidden").child("Set-up"))
+    .child(
+        field("environment", "Environment", environment)
+            .child(help(summary).attr("id", "environment-help")),
+    )
+    .child(task_picker(playground))
+    .child(shown(
+        move || playground.is_server_chosen(),
+        move || configuration_fields(playground).view(),
+    ))
+    .child(seed_and_reset(playground))
+    .child(seed_error(playground))
 }
 
 /// The configuration, which Reset takes as well as its own button.
-#[component]
-pub fn ConfigurationPane() -> impl IntoView {
+pub fn configuration_pane() -> AnyView {
     let playground = use_playground();
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        playground.reset();
-    };
-    view! {
-        <form
-            class="configuration-form"
-            id=CONFIGURATION_FORM
-            aria-label="Configuration of the environment"
-            novalidate
-            on:submit=submitted(submit)
-        >
-            <SchemaForm form=playground.setup.form id_prefix="configuration" legend="Configuration"/>
-            <div class="button-row">
-                <button type="submit" class="quiet">"Apply configuration"</button>
-            </div>
-        </form>
-    }
+    // The task of a server stands above: there is nothing without it.
+    shown(
+        move || !playground.is_server_chosen(),
+        move || {
+            form(
+                "configuration-form",
+                "Configuration of the environment",
+                move || playground.intend(Intent::Reset),
+            )
+            .child(configuration_fields(playground))
+            .child(buttons([submit("quiet", "Apply configuration")]))
+            .view()
+        },
+    )
 }
 
-#[component]
-fn SeedAndReset() -> impl IntoView {
-    let playground = use_playground();
+fn configuration_fields(playground: Playground) -> El {
+    let fields = view! {
+        <SchemaForm form=playground.setup.form id_prefix="configuration" legend="Configuration"/>
+    };
+    el("div")
+        .attr("id", CONFIGURATION_FORM)
+        .child(fields.into_any())
+}
+
+/// The servers that can be chosen in the place of an environment.
+fn server_options(playground: Playground) -> AnyView {
+    dynamic(move || {
+        let servers = playground.setup.servers.get();
+        if servers.is_empty() {
+            return nothing();
+        }
+        let options = servers
+            .iter()
+            .map(|server| option(server.url.to_string(), server.name.to_string()).view());
+        el("optgroup")
+            .attr("label", "Task dataset servers")
+            .child(all(options.collect()))
+            .view()
+    })
+}
+
+fn seed_and_reset(playground: Playground) -> El {
     let setup = playground.setup;
-    view! {
-        <div class="field-row">
-            <div class="field">
-                <label for="seed">"Seed"</label>
-                <input
-                    id="seed"
-                    type="text"
-                    inputmode="numeric"
-                    autocomplete="off"
-                    prop:value=words(move || setup.seed.get())
-                    on:input=changed(move |event| setup.seed.set(event_target_value(&event)))
-                    aria-invalid=maybe(move || setup.seed_error.get().map(|_| "true"))
-                    aria-describedby=maybe(move || setup.seed_error.get().map(|_| "seed-error"))
-                />
-            </div>
-            <button type="submit">"Reset"</button>
-        </div>
-        {dynamic(move || {
-            let error = setup.seed_error.get();
-            error.map(|error| view! { <p class="error" id="seed-error">{error}</p> }).into_any()
-        })}
-    }
+    // Chance is the server's own business.
+    let local = shown(
+        move || !playground.is_server_chosen(),
+        move || field("seed", "Seed", seed(setup)).view(),
+    );
+    el("div")
+        .class("field-row")
+        .child(local)
+        .child(submit("", "Reset"))
+}
+
+fn seed(setup: Setup) -> El {
+    let wrong = move |value: &'static str| {
+        maybe_words(move || setup.seed_error.get().map(|_| value.to_owned()))
+    };
+    let seed = el("input")
+        .attr("type", "text")
+        .attr("inputmode", "numeric")
+        .attr("autocomplete", "off")
+        .attr("aria-invalid", wrong("true"))
+        .attr("aria-describedby", wrong("seed-error"));
+    typed(seed, setup.seed)
+}
+
+fn seed_error(playground: Playground) -> AnyView {
+    dynamic(move || match playground.setup.seed_error.get() {
+        None => nothing(),
+        Some(error) => el("p")
+            .class("error")
+            .attr("id", "seed-error")
+            .child(error)
+            .view(),
+    })
+}
+
+fn submit(class: &'static str, text: &'static str) -> El {
+    el("button").attr("type", "submit").class(class).child(text)
 }
 
 /// The tasks of the chosen environment, where it has any.
-#[component]
-fn TaskPicker() -> impl IntoView {
-    let playground = use_playground();
+fn task_picker(playground: Playground) -> AnyView {
     let setup = playground.setup;
-    let places = Memo::new(move |_| {
+    dynamic(move || {
         let environment = setup.environment.get();
+        let suits = |source: &TaskSource| {
+            let first = source.tasks.first();
+            first.is_some_and(|task| *task.environment == *environment)
+        };
         setup.sources.with(|sources| {
-            let suits = |source: &TaskSource| {
-                source
-                    .tasks
-                    .first()
-                    .is_some_and(|task| *task.environment == *environment)
-            };
-            let places = sources.iter().enumerate();
-            places
-                .filter(|(_, source)| suits(source))
-                .map(|(place, source)| (place, source.clone()))
-                .collect::<Vec<_>>()
-        })
-    });
-    let picker = move || {
-        let lists = places.get();
-        (!lists.is_empty()).then(|| {
-            let long = lists
-                .iter()
-                .find(|(_, source)| source.tasks.len() > TASKS_IN_A_LIST)
-                .map(|(place, source)| (*place, source.tasks.len()));
-            let splits = lists
-                .iter()
-                .find_map(|(place, source)| Some((*place, source.file.clone()?.split)));
-            let groups = lists
-                .into_iter()
-                .filter(|(_, source)| source.tasks.len() <= TASKS_IN_A_LIST)
-                .map(|(place, source)| view! { <TaskGroup place=place source=source/> })
-                .collect_view();
-            view! {
-                <div class="field">
-                    <label for="task">"Task"</label>
-                    <select
-                        id="task"
-                        prop:value=words(move || value_of(setup.task.get()))
-                        on:change=changed(move |event| {
-                            playground.pick_task(place_of(&event_target_value(&event)))
-                        })
-                    >
-                        <option value="">"A configuration of your own"</option>
-                        {groups}
-                        {long.map(|(place, count)| {
-                            view! {
-                                <option value=format!("{place}.#")>
-                                    {format!("From your file, by number (1 to {count})")}
-                                </option>
-                            }
-                        })}
-                    </select>
-                </div>
-                {long.map(|(place, count)| view! { <TaskNumber place=place count=count/> })}
-                {splits.map(|(place, split)| view! { <SplitPicker place=place split=split.to_string()/> })}
+            let mut options = vec![option("", "A configuration of your own").view()];
+            let mut more = Vec::new();
+            for (place, source) in sources.iter().enumerate() {
+                if !suits(source) {
+                    continue;
+                }
+                let count = source.tasks.len();
+                if count <= TASKS_IN_A_LIST {
+                    options.push(task_group(place, source).view());
+                } else {
+                    let text = format!("From your file, by number (1 to {count})");
+                    options.push(option(format!("{place}.#"), text).view());
+                    more.push(task_number(playground, place, count).view());
+                }
+                if let Some(file) = &source.file {
+                    more.push(split_picker(playground, place, file.split.to_string()).view());
+                }
             }
+            if options.len() == 1 {
+                return nothing();
+            }
+            let control = choice(words(move || value_of(setup.task.get())), move |value| {
+                playground.intend(Intent::PickTask(place_of(&value)));
+            })
+            .child(all(options));
+            more.insert(0, field("task", "Task", control).view());
+            all(more)
         })
-        .into_any()
-    };
-    dynamic(picker)
+    })
 }
 
 /// A list of tasks that is short enough to choose from.
-#[component]
-fn TaskGroup(place: usize, source: TaskSource) -> impl IntoView {
-    let options = source
-        .tasks
-        .iter()
-        .enumerate()
-        .map(|(task, entry)| {
-            let value = value_of(Some(TaskPlace {
-                source: place,
-                task,
-            }));
-            view! { <option value=value>{entry.title.to_string()}</option> }
-        })
-        .collect_view();
-    view! { <optgroup label=source.title.to_string()>{options}</optgroup> }
+fn task_group(source: usize, list: &TaskSource) -> El {
+    let options = list.tasks.iter().enumerate().map(|(task, entry)| {
+        let value = value_of(Some(TaskPlace { source, task }));
+        option(value, entry.title.to_string()).view()
+    });
+    el("optgroup")
+        .attr("label", list.title.to_string())
+        .child(all(options.collect()))
 }
 
 /// A task of a long list, by its number.
-#[component]
-fn TaskNumber(place: usize, count: usize) -> impl IntoView {
-    let playground = use_playground();
+fn task_number(playground: Playground, source: usize, count: usize) -> El {
     let setup = playground.setup;
-    let number = move || match setup.task.get() {
-        Some(TaskPlace { source, task }) if source == place => (task + 1).to_string(),
-        _ => String::new(),
-    };
-    let title = move || {
-        let chosen = setup.task.get().filter(|chosen| chosen.source == place)?;
-        setup
-            .sources
-            .with(|sources| tasks::at(sources, chosen).map(|task| task.title.to_string()))
-    };
-    let pick = move |event| {
+    let chosen = move || setup.task.get().filter(|chosen| chosen.source == source);
+    let number =
+        words(move || chosen().map_or_else(String::new, |place| (place.task + 1).to_string()));
+    let title = words(move || {
+        let title = chosen().and_then(|place| {
+            let sources = setup.sources.read();
+            tasks::at(&sources, place).map(|task| task.title.to_string())
+        });
+        title.unwrap_or_default()
+    });
+    let pick = move |event: leptos::ev::Event| {
         let number: Option<usize> = event_target_value(&event).trim().parse().ok();
-        let task = number
-            .and_then(|number| number.checked_sub(1))
-            .filter(|task| *task < count);
-        if let Some(task) = task {
-            playground.pick_task(Some(TaskPlace {
-                source: place,
-                task,
-            }));
+        let task = number.and_then(|number| number.checked_sub(1));
+        if let Some(task) = task.filter(|task| *task < count) {
+            playground.intend(Intent::PickTask(Some(TaskPlace { source, task })));
         }
     };
-    view! {
-        <div class="field">
-            <label for="task-number">"Task number"</label>
-            <input
-                id="task-number"
-                type="number"
-                min="1"
-                max=count.to_string()
-                prop:value=words(number)
-                on:change=changed(pick)
-                aria-describedby="task-number-help"
-            />
-            <p class="help" id="task-number-help">{maybe_words(title)}</p>
-        </div>
-    }
+    let input = el("input")
+        .attr("type", "number")
+        .attr("min", "1")
+        .attr("max", count.to_string())
+        .attr("aria-describedby", "task-number-help")
+        .text_property("value", number)
+        .on("change", pick);
+    field("task-number", "Task number", input).child(help(title).attr("id", "task-number-help"))
 }
 
 /// The part of a file of tasks.
-#[component]
-fn SplitPicker(place: usize, split: String) -> impl IntoView {
-    let playground = use_playground();
+fn split_picker(playground: Playground, place: usize, split: String) -> El {
     let splits = playground.registry.with_value(tasks::file_splits);
     let options = splits
         .into_iter()
-        .map(|name| view! { <option value=name.to_string()>{name.to_string()}</option> })
-        .collect_view();
-    view! {
-        <div class="field">
-            <label for="split">"Split"</label>
-            <select
-                id="split"
-                prop:value=split
-                on:change=changed(move |event| playground.pick_split(place, &event_target_value(&event)))
-            >
-                {options}
-            </select>
-        </div>
-    }
+        .map(|name| option(name.to_string(), name.to_string()).view());
+    let control = choice(words(move || split.clone()), move |split| {
+        playground.intend(Intent::PickSplit(place, split));
+    })
+    .child(all(options.collect()));
+    field("split", "Split", control)
 }
 
 fn value_of(place: Option<TaskPlace>) -> String {

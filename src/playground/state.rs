@@ -1,6 +1,7 @@
 //! All signals of the playground in one small value. Panes take it from the context, read the
 //! signals, and call the intents that the other modules add to it.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use leptos::prelude::*;
@@ -10,18 +11,28 @@ use volary_trace::Episode;
 use super::drive::Drive;
 use super::engine::Engine;
 use super::hands::Hands;
+use super::intents::Progress;
+use super::opening;
+use super::saving::Saver;
 use super::session::Session;
 use super::setup::Setup;
-use super::tasks;
 use super::transfer::Transfer;
 use crate::projection::notice::Notice;
 use crate::route::Place;
 
-/// The playground.
+/// The playground. There is one, for as long as the page lives; this leads to it.
 #[derive(Clone, Copy)]
-pub struct Playground {
-    /// What environments and datasets there are.
+pub struct Playground(&'static Signals);
+
+/// What the playground consists of.
+pub struct Signals {
+    /// What environments and datasets there are, as far as they are loaded.
     pub registry: StoredValue<Registry>,
+    /// Whether all of them are, and all other code of the playground.
+    pub whole: RwSignal<bool>,
+    /// Whether the person wants something that waits for it.
+    pub(super) wanted: RwSignal<bool>,
+    pub(super) progress: StoredValue<Progress, LocalStorage>,
     /// The shown episode. Read it by reference: a copy that is kept makes each step copy all.
     pub episode: RwSignal<Arc<Episode>>,
     /// Counts up whenever steps that were shown are replaced or taken away.
@@ -49,15 +60,27 @@ pub struct Playground {
     /// The step to select once the episode is there.
     pub(super) wanted_step: StoredValue<Option<usize>>,
     pub(super) engine: StoredValue<Engine, LocalStorage>,
+    pub(super) saver: StoredValue<Saver>,
+}
+
+impl Deref for Playground {
+    type Target = Signals;
+
+    fn deref(&self) -> &Signals {
+        self.0
+    }
 }
 
 impl Playground {
     /// Makes the playground and gives it to everything below.
     pub fn provide() -> Playground {
-        let registry = volary_envs::registry();
-        let sources = tasks::built_in(&registry);
-        let playground = Playground {
-            registry: StoredValue::new(registry),
+        let sources = opening::source().into_iter().collect();
+        // Never freed: it lives as long as the page. Closures then carry a pointer, not forty signals.
+        let playground = Playground(Box::leak(Box::new(Signals {
+            registry: StoredValue::new(opening::registry()),
+            whole: RwSignal::new(false),
+            wanted: RwSignal::new(false),
+            progress: StoredValue::new_local(Progress::default()),
             episode: RwSignal::default(),
             edition: RwSignal::new(0),
             session: RwSignal::default(),
@@ -72,7 +95,8 @@ impl Playground {
             place: RwSignal::default(),
             wanted_step: StoredValue::new(None),
             engine: StoredValue::new_local(Engine::default()),
-        };
+            saver: StoredValue::new(Saver::default()),
+        })));
         provide_context(playground);
         playground
     }

@@ -1,77 +1,93 @@
 //! Acting by hand: the tools, the form of the chosen one, the calls gathered so far, Step.
 
-use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_core::json::Text;
+use volary_core::tool::ToolCallFunction;
 
+use super::controls::{buttons, field, form, help, typed};
+use super::drive::Run;
 use super::hands::TOOL_FORM;
+use super::intents::Intent;
 use super::session::Refusal;
 use super::state::{Playground, use_playground};
-use crate::components::erased::{changed, dynamic, flag, label, pressed, shown, submitted, words};
-use crate::components::{EmptyState, Glyph, Icon, SchemaForm};
+use crate::components::erased::{dynamic, flag, shown, words};
+use crate::components::markup::{El, all, button, el, nothing};
+use crate::components::{Glyph, Icon, SchemaForm};
 
 /// The tools and what is done with them.
-#[component]
-pub fn ToolsPane() -> impl IntoView {
+pub fn tools_pane() -> El {
     let playground = use_playground();
     let hands = playground.hands;
-    let may_step = Memo::new(move |_| playground.may_step());
-    let may_go_back = Memo::new(move |_| playground.may_go_back());
-    let progress = move || {
-        let progress = playground.session.with(|session| session.progress())?;
-        (progress.1 > 0).then(|| format!("Running again: {} of {} steps.", progress.0, progress.1))
+    let add = words(move || {
+        let saves = hands.editing.get().is_some();
+        if saves { "Save call" } else { "Add call" }.to_owned()
+    });
+    let stuck = flag(move || {
+        let steps = playground.episode.with(|episode| episode.steps.len());
+        steps == 0 || !playground.may_go_back()
+    });
+    let undo = move || {
+        let steps = playground
+            .episode
+            .with_untracked(|episode| episode.steps.len());
+        playground.intend(Intent::GoBack(steps.saturating_sub(1)));
     };
-    let steps = Memo::new(move |_| playground.episode.with(|episode| episode.steps.len()));
-    view! {
-        <section class="act" aria-label="Act">
-            <h2>"Tools"</h2>
-            <ToolList/>
-            <ToolForm/>
-            <CallQueue/>
-            <div class="button-row">
-                <button
-                    type="button"
-                    class="primary"
-                    prop:disabled=flag(move || may_step.get().is_err())
-                    on:click=pressed(move |_| playground.step())
-                >
-                    "Step"
-                </button>
-                <button
-                    type="button"
-                    prop:disabled=flag(move || hands.tool.with(Option::is_none))
-                    on:click=pressed(move |_| {
-                        playground.add_call();
-                    })
-                >
-                    {label(move || if hands.editing.get().is_some() { "Save call" } else { "Add call" })}
-                </button>
-                <button
-                    type="button"
-                    class="quiet"
-                    prop:disabled=flag(move || !may_go_back.get() || steps.get() == 0)
-                    on:click=pressed(move |_| playground.go_back(steps.get_untracked().saturating_sub(1)))
-                >
-                    "Undo"
-                </button>
-            </div>
-            <p class="help">
-                {words(move || {
-                    let refusal = may_step.get().err().filter(|refusal| *refusal != Refusal::Busy);
-                    progress()
-                        .or_else(|| refusal.map(|refusal| refusal.to_string()))
-                        .unwrap_or_else(|| preview(playground))
-                })}
-            </p>
-            <Besides/>
-        </section>
-    }
+    let actions = buttons([button("primary")
+        .flag_property("disabled", flag(move || !may_step(playground)))
+        .on_click(move || playground.intend(Intent::Step))
+        .child("Step")])
+    .child(shown(
+        move || playground.drive.run.get() != Run::Idle,
+        // Beside what began it: on a phone all other ways to stop are out of sight.
+        move || {
+            button("act-stop")
+                .attr("aria-label", "Stop what is under way")
+                .on_click(move || playground.intend(Intent::Stop))
+                .child("Stop")
+                .view()
+        },
+    ));
+    let others = [
+        button("")
+            .flag_property("disabled", no_tool(playground))
+            .on_click(move || {
+                playground.intend(Intent::AddCall);
+            })
+            .child(add),
+        button("quiet")
+            .flag_property("disabled", stuck)
+            .on_click(undo)
+            .child("Undo"),
+        button("quiet")
+            .flag_property("disabled", stuck)
+            .attr(
+                "title",
+                "Goes back to before the last action, and puts it into the form",
+            )
+            .attr("aria-label", "Edit last action")
+            .on_click(move || playground.intend(Intent::EditLastAction))
+            .child("Edit last"),
+    ];
+    let actions = others.into_iter().fold(actions, El::child);
+    el("section")
+        .class("act")
+        .attr("id", "tools")
+        .attr("aria-label", "Act")
+        .child(el("h2").child("Tools"))
+        .child(tool_list(playground))
+        .child(tool_form(playground))
+        .child(call_queue(playground))
+        .child(
+            el("div")
+                .class("act-bar")
+                .child(actions)
+                .child(help(words(move || outlook(playground)))),
+        )
+        .child(besides(playground))
 }
 
 /// The tools on offer.
-#[component]
-fn ToolList() -> impl IntoView {
-    let playground = use_playground();
+fn tool_list(playground: Playground) -> El {
     let tools = Memo::new(move |_| {
         playground.edition.track();
         playground.episode.with(|episode| {
@@ -81,162 +97,153 @@ fn ToolList() -> impl IntoView {
                 .collect::<Vec<_>>()
         })
     });
-    let row = move |(name, description): (Text, Text)| {
-        let chosen = {
-            let name = name.clone();
-            Memo::new(move |_| {
-                let chosen = playground.hands.tool.read();
-                chosen.as_deref() == Some(&*name)
-            })
-        };
-        let choice = name.clone();
-        let first_line = description.lines().next().unwrap_or_default().to_owned();
-        view! {
-            <li>
-                <button
-                    type="button"
-                    class="tool-button"
-                    aria-pressed=label(move || if chosen.get() { "true" } else { "false" })
-                    title=description.to_string()
-                    on:click=pressed(move |_| playground.choose_tool(&choice))
-                >
-                    {name.to_string()}
-                </button>
-                <span class="help">{first_line}</span>
-            </li>
+    let rows = dynamic(move || {
+        let tools = tools.get();
+        if tools.is_empty() {
+            return el("li").class("help").child("No tools here.").view();
         }
-    };
-    view! {
-        <ul class="tools-list" aria-label="Tools" role="list">
-            {dynamic(move || tools.get().into_iter().map(row).collect_view().into_any())}
-        </ul>
-        {shown(
-            move || tools.with(Vec::is_empty),
-            || {
-                view! {
-                    <EmptyState title="No tools yet">
-                        "They come with the environment's reset."
-                    </EmptyState>
-                }
-                    .into_any()
-            },
-        )}
-    }
+        let row = |(name, description)| tool_row(playground, name, description).view();
+        all(tools.into_iter().map(row).collect())
+    });
+    el("ul")
+        .class("tools-list")
+        .attr("aria-label", "Tools")
+        .attr("role", "list")
+        .child(rows)
+}
+
+fn tool_row(playground: Playground, name: Text, description: Text) -> El {
+    let first_line = description.lines().next().unwrap_or_default().to_owned();
+    let shown_name = name.to_string();
+    let choice = name.clone();
+    let pressed = words(move || {
+        let chosen = playground.hands.tool.read();
+        (chosen.as_deref() == Some(&*name)).to_string()
+    });
+    el("li")
+        .child(
+            button("tool-button")
+                .attr("aria-pressed", pressed)
+                .attr("title", description.to_string())
+                .on_click(move || playground.intend(Intent::ChooseTool(choice.clone())))
+                .child(shown_name),
+        )
+        .child(el("span").class("help").child(first_line))
 }
 
 /// The form of the chosen tool.
-#[component]
-fn ToolForm() -> impl IntoView {
-    let playground = use_playground();
+fn tool_form(playground: Playground) -> AnyView {
     let hands = playground.hands;
-    let name = Memo::new(move |_| hands.tool.get());
-    let submit = move |event: SubmitEvent| {
-        event.prevent_default();
-        playground.step();
-    };
-    let form = move || {
-        name.get().map(|name| {
-            view! {
-                <form class="tool-form" id=TOOL_FORM aria-label=name.to_string() novalidate on:submit=submitted(submit)>
-                    <SchemaForm form=hands.form id_prefix="tool"/>
-                    // What Enter in a field presses.
-                    <button type="submit" hidden tabindex="-1">"Send"</button>
-                </form>
-            }
+    let name = Memo::new(move |_| hands.tool.get().map(|name| name.to_string()));
+    dynamic(move || {
+        let Some(name) = name.get() else {
+            return nothing();
+        };
+        form("tool-form", name, move || {
+            playground.intend(Intent::StepByHand)
         })
-        .into_any()
-    };
-    dynamic(form)
+        .attr("id", TOOL_FORM)
+        .child(view! { <SchemaForm form=hands.form id_prefix="tool"/> }.into_any())
+        // What Enter in a field presses.
+        .child(
+            el("button")
+                .attr("type", "submit")
+                .attr("hidden", "")
+                .child("Send"),
+        )
+        .view()
+    })
 }
 
 /// The calls that are in the action already.
-#[component]
-fn CallQueue() -> impl IntoView {
-    let playground = use_playground();
-    let hands = playground.hands;
-    let rows = move || {
-        hands.calls.with(|calls| {
-            calls
-                .iter()
-                .enumerate()
-                .map(|(place, call)| {
-                    let name = call.function.name.to_string();
-                    let text = call.function.to_string();
-                    view! {
-                        <li>
-                            <code>{short(&text)}</code>
-                            <button
-                                type="button"
-                                class="quiet small"
-                                aria-label=format!("Edit call {} of {name}", place + 1)
-                                on:click=pressed(move |_| playground.edit_call(place))
-                            >
-                                "Edit"
-                            </button>
-                            <button
-                                type="button"
-                                class="icon-button"
-                                aria-label=format!("Remove call {} of {name}", place + 1)
-                                on:click=pressed(move |_| playground.remove_call(place))
-                            >
-                                <Icon glyph=Glyph::Close/>
-                            </button>
-                        </li>
-                    }
-                })
-                .collect_view()
-                .into_any()
-        })
-    };
-    shown(
-        move || !hands.calls.with(Vec::is_empty),
-        move || {
-            view! {
-                <ol class="call-queue" aria-label="Calls of the action">
-                    {dynamic(rows)}
-                </ol>
+fn call_queue(playground: Playground) -> AnyView {
+    let calls = playground.hands.calls;
+    dynamic(move || {
+        calls.with(|calls| {
+            if calls.is_empty() {
+                return nothing();
             }
-            .into_any()
-        },
-    )
+            let list = el("ol")
+                .class("call-queue")
+                .attr("aria-label", "Calls of the action");
+            let rows = calls.iter().enumerate();
+            rows.fold(list, |list, (place, call)| {
+                list.child(call_row(playground, place, &call.function))
+            })
+            .view()
+        })
+    })
+}
+
+fn call_row(playground: Playground, place: usize, call: &ToolCallFunction) -> El {
+    let named = |verb: &str| format!("{verb} call {} of {}", place + 1, call.name);
+    el("li")
+        .child(el("code").child(short(&call.to_string())))
+        .child(
+            button("quiet small")
+                .attr("aria-label", named("Edit"))
+                .on_click(move || playground.intend(Intent::EditCall(place)))
+                .child("Edit"),
+        )
+        .child(
+            button("icon-button")
+                .attr("aria-label", named("Remove"))
+                .on_click(move || playground.intend(Intent::RemoveCall(place)))
+                .child(view! { <Icon glyph=Glyph::Close/> }.into_any()),
+        )
 }
 
 /// What else an action can hold, or leave out.
-#[component]
-fn Besides() -> impl IntoView {
-    let playground = use_playground();
-    let hands = playground.hands;
-    view! {
-        <details class="besides">
-            <summary>"More about the action"</summary>
-            <div class="field">
-                <label for="words">"Message"</label>
-                <textarea
-                    id="words"
-                    rows="2"
-                    aria-describedby="words-help"
-                    prop:value=words(move || hands.words.get())
-                    on:input=changed(move |event| hands.words.set(event_target_value(&event)))
-                ></textarea>
-                <p class="help" id="words-help">"What is said besides the calls."</p>
-            </div>
-            <div class="button-row">
-                <button
-                    type="button"
-                    class="small"
-                    prop:disabled=flag(move || hands.tool.with(Option::is_none))
-                    on:click=pressed(move |_| playground.choose_no_tool())
-                >
-                    "Choose no tool"
-                </button>
-            </div>
-        </details>
+fn besides(playground: Playground) -> El {
+    let message = el("textarea")
+        .attr("rows", "2")
+        .attr("aria-describedby", "words-help");
+    el("details")
+        .class("besides")
+        .child(el("summary").child("More about the action"))
+        .child(
+            field("words", "Message", typed(message, playground.hands.words))
+                .child(help("What is said besides the calls.").attr("id", "words-help")),
+        )
+        .child(buttons([button("small")
+            .flag_property("disabled", no_tool(playground))
+            .on_click(move || playground.intend(Intent::ChooseNoTool))
+            .child("Choose no tool")]))
+}
+
+fn no_tool(playground: Playground) -> Signal<bool> {
+    flag(move || playground.hands.tool.with(Option::is_none))
+}
+
+/// Whether Step does something: a model that is asked already is not asked twice.
+fn may_step(playground: Playground) -> bool {
+    let asked = playground.drive.run.get() != Run::Idle && playground.is_left_to_model();
+    playground.may_step().is_ok() && !asked
+}
+
+/// What Step would send, or why it can't.
+fn outlook(playground: Playground) -> String {
+    let progress = playground.session.with(|session| session.progress());
+    if let Some((done, all)) = progress.filter(|(_, all)| *all > 0) {
+        return format!("Running again: {done} of {all} steps.");
+    }
+    match playground.may_step() {
+        Ok(()) | Err(Refusal::Busy) => preview(playground),
+        Err(refusal) => format!("{refusal} {}", refusal.advice()),
     }
 }
 
-/// What Step would send, in words.
+/// What Step would send.
 fn preview(playground: Playground) -> String {
     let hands = playground.hands;
+    if playground.is_left_to_model() {
+        if playground.drive.run.get() != Run::Idle {
+            return "The model is asked. Stop ends that; to act yourself, fill in a tool or add a call."
+                .to_owned();
+        }
+        return "Step asks the model for one action. To act yourself, fill in a tool or add a call."
+            .to_owned();
+    }
     let mut names: Vec<String> = hands.calls.with(|calls| {
         let calls = calls.iter();
         calls.map(|call| call.function.name.to_string()).collect()

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_trace::{Episode, messages_jsonl, native, renderer_files, share};
 
@@ -14,6 +15,7 @@ use crate::projection::size_text;
 use crate::protocol::Event;
 use crate::route::Place;
 use crate::shell::files::{self, GivenFile, LARGEST_FILE};
+use crate::shell::lazy::Unloaded;
 use crate::shell::worker_link::{Report, WorkerLink};
 use crate::shell::{self, location, rescue};
 
@@ -114,7 +116,7 @@ impl Playground {
                 "How to make the environment of this episode is not known, so a link could not run it again."
                     .to_owned(),
             ),
-            Some(recipe) => match share::encode(recipe, episode.actions()) {
+            Some(recipe) => match share::encode(recipe, &bare_actions(episode)) {
                 Err(error) => Shared::File(error.to_string()),
                 Ok(text) => {
                     let selected = self.selected.get_untracked();
@@ -243,6 +245,9 @@ impl Playground {
         let event = match report {
             Report::Said(text) => Event::read(&text).map_err(|error| error.to_string()),
             Report::Lost { message } => Err(message),
+            Report::Unloaded => Err(Unloaded.to_string()),
+            // Evaluations have workers of their own.
+            Report::Handed(_) | Report::Made { .. } => return,
         };
         let failed = match event {
             Ok(Event::Opened { head, .. }) => {
@@ -270,7 +275,7 @@ impl Playground {
             }
             Ok(Event::Refused { reason, .. }) => Some(reason.to_string()),
             Ok(Event::Panicked { message }) => Some(message.to_string()),
-            Ok(Event::Gone { .. }) => None,
+            Ok(Event::Begun { .. } | Event::Gone { .. } | Event::Lost { .. }) => None,
             Err(message) => Some(message),
         };
         if let Some(reason) = failed {
@@ -300,7 +305,7 @@ impl Playground {
         let known = episode
             .recipe
             .as_ref()
-            .is_some_and(|recipe| self.entry(&recipe.environment).is_some());
+            .is_some_and(|recipe| untrack(|| self.knows(&recipe.environment)));
         let mut words: Vec<String> = notes.iter().map(|note| note.to_string()).collect();
         words.push(if known {
             "This is a record. Step, Run and \"Go on from here\" run its environment again first.".to_owned()
@@ -346,7 +351,7 @@ fn save(episode: &Arc<Episode>, format: Format) -> Result<(), String> {
 }
 
 /// A name that every file system takes.
-fn file_name(name: &str) -> String {
+pub fn file_name(name: &str) -> String {
     let plain: String = name
         .chars()
         .take(60)
@@ -359,4 +364,17 @@ fn file_name(name: &str) -> String {
         "" => "episode".to_owned(),
         plain => plain.to_owned(),
     }
+}
+
+/// The actions without what is known of how they came about: running them again needs none of it, and what a
+/// model thought would make any link too long.
+fn bare_actions(episode: &Episode) -> Vec<AnyMessage> {
+    let bare = |action: &AnyMessage| {
+        let mut action = action.clone();
+        if let AnyMessage::Request(request) = &mut action {
+            request.body.info = None;
+        }
+        action
+    };
+    episode.actions().map(bare).collect()
 }

@@ -2,51 +2,57 @@
 
 use leptos::prelude::*;
 
+use super::controls::field;
 use super::state::use_playground;
 use super::transfer::{Format, Shared};
-use crate::components::erased::{dynamic, pressed, watch};
+use crate::components::erased::{dynamic, watch};
+use crate::components::markup::{all, button, el, nothing};
 use crate::components::{CopyButton, Dialog};
 
+const FORMATS: [(Format, &str, &str); 3] = [
+    (
+        Format::Native,
+        "Volary JSON",
+        "Everything: it can be imported, shown and continued.",
+    ),
+    (
+        Format::Renderer,
+        "Renderer files (zip)",
+        "The frames, as aviary's Renderer writes them.",
+    ),
+    (
+        Format::Messages,
+        "Messages (JSONL)",
+        "The conversation, as chat models take it.",
+    ),
+];
+
 /// The formats to export.
-#[component]
-pub fn ExportDialog() -> impl IntoView {
+pub fn export_dialog() -> AnyView {
     let playground = use_playground();
-    let choice = move |format: Format, name: &'static str, words: &'static str| {
-        view! {
-            <li>
-                <button type="button" on:click=pressed(move |_| playground.export(format))>
-                    {name}
-                </button>
-                <span class="help">{words}</span>
-            </li>
-        }
+    let list = move || {
+        let rows = FORMATS.map(|(format, name, words)| {
+            el("li")
+                .child(
+                    button("")
+                        .on_click(move || playground.export(format))
+                        .child(name),
+                )
+                .child(el("span").class("help").child(words))
+        });
+        let list = el("ul").class("choices");
+        rows.into_iter()
+            .fold(list, |list, row| list.child(row))
+            .view()
     };
     view! {
-        <Dialog open=playground.transfer.exporting title="Export this episode">
-            <ul class="choices">
-                {choice(
-                    Format::Native,
-                    "Volary JSON",
-                    "Everything: it can be imported, shown and continued.",
-                )}
-                {choice(
-                    Format::Renderer,
-                    "Renderer files (zip)",
-                    "The frames, as aviary's Renderer writes them.",
-                )}
-                {choice(
-                    Format::Messages,
-                    "Messages (JSONL)",
-                    "The conversation, as chat models take it.",
-                )}
-            </ul>
-        </Dialog>
+        <Dialog open=playground.transfer.exporting title="Export this episode">{list()}</Dialog>
     }
+    .into_any()
 }
 
 /// The link, or why there is none.
-#[component]
-pub fn ShareDialog() -> impl IntoView {
+pub fn share_dialog() -> AnyView {
     let playground = use_playground();
     let sharing = playground.transfer.sharing;
     let open = RwSignal::new(false);
@@ -56,34 +62,40 @@ pub fn ShareDialog() -> impl IntoView {
         }
     });
     let body = move || match sharing.get() {
-        None => ().into_any(),
-        Some(Shared::Link(link)) => {
-            let copied = link.clone();
-            view! {
-                <p>"The link holds environment, configuration, seed and actions. Whoever opens it runs the same episode in their own browser."</p>
-                <div class="field">
-                    <label for="share-link">"Link"</label>
-                    <input id="share-link" type="text" readonly prop:value=link/>
-                </div>
-                <CopyButton text=Callback::new(move |()| copied.clone()) label="Copy link"/>
-            }
-            .into_any()
-        }
-        Some(Shared::File(reason)) => view! {
-            <p role="alert">{reason}</p>
-            <p>"Share the episode as a file instead: whoever imports it sees the same."</p>
-            <button
-                type="button"
-                class="primary"
-                on:click=pressed(move |_| {
+        None => nothing(),
+        Some(Shared::Link(link)) => offer_link(link),
+        Some(Shared::File(reason)) => all(vec![
+            el("p").attr("role", "alert").child(reason).view(),
+            el("p")
+                .child("Share the episode as a file instead: whoever imports it sees the same.")
+                .view(),
+            button("primary")
+                .on_click(move || {
                     open.set(false);
                     playground.export(Format::Native);
                 })
-            >
-                "Save as a file"
-            </button>
-        }
-        .into_any(),
+                .child("Save as a file")
+                .view(),
+        ]),
     };
-    view! { <Dialog open=open title="Share this episode">{dynamic(body)}</Dialog> }
+    view! { <Dialog open=open title="Share this episode">{dynamic(body)}</Dialog> }.into_any()
+}
+
+fn offer_link(link: String) -> AnyView {
+    let copied = link.clone();
+    let input = el("input")
+        .attr("type", "text")
+        .attr("readonly", "")
+        .attr("value", link);
+    all(vec![
+        el("p")
+            .child(
+                "The link holds environment, configuration, seed and actions. Whoever opens it runs \
+                 the same episode in their own browser.",
+            )
+            .view(),
+        field("share-link", "Link", input).view(),
+        view! { <CopyButton text=Callback::new(move |()| copied.clone()) label="Copy link"/> }
+            .into_any(),
+    ])
 }

@@ -92,18 +92,21 @@ fn part(block: Json) -> Part {
         .get("image_url")
         .and_then(|image| image.get("url").unwrap_or(image).as_text());
     match address {
-        Some(address) if is_image_data(address) => Part::Image(address.clone()),
+        Some(address) if is_raster_data(address) => Part::Image(address.clone()),
         Some(address) => Part::ImageElsewhere(address.clone()),
         None => Part::Other(block),
     }
 }
 
-/// Whether an address holds the image itself.
-fn is_image_data(address: &str) -> bool {
-    const START: &str = "data:image/";
-    address
-        .get(..START.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(START))
+/// Whether an address holds the image itself, as pixels: drawings (SVG) may hold more than a picture.
+pub fn is_raster_data(address: &str) -> bool {
+    const KINDS: [&str; 6] = ["png", "jpeg", "gif", "webp", "bmp", "avif"];
+    let Some((head, _)) = address.split_once([';', ',']) else {
+        return false;
+    };
+    let head = head.to_ascii_lowercase();
+    head.strip_prefix("data:image/")
+        .is_some_and(|kind| KINDS.contains(&kind))
 }
 
 #[cfg(test)]
@@ -135,6 +138,7 @@ mod tests {
             {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}},
             {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}},
             {"type": "image_url", "image_url": {"url": "javascript:alert(1)"}},
+            {"type": "image_url", "image_url": {"url": "data:image/svg+xml,<svg/>"}},
             {"type": "image_url"}
         ]);
         assert_eq!(
@@ -144,6 +148,7 @@ mod tests {
                 Part::Image("data:image/png;base64,AA==".into()),
                 Part::ImageElsewhere("https://example.org/a.png".into()),
                 Part::ImageElsewhere("javascript:alert(1)".into()),
+                Part::ImageElsewhere("data:image/svg+xml,<svg/>".into()),
                 Part::Other(json!({"type": "image_url"})),
             ])
         );

@@ -5,6 +5,8 @@
 
 use volary_trace::{Episode, StepRecord};
 
+use super::number::{bounded, decimals};
+
 /// The width of the box.
 pub const WIDTH: f64 = 600.0;
 /// The height of the box.
@@ -60,13 +62,20 @@ fn shown(reward: f64) -> f64 {
     if reward.is_nan() {
         0.0
     } else {
-        reward.clamp(-1e300, 1e300)
+        bounded(reward, -1e300, 1e300)
     }
 }
 
-/// The curve of an episode.
+/// The curve of an episode's rewards.
 pub fn curve(episode: &Episode) -> Curve {
-    let steps = episode.steps.len();
+    let rewards = episode.steps.iter().map(StepRecord::reward);
+    let rewards: Vec<f64> = rewards.map(Option::unwrap_or_default).collect();
+    of_amounts(&rewards)
+}
+
+/// The curve of an amount by step.
+pub fn of_amounts(amounts: &[f64]) -> Curve {
+    let steps = amounts.len();
     let columns = steps.min(COLUMNS);
     let mut totals = Vec::with_capacity(columns);
     let mut bars = Vec::with_capacity(columns);
@@ -83,8 +92,8 @@ pub fn curve(episode: &Episode) -> Curve {
         };
         let start = column * steps / columns;
         let end = (column + 1) * steps / columns;
-        for step in episode.steps.get(start..end).unwrap_or_default() {
-            let reward = shown(StepRecord::reward(step).unwrap_or_default());
+        for amount in amounts.get(start..end).unwrap_or_default() {
+            let reward = shown(*amount);
             total = shown(total + reward);
             total_span.add(total);
             bar_span.add(reward);
@@ -119,7 +128,7 @@ pub fn x_of_step(step: usize, steps: usize) -> f64 {
 /// The step at a place between 0 (left edge) and 1 (right edge).
 pub fn step_at(place: f64, steps: usize) -> usize {
     let inside = (place * WIDTH - MARGIN) / (WIDTH - 2.0 * MARGIN);
-    (inside.clamp(0.0, 1.0) * steps as f64).round() as usize
+    (bounded(inside, 0.0, 1.0) * steps as f64).round() as usize
 }
 
 /// From values to heights.
@@ -205,12 +214,8 @@ impl Path {
     }
 
     fn tenths(&mut self, value: f64) {
-        let tenths = (value * 10.0).round() as i64;
-        self.0.push_str(&(tenths / 10).to_string());
-        if tenths % 10 != 0 {
-            self.0.push('.');
-            self.0.push_str(&(tenths % 10).unsigned_abs().to_string());
-        }
+        let text = decimals(value, 1);
+        self.0.push_str(text.strip_suffix(".0").unwrap_or(&text));
     }
 }
 
@@ -232,6 +237,7 @@ mod tests {
                 truncated: false,
             },
             seconds: None,
+            details: Default::default(),
             extras: Default::default(),
         };
         Episode {

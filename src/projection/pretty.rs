@@ -11,7 +11,7 @@ const LINE_WIDTH: usize = 72;
 const MOST_INDENTS: usize = 24;
 
 /// What a token is, for its colour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
     /// Brackets, commas, white space.
     Plain,

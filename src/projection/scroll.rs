@@ -9,10 +9,17 @@ use std::ops::Range;
 use volary_trace::Episode;
 
 use super::heights::Heights;
+use super::number::bounded;
 use super::transcript::{TranscriptIndex, estimated_height};
 
-/// So much is kept on the page above and below what is seen.
-const MARGIN: f64 = 800.0;
+/// So much is kept on the page above and below what is seen, while the reader scrolls.
+const SCROLL_MARGIN: f64 = 600.0;
+/// And so much otherwise: who goes from step to step sees what is there, and no more.
+const REST_MARGIN: f64 = 96.0;
+/// Blocks that reach this share of the margin beyond what is seen may stay as they are.
+const ENOUGH: f64 = 0.5;
+/// As long as they do not reach more than this multiple of it.
+const TOO_MUCH: f64 = 2.0;
 /// This close to the end counts as the end.
 const NEAR_END: f64 = 32.0;
 /// A revealed step stands so far below the upper edge.
@@ -25,10 +32,16 @@ pub struct Scroll {
     heights: Heights,
     /// What of the transcript lies above the upper edge.
     top: f64,
+    /// The same as the page has it: it lags behind, and its news are old when they come.
+    on_page: f64,
     /// How much is seen.
     viewport: f64,
+    /// The height of what stands after the last block.
+    tail: f64,
     /// Whether the reader is at the end, and wants to stay there.
     follows: bool,
+    /// So much is kept on the page above and below what is seen.
+    margin: f64,
 }
 
 impl Default for Scroll {
@@ -37,8 +50,11 @@ impl Default for Scroll {
             index: TranscriptIndex::default(),
             heights: Heights::default(),
             top: 0.0,
+            on_page: 0.0,
             viewport: 600.0,
+            tail: 0.0,
             follows: true,
+            margin: REST_MARGIN,
         }
     }
 }
@@ -73,8 +89,27 @@ impl Scroll {
 
     /// The blocks that have to stand on the page.
     pub fn window(&self) -> Range<usize> {
-        let first = self.heights.at((self.top - MARGIN).max(0.0));
-        let last = self.heights.at(self.top + self.viewport + MARGIN);
+        self.around(self.margin)
+    }
+
+    /// The same, where some blocks stand there already: these, if they will do. Whenever heights turn out a
+    /// little otherwise than estimated, another block at either end would cost a frame, and show nobody anything.
+    pub fn window_from(&self, shown: &Range<usize>) -> Range<usize> {
+        let covers = |outer: &Range<usize>, inner: &Range<usize>| {
+            outer.start <= inner.start && inner.end <= outer.end
+        };
+        let will_do = covers(shown, &self.around(ENOUGH * self.margin))
+            && covers(&self.around(TOO_MUCH * self.margin), shown);
+        match will_do {
+            true => shown.clone(),
+            false => self.window(),
+        }
+    }
+
+    /// The blocks that are seen, or would be if so much more was seen above and below.
+    fn around(&self, margin: f64) -> Range<usize> {
+        let first = self.heights.at((self.top - margin).max(0.0));
+        let last = self.heights.at(self.top + self.viewport + margin);
         first..self.heights.len().min(last + 1)
     }
 
@@ -84,18 +119,31 @@ impl Scroll {
         (above, self.heights.total() - self.heights.top(blocks.end))
     }
 
-    /// The reader scrolled (or the page confirms what it was told).
+    /// Whether the page is where the reader is, as far as it is known.
+    pub fn is_placed(&self) -> bool {
+        (self.top.round() - self.on_page).abs() < 1.0
+    }
+
+    /// The page was brought to this place, as close to [`Scroll::top`] as it could be.
+    pub fn shown(&mut self, top: f64) {
+        self.on_page = top;
+    }
+
+    /// The page says that it was scrolled: by the reader, unless that is where it was brought.
     pub fn scrolled(&mut self, top: f64) {
-        if (top - self.top).abs() < 1.5 {
+        if (top - self.on_page).abs() < 1.5 {
             return;
         }
+        self.on_page = top;
+        self.margin = SCROLL_MARGIN;
         self.follows = top >= self.end() - NEAR_END;
         self.top = top.max(0.0);
     }
 
-    /// As much is seen now.
-    pub fn resized(&mut self, viewport: f64) {
+    /// As much is seen now, and what stands after the last block is so high.
+    pub fn resized(&mut self, viewport: f64, tail: f64) {
         self.viewport = viewport;
+        self.tail = tail;
         self.hold();
     }
 
@@ -115,7 +163,8 @@ impl Scroll {
         let place = self.heights.top(self.index.first_block(step));
         let in_sight = place >= self.top && place < self.top + 0.6 * self.viewport;
         if !in_sight {
-            self.top = (place - REVEALED_AT).clamp(0.0, self.end());
+            self.margin = REST_MARGIN;
+            self.top = bounded(place - REVEALED_AT, 0.0, self.end());
         }
         self.follows = self.top >= self.end() - NEAR_END;
     }
@@ -123,19 +172,20 @@ impl Scroll {
     /// Goes to a message of a step.
     pub fn reveal_message(&mut self, step: usize, message: usize) {
         let block = self.index.block_of(step, message);
-        self.top = (self.heights.top(block) - REVEALED_AT).clamp(0.0, self.end());
+        self.top = bounded(self.heights.top(block) - REVEALED_AT, 0.0, self.end());
         self.follows = false;
     }
 
     /// Goes to the end, and stays there.
     pub fn to_end(&mut self) {
+        self.margin = REST_MARGIN;
         self.follows = true;
         self.hold();
     }
 
     /// How far one can scroll.
     fn end(&self) -> f64 {
-        (self.heights.total() - self.viewport).max(0.0)
+        (self.heights.total() + self.tail - self.viewport).max(0.0)
     }
 
     fn hold(&mut self) {
@@ -161,6 +211,7 @@ mod tests {
                 truncated: false,
             },
             seconds: None,
+            details: Default::default(),
             extras: Default::default(),
         };
         Episode {
@@ -190,6 +241,22 @@ mod tests {
     }
 
     #[test]
+    fn blocks_stay_while_they_will_do() {
+        let mut scroll = scroll(10_000);
+        scroll.reveal(5_000);
+        let shown = scroll.window();
+        let a_little_higher = scroll.heights.top(2) - scroll.heights.top(1) + 3.0;
+        scroll.measured(shown.start, &[a_little_higher; 2]);
+        assert_eq!(scroll.window_from(&shown), shown);
+        // Too few, too many, and those of an episode that was longer.
+        let fewer = shown.start..shown.end - 3;
+        assert_eq!(scroll.window_from(&fewer), scroll.window());
+        let more = shown.start - 9..shown.end + 9;
+        assert_eq!(scroll.window_from(&more), scroll.window());
+        assert_eq!(scroll.window_from(&(10_000..10_009)), scroll.window());
+    }
+
+    #[test]
     fn a_reader_at_the_end_stays_there() {
         let mut scroll = scroll(100);
         assert!(scroll.follows());
@@ -197,6 +264,18 @@ mod tests {
         assert_eq!(scroll.top(), scroll.end());
         scroll.measured(90, &[500.0; 12]);
         assert_eq!(scroll.top(), scroll.end());
+    }
+
+    #[test]
+    fn a_reader_at_the_end_follows_what_grows_there() {
+        let mut scroll = scroll(100);
+        let before = scroll.top();
+        scroll.resized(600.0, 250.0);
+        assert_eq!(scroll.top(), before + 250.0);
+        assert_eq!(scroll.window().end, 101);
+        scroll.scrolled(before - 400.0);
+        scroll.resized(600.0, 900.0);
+        assert_eq!(scroll.top(), before - 400.0);
     }
 
     #[test]
@@ -230,6 +309,19 @@ mod tests {
         assert_eq!(scroll.top(), top);
         scroll.reveal(0);
         assert_eq!(scroll.top(), 0.0);
+    }
+
+    #[test]
+    fn late_news_of_an_earlier_place_move_nobody() {
+        let mut scroll = scroll(100);
+        scroll.shown(scroll.top());
+        let end = scroll.top();
+        scroll.reveal(0);
+        scroll.scrolled(end);
+        assert_eq!(scroll.top(), 0.0);
+        scroll.shown(0.0);
+        scroll.scrolled(200.0);
+        assert_eq!(scroll.top(), 200.0);
     }
 
     #[test]

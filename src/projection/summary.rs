@@ -3,6 +3,7 @@
 use volary_core::json::number::float_text;
 use volary_trace::{Ending, Episode};
 
+use super::number::decimals;
 use super::text::plural;
 
 /// How an episode stands.
@@ -12,6 +13,8 @@ pub struct Standing {
     pub reward: String,
     /// How many steps there are, with the noun.
     pub steps: String,
+    /// What its models cost, where any were asked.
+    pub spent: Option<String>,
     /// Whether it goes on, and if not, why not.
     pub state: State,
 }
@@ -34,6 +37,7 @@ pub fn standing(episode: &Episode) -> Standing {
     Standing {
         reward: reward_text(episode.total_reward()),
         steps: plural(episode.steps.len(), "step"),
+        spent: super::asking::total(episode),
         state: match &episode.ending {
             Ending::Open => State::Open,
             Ending::Done => State::Done,
@@ -56,22 +60,25 @@ pub fn reward_text(reward: f64) -> String {
     float_text(rounded + 0.0)
 }
 
-/// A time span for people: `0.4 ms`, `12 ms`, `1.5 s`, `2 min 5 s`.
+/// A time span for people: `under 0.1 ms`, `0.4 ms`, `12 ms`, `1.5 s`, `2 min 5 s`.
 pub fn seconds_text(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return String::new();
     }
+    if seconds < 0.000_05 {
+        return "under 0.1 ms".to_owned();
+    }
     if seconds < 0.001 {
-        return format!("{:.1} ms", seconds * 1e3);
+        return format!("{} ms", decimals(seconds * 1e3, 1));
     }
     if seconds < 1.0 {
-        return format!("{:.0} ms", seconds * 1e3);
+        return format!("{} ms", decimals(seconds * 1e3, 0));
     }
     if seconds < 60.0 {
-        return format!("{seconds:.1} s");
+        return format!("{} s", decimals(seconds, 1));
     }
-    let whole = seconds.round();
-    format!("{:.0} min {:.0} s", (whole / 60.0).floor(), whole % 60.0)
+    let whole = seconds.round() as u64;
+    format!("{} min {} s", whole / 60, whole % 60)
 }
 
 #[cfg(test)]
@@ -98,7 +105,7 @@ mod tests {
     #[test]
     fn times_are_readable() {
         for (seconds, expected) in [
-            (0.0, "0.0 ms"),
+            (0.0, "under 0.1 ms"),
             (0.0004, "0.4 ms"),
             (0.012, "12 ms"),
             (1.52, "1.5 s"),

@@ -8,6 +8,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::number::decimals;
+
 /// A text up to this many bytes is never folded.
 const SHORT_BYTES: usize = 2_400;
 /// A text up to this many lines is never folded.
@@ -32,7 +34,8 @@ pub fn size_text(bytes: usize) -> String {
         size /= 1_000.0;
         unit += 1;
     }
-    format!("{size:.1} {}", UNITS.get(unit).copied().unwrap_or_default())
+    let size = decimals(size, 1);
+    format!("{size} {}", UNITS.get(unit).copied().unwrap_or_default())
 }
 
 /// A whole number with thousands apart: `10,000`.
@@ -48,10 +51,14 @@ pub fn count_text(count: usize) -> String {
     text
 }
 
-/// A number with its noun: `1 step`, `2 steps`.
+/// A number with its noun: `1 step`, `2 steps`, `3 trajectories`.
 pub fn plural(count: usize, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{} {noun}{ending}", count_text(count))
+    let (stem, ending) = match noun.strip_suffix('y') {
+        _ if count == 1 => (noun, ""),
+        Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => (stem, "ies"),
+        _ => (noun, "s"),
+    };
+    format!("{} {stem}{ending}", count_text(count))
 }
 
 /// The largest place not beyond `place` at which the text can be cut.
@@ -242,6 +249,8 @@ mod tests {
         assert_eq!(count_text(1_234_567), "1,234,567");
         assert_eq!(plural(1, "step"), "1 step");
         assert_eq!(plural(10_000, "step"), "10,000 steps");
+        assert_eq!(plural(2, "trajectory"), "2 trajectories");
+        assert_eq!(plural(2, "day"), "2 days");
     }
 
     #[test]

@@ -130,25 +130,30 @@ pub fn message(episode: &Episode, step: usize, place: usize) -> Option<&AnyMessa
 
 /// About how high a block will be, in pixels, for a text column of usual width. Replaced by
 /// the true height once the block was on the page.
+///
+/// Rather too little than too much: then the window holds too many blocks at first, not too few.
 pub fn estimated_height(episode: &Episode, block: &Block) -> f64 {
-    const MARKER: f64 = 40.0;
+    const HEAD: f64 = 37.0;
+    const FOOT: f64 = 8.0;
     let messages: f64 = block
         .messages
         .clone()
         .filter_map(|place| message(episode, block.step, place))
         .map(estimated_message_height)
         .sum();
-    messages + if block.first { MARKER } else { 0.0 } + if block.last { MARKER } else { 0.0 }
+    messages + if block.first { HEAD } else { 0.0 } + if block.last { FOOT } else { 0.0 }
 }
 
 fn estimated_message_height(message: &AnyMessage) -> f64 {
-    const HEADING: f64 = 48.0;
+    const PADDING: f64 = 20.0;
     const LINE: f64 = 24.0;
     let calls = match message {
         AnyMessage::Request(request) => request.tool_calls.len(),
         AnyMessage::Response(_) | AnyMessage::Plain(_) => 0,
     };
-    HEADING + LINE * (estimated_lines(message.body()) + 2 * calls) as f64
+    // The speaker stands beside the first line.
+    let lines = (estimated_lines(message.body()) + calls).max(1);
+    PADDING + LINE * lines as f64
 }
 
 /// About how many lines a folded content has.
@@ -181,6 +186,7 @@ mod tests {
                 truncated: false,
             },
             seconds: None,
+            details: Default::default(),
             extras: Default::default(),
         }
     }

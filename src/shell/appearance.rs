@@ -1,4 +1,31 @@
-//! The theme: `data-theme` on the document, absent where the system decides.
+//! How the page looks: the theme, which is `data-theme` on the document, absent where the system decides;
+//! and the style sheets of pages that are loaded later.
+
+use std::cell::RefCell;
+
+use wasm_bindgen::{JsCast, JsValue};
+use web_sys::CssStyleSheet;
+
+/// Adds the style sheet of a page that comes later: in `index.html` it would be in the first load.
+pub fn adopt(css: &'static str) {
+    thread_local! {
+        static ADOPTED: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
+    }
+    if ADOPTED.with_borrow(|adopted| adopted.contains(&css)) {
+        return;
+    }
+    ADOPTED.with_borrow_mut(|adopted| adopted.push(css));
+    // All browsers that run this page know these; should one not, the page is plain but works.
+    let adopt = || -> Result<(), JsValue> {
+        let sheet = CssStyleSheet::new()?;
+        sheet.replace_sync(css)?;
+        let document = web_sys::window().and_then(|window| window.document());
+        let sheets = js_sys::Reflect::get(&document.into(), &"adoptedStyleSheets".into())?;
+        sheets.dyn_into::<js_sys::Array>()?.push(&sheet);
+        Ok(())
+    };
+    let _ = adopt();
+}
 
 /// Sets the theme; `None` leaves it to the system.
 pub fn set_theme(theme: Option<&str>) {

@@ -2,8 +2,8 @@
 
 use wasm_bindgen::prelude::*;
 use web_sys::{
-    Element, Event, HtmlDialogElement, HtmlElement, HtmlFormElement, MouseEvent, ResizeObserver,
-    ScrollBehavior, ScrollIntoViewOptions, ScrollLogicalPosition,
+    Element, Event, HtmlDialogElement, HtmlElement, HtmlFormElement, HtmlInputElement, MouseEvent,
+    ResizeObserver, ScrollBehavior, ScrollIntoViewOptions, ScrollLogicalPosition, Text,
 };
 
 /// The heights of the children, in pixels, in order.
@@ -15,17 +15,71 @@ pub fn child_heights(element: &Element) -> Vec<f64> {
         .collect()
 }
 
+/// The height of an element, in pixels.
+pub fn height(element: &Element) -> f64 {
+    element.get_bounding_client_rect().height()
+}
+
+/// A part of a text that grows has about so many units (of UTF-16); the next line begins another one.
+const PART_UNITS: u32 = 1_000;
+/// A part without any line's end is broken off here.
+const LONGEST_PART_UNITS: u32 = 8_000;
+
+/// Adds to a text that grows, which is kept in parts: the browser lays out the last one only. An element that
+/// is scrolled to its end stays there.
+pub fn append_text(element: &Element, text: &str) {
+    let at_end = element.scroll_height() - element.scroll_top() - element.client_height() < 24;
+    let mut rest = text;
+    while !rest.is_empty() {
+        let Some(part) = open_part(element) else {
+            return;
+        };
+        let end = match rest.find('\n') {
+            Some(line) if part.length() + line as u32 >= PART_UNITS => line + 1,
+            _ => rest.len(),
+        };
+        let (now, later) = rest.split_at(end);
+        // Fails only for texts longer than any memory.
+        let _ = part.append_data(now);
+        rest = later;
+    }
+    if at_end {
+        element.set_scroll_top(element.scroll_height());
+    }
+}
+
+/// The part to which more can be added.
+fn open_part(element: &Element) -> Option<Text> {
+    let last = element.last_element_child();
+    let last: Option<Text> = last.and_then(|part| part.first_child()?.dyn_into().ok());
+    if let Some(part) = last {
+        let length = part.length();
+        let is_full =
+            length >= LONGEST_PART_UNITS || length >= PART_UNITS && part.data().ends_with('\n');
+        if !is_full {
+            return Some(part);
+        }
+    }
+    let document = element.owner_document()?;
+    let part = document.create_element("div").ok()?;
+    let text = document.create_text_node("");
+    part.append_child(&text).ok()?;
+    element.append_child(&part).ok()?;
+    Some(text)
+}
+
 /// What is scrolled out of sight above.
 pub fn scroll_top(element: &Element) -> f64 {
     f64::from(element.scroll_top())
 }
 
-/// Scrolls, unless that is where the element is.
-pub fn set_scroll_top(element: &Element, top: f64) {
+/// Scrolls, unless that is where the element is. Gives where it is then: it can't go beyond its ends.
+pub fn set_scroll_top(element: &Element, top: f64) -> f64 {
     let top = top.round() as i32;
     if element.scroll_top() != top {
         element.set_scroll_top(top);
     }
+    scroll_top(element)
 }
 
 /// The height of what is seen of an element that scrolls.
@@ -37,7 +91,7 @@ pub fn viewport_height(element: &Element) -> f64 {
 pub fn set_room(element: &HtmlElement, above: f64, below: f64) {
     let style = element.style();
     for (property, height) in [("padding-top", above), ("padding-bottom", below)] {
-        let height = format!("{}px", height.round());
+        let height = format!("{}px", height.round() as i64);
         if style
             .get_property_value(property)
             .is_ok_and(|known| known != height)
@@ -74,6 +128,46 @@ pub fn watch_size(elements: &[&Element], changed: impl Fn() + 'static) -> Option
     })
 }
 
+/// Calls back as long as it is kept.
+pub struct PrintWatch {
+    window: web_sys::Window,
+    listeners: [Listener; 2],
+}
+
+/// An event, and what is called at it.
+type Listener = (&'static str, Closure<dyn Fn()>);
+
+impl Drop for PrintWatch {
+    fn drop(&mut self) {
+        for (event, listener) in &self.listeners {
+            let listener = listener.as_ref().unchecked_ref();
+            // Can't fail: the names of the events are constants.
+            let _ = self
+                .window
+                .remove_event_listener_with_callback(event, listener);
+        }
+    }
+}
+
+/// Calls back before the page is printed (true) and after it was (false).
+pub fn watch_print(printing: impl Fn(bool) + Clone + 'static) -> Option<PrintWatch> {
+    let window = web_sys::window()?;
+    let after = printing.clone();
+    let listeners = [
+        (
+            "beforeprint",
+            Closure::<dyn Fn()>::new(move || printing(true)),
+        ),
+        ("afterprint", Closure::<dyn Fn()>::new(move || after(false))),
+    ];
+    for (event, listener) in &listeners {
+        window
+            .add_event_listener_with_callback(event, listener.as_ref().unchecked_ref())
+            .ok()?;
+    }
+    Some(PrintWatch { window, listeners })
+}
+
 /// Focuses an element; the page is not scrolled for it.
 pub fn focus(element: &HtmlElement) {
     let options = web_sys::FocusOptions::new();
@@ -96,6 +190,13 @@ pub fn focus_id(id: &str) -> bool {
         focus(element);
     }
     true
+}
+
+/// The id of the element that has the focus, or of the nearest around it that has one.
+pub fn focused_id() -> Option<String> {
+    let focused = web_sys::window()?.document()?.active_element()?;
+    // The selector is a constant, so the search can't fail.
+    Some(focused.closest("li[id]").ok()??.id())
 }
 
 /// Focuses the first field within that is marked as wrong.
@@ -148,17 +249,15 @@ pub fn submit_form(event: &Event) -> bool {
     form.is_some_and(|form| form.request_submit().is_ok())
 }
 
-/// Shows a dialog above everything else.
-pub fn show_dialog(dialog: &HtmlDialogElement) {
-    if !dialog.open() {
-        // Fails only for a dialog that is open, or is not on the page (yet): nothing to show then.
+/// Shows a dialog above everything else, or closes it: the focus then goes back to where it was.
+pub fn show_dialog(dialog: &Element, open: bool) {
+    let Some(dialog) = dialog.dyn_ref::<HtmlDialogElement>() else {
+        return;
+    };
+    if open && !dialog.open() {
+        // Fails only for a dialog that is not on the page (yet): nothing to show then.
         let _ = dialog.show_modal();
-    }
-}
-
-/// Closes a dialog; the focus goes back to where it was.
-pub fn close_dialog(dialog: &HtmlDialogElement) {
-    if dialog.open() {
+    } else if !open && dialog.open() {
         dialog.close();
     }
 }
@@ -175,9 +274,9 @@ pub fn focus_child(element: &Element, place: usize) {
     }
 }
 
-/// The number in an attribute of the element that was clicked or that holds what was clicked. `None`
+/// What stands in an attribute of the element that was clicked or that holds what was clicked. `None`
 /// for clicks on buttons and links within it, and for those that end a selection of text.
-pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<usize> {
+pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<String> {
     let selects = web_sys::window()
         .and_then(|window| window.get_selection().ok().flatten())
         .is_some_and(|selection| !selection.is_collapsed());
@@ -194,5 +293,41 @@ pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<usize> {
         return None;
     }
     let holder = target.closest(&format!("[{attribute}]")).ok()??;
-    holder.get_attribute(attribute)?.parse().ok()
+    holder.get_attribute(attribute)
+}
+
+/// What stands in an attribute of the element in which something happened, or of the nearest one around it
+/// that has it.
+pub fn attribute_around(event: &Event, attribute: &str) -> Option<String> {
+    let target = event.target()?.dyn_into::<Element>().ok()?;
+    // The selector is well-formed, so the search can't fail.
+    let holder = target.closest(&format!("[{attribute}]")).ok()??;
+    holder.get_attribute(attribute)
+}
+
+/// Gives a mark, an attribute without value, to all elements within that hold a value in an attribute, or takes it
+/// from them. The value must need no escape.
+pub fn mark(within: &Element, (attribute, value): (&str, &str), mark: &str, on: bool) {
+    let holders = within.query_selector_all(&format!("[{attribute}=\"{value}\"]"));
+    let Ok(holders) = holders else {
+        return;
+    };
+    for place in 0..holders.length() {
+        let holder = holders.get(place).map(|node| node.dyn_into::<Element>());
+        if let Some(Ok(holder)) = holder {
+            // Neither can fail: the name is well-formed.
+            let _ = match on {
+                true => holder.set_attribute(mark, ""),
+                false => holder.remove_attribute(mark),
+            };
+        }
+    }
+}
+
+/// Puts a value into the field in which something happened.
+pub fn set_value(event: &Event, value: &str) {
+    let field = event.target();
+    if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {
+        field.set_value(value);
+    }
 }

@@ -1,5 +1,13 @@
 //! Files: saved by the person, picked, or dropped anywhere on the page.
+//!
+//! - [`fetched`]: from an address. [`folders`]: what is in dropped folders.
 
+pub mod fetched;
+pub mod folders;
+
+use std::ops::Range;
+
+use super::database::KeptText;
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
@@ -21,12 +29,66 @@ pub struct GivenFile {
 }
 
 impl GivenFile {
+    /// The file, if it is one, under its own name.
+    pub fn of_file(value: JsValue) -> Option<GivenFile> {
+        let file: File = value.dyn_into().ok()?;
+        // With its folders, where a folder was picked.
+        let path = js_sys::Reflect::get(&file, &"webkitRelativePath".into()).ok();
+        let path = path.and_then(|path| path.as_string());
+        let name = path
+            .filter(|path| !path.is_empty())
+            .unwrap_or_else(|| file.name());
+        GivenFile::of(&name, file.into())
+    }
+
+    /// The file, if it is one, under another name: its path, or what it was called first.
+    pub fn of(name: &str, value: JsValue) -> Option<GivenFile> {
+        let file: File = value.dyn_into().ok()?;
+        Some(GivenFile {
+            name: name.to_owned(),
+            size: file.size(),
+            file,
+        })
+    }
+
+    /// A file of bytes that lie in memory.
+    pub fn of_parts(name: &str, parts: &Array) -> Option<GivenFile> {
+        let file = File::new_with_u8_array_sequence(parts, name).ok()?;
+        GivenFile::of(name, file.into())
+    }
+
+    /// A file of a text.
+    pub fn of_text(name: &str, text: &KeptText) -> Option<GivenFile> {
+        let file = File::new_with_str_sequence(&Array::of1(text.as_js()), name).ok()?;
+        GivenFile::of(name, file.into())
+    }
+
+    /// The browser's own handle of it, which can be sent to a worker.
+    pub fn as_js(&self) -> &JsValue {
+        &self.file
+    }
+
     /// Reads it whole.
     pub async fn read(&self) -> Result<Vec<u8>, String> {
         JsFuture::from(self.file.array_buffer())
             .await
             .map(|buffer| Uint8Array::new(&buffer).to_vec())
             .map_err(|error| super::worker_link::text_of(&error))
+    }
+
+    /// Reads a part of it. The browser begins with the call, not when somebody waits for it.
+    pub fn slice(
+        &self,
+        range: Range<u64>,
+    ) -> impl Future<Output = Result<Vec<u8>, String>> + use<> {
+        let said = |error: JsValue| super::worker_link::text_of(&error);
+        let (start, end) = (range.start as f64, range.end as f64);
+        let slice = self.file.slice_with_f64_and_f64(start, end);
+        let reading = slice.map(|slice| JsFuture::from(slice.array_buffer()));
+        async move {
+            let buffer = reading.map_err(said)?.await.map_err(said)?;
+            Ok(Uint8Array::new(&buffer).to_vec())
+        }
     }
 }
 
@@ -41,7 +103,16 @@ fn try_download(name: &str, kind: &str, bytes: &[u8]) -> Result<(), JsValue> {
     options.set_type(kind);
     let parts = Array::of1(&Uint8Array::from(bytes));
     let blob = Blob::new_with_u8_array_sequence_and_options(&parts, &options)?;
-    let address = Url::create_object_url_with_blob(&blob)?;
+    save(name, &blob)
+}
+
+/// Saves a file that the browser holds.
+pub fn download_blob(name: &str, blob: &Blob) {
+    let _ = save(name, blob);
+}
+
+fn save(name: &str, blob: &Blob) -> Result<(), JsValue> {
+    let address = Url::create_object_url_with_blob(blob)?;
     let document = web_sys::window()
         .and_then(|window| window.document())
         .ok_or(JsValue::NULL)?;
@@ -65,10 +136,18 @@ fn try_download(name: &str, kind: &str, bytes: &[u8]) -> Result<(), JsValue> {
 /// Lets the person pick files of the given kinds (as in an `accept` attribute).
 pub fn pick(kinds: &str, picked: impl FnOnce(Vec<GivenFile>) + 'static) {
     // Fails only without a document.
-    let _ = try_pick(kinds, picked);
+    let _ = try_pick(kinds, false, Box::new(picked));
 }
 
-fn try_pick(kinds: &str, picked: impl FnOnce(Vec<GivenFile>) + 'static) -> Result<(), JsValue> {
+/// Lets the person pick a folder: all files in it, with their paths.
+pub fn pick_folder(picked: impl FnOnce(Vec<GivenFile>) + 'static) {
+    // Fails only without a document.
+    let _ = try_pick("", true, Box::new(picked));
+}
+
+type Picked = Box<dyn FnOnce(Vec<GivenFile>)>;
+
+fn try_pick(kinds: &str, folder: bool, picked: Picked) -> Result<(), JsValue> {
     let document = web_sys::window()
         .and_then(|window| window.document())
         .ok_or(JsValue::NULL)?;
@@ -76,6 +155,9 @@ fn try_pick(kinds: &str, picked: impl FnOnce(Vec<GivenFile>) + 'static) -> Resul
     input.set_type("file");
     input.set_accept(kinds);
     input.set_multiple(true);
+    if folder {
+        input.set_attribute("webkitdirectory", "")?;
+    }
     let source = input.clone();
     let listener = Closure::once_into_js(move || picked(given(source.files())));
     input.set_onchange(Some(listener.unchecked_ref()));
@@ -85,6 +167,7 @@ fn try_pick(kinds: &str, picked: impl FnOnce(Vec<GivenFile>) + 'static) -> Resul
 
 /// Calls back when files are dropped anywhere; `over` hears whether files hang above the page.
 pub fn on_drop(over: impl Fn(bool) + 'static, dropped: impl Fn(Vec<GivenFile>) + 'static) {
+    let dropped = std::rc::Rc::new(dropped);
     let over = std::rc::Rc::new(over);
     let leave = std::rc::Rc::clone(&over);
     let end = std::rc::Rc::clone(&over);
@@ -104,6 +187,18 @@ pub fn on_drop(over: impl Fn(bool) + 'static, dropped: impl Fn(Vec<GivenFile>) +
         end(false);
         if carries_files(&event) {
             event.prevent_default();
+            // Only while the drop is told can one ask what it holds.
+            let folders = folders::entries(&event);
+            if !folders.is_empty() {
+                let dropped = std::rc::Rc::clone(&dropped);
+                super::spawn(async move {
+                    // Without the code for it nothing is dropped.
+                    if let Ok(gathering) = folders::gather(folders).await {
+                        dropped(gathering.await);
+                    }
+                });
+                return;
+            }
             let files = event.data_transfer().and_then(|transfer| transfer.files());
             dropped(given(files));
         }
@@ -130,11 +225,6 @@ fn given(files: Option<FileList>) -> Vec<GivenFile> {
         return Vec::new();
     };
     (0..files.length())
-        .filter_map(|place| files.get(place))
-        .map(|file| GivenFile {
-            name: file.name(),
-            size: file.size(),
-            file,
-        })
+        .filter_map(|place| GivenFile::of_file(files.get(place)?.into()))
         .collect()
 }

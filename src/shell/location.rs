@@ -1,6 +1,7 @@
 //! The address: only its hash is ours, the rest belongs to the host.
 
 use wasm_bindgen::prelude::*;
+use web_sys::HtmlLinkElement;
 
 /// The hash, with its `#`; empty without one.
 pub fn hash() -> String {
@@ -44,4 +45,50 @@ pub fn on_change(mut changed: impl FnMut(String) + 'static) {
             .add_event_listener_with_callback("hashchange", listener.as_ref().unchecked_ref());
     }
     listener.forget();
+}
+
+/// Calls back when the page is left or put aside; what it does must not wait for anything.
+pub fn on_leave(left: impl FnMut() + 'static) {
+    let listener = Closure::<dyn FnMut()>::new(left);
+    if let Some(window) = web_sys::window() {
+        // Can't fail: the name of the event is a constant.
+        let _ =
+            window.add_event_listener_with_callback("pagehide", listener.as_ref().unchecked_ref());
+    }
+    listener.forget();
+}
+
+/// Calls back when another tab or window takes the place of the page.
+pub fn on_put_aside(mut aside: impl FnMut() + 'static) {
+    let Some(document) = web_sys::window().and_then(|window| window.document()) else {
+        return;
+    };
+    let looked_at = document.clone();
+    let listener = Closure::<dyn FnMut()>::new(move || {
+        if looked_at.hidden() {
+            aside();
+        }
+    });
+    // Can't fail: the name of the event is a constant.
+    let _ = document
+        .add_event_listener_with_callback("visibilitychange", listener.as_ref().unchecked_ref());
+    listener.forget();
+}
+
+/// The whole address of what the page links to in a relation (`<link rel=…>`), if it does.
+pub fn linked(relation: &str) -> Option<String> {
+    let document = web_sys::window()?.document()?;
+    let link = document.query_selector(&format!("link[rel={relation}]"));
+    let link = link.ok()??.dyn_into::<HtmlLinkElement>().ok()?;
+    Some(link.href())
+}
+
+/// The whole address of a path beside an address. What leads elsewhere stays beside it.
+pub fn beside(address: &str, path: &str) -> String {
+    let folder = address.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let parts = path
+        .split('/')
+        .filter(|part| !matches!(*part, "" | "." | ".."));
+    let parts = parts.map(|part| String::from(js_sys::encode_uri_component(part)));
+    format!("{folder}/{}", parts.collect::<Vec<_>>().join("/"))
 }

@@ -1,24 +1,45 @@
 //! The one door for effects: all that touches the browser stands here, and nowhere else.
 //!
 //! - [`worker_link`]: the page's end of a worker; [`worker_loop`]: the worker's own end.
+//! - [`lazy`]: parts of the page that are loaded when they are asked for.
 //! - [`clock`]: time as environments see it; [`timers`]: waiting, animation frames.
 //! - [`location`]: the hash; [`files`]: download, pick, drop; [`clipboard`]; [`storage`]: what is kept
-//!   between visits; [`keys`]: keys pressed anywhere; [`element`]: measuring and focusing;
+//!   between visits; [`keys`]: keys pressed anywhere; [`presence`]: the first sign of a person; [`printer`]; [`element`]: measuring and focusing;
+//!   [`passages`]: of texts, marked and selected;
 //!   [`appearance`]: the theme.
+//! - [`database`]: the database of the browser; [`room`]: how much fits into it; [`broadcast`]: words to other
+//!   tabs.
+//! - [`claim`]: what only one tab may have at a time.
+//! - [`http`]: requests to models and servers; [`network`]: what the browser says of networks.
 //! - [`rescue`]: what happens when the page itself breaks down.
 
 pub mod appearance;
+pub mod broadcast;
+pub mod claim;
 pub mod clipboard;
 pub mod clock;
+pub mod database;
 pub mod element;
 pub mod files;
+pub mod http;
 pub mod keys;
+pub mod lazy;
 pub mod location;
+pub mod network;
+pub mod passages;
+pub mod presence;
+pub mod printer;
 pub mod rescue;
+pub mod room;
 pub mod storage;
 pub mod timers;
+mod worker_evaluation;
+mod worker_library;
 pub mod worker_link;
+mod worker_live;
 pub mod worker_loop;
+
+use std::pin::Pin;
 
 use wasm_bindgen::JsCast;
 use web_sys::DedicatedWorkerGlobalScope;
@@ -30,6 +51,8 @@ pub fn worker_scope() -> Option<DedicatedWorkerGlobalScope> {
 
 /// Lets a future run; the page waits for nothing.
 pub fn spawn(future: impl Future<Output = ()> + 'static) {
+    // Boxed, so that the machinery of futures is there once, not once for each.
+    let future: Pin<Box<dyn Future<Output = ()>>> = Box::pin(future);
     wasm_bindgen_futures::spawn_local(future);
 }
 
@@ -48,4 +71,11 @@ pub fn show_fault(form: &'static str) {
 pub fn random_number() -> u64 {
     // Lossless: a float below 2^53 without fraction.
     (js_sys::Math::random() * 9_007_199_254_740_992.0) as u64
+}
+
+/// How many processors the browser says there are.
+pub fn processors() -> usize {
+    let count = web_sys::window().map(|window| window.navigator().hardware_concurrency());
+    // Whole numbers, small ones.
+    count.map_or(1, |count| count as usize)
 }

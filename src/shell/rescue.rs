@@ -40,6 +40,11 @@ pub fn save_with(save: impl Fn() -> Option<String> + 'static) {
     SAVE.set(Some(Box::new(save)));
 }
 
+/// Whether an episode was put aside.
+pub fn is_kept() -> bool {
+    storage::get(Keep::Visit, KEPT).is_some()
+}
+
 /// The episode that was put aside, if the page broke down before. It is handed out once.
 pub fn rescued() -> Option<String> {
     let text = storage::get(Keep::Visit, KEPT)?;

@@ -25,10 +25,32 @@ pub fn now() -> f64 {
     })
 }
 
-/// Resolves after the time has passed.
+/// Seconds since 1970, as the machine has it; may jump.
+pub fn wall_clock() -> f64 {
+    js_sys::Date::now() / 1000.0
+}
+
+/// The longest time that a browser's timer takes, in milliseconds. It fires at once for any longer one.
+const LONGEST: u32 = i32::MAX.unsigned_abs();
+
+/// Resolves after the time has passed, however long it is.
 pub async fn sleep(duration: Duration) {
-    gloo_timers::future::TimeoutFuture::new(duration.as_millis().try_into().unwrap_or(u32::MAX))
-        .await;
+    for part in parts(duration) {
+        gloo_timers::future::TimeoutFuture::new(part).await;
+    }
+}
+
+/// A time in parts that a timer takes, in milliseconds, rounded up: nobody is woken too early.
+fn parts(duration: Duration) -> impl Iterator<Item = u32> {
+    let rest = duration.subsec_nanos().div_ceil(1_000_000);
+    let millis = duration.as_secs().saturating_mul(1000);
+    let mut left = Some(millis.saturating_add(rest.into()));
+    std::iter::from_fn(move || {
+        let now = left?;
+        let part = u32::try_from(now).unwrap_or(LONGEST).min(LONGEST);
+        left = Some(now - u64::from(part)).filter(|left| *left > 0);
+        Some(part)
+    })
 }
 
 /// Runs something before the next paint.
@@ -37,5 +59,22 @@ pub fn next_frame(action: impl FnOnce() + 'static) {
     if let Some(window) = web_sys::window() {
         // Fails only without a document, and then there is nothing to paint.
         let _ = window.request_animation_frame(action.unchecked_ref());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_times_come_in_parts_that_a_timer_takes() {
+        let of = |millis| parts(Duration::from_millis(millis)).collect::<Vec<_>>();
+        assert_eq!(of(0), [0]);
+        assert_eq!(of(200), [200]);
+        assert_eq!(of(u64::from(LONGEST)), [LONGEST]);
+        assert_eq!(of(u64::from(LONGEST) * 2 + 7), [LONGEST, LONGEST, 7]);
+        let short = parts(Duration::from_micros(1_200));
+        assert_eq!(short.collect::<Vec<_>>(), [2], "not too early");
+        assert_eq!(parts(Duration::MAX).take(3).count(), 3);
     }
 }

@@ -1,23 +1,47 @@
 //! The page's end of a worker: starts it, posts to it, hears what it says and when it is lost.
 //!
-//! The worker runs the same wasm as the page. `start.js` waits there for a first message with the
-//! address of the glue and the compiled module, so nothing is fetched or compiled twice.
+//! The worker runs the same wasm as the page. `start.js` starts it, with the compiled module of the page, so nothing
+//! is fetched or compiled twice; at an address of Review it starts one before the page is there.
 
 use std::cell::RefCell;
 use std::rc::Rc;
 
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
-use web_sys::{ErrorEvent, HtmlLinkElement, MessageEvent, Worker, WorkerOptions, WorkerType};
+use web_sys::{Blob, ErrorEvent, MessageEvent, MessageEventInit, Worker};
+
+use super::database::KeptText;
+use super::files::GivenFile;
+
+#[wasm_bindgen]
+extern "C" {
+    /// Of `start.js`.
+    #[wasm_bindgen(catch, js_name = startWorker)]
+    fn start_worker() -> Result<Worker, JsValue>;
+}
 
 /// The worker's first word: from now on it listens.
 pub(super) const READY: &str = "ready";
 
+/// The worker's only word, if its part of the code did not come.
+pub(super) const UNLOADED: &str = "unloaded";
+
 /// What the page hears of a worker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Report {
     /// It said something, in the words of `protocol`.
     Said(String),
+    /// It handed over texts, of which the first says what the others are.
+    Handed(Vec<KeptText>),
+    /// It made a file that was asked for.
+    Made {
+        /// Its name.
+        name: String,
+        /// What it holds.
+        file: Blob,
+    },
+    /// Its code could not be loaded; it is of no more use.
+    Unloaded,
     /// It broke down and is of no more use.
     Lost {
         /// What is known of it.
@@ -31,10 +55,14 @@ enum Mail {
     Open,
 }
 
+/// Who hears a worker.
+type Ear = Rc<RefCell<Rc<dyn Fn(Report)>>>;
+
 /// A worker. Dropping it ends the worker at once, whatever it is doing.
 pub struct WorkerLink {
     worker: Worker,
     mail: Rc<RefCell<Mail>>,
+    ear: Ear,
     _on_message: Closure<dyn Fn(MessageEvent)>,
     _on_error: Closure<dyn Fn(ErrorEvent)>,
 }
@@ -42,39 +70,48 @@ pub struct WorkerLink {
 impl WorkerLink {
     /// Starts a worker. Fails only where the browser has no workers or the page was cut up.
     pub fn start(report: impl Fn(Report) + 'static) -> Result<WorkerLink, String> {
-        WorkerLink::try_start(Rc::new(report)).map_err(|error| text_of(&error))
+        let ear: Ear = Rc::new(RefCell::new(Rc::new(report)));
+        WorkerLink::try_start(ear).map_err(|error| text_of(&error))
     }
 
-    fn try_start(report: Rc<dyn Fn(Report)>) -> Result<WorkerLink, JsValue> {
-        let document = web_sys::window()
-            .and_then(|window| window.document())
-            .ok_or("There is no document.")?;
-        let script = document
-            .query_selector("script[type=module]")?
-            .ok_or("The page lacks its starter.")?;
-        let starter = js_sys::Reflect::get(&script, &"src".into())?;
-        let glue = document
-            .query_selector("link[rel=modulepreload]")?
-            .ok_or("The page lacks its glue.")?
-            .dyn_into::<HtmlLinkElement>()?
-            .href();
+    /// From now on somebody else hears it.
+    pub fn set_report(&self, report: impl Fn(Report) + 'static) {
+        self.ear.replace(Rc::new(report));
+    }
 
-        let options = WorkerOptions::new();
-        options.set_type(WorkerType::Module);
-        let address = starter.as_string().ok_or("The starter has no address.")?;
-        let worker = Worker::new_with_options(&address, &options)?;
+    fn try_start(ear: Ear) -> Result<WorkerLink, JsValue> {
+        let report = {
+            let ear = Rc::clone(&ear);
+            move |report: Report| {
+                // Whoever hears it may put another in its place.
+                let hear = Rc::clone(&ear.borrow());
+                hear(report);
+            }
+        };
+        let report = Rc::new(report);
+        let worker = start_worker()?;
         let mail = Rc::new(RefCell::new(Mail::Waiting(Vec::new())));
 
         let on_message = {
             let (worker, mail, report) = (worker.clone(), Rc::clone(&mail), Rc::clone(&report));
             Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
                 let Some(text) = event.data().as_string() else {
+                    if let Ok(letter) = event.data().dyn_into::<Array>() {
+                        if let Ok(file) = letter.get(1).dyn_into::<Blob>() {
+                            let name = letter.get(0).as_string().unwrap_or_default();
+                            return report(Report::Made { name, file });
+                        }
+                        let texts = letter.iter().filter_map(KeptText::from_js);
+                        report(Report::Handed(texts.collect()));
+                    }
                     return;
                 };
                 if text == READY {
                     if let Mail::Waiting(letters) = mail.replace(Mail::Open) {
                         letters.iter().for_each(|letter| post(&worker, letter));
                     }
+                } else if text == UNLOADED {
+                    report(Report::Unloaded);
                 } else {
                     report(Report::Said(text));
                 }
@@ -88,10 +125,18 @@ impl WorkerLink {
         });
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        worker.post_message(&Array::of2(&glue.into(), &wasm_bindgen::module()))?;
+        // One that was started ahead of the page may have spoken already.
+        let said = js_sys::Reflect::get(&worker, &"said".into())?;
+        if !said.is_undefined() {
+            let init = MessageEventInit::new();
+            init.set_data(&said);
+            let event = MessageEvent::new_with_event_init_dict("message", &init)?;
+            worker.dispatch_event(&event)?;
+        }
         Ok(WorkerLink {
             worker,
             mail,
+            ear,
             _on_message: on_message,
             _on_error: on_error,
         })
@@ -107,6 +152,16 @@ impl WorkerLink {
         let letter = Array::new();
         for (name, bytes) in files {
             letter.push(&Array::of2(&name.into(), &Uint8Array::from(&bytes[..])));
+        }
+        self.send(letter.into());
+    }
+
+    /// Hands files over to be read by the worker, under a number, as what they are.
+    pub fn hand_files(&self, number: u32, origin: &str, files: &[GivenFile]) {
+        let letter = Array::of2(&number.into(), &origin.into());
+        for file in files {
+            letter.push(&file.name.as_str().into());
+            letter.push(file.as_js());
         }
         self.send(letter.into());
     }

@@ -8,8 +8,10 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use js_sys::{Array, Uint8Array};
-use volary_agent::{Runner, RunnerError};
-use volary_core::registry::{Registry, RegistryError};
+use leptos::wasm_split::wasm_split;
+use volary_agent::RunnerError;
+use volary_core::json::Text;
+use volary_core::registry::Registry;
 use volary_core::{AnyMessage, Clock};
 use volary_trace::Recipe;
 use volary_trace::import::{InputFile, import};
@@ -17,8 +19,18 @@ use wasm_bindgen::prelude::*;
 use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
 
 use super::clock::BrowserClock;
-use super::worker_link::READY;
+use super::lazy::Loaded;
+use super::timers;
+use super::worker_evaluation::Evaluating;
+use super::worker_library;
+use super::worker_link::{READY, UNLOADED};
+use super::worker_live::{Live, Refusal};
+use crate::evaluate::protocol::Order;
+use crate::library::kept::KeptStock;
+use crate::library::librarian::Librarian;
+use crate::parts::say_episode;
 use crate::protocol::{Command, Event, Token};
+use crate::remote::servers::Access;
 
 /// Steps are reported when this many have gathered…
 const MOST_STEPS: usize = 250;
@@ -31,28 +43,60 @@ enum Job {
     Import(Vec<InputFile>),
 }
 
-struct Host {
-    scope: DedicatedWorkerGlobalScope,
-    registry: Registry,
-    clock: Rc<dyn Clock>,
+pub(super) struct Host {
+    pub(super) scope: DedicatedWorkerGlobalScope,
+    pub(super) registry: Registry,
+    pub(super) clock: Rc<dyn Clock>,
+    pub(super) evaluating: Evaluating,
     jobs: RefCell<VecDeque<Job>>,
     working: Cell<bool>,
-    live: RefCell<Option<(Token, Runner)>>,
+    pub(super) librarian: Librarian,
+    /// Whether this worker hears what others keep.
+    pub(super) listens: Cell<bool>,
+    live: RefCell<Option<Live>>,
+    /// The servers that may be called.
+    servers: RefCell<Vec<Access>>,
+}
+
+/// Loads what environments take, and listens to the page from then on.
+pub fn start(scope: DedicatedWorkerGlobalScope) {
+    super::spawn(async move {
+        if serve(scope.clone()).await.is_err() {
+            // A text can always be cloned to the page.
+            let _ = scope.post_message(&UNLOADED.into());
+        }
+    });
 }
 
 /// Listens to the page, for ever.
-pub fn serve(scope: DedicatedWorkerGlobalScope) {
+#[wasm_split(engine, wasm_split_path = leptos::wasm_split, fallible)]
+fn serve(scope: DedicatedWorkerGlobalScope) -> Loaded<()> {
     report_panics(&scope);
     let host = Rc::new(Host {
         scope: scope.clone(),
         registry: volary_envs::registry(),
         clock: Rc::new(BrowserClock),
+        evaluating: Evaluating::default(),
         jobs: RefCell::default(),
         working: Cell::new(false),
         live: RefCell::default(),
+        librarian: Librarian::new(
+            KeptStock,
+            volary_envs::registry(),
+            Rc::new(BrowserClock),
+            timers::wall_clock,
+        ),
+        listens: Cell::new(false),
+        servers: RefCell::default(),
     });
     let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
-        if let Some(job) = job(&event.data()) {
+        let data = event.data();
+        let order = data.as_string().and_then(|text| Order::read(&text));
+        if let Some(order) = order {
+            Rc::clone(&host).order(order);
+        } else if let Some(task) = worker_library::task(&data) {
+            Rc::clone(&host).shelve(task);
+        } else if let Some(job) = job(&data) {
             host.jobs.borrow_mut().push_back(job);
             if !host.working.replace(true) {
                 super::spawn(Rc::clone(&host).work());
@@ -63,6 +107,7 @@ pub fn serve(scope: DedicatedWorkerGlobalScope) {
     listener.forget();
     // A text can always be cloned to the page.
     let _ = scope.post_message(&READY.into());
+    Ok(())
 }
 
 /// A text is a command, an array holds files. Anything else is not from our page.
@@ -114,9 +159,12 @@ impl Host {
                     recipe,
                     actions,
                 })) => {
-                    if let Err(error) = self.open(token, recipe, actions).await {
-                        self.refuse(token, &error);
+                    if let Err(refusal) = self.open(token, recipe, actions).await {
+                        self.refuse(token, refusal);
                     }
+                }
+                Some(Job::Command(Command::Servers { servers })) => {
+                    self.servers.replace(servers);
                 }
                 Some(Job::Command(Command::Step { token, action })) => {
                     self.step(token, action).await;
@@ -131,19 +179,39 @@ impl Host {
         token: Token,
         recipe: Recipe,
         actions: Vec<AnyMessage>,
-    ) -> Result<(), RunnerError> {
-        let (mut runner, opening) =
-            Runner::open(&self.registry, &recipe, Rc::clone(&self.clock)).await?;
-        self.say(&Event::Opened {
-            token,
-            head: opening.episode(recipe),
-        });
+    ) -> Result<(), Refusal> {
+        let servers = self.servers.borrow().clone();
+        let clock = Rc::clone(&self.clock);
+        let begun = |url: &Text, env_id: &Text| {
+            let (url, env_id) = (url.clone(), env_id.clone());
+            self.say(&Event::Begun { token, url, env_id });
+        };
+        let opened = Live::open(token, recipe, &self.registry, &servers, clock, &begun).await;
+        let (head, mut live) = opened?;
+        self.say(&Event::Opened { token, head });
         let (mut steps, mut patches) = (Vec::new(), Vec::new());
         let mut reported = self.clock.now();
         for action in actions {
-            let stepped = runner.step(action).await?;
+            let stepped = match live.runner.step(action).await {
+                Ok(stepped) => stepped,
+                Err(RunnerError::Crashed { message }) => {
+                    self.say(&Event::Stepped {
+                        token,
+                        steps,
+                        patches,
+                    });
+                    let reason = live.reason_of_loss(message).await;
+                    self.say(&Event::Lost { token, reason });
+                    live.close();
+                    return Ok(());
+                }
+                Err(error) => {
+                    live.close();
+                    return Err(error.into());
+                }
+            };
             steps.push(stepped.record);
-            patches.push(stepped.frame);
+            patches.extend(live.has_frames.then_some(stepped.frame));
             if steps.len() >= MOST_STEPS || self.clock.now() - reported > LONGEST_SILENCE {
                 reported = self.clock.now();
                 self.say(&Event::Stepped {
@@ -158,34 +226,39 @@ impl Host {
             steps,
             patches,
         });
-        let former = self.live.replace(Some((token, runner)));
-        if let Some((_, mut former)) = former {
-            // Nobody waits for what an environment says on closing.
-            let _ = former.close().await;
-        }
+        let former = self.live.replace(Some(live));
         self.say(&Event::Finished {
             token,
             notes: Vec::new(),
         });
+        former.into_iter().for_each(Live::close);
         Ok(())
     }
 
     async fn step(&self, token: Token, action: AnyMessage) {
         // Taken out for the time of the step: a step may wait, and no borrow may.
-        let live = self.live.borrow_mut().take_if(|live| live.0 == token);
-        let Some((_, mut runner)) = live else {
+        let live = self.live.borrow_mut().take_if(|live| live.token == token);
+        let Some(mut live) = live else {
             self.say(&Event::Gone { token });
             return;
         };
-        match runner.step(action).await {
+        match live.runner.step(action).await {
             Ok(stepped) => self.say(&Event::Stepped {
                 token,
                 steps: vec![stepped.record],
-                patches: vec![stepped.frame],
+                patches: live
+                    .has_frames
+                    .then_some(stepped.frame)
+                    .into_iter()
+                    .collect(),
             }),
-            Err(error) => self.refuse(token, &error),
+            Err(RunnerError::Crashed { message }) => {
+                let reason = live.reason_of_loss(message).await;
+                self.say(&Event::Lost { token, reason });
+            }
+            Err(error) => self.refuse(token, error.into()),
         }
-        self.live.replace(Some((token, runner)));
+        self.live.replace(Some(live));
     }
 
     /// Reads files and sends the first episode, in parts.
@@ -207,7 +280,7 @@ impl Host {
         if count > 1 {
             notes.push(format!("There are {count} episodes; the first one is shown.").into());
         }
-        let Some(mut head) = outcome.episodes.into_iter().next() else {
+        let Some(episode) = outcome.episodes.into_iter().next() else {
             self.say(&Event::Refused {
                 token: TOKEN,
                 reason: "There is no episode in it.".into(),
@@ -215,41 +288,18 @@ impl Host {
             });
             return;
         };
-        let steps = std::mem::take(&mut head.steps);
-        let frames = std::mem::take(&mut head.frames);
-        self.say(&Event::Opened { token: TOKEN, head });
-        let mut steps = steps.into_iter();
-        // There may be more frames than steps, or fewer.
-        let length = frames.len().max(steps.len());
-        for start in (0..length).step_by(MOST_STEPS) {
-            let end = length.min(start + MOST_STEPS);
-            self.say(&Event::Stepped {
-                token: TOKEN,
-                steps: steps.by_ref().take(MOST_STEPS).collect(),
-                patches: (start..end)
-                    .filter_map(|index| frames.patch(index).cloned())
-                    .collect(),
-            });
-        }
-        self.say(&Event::Finished {
-            token: TOKEN,
-            notes,
-        });
+        say_episode(TOKEN, episode, notes, &mut |event| self.say(&event));
     }
 
-    fn refuse(&self, token: Token, error: &RunnerError) {
-        let key = match error {
-            RunnerError::Make(RegistryError::Configuration { key, .. }) => Some(key.clone()),
-            _ => None,
-        };
+    pub(super) fn refuse(&self, token: Token, refusal: Refusal) {
         self.say(&Event::Refused {
             token,
-            reason: error.to_string().into(),
-            key,
+            reason: refusal.reason,
+            key: refusal.key,
         });
     }
 
-    fn say(&self, event: &Event) {
+    pub(super) fn say(&self, event: &Event) {
         // A text can always be cloned to the page.
         let _ = self.scope.post_message(&event.to_text().into());
     }

@@ -1,33 +1,37 @@
 //! Controls for single values that are chosen, not typed.
 
+use leptos::ev::Event;
 use leptos::prelude::*;
 use volary_core::Json;
 
-use super::field::{Slot, blank_words, hint};
-use crate::components::erased::{changed, flag};
+use super::field::{Slot, blank_words};
+use crate::components::erased::flag;
+use crate::components::markup::{El, el, nothing};
 use crate::components::text::inert;
 use crate::projection::form::{Blank, Draft, Field, Kind, Shape};
 use crate::projection::pretty::one_line;
 
 /// What can't be chosen.
 pub(super) fn fixed(mut slot: Slot, value: &Json) -> AnyView {
-    let aside = slot.aside.take();
-    view! {
-        <div class="field">
-            <div class="field-label">
-                <span class="label">{slot.name()}</span>
-                {aside}
-            </div>
-            <p class="fixed-value">{inert(&one_line(value, 200))}</p>
-            {slot.help()}
-        </div>
-    }
-    .into_any()
+    let value = el("p")
+        .class("fixed-value")
+        .child(inert(&one_line(value, 200)));
+    let name = el("span").class("label").child(slot.name());
+    let label = el("div")
+        .class("field-label")
+        .child(name)
+        .child(slot.aside.take());
+    el("div")
+        .class("field")
+        .child(label)
+        .child(value)
+        .child(slot.help())
+        .view()
 }
 
 /// A check box.
 pub(super) fn check_box(mut slot: Slot) -> AnyView {
-    let (editor, id, fault) = (slot.editor, slot.id(), slot.fault());
+    let (editor, fault) = (slot.editor, slot.fault());
     let shape = editor.shape(&slot.place);
     let default = slot.field.default.as_ref().and_then(Json::as_bool);
     let checked = flag(move || match shape.get() {
@@ -35,79 +39,79 @@ pub(super) fn check_box(mut slot: Slot) -> AnyView {
         _ => default.unwrap_or_default(),
     });
     let place = slot.place.clone();
-    let choose = changed(move |event| {
+    let choose = move |event: Event| {
         editor.put(&place, Draft::Flag(event_target_checked(&event)));
-    });
-    let aside = slot.aside.take();
-    view! {
-        <div class="field" class:invalid=fault.flag()>
-            <div class="flag-line">
-                <input
-                    type="checkbox"
-                    id=id.clone()
-                    prop:checked=checked
-                    aria-invalid=fault.mark()
-                    aria-describedby=fault.described_by()
-                    on:change=choose
-                />
-                <label for=id>{slot.name()}</label>
-                {aside}
-            </div>
-            {slot.help()}
-            {fault.words()}
-        </div>
-    }
-    .into_any()
+    };
+    let control = el("input")
+        .attr("type", "checkbox")
+        .attr("id", slot.id())
+        .attr("aria-invalid", fault.mark())
+        .attr("aria-describedby", fault.described_by())
+        .flag_property("checked", checked)
+        .on("change", choose);
+    let line = el("div")
+        .class("flag-line")
+        .child(control)
+        .child(el("label").attr("for", slot.id()).child(slot.name()))
+        .child(slot.aside.take());
+    el("div")
+        .class(fault.class("field"))
+        .child(line)
+        .child(slot.help())
+        .child(fault.words())
+        .view()
 }
 
 /// A choice among a few values; also yes or no where neither may be given.
 pub(super) fn choice(mut slot: Slot) -> AnyView {
-    let (editor, id, fault) = (slot.editor, slot.id(), slot.fault());
+    let (editor, fault) = (slot.editor, slot.fault());
     let shape = editor.shape(&slot.place);
     let drafts = options(&slot.field);
-    let options = drafts
+    let shapes = drafts
         .iter()
-        .enumerate()
-        .map(|(number, (draft, words))| {
-            let own = draft.shape();
-            let chosen = flag(move || shape.get() == own);
-            view! {
-                <option value=number.to_string() selected=chosen>
-                    {inert(words)}
-                </option>
-            }
-            .into_any()
-        })
-        .collect_view();
+        .map(|(draft, words)| (draft.shape(), words.clone()))
+        .collect();
     let place = slot.place.clone();
-    let choose = changed(move |event| {
-        let number = event_target_value(&event).parse::<usize>();
-        if let Some((draft, _)) = number.ok().and_then(|number| drafts.get(number)) {
+    let choose = move |number: usize| {
+        if let Some((draft, _)) = drafts.get(number) {
             editor.put(&place, draft.clone());
         }
+    };
+    let control = shape_select(shapes, shape, choose)
+        .attr("id", slot.id())
+        .attr("aria-required", slot.field.required.then_some("true"))
+        .attr("aria-invalid", fault.mark())
+        .attr("aria-describedby", fault.described_by());
+    el("div")
+        .class(fault.class("field"))
+        .child(slot.label_row(nothing()))
+        .child(control)
+        .child(slot.help())
+        .child(fault.words())
+        .view()
+}
+
+/// A choice among shapes of drafts, each with its words. `choose` hears the place of what is chosen.
+pub(super) fn shape_select(
+    options: Vec<(Shape, String)>,
+    chosen: Memo<Shape>,
+    choose: impl Fn(usize) + 'static,
+) -> El {
+    let options = options.into_iter().enumerate();
+    let options = options.map(|(number, (shape, words))| {
+        el("option")
+            .attr("value", number.to_string())
+            .attr("selected", flag(move || chosen.get() == shape))
+            .child(inert(&words))
+            .view()
     });
-    let aside = slot.aside.take();
-    view! {
-        <div class="field" class:invalid=fault.flag()>
-            <div class="field-label">
-                <label for=id.clone()>{slot.name()}</label>
-                <span class="field-hint">{hint(&slot.field)}</span>
-                {aside}
-            </div>
-            <select
-                id=id
-                aria-required=slot.field.required.then_some("true")
-                aria-invalid=fault.mark()
-                aria-describedby=fault.described_by()
-                on:change=choose
-            >
-                {options}
-            </select>
-            {slot.help()}
-            {fault.words()}
-        </div>
-    }
-    .into_any()
+    let options = options.collect::<Vec<_>>();
+    let choose = move |event: Event| {
+        if let Ok(number) = event_target_value(&event).parse() {
+            choose(number);
+        }
+    };
+    el("select").on("change", choose).child(options)
 }
 
 /// What can be chosen, each with its words.

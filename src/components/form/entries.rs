@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use leptos::ev::Event;
 use leptos::prelude::*;
 
 use super::field::{Slot, draw};
 use super::nested::nest;
-use crate::components::erased::{changed, dynamic, flag, maybe, pressed, words};
-use crate::components::icon::{Glyph, Icon};
+use crate::components::erased::{dynamic, flag, maybe_words, words};
+use crate::components::icon::{Glyph, hidden_name, icon};
+use crate::components::markup::{all, button, el, keyed};
 use crate::components::text::inert;
 use crate::projection::form::edit::Direction;
 use crate::projection::form::{Draft, Field};
@@ -35,11 +37,10 @@ pub(super) fn map(slot: Slot, value: &Arc<Field>) -> AnyView {
         let part = move |what: &'static str| {
             words(move || format!("{} {what} {}", label.get(), number.get() + 1))
         };
-        view! {
-            {key_field(slot, key, part("key"))}
-            {draw(slot.within(key, &value, part("value")))}
-        }
-        .into_any()
+        all(vec![
+            key_field(slot, key, part("key")),
+            draw(slot.within(key, &value, part("value"))),
+        ])
     });
     nest(slot, move |slot| entries(slot, None, &draw_entry))
 }
@@ -57,24 +58,21 @@ fn key_field(slot: &Slot, key: u32, label: Signal<String>) -> AnyView {
             })
         })
     };
-    let typed = changed(move |event| {
+    let typed = move |event: Event| {
         let name = event_target_value(&event);
         editor.edit(&place, |draft| draft.rename_entry(key, name));
-    });
-    view! {
-        <div class="field">
-            <label for=id.clone()>{dynamic(move || inert(&label.get()))}</label>
-            <input
-                type="text"
-                id=id
-                autocomplete="off"
-                spellcheck="false"
-                prop:value=name
-                on:input=typed
-            />
-        </div>
-    }
-    .into_any()
+    };
+    let label = el("label")
+        .attr("for", id.clone())
+        .child(dynamic(move || inert(&label.get())));
+    let input = el("input")
+        .attr("type", "text")
+        .attr("id", id)
+        .attr("autocomplete", "off")
+        .attr("spellcheck", "false")
+        .text_property("value", name)
+        .on("input", typed);
+    el("div").class("field").child(label).child(input).view()
 }
 
 /// What can be done with an entry.
@@ -132,20 +130,21 @@ fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView 
         Memo::new(move |_| {
             editor.form.with(|form| {
                 let entries = form.draft(&place).map(Draft::entries).unwrap_or_default();
-                entries.iter().map(|entry| entry.key).collect::<Vec<_>>()
+                let keys = entries.iter().map(|entry| u64::from(entry.key));
+                keys.collect::<Vec<_>>()
             })
         })
     };
     let add_id = format!("{}-add", slot.id());
     let (field, place) = (Arc::clone(&slot.field), slot.place.clone());
-    let add = pressed(move |_| {
+    let add = move || {
         let mut added = None;
         editor.edit(&place, |draft| added = draft.add_entry(&field));
         // Its field stands on the page by then.
         if let Some(id) = added.map(|key| editor.id(&place.then(key))) {
             shell::timers::next_frame(move || _ = shell::element::focus_id(&id));
         }
-    });
+    };
     let full = flag(move || most.is_some_and(|most| keys.with(Vec::len) >= most));
     // For each of the entries, however often they are drawn.
     let pattern = StoredValue::new_local(Slot {
@@ -156,32 +155,32 @@ fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView 
         aside: None,
     });
     let draw_entry = Arc::clone(draw_entry);
-    let draw = move |key: u32| {
+    let draw = move |key: u64| {
         let number = Memo::new(move |_| {
             let place = keys.with(|keys| keys.iter().position(|known| *known == key));
             place.unwrap_or_default()
         });
+        // Keys of entries have 32 bits.
+        let entry = key as u32;
         pattern.with_value(|slot| {
-            let acts = EntryAct::ALL.map(|act| entry_button(slot, act, key, number, keys));
-            view! {
-                <div class="entry">
-                    <div class="entry-fields">{draw_entry(slot, key, number)}</div>
-                    <div class="entry-tools">{acts.into_iter().collect_view()}</div>
-                </div>
-            }
-            .into_any()
+            let acts = EntryAct::ALL.map(|act| entry_button(slot, act, entry, number, keys));
+            let fields = el("div")
+                .class("entry-fields")
+                .child(draw_entry(slot, entry, number));
+            let tools = el("div").class("entry-tools").child(Vec::from(acts));
+            el("div").class("entry").child(fields).child(tools).view()
         })
     };
-    view! {
-        <div class="entries">
-            <For each=move || keys.get() key=|key| *key children=draw />
-        </div>
-        <button type="button" class="quiet small" id=add_id disabled=full on:click=add>
-            <Icon glyph=Glyph::Add />
-            {words(move || format!("Add to {}", label.get()))}
-        </button>
-    }
-    .into_any()
+    let list = el("div")
+        .class("entries")
+        .child(keyed(move || keys.get(), draw));
+    let add = button("quiet small")
+        .attr("id", add_id)
+        .attr("disabled", full)
+        .on_click(add)
+        .child(icon(Glyph::Add))
+        .child(words(move || format!("Add to {}", label.get())));
+    all(vec![list.view(), add.view()])
 }
 
 fn entry_button(
@@ -189,33 +188,27 @@ fn entry_button(
     act: EntryAct,
     key: u32,
     number: Memo<usize>,
-    keys: Memo<Vec<u32>>,
+    keys: Memo<Vec<u64>>,
 ) -> AnyView {
     let (editor, label, place) = (slot.editor, slot.label, slot.place.clone());
     let name = words(move || act.words(&label.get(), number.get() + 1));
     // Not disabled: that would take the focus away from whoever moves an entry to the end.
-    let vain = maybe(move || {
+    let vain = maybe_words(move || {
         let vain = act.is_vain(number.get(), keys.with(Vec::len));
-        vain.then_some("true")
+        vain.then(|| "true".to_owned())
     });
     let add_id = format!("{}-add", slot.id());
-    let apply = pressed(move |_| {
+    let apply = move || {
         editor.edit(&place, |draft| act.apply(draft, key));
         if act == EntryAct::Remove {
             shell::element::focus_id(&add_id);
         }
-    });
-    view! {
-        <button
-            type="button"
-            class="quiet icon-button small"
-            title=name
-            aria-disabled=vain
-            on:click=apply
-        >
-            <Icon glyph=act.glyph() />
-            <span class="visually-hidden">{name}</span>
-        </button>
-    }
-    .into_any()
+    };
+    button("quiet icon-button small")
+        .attr("title", name)
+        .attr("aria-disabled", vain)
+        .on_click(apply)
+        .child(icon(act.glyph()))
+        .child(hidden_name(name))
+        .view()
 }

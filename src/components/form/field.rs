@@ -10,8 +10,10 @@ use super::control::{check_box, choice, fixed};
 use super::entries::{list, map};
 use super::nested::{either, group, tuple};
 use super::text_field::text_field;
-use crate::components::erased::{dynamic, maybe, maybe_words};
-use crate::components::text::inert;
+use crate::components::erased::{dynamic, maybe_words, words};
+use crate::components::markup::{El, el, nothing};
+use crate::components::text::{inert, inert_in};
+use crate::later::Later;
 use crate::projection::form::{Blank, Field, Kind, Place};
 use crate::projection::pretty::one_line;
 
@@ -48,11 +50,22 @@ impl Slot {
         dynamic(move || inert(&label.get()))
     }
 
+    /// Its label, and what stands beside it.
+    pub(super) fn label_row(&mut self, between: AnyView) -> El {
+        let label = el("label").attr("for", self.id()).child(self.name());
+        el("div")
+            .class("field-label")
+            .child(label)
+            .child(el("span").class("field-hint").child(hint(&self.field)))
+            .child(between)
+            .child(self.aside.take())
+    }
+
     /// Its help.
-    pub(super) fn help(&self) -> Option<AnyView> {
+    pub(super) fn help(&self) -> Option<El> {
         let id = format!("{}-help", self.id());
         let help = self.field.help.as_ref()?;
-        Some(view! { <p class="help" id=id dir="auto">{inert(help)}</p> }.into_any())
+        Some(inert_in("p", "help", help).attr("id", id))
     }
 
     /// A slot for a field within.
@@ -78,19 +91,33 @@ pub(super) fn field_view(editor: Editor, field: &Arc<Field>, place: Place) -> An
     })
 }
 
-/// Draws a field.
+/// Draws a field. The first environment's forms have but a few kinds; the others come later.
 pub(super) fn draw(slot: Slot) -> AnyView {
     let field = Arc::clone(&slot.field);
     match &field.kind {
         Kind::Group(fields) => group(slot, fields),
+        Kind::Flag if is_plain_flag(&field) => check_box(slot),
+        Kind::Text { .. } | Kind::Integer | Kind::Number | Kind::Free => text_field(slot),
+        _ => OTHERS.get().map_or_else(nothing, |draw| draw(slot)),
+    }
+}
+
+static OTHERS: Later<fn(Slot) -> AnyView> = Later::new();
+
+pub(super) fn install() {
+    OTHERS.set(draw_other);
+}
+
+fn draw_other(slot: Slot) -> AnyView {
+    let field = Arc::clone(&slot.field);
+    match &field.kind {
         Kind::Tuple(fields) => tuple(slot, fields),
         Kind::List { item, most, .. } => list(slot, item, *most),
         Kind::Map { value } => map(slot, value),
         Kind::Either(variants) => either(slot, variants),
-        Kind::Flag if is_plain_flag(&field) => check_box(slot),
         Kind::Flag | Kind::Choice(_) => choice(slot),
         Kind::Fixed(value) => fixed(slot, value),
-        Kind::Text { .. } | Kind::Integer | Kind::Number | Kind::Free => text_field(slot),
+        _ => draw(slot),
     }
 }
 
@@ -101,7 +128,7 @@ fn is_plain_flag(field: &Field) -> bool {
 }
 
 /// What is said beside a label.
-pub(super) fn hint(field: &Field) -> String {
+fn hint(field: &Field) -> String {
     let kind = match &field.kind {
         Kind::Integer => "whole number",
         Kind::Number => "number",
@@ -149,24 +176,27 @@ impl Fault {
         self.reason.with(Option::is_some)
     }
 
-    /// For `class:invalid`.
-    pub(super) fn flag(self) -> Signal<bool> {
-        Signal::derive(move || self.is_there())
+    /// The classes of what holds the field.
+    pub(super) fn class(self, classes: &'static str) -> Signal<String> {
+        words(move || match self.is_there() {
+            true => format!("{classes} invalid"),
+            false => classes.to_owned(),
+        })
     }
 
     /// For `aria-invalid`.
-    pub(super) fn mark(self) -> Signal<Option<&'static str>> {
-        maybe(move || self.is_there().then_some("true"))
+    pub(super) fn mark(self) -> Signal<Option<String>> {
+        maybe_words(move || self.is_there().then(|| "true".to_owned()))
     }
 
     /// The words under the field.
     pub(super) fn words(self) -> AnyView {
         dynamic(move || {
             let id = self.id.with_value(|id| format!("{id}-error"));
-            self.reason
-                .get()
-                .map(|reason| view! { <p class="error" id=id>{inert(&reason)}</p> })
-                .into_any()
+            match self.reason.get() {
+                Some(reason) => inert_in("p", "error", &reason).attr("id", id).view(),
+                None => nothing(),
+            }
         })
     }
 

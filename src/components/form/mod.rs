@@ -18,8 +18,17 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::erased::{dynamic, flag, pressed, words};
+use super::erased::{dynamic, words};
+use super::markup::{all, button, el, nothing};
+use crate::later::Later;
 use crate::projection::form::{Draft, Field, Form, Kind, Place, Shape};
+
+static RAW: Later<fn(Editor) -> AnyView> = Later::new();
+
+pub(crate) fn install() {
+    RAW.set(raw::raw_view);
+    field::install();
+}
 
 /// What all fields of a form share.
 #[derive(Clone, Copy)]
@@ -93,51 +102,47 @@ pub fn SchemaForm(
     let fields = dynamic(move || {
         let Root(root) = root.get();
         if is_raw.get() {
-            return raw::raw_view(editor);
+            return RAW.get().map_or_else(nothing, |view| view(editor));
         }
         match &root.kind {
             Kind::Group(fields) if fields.is_empty() => {
-                view! { <p class="faint">"Nothing to fill in."</p> }.into_any()
+                el("p").class("faint").child("Nothing to fill in.").view()
             }
-            Kind::Group(fields) => (0..)
-                .zip(fields)
-                .map(|(step, field)| field::field_view(editor, field, Place::default().then(step)))
-                .collect_view()
-                .into_any(),
+            Kind::Group(fields) => {
+                let whole = Place::default();
+                let fields = (0..).zip(fields);
+                all(fields
+                    .map(|(step, field)| field::field_view(editor, field, whole.then(step)))
+                    .collect())
+            }
             _ => field::field_view(editor, &root, Place::default()),
         }
     });
     let whole_error = dynamic(move || {
         let own = !is_raw.get() && matches!(root.get().0.kind, Kind::Group(_));
         let error = form.with(|form| form.error_at(&Place::default()));
-        error
-            .filter(|_| own)
-            .map(|error| view! { <p class="error">{error}</p> })
-            .into_any()
+        match error.filter(|_| own) {
+            Some(error) => el("p").class("error").child(error).view(),
+            None => nothing(),
+        }
     });
-    let switch = pressed(move |_| {
-        form.update(|form| match form.is_raw() {
-            true => _ = form.edit_fields(),
-            false => form.edit_raw(),
-        });
-    });
-    let bare = legend.is_none();
-    view! {
-        <fieldset class="schema-form" class:bare=bare disabled=flag(move || disabled.get())>
-            {legend.map(|legend| view! { <legend>{legend}</legend> })}
-            {fields}
-            {whole_error}
-            <div class="form-mode">
-                <button
-                    type="button"
-                    class="quiet small"
-                    aria-pressed=words(move || is_raw.get().to_string())
-                    on:click=switch
-                >
-                    "Raw JSON"
-                </button>
-            </div>
-        </fieldset>
-    }
-    .into_any()
+    let switch = move || {
+        form.update(Form::switch_mode);
+    };
+    let mode = button("quiet small")
+        .attr("aria-pressed", words(move || is_raw.get().to_string()))
+        .on_click(switch)
+        .child("Raw JSON");
+    let class = match legend {
+        Some(_) => "schema-form",
+        None => "schema-form bare",
+    };
+    el("fieldset")
+        .class(class)
+        .attr("disabled", disabled)
+        .child(legend.map(|legend| el("legend").child(legend)))
+        .child(fields)
+        .child(whole_error)
+        .child(el("div").class("form-mode").child(mode))
+        .view()
 }

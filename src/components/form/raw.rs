@@ -1,9 +1,11 @@
 //! The whole value as JSON text.
 
+use leptos::ev::Event;
 use leptos::prelude::*;
 
 use super::Editor;
-use crate::components::erased::{changed, dynamic, maybe, words};
+use crate::components::erased::{dynamic, maybe_words, words};
+use crate::components::markup::{all, el};
 use crate::projection::form::{Mode, Place};
 
 /// A text area with the value.
@@ -19,34 +21,31 @@ pub(super) fn raw_view(editor: Editor) -> AnyView {
     });
     // All errors of raw JSON are errors of the whole.
     let errors = move || form.with(|form| form.errors());
-    let wrong = maybe(move || (!errors().is_empty()).then_some("true"));
+    let wrong = maybe_words(move || (!errors().is_empty()).then(|| "true".to_owned()));
     let reasons = dynamic(move || {
-        errors()
-            .into_iter()
-            .map(|error| view! { <p class="error">{error.reason}</p> }.into_any())
-            .collect_view()
-            .into_any()
+        let reasons = errors().into_iter().map(|error| error.reason);
+        all(reasons
+            .map(|reason| el("p").class("error").child(reason).view())
+            .collect())
     });
-    let typed = changed(move |event| {
+    let typed = move |event: Event| {
         let text = event_target_value(&event);
         form.update(|form| form.set_raw(text));
-    });
-    view! {
-        <div class="field raw-field">
-            <label for=id.clone()>"JSON"</label>
-            <textarea
-                id=id
-                rows="4"
-                spellcheck="false"
-                autocapitalize="off"
-                autocomplete="off"
-                prop:value=text
-                aria-invalid=wrong
-                aria-describedby=error_id.clone()
-                on:input=typed
-            ></textarea>
-            <div id=error_id>{reasons}</div>
-        </div>
-    }
-    .into_any()
+    };
+    let text_area = el("textarea")
+        .attr("id", id.clone())
+        .attr("rows", "4")
+        .attr("spellcheck", "false")
+        .attr("autocapitalize", "off")
+        .attr("autocomplete", "off")
+        .attr("aria-invalid", wrong)
+        .attr("aria-describedby", error_id.clone())
+        .text_property("value", text)
+        .on("input", typed);
+    el("div")
+        .class("field raw-field")
+        .child(el("label").attr("for", id).child("JSON"))
+        .child(text_area)
+        .child(el("div").attr("id", error_id).child(reasons))
+        .view()
 }

@@ -1,10 +1,12 @@
 //! A field for a text, a number, or free JSON.
 
-use leptos::ev::KeyboardEvent;
+use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
 
-use super::field::{Fault, Slot, blank_words, hint};
-use crate::components::erased::{changed, dynamic, flag, keyed, words};
+use super::control::shape_select;
+use super::field::{Fault, Slot, blank_words};
+use crate::components::erased::{dynamic, words};
+use crate::components::markup::{El, el, nothing};
 use crate::projection::form::{Blank, Draft, Kind, Shape};
 use crate::shell;
 
@@ -12,24 +14,34 @@ use crate::shell;
 pub(super) fn text_field(mut slot: Slot) -> AnyView {
     let fault = slot.fault();
     let control = match slot.field.kind {
-        Kind::Integer | Kind::Number => number_input(&slot, fault),
-        _ => text_area(&slot, fault),
+        Kind::Integer | Kind::Number => number_input(&slot),
+        Kind::Text { long: true } => text_area(&slot, "4", "auto"),
+        Kind::Text { long: false } => text_area(&slot, "1", "auto"),
+        _ => text_area(&slot, "1", "ltr"),
     };
-    let aside = slot.aside.take();
-    view! {
-        <div class="field" class:invalid=fault.flag()>
-            <div class="field-label">
-                <label for=slot.id()>{slot.name()}</label>
-                <span class="field-hint">{hint(&slot.field)}</span>
-                {blank_choice(&slot, fault)}
-                {aside}
-            </div>
-            {control}
-            {slot.help()}
-            {fault.words()}
-        </div>
-    }
-    .into_any()
+    let (editor, field, place) = (slot.editor, slot.field.clone(), slot.place.clone());
+    let typed = move |event: Event| {
+        let text = event_target_value(&event);
+        editor.edit(&place, |draft| draft.set_text(&field, text));
+    };
+    let control = control
+        .attr("id", slot.id())
+        .attr("spellcheck", "false")
+        .attr("autocapitalize", "off")
+        .attr("autocomplete", "off")
+        .attr("aria-required", slot.field.required.then_some("true"))
+        .attr("aria-invalid", fault.mark())
+        .attr("aria-describedby", fault.described_by())
+        .text_property("value", text_of(&slot))
+        .on("input", typed);
+    let blank = blank_choice(&slot, fault);
+    el("div")
+        .class(fault.class("field"))
+        .child(slot.label_row(blank))
+        .child(control)
+        .child(slot.help())
+        .child(fault.words())
+        .view()
 }
 
 /// What was typed.
@@ -45,45 +57,25 @@ fn text_of(slot: &Slot) -> Signal<String> {
     })
 }
 
-fn take_text(slot: &Slot) -> Box<dyn FnMut(leptos::ev::Event)> {
-    let (editor, field, place) = (slot.editor, slot.field.clone(), slot.place.clone());
-    changed(move |event| {
-        let text = event_target_value(&event);
-        editor.edit(&place, |draft| draft.set_text(&field, text));
-    })
-}
-
 /// One line for a number. It is not of type `number`: that would lose what is no number, and round
 /// large ones; the form says what is wrong instead.
-fn number_input(slot: &Slot, fault: Fault) -> AnyView {
+fn number_input(slot: &Slot) -> El {
     // Where a blank field can mean several things, the choice beside the label says which.
     let placeholder = match slot.field.blanks().as_slice() {
         [blank] => Some(blank_words(&slot.field, *blank)),
         _ => None,
     };
-    view! {
-        <input
-            type="text"
-            id=slot.id()
-            class="numeric"
-            spellcheck="false"
-            autocomplete="off"
-            placeholder=placeholder
-            prop:value=text_of(slot)
-            aria-required=slot.field.required.then_some("true")
-            aria-invalid=fault.mark()
-            aria-describedby=fault.described_by()
-            on:input=take_text(slot)
-        />
-    }
-    .into_any()
+    el("input")
+        .class("numeric")
+        .attr("type", "text")
+        .attr("placeholder", placeholder)
 }
 
 /// A text area that looks like one line until there are more. Enter submits as long as there is one
 /// line; Shift and Enter begins another.
-fn text_area(slot: &Slot, fault: Fault) -> AnyView {
+fn text_area(slot: &Slot, rows: &'static str, direction: &'static str) -> El {
     let text = text_of(slot);
-    let pressed = keyed(move |press: KeyboardEvent| {
+    let pressed = move |press: KeyboardEvent| {
         let one_line = || !text.with_untracked(|text| text.contains('\n'));
         let sends = press.key() == "Enter"
             && !press.is_composing()
@@ -92,29 +84,11 @@ fn text_area(slot: &Slot, fault: Fault) -> AnyView {
         if sends && shell::element::submit_form(&press) {
             press.prevent_default();
         }
-    });
-    let (rows, direction) = match slot.field.kind {
-        Kind::Text { long: true } => ("4", "auto"),
-        Kind::Text { long: false } => ("1", "auto"),
-        _ => ("1", "ltr"),
     };
-    view! {
-        <textarea
-            id=slot.id()
-            rows=rows
-            dir=direction
-            spellcheck="false"
-            autocapitalize="off"
-            autocomplete="off"
-            prop:value=text
-            aria-required=slot.field.required.then_some("true")
-            aria-invalid=fault.mark()
-            aria-describedby=fault.described_by()
-            on:input=take_text(slot)
-            on:keydown=pressed
-        ></textarea>
-    }
-    .into_any()
+    el("textarea")
+        .attr("rows", rows)
+        .attr("dir", direction)
+        .on("keydown", pressed)
 }
 
 /// A choice of what a blank field means, where that could be several things.
@@ -130,7 +104,7 @@ fn blank_choice(slot: &Slot, fault: Fault) -> AnyView {
         meanings.push(Shape::EmptyText);
     }
     if meanings.len() < 2 {
-        return ().into_any();
+        return nothing();
     }
     let optional = !field.required || field.nullable;
     let shown = Memo::new(move |_| match shape.get() {
@@ -140,45 +114,29 @@ fn blank_choice(slot: &Slot, fault: Fault) -> AnyView {
     });
     dynamic(move || {
         if !shown.get() {
-            return ().into_any();
+            return nothing();
         }
+        let words_of = |meaning: &Shape| match meaning {
+            Shape::Blank(blank) => blank_words(&field, *blank),
+            _ => "an empty text".to_owned(),
+        };
         let options = meanings
             .iter()
-            .enumerate()
-            .map(|(number, meaning)| {
-                let meaning = *meaning;
-                let words = match meaning {
-                    Shape::Blank(blank) => blank_words(&field, blank),
-                    _ => "an empty text".to_owned(),
-                };
-                let chosen = flag(move || shape.get() == meaning);
-                view! {
-                    <option value=number.to_string() selected=chosen>
-                        {words}
-                    </option>
-                }
-                .into_any()
-            })
-            .collect_view();
+            .map(|meaning| (*meaning, words_of(meaning)))
+            .collect();
         let (meanings, place) = (meanings.clone(), place.clone());
-        let choose = changed(move |event| {
-            let number = event_target_value(&event).parse::<usize>();
-            match number.ok().and_then(|number| meanings.get(number)) {
-                Some(Shape::Blank(blank)) => editor.put(&place, Draft::Blank(*blank)),
-                Some(_) => editor.put(&place, Draft::Text(String::new())),
-                None => {}
-            }
-        });
-        view! {
-            <select
-                class="blank-choice"
-                aria-label=words(move || format!("What no {} means", label.get()))
-                title="What it means to leave this blank"
-                on:change=choose
-            >
-                {options}
-            </select>
-        }
-        .into_any()
+        let choose = move |number: usize| match meanings.get(number) {
+            Some(Shape::Blank(blank)) => editor.put(&place, Draft::Blank(*blank)),
+            Some(_) => editor.put(&place, Draft::Text(String::new())),
+            None => {}
+        };
+        shape_select(options, shape, choose)
+            .class("blank-choice")
+            .attr(
+                "aria-label",
+                words(move || format!("What no {} means", label.get())),
+            )
+            .attr("title", "What it means to leave this blank")
+            .view()
     })
 }

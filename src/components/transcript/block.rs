@@ -4,128 +4,123 @@ use leptos::prelude::*;
 use volary_trace::{Outcome, StepRecord};
 
 use super::message::message_item;
-use super::reader::Reader;
-use crate::components::erased::{flag, maybe, pressed, shown};
-use crate::components::icon::{Glyph, Icon};
-use crate::components::text::inert;
+use super::reader::{CHOOSE, REWIND, Reader, STEP};
+use crate::components::erased::{maybe_words, shown, words};
+use crate::components::icon::{Glyph, icon};
+use crate::components::markup::{El, button, el, nothing};
+use crate::components::text::inert_in;
 use crate::projection::link::answered_calls;
 use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::count_text;
 use crate::projection::transcript::{Block, message, observations, step_record};
-use crate::shell;
 
 impl Reader {
     /// Draws a block.
     pub(super) fn block(self, number: usize) -> AnyView {
-        let place = self.place;
-        let block = place
-            .scroll
-            .with_value(|scroll| scroll.index().block(number).cloned());
+        let scroll = self.place.scroll;
+        let block = scroll.with_value(|scroll| scroll.index().block(number).cloned());
         let Some(block) = block else {
-            return ().into_any();
+            return nothing();
         };
         let step = block.step;
-        let selects = pressed(move |click| {
-            if shell::element::plain_click_on(&click, "data-step").is_some() {
-                self.choose(step);
-            }
+        let class = words(move || match self.selected.get() == step {
+            true => "step selected".to_owned(),
+            false => "step".to_owned(),
         });
-        view! {
-            <section
-                class="step"
-                class:selected=flag(move || self.selected.get() == step)
-                data-step=step.to_string()
-                on:click=selects
-            >
-                {block.first.then(|| self.head(step))}
-                {self.messages(&block)}
-                {block.last.then(|| self.foot(step))}
-            </section>
-        }
-        .into_any()
+        el("section")
+            .class(class)
+            .attr(STEP, step.to_string())
+            .child(block.first.then(|| self.head(step)))
+            .child(self.messages(&block))
+            .child(block.last.then(|| self.foot(step)))
+            .view()
     }
 
-    fn messages(self, block: &Block) -> AnyView {
+    fn messages(self, block: &Block) -> El {
         let step = block.step;
-        self.episode.with_untracked(|episode| {
-            let action = step_record(episode, step).map(|record| &record.action);
-            let answered = action
-                .map(|action| answered_calls(action, observations(episode, step)))
+        let items = self.episode.with_untracked(|episode| {
+            let record = step_record(episode, step);
+            let answered = record
+                .map(|record| answered_calls(&record.action, observations(episode, step)))
                 .unwrap_or_default();
-            let items = block
-                .messages
-                .clone()
-                .filter_map(|place| {
-                    let message = message(episode, step, place)?;
-                    Some(message_item(self, (step, place), message, &answered))
-                })
-                .collect_view();
-            view! { <ol class="messages">{items}</ol> }.into_any()
-        })
+            let mut items = Vec::with_capacity(block.messages.len());
+            for place in block.messages.clone() {
+                if let Some(message) = message(episode, step, place) {
+                    let record = record.filter(|_| place == 0);
+                    items.push(message_item(
+                        self,
+                        (step, place),
+                        message,
+                        record,
+                        &answered,
+                    ));
+                }
+            }
+            items
+        });
+        if step == 0 && items.is_empty() {
+            return el("p").class("help").child("Nothing is said at the start.");
+        }
+        el("ol").class("messages").child(items)
     }
 
-    fn head(self, step: usize) -> AnyView {
+    fn head(self, step: usize) -> El {
         let known = self.episode.with_untracked(|episode| {
             step_record(episode, step).map(|record| (record.reward(), record.seconds))
         });
-        let choose = pressed(move |_| self.choose(step));
-        let current = maybe(move || (self.selected.get() == step).then_some("step"));
-        let name = match step {
-            0 => view! {
-                <button type="button" class="step-number" aria-current=current on:click=choose>
-                    "Start"
-                </button>
-            }
-            .into_any(),
-            step => view! {
-                <span class="step-name">"Step"</span>
-                <button type="button" class="step-number" aria-current=current on:click=choose>
-                    {count_text(step)}
-                </button>
-            }
-            .into_any(),
-        };
         let (reward, seconds) = known.unwrap_or_default();
-        view! {
-            <div class="step-head">
-                {name}
-                {self.rewind_button(step)}
-                <span class="step-facts">
-                    {seconds.map(|seconds| view! { <span class="faint">{seconds_text(seconds)}</span> })}
-                    {reward.map(reward_mark)}
-                </span>
-            </div>
-        }
-        .into_any()
+        let current = maybe_words(move || {
+            let current = self.selected.get() == step;
+            current.then(|| "step".to_owned())
+        });
+        let number = button("step-number")
+            .attr("aria-current", current)
+            .attr(CHOOSE, step.to_string());
+        let (name, number) = match step {
+            0 => (None, number.child("Start")),
+            step => {
+                let name = el("span").class("step-name").child("Step");
+                (Some(name), number.child(count_text(step)))
+            }
+        };
+        let seconds = seconds.map(|seconds| el("span").class("faint").child(seconds_text(seconds)));
+        let facts = el("span")
+            .class("step-facts")
+            .child(seconds)
+            .child(reward.map(reward_mark));
+        el("div")
+            .class("step-head")
+            .child(name)
+            .child(number)
+            .child(self.rewind_button(step))
+            .child(facts)
     }
 
-    /// Offered at every step but the last, at which one is already.
-    fn rewind_button(self, step: usize) -> AnyView {
-        let possible = move || self.can_rewind.get() && step < self.length.get();
-        shown(possible, move || {
-            let rewind = pressed(move |_| {
-                if let Some(on_rewind) = self.on_rewind {
-                    on_rewind.run(step);
-                }
-            });
-            view! {
-                <button type="button" class="quiet small rewind" on:click=rewind>
-                    <Icon glyph=Glyph::Rewind />
-                    "Go on from here"
-                </button>
-            }
-            .into_any()
+    /// Offered at every step but the last, at which one is already. The log says when it can't be done at all.
+    fn rewind_button(self, step: usize) -> Option<AnyView> {
+        self.on_rewind?;
+        let rewind = move || {
+            button("quiet small rewind icon-rewind")
+                .attr(REWIND, step.to_string())
+                .child("Go on from here")
+                .view()
+        };
+        // Steps follow on the last one only.
+        let is_last = step >= self.length.get_untracked();
+        Some(match is_last {
+            true => shown(move || step < self.length.get(), rewind),
+            false => rewind(),
         })
     }
 
-    fn foot(self, step: usize) -> Option<AnyView> {
+    fn foot(self, step: usize) -> Option<El> {
         self.episode
             .with_untracked(|episode| step_record(episode, step).and_then(foot_of))
     }
 }
 
 /// A reward: plain if there is none to speak of, else as a gain or a loss.
-fn reward_mark(reward: f64) -> AnyView {
+fn reward_mark(reward: f64) -> El {
     let (class, sign) = if reward > 0.0 {
         ("reward good", "+")
     } else if reward < 0.0 {
@@ -133,39 +128,30 @@ fn reward_mark(reward: f64) -> AnyView {
     } else {
         ("reward", "")
     };
-    view! {
-        <span class=class>
-            <span class="reward-word">"reward "</span>
-            {format!("{sign}{}", reward_text(reward))}
-        </span>
-    }
-    .into_any()
+    let amount = format!("reward {sign}{}", reward_text(reward));
+    el("span").class(class).child(amount)
 }
 
-fn foot_of(record: &StepRecord) -> Option<AnyView> {
+fn foot_of(record: &StepRecord) -> Option<El> {
     match &record.outcome {
         Outcome::Observed {
+            done: false,
+            truncated: false,
+            ..
+        } => None,
+        Outcome::Observed {
             done, truncated, ..
-        } => (*done || *truncated).then(|| {
-            view! {
-                <p class="step-foot">
-                    {done.then(|| view! { <span class="badge good">"done"</span> })}
-                    {truncated.then(|| view! { <span class="badge notice">"truncated"</span> })}
-                </p>
-            }
-            .into_any()
-        }),
-        Outcome::Failed { message } => Some(
-            view! {
-                <p class="step-foot step-failed">
-                    <Icon glyph=Glyph::Warning />
-                    <span>
-                        <strong>"This step failed. "</strong>
-                        <span dir="auto">{inert(message)}</span>
-                    </span>
-                </p>
-            }
-            .into_any(),
-        ),
+        } => {
+            let done = done.then(|| el("span").class("badge good").child("done"));
+            let truncated = truncated.then(|| el("span").class("badge notice").child("truncated"));
+            Some(el("p").class("step-foot").child(done).child(truncated))
+        }
+        Outcome::Failed { message } => {
+            let words = el("span")
+                .child(el("strong").child("This step failed. "))
+                .child(inert_in("span", "failure", message));
+            let foot = el("p").class("step-foot step-failed");
+            Some(foot.child(icon(Glyph::Warning)).child(words))
+        }
     }
 }

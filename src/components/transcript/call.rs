@@ -1,15 +1,22 @@
 //! A tool call: the tool's name and its arguments, readable, with a way to the answer.
 
 use leptos::prelude::*;
+use volary_core::json::Object;
 use volary_core::{Json, ToolCall};
+use volary_trace::passages::{Part, Place};
 
-use super::reader::Reader;
-use crate::components::erased::{flag, focused, pointed, pressed};
-use crate::components::icon::{Glyph, Icon};
-use crate::components::json_text::{JsonText, token_class};
-use crate::components::text::{FoldedText, inert};
+use super::reader::{CALL, GO, Reader, TextPlace, icon_button, id_of};
+use super::reading::{Kind, Reading, Spot};
+use crate::components::erased::{dynamic, words};
+use crate::components::json_text::{json_text, token_class};
+use crate::components::markup::{El, button, el};
+use crate::components::text::{folded_text, inert, inert_in};
 use crate::projection::content::is_short;
-use crate::projection::pretty::scalar;
+use crate::projection::marks::holder_id;
+use crate::projection::pretty::{one_line, scalar};
+
+/// So many characters of a folded call stand in its line.
+const LINE: usize = 120;
 
 /// Draws a call of a step; `answer` is the message that answers it.
 pub(super) fn call_view(
@@ -18,69 +25,120 @@ pub(super) fn call_view(
     call: &ToolCall,
     answer: Option<usize>,
 ) -> AnyView {
-    let point = move |at: bool| reader.pointed.set(at.then_some((step, number)));
-    let arguments = &call.function.arguments;
-    let short = arguments.values().all(is_short);
-    let arguments = arguments
-        .iter()
-        .enumerate()
-        .map(|(place, (name, value))| {
-            // Parts of the body come first; no body has so many.
-            let part = 1_000_000 + number * 1_000 + place;
-            view! {
-                <div class="argument" class:short=is_short(value)>
-                    <dt dir="auto">{inert(name)}</dt>
-                    <dd>{argument_value(reader, (step, 0, part), value)}</dd>
-                </div>
-            }
-        })
-        .collect_view();
+    let is_short = call.function.arguments.values().all(is_short);
+    let element = el("div").attr(CALL, id_of(step, number));
+    let element = match reader.reading {
+        None => element
+            .class(if is_short { "call short" } else { "call" })
+            .child(inert_in("span", "tool-name", &call.function.name))
+            .child(arguments(reader, (step, number), call)),
+        Some(reading) => read_call(reader, reading, (step, number), call, is_short, element),
+    };
     let to_answer = answer.map(|message| {
-        let go = pressed(move |_| reader.go(step, message));
-        view! {
-            <button
-                type="button"
-                class="quiet small to-answer"
-                title="To the answer"
-                on:click=go
-            >
-                <Icon glyph=Glyph::Down />
-                <span class="visually-hidden">"To the answer"</span>
-            </button>
-        }
+        icon_button("quiet small to-answer icon-down", "To the answer")
+            .attr(GO, id_of(step, message))
     });
-    view! {
-        <div
-            class="call"
-            class:short=short
-            class:pointed=flag(move || reader.pointed.get() == Some((step, number)))
-            on:pointerenter=pointed(move |_| point(true))
-            on:pointerleave=pointed(move |_| point(false))
-            on:focusin=focused(move |_| point(true))
-            on:focusout=focused(move |_| point(false))
-        >
-            <span class="tool-name" dir="auto">{inert(&call.function.name)}</span>
-            <dl class="arguments">{arguments}</dl>
-            {to_answer}
-        </div>
-    }
-    .into_any()
+    element.child(to_answer).view()
 }
 
-fn argument_value(reader: Reader, place: super::reader::TextPlace, value: &Json) -> AnyView {
+/// A call as a person reads it: folded to a line, as JSON, or whole.
+fn read_call(
+    reader: Reader,
+    reading: Reading,
+    (step, number): (usize, usize),
+    call: &ToolCall,
+    is_short: bool,
+    element: El,
+) -> El {
+    let own = reading.own(step, Spot::Call(number));
+    let state = Memo::new(move |_| {
+        let own = own.get();
+        (own.raw, reading.is_folded(Kind::Tools, own))
+    });
+    let class = words(move || match state.get() {
+        (false, folded) if is_short || folded => "call short".to_owned(),
+        _ => "call".to_owned(),
+    });
+    let kept = call.clone();
+    let arguments = dynamic(move || match state.get() {
+        (true, _) => {
+            let fold = reader.fold((step, 0, part_of(number, 999)));
+            el("div")
+                .class("call-json")
+                .child(json_text(&call_json(&kept), fold))
+                .view()
+        }
+        (false, true) => {
+            let line = one_line(&Json::from(kept.function.arguments.clone()), LINE);
+            inert_in("span", "call-line", &line).view()
+        }
+        (false, false) => arguments(reader, (step, number), &kept).view(),
+    });
+    let id = holder_id(Place {
+        step,
+        message: 0,
+        part: Part::Call(number),
+    });
+    element
+        .class(class)
+        .attr("id", id)
+        .child(inert_in("span", "tool-name", &call.function.name))
+        .child(arguments)
+        .child(
+            button("quiet small json-toggle")
+                .attr("title", "Show as JSON")
+                .attr("aria-label", "JSON of the call")
+                .attr("aria-pressed", words(move || own.get().raw.to_string()))
+                .on_click(move || own.update(|own| own.raw = !own.raw))
+                .child("{}"),
+        )
+}
+
+/// The part of its action which an argument of a call is: those of the body come first, and no body has
+/// so many.
+pub(super) fn part_of(call: usize, argument: usize) -> usize {
+    1_000_000 + call * 1_000 + argument
+}
+
+fn call_json(call: &ToolCall) -> Json {
+    let mut object = Object::default();
+    object.insert("id", Json::from(call.id.clone()));
+    object.insert("name", Json::from(call.function.name.clone()));
+    object.insert("arguments", Json::from(call.function.arguments.clone()));
+    Json::from(object)
+}
+
+fn arguments(reader: Reader, (step, number): (usize, usize), call: &ToolCall) -> El {
+    let arguments = call.function.arguments.iter().enumerate();
+    let arguments = arguments.map(|(place, (name, value))| {
+        let class = match is_short(value) {
+            true => "argument short",
+            false => "argument",
+        };
+        let value = argument_value(reader, (step, 0, part_of(number, place)), value);
+        el("div")
+            .class(class)
+            .child(inert_in("dt", "argument-name", name))
+            .child(el("dd").child(value))
+            .view()
+    });
+    el("dl")
+        .class("arguments")
+        .child(arguments.collect::<Vec<_>>())
+}
+
+fn argument_value(reader: Reader, place: TextPlace, value: &Json) -> AnyView {
     match value {
         // A text of several lines reads best as what it is.
-        Json::Text(text) if !is_short(value) => {
-            let fold = reader.fold(place);
-            view! { <FoldedText text=text.clone() fold /> }.into_any()
-        }
-        Json::List(_) | Json::Object(_) => {
-            let fold = reader.fold(place);
-            view! { <JsonText value=value.clone() fold /> }.into_any()
-        }
+        Json::Text(text) if !is_short(value) => folded_text(text.clone(), reader.fold(place)),
+        Json::List(_) | Json::Object(_) => json_text(value, reader.fold(place)),
         other => {
             let (kind, text) = scalar(other);
-            view! { <span class=token_class(kind) dir="auto">{inert(&text)}</span> }.into_any()
+            el("span")
+                .class(token_class(kind))
+                .attr("dir", "auto")
+                .child(inert(&text))
+                .view()
         }
     }
 }

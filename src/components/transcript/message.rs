@@ -1,167 +1,80 @@
-//! A message of the transcript: who speaks, and what is said.
+//! A message of the transcript as a first visit sees it: who speaks, and what is said. All else that a
+//! message may have comes later, with [`super::whole`].
 
 use leptos::prelude::*;
-use volary_core::json::Text;
-use volary_core::message::{Body, ToolResponseMessage};
-use volary_core::{AnyMessage, Json};
-use volary_trace::Episode;
+use volary_core::AnyMessage;
+use volary_core::message::ToolResponseMessage;
+use volary_trace::{Episode, StepRecord};
 
-use super::call::call_view;
-use super::reader::{Reader, message_id};
-use crate::components::copy_button::CopyButton;
-use crate::components::erased::{self, flag, pressed};
-use crate::components::icon::{Glyph, Icon};
-use crate::components::json_text::JsonText;
-use crate::components::text::{FoldedText, inert, inert_name};
-use crate::projection::content::{Content, Part, content, is_failure};
-use crate::projection::size_text;
-use crate::projection::transcript::message as message_at;
+use super::reader::{COPY, Reader, icon_button, id_of};
+use crate::components::icon::hidden_name;
+use crate::components::markup::{El, el};
+use crate::components::text::{folded_text, inert_name};
+use crate::later::Later;
+use crate::projection::content::{Content, content};
 
-/// Draws a message of a step. `answered` tells which call each observation of the step answers.
+/// Draws a message of a step: the step and the place of the message in it, the message, the step's record
+/// if the message is its action, and which call each observation of the step answers.
+pub(super) type Draw =
+    fn(Reader, (usize, usize), &AnyMessage, Option<&StepRecord>, &[Option<usize>]) -> AnyView;
+
+pub(super) static WHOLE: Later<Draw> = Later::new();
+
+/// The text of a message for the clipboard.
+type Copied = fn(&Episode, usize, usize) -> Option<String>;
+
+pub(super) static COPIED: Later<Copied> = Later::new();
+
+/// Draws a message of a step, as [`Draw`] says.
 pub(super) fn message_item(
     reader: Reader,
     (step, place): (usize, usize),
     message: &AnyMessage,
+    record: Option<&StepRecord>,
     answered: &[Option<usize>],
 ) -> AnyView {
-    let own_call = match place.checked_sub(1) {
-        Some(observation) if step > 0 => answered.get(observation).copied().flatten(),
+    if let Some(draw) = WHOLE.get() {
+        return draw(reader, (step, place), message, record, answered);
+    }
+    let body = match content(message.body()) {
+        Content::Text(said) => Some(folded_text(said, reader.fold((step, place, 0)))),
         _ => None,
     };
-    let failed = matches!(message, AnyMessage::Response(response) if is_failure(&response.body));
-    let pointed =
-        flag(move || own_call.is_some_and(|call| reader.pointed.get() == Some((step, call))));
-    let point = move |at: bool| {
-        if let Some(call) = own_call {
-            reader.pointed.set(at.then_some((step, call)));
-        }
-    };
-    view! {
-        <li
-            class=format!("message {}", message.role().as_str())
-            class:failed=failed
-            class:pointed=pointed
-            id=message_id(step, place)
-            tabindex="-1"
-            on:pointerenter=erased::pointed(move |_| point(true))
-            on:pointerleave=erased::pointed(move |_| point(false))
-            on:focusin=erased::focused(move |_| point(true))
-            on:focusout=erased::focused(move |_| point(false))
-        >
-            <div class="message-head">
-                {speaker(message)}
-                {failed.then(|| view! { <span class="badge bad">"failed"</span> })}
-                <span class="message-tools">
-                    {own_call.map(|_| to_call(reader, step))}
-                    <CopyButton text=copied(reader, step, place) label="Copy" icon_only=true />
-                </span>
-            </div>
-            {body_view(reader, (step, place), message.body())}
-            {match message {
-                AnyMessage::Request(request) => Some(calls(reader, step, &request.tool_calls, answered)),
-                _ => None,
-            }}
-        </li>
-    }
-    .into_any()
+    el("li")
+        .class(format!("message {}", message.role().as_str()))
+        .attr("id", reader.message_id(step, place))
+        .attr("tabindex", "-1")
+        .child(
+            el("div")
+                .class("message-head")
+                .child(speaker(message))
+                .child(
+                    el("span")
+                        .class("message-tools")
+                        .child(copy_button(step, place)),
+                ),
+        )
+        .child(body.map(|body| el("div").class("message-body").child(body)))
+        .view()
 }
 
-fn speaker(message: &AnyMessage) -> AnyView {
+/// Copies a message.
+pub(super) fn copy_button(step: usize, place: usize) -> El {
+    icon_button("quiet small icon-copy", "Copy").attr(COPY, id_of(step, place))
+}
+
+/// What is put into the clipboard of a message; nothing before the code that knows is here.
+pub(super) fn copied(reader: Reader, (step, place): (usize, usize)) -> Option<String> {
+    let episode = reader.episode;
+    episode.with_untracked(|episode| COPIED.get()?(episode, step, place))
+}
+
+pub(super) fn speaker(message: &AnyMessage) -> El {
     match message {
-        AnyMessage::Response(ToolResponseMessage { name, .. }) => view! {
-            <span class="speaker tool-name">
-                <span class="visually-hidden">"tool "</span>
-                <bdi>{inert_name(name)}</bdi>
-            </span>
-        }
-        .into_any(),
-        other => view! { <span class="speaker">{other.role().as_str()}</span> }.into_any(),
+        AnyMessage::Response(ToolResponseMessage { name, .. }) => el("span")
+            .class("speaker tool-name")
+            .child(hidden_name("tool "))
+            .child(el("bdi").child(inert_name(name))),
+        other => el("span").class("speaker").child(other.role().as_str()),
     }
-}
-
-/// Leads from a response to its call.
-fn to_call(reader: Reader, step: usize) -> AnyView {
-    let go = pressed(move |_| reader.go(step, 0));
-    view! {
-        <button
-            type="button"
-            class="quiet small"
-            title="To the call"
-            on:click=go
-        >
-            <Icon glyph=Glyph::Up />
-            <span class="visually-hidden">"To the call"</span>
-        </button>
-    }
-    .into_any()
-}
-
-fn calls(
-    reader: Reader,
-    step: usize,
-    calls: &[volary_core::ToolCall],
-    answered: &[Option<usize>],
-) -> AnyView {
-    calls
-        .iter()
-        .enumerate()
-        .map(|(number, call)| {
-            let answer = answered.iter().position(|known| *known == Some(number));
-            // Message 0 is the action itself.
-            call_view(reader, (step, number), call, answer.map(|place| place + 1))
-        })
-        .collect_view()
-        .into_any()
-}
-
-/// What is put into the clipboard: the content as it is, or the whole action as JSON.
-fn copied(reader: Reader, step: usize, place: usize) -> Callback<(), String> {
-    let text = move |episode: &Episode| match message_at(episode, step, place)? {
-        AnyMessage::Request(request) if !request.tool_calls.is_empty() => {
-            let message = AnyMessage::Request(request.clone());
-            Some(volary_trace::native::message_to_json(&message).to_python_text_indented(2))
-        }
-        message => message.body().content.as_ref().map(|text| text.to_string()),
-    };
-    Callback::new(move |()| {
-        reader
-            .episode
-            .with_untracked(|episode| text(episode))
-            .unwrap_or_default()
-    })
-}
-
-fn body_view(reader: Reader, (step, place): (usize, usize), body: &Body) -> AnyView {
-    let text = |text: Text, part: usize| {
-        let fold = reader.fold((step, place, part));
-        view! { <FoldedText text fold /> }.into_any()
-    };
-    let json = |value: Json, part: usize| {
-        let fold = reader.fold((step, place, part));
-        view! { <JsonText value fold /> }.into_any()
-    };
-    let body = match content(body) {
-        Content::Nothing => return ().into_any(),
-        Content::Text(said) => text(said, 0),
-        Content::Json(value) => json(value, 0),
-        Content::Parts(parts) => parts
-            .into_iter()
-            .enumerate()
-            .map(|(number, part)| match part {
-                Part::Text(said) => text(said, number),
-                Part::Image(address) => {
-                    let words = format!("Image {} ({})", number + 1, size_text(address.len()));
-                    view! { <img class="message-image" src=address.to_string() alt=words /> }
-                        .into_any()
-                }
-                Part::ImageElsewhere(address) => view! {
-                    <p class="text faint">"Image, not loaded: "<span dir="auto">{inert(&address)}</span></p>
-                }
-                .into_any(),
-                Part::Other(value) => json(value, number),
-            })
-            .collect_view()
-            .into_any(),
-    };
-    view! { <div class="message-body">{body}</div> }.into_any()
 }

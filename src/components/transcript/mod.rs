@@ -5,26 +5,47 @@
 //! window: what was said never changes, except in another edition of the episode.
 //!
 //! - [`reader`]: what all parts of a transcript share.
+//! - [`slots`]: the places on the page in which blocks stand.
 //! - [`block`]: a step with its marks; [`message`]: a message; [`call`]: a tool call.
+//! - [`asked`]: how a step of a model came about.
+//! - [`whole`]: a message with all that it may have; [`said`]: its texts. [`reading`]: how a person reads
+//!   them; [`passage`]: going to words in them.
 
+mod asked;
 mod block;
 mod call;
 mod message;
+mod passage;
 mod reader;
+pub mod reading;
+mod said;
+mod slots;
+mod whole;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use leptos::html;
+use leptos::ev::{Event, MouseEvent};
 use leptos::prelude::*;
 use volary_trace::{Ending, Episode};
 
-use super::erased::{self, changed, dynamic, label};
-use super::icon::{Glyph, Icon};
-use super::text::inert;
+use super::erased::{dynamic, shown, watch, words};
+use super::icon::{Glyph, icon};
+use super::markup::{ElementRef, button, el, keyed, nothing};
+use super::text::inert_in;
 use crate::projection::scroll::Scroll;
 use crate::shell;
-use reader::Reader;
+pub use reader::Reader;
+use reading::Reading;
+use slots::Slots;
+
+/// So many blocks are printed at most: browsers take minutes to lay out more on paper.
+const MOST_PRINTED: usize = 2_000;
+
+pub(crate) fn install() {
+    message::WHOLE.set(whole::whole);
+    message::COPIED.set(whole::copied);
+}
 
 /// The transcript of an episode.
 #[component]
@@ -43,12 +64,23 @@ pub fn Transcript(
     /// Goes back to a step.
     #[prop(optional, into)]
     on_rewind: Option<Callback<usize>>,
+    /// Shows what went over the wire for a step.
+    #[prop(optional, into)]
+    on_inspect: Option<Callback<usize>>,
+    /// How a person reads it, where it is read and not played.
+    #[prop(optional)]
+    reading: Option<Reading>,
+    /// What stands after the last step.
+    #[prop(optional)]
+    tail: Option<AnyView>,
 ) -> impl IntoView {
     let place = Place::new();
-    let reader = Reader::new(episode, selected, can_rewind, on_rewind, place);
-    let log = place.log;
+    let reader = Reader::new(episode, selected, on_rewind, on_inspect, place, reading);
+    if let Some(reading) = reading {
+        reading.reader.set(Some(reader));
+    }
 
-    erased::watch(move || {
+    watch(move || {
         let edition = edition.get();
         episode.with(|episode| {
             place
@@ -73,72 +105,101 @@ pub fn Transcript(
         }
         (step, steps)
     });
-    let watch = StoredValue::new_local(None);
-    erased::watch(move || {
-        if let (Some(log), Some(list)) = (place.log.get(), place.list.get()) {
+    let sizes = StoredValue::new_local(None);
+    watch(move || {
+        if let (Some(log), Some(list), Some(tail)) =
+            (place.log.get(), place.list.get(), place.tail.get())
+        {
             let resized = move || place.lay_out();
-            watch.set_value(shell::element::watch_size(&[&log, &list], resized));
+            sizes.set_value(shell::element::watch_size(&[&log, &list, &tail], resized));
         }
     });
 
-    let blocks = move || {
+    let prints = StoredValue::new_local(None);
+    prints.set_value(shell::element::watch_print(move |printing| {
+        place.print(printing);
+    }));
+
+    // What is read keeps its elements: marks of words stand in their texts.
+    let slots = Slots::new(reading.is_none());
+    watch(move || {
         let window = place.window.get();
-        let edition = place.edition.get_value();
-        window.map(|place| (edition, place)).collect::<Vec<_>>()
+        let edition = u64::from(place.edition.get_value()) << 32;
+        slots.show(window.map(|number| edition | number as u64).collect());
+    });
+    let draw = move |slot: u64| {
+        let block = slots.block(slot);
+        dynamic(move || {
+            let key = block.get();
+            reader.block((key & u64::from(u32::MAX)) as usize)
+        })
     };
-    let live = label(move || if place.follows.get() { "polite" } else { "off" });
-    let away = move || !place.follows.get();
+    let live = words(move || if place.follows.get() { "polite" } else { "off" }.to_owned());
     let to_end = move || {
-        let go = erased::pressed(move |_| {
+        let go = move || {
             place.scroll.update_value(Scroll::to_end);
             place.go();
-        });
-        view! {
-            <button type="button" class="to-end" on:click=go>
-                <Icon glyph=Glyph::Down />
-                "To the end"
-            </button>
-        }
-        .into_any()
+        };
+        button("to-end")
+            .on_click(go)
+            .child(icon(Glyph::Down))
+            .child("To the end")
+            .view()
     };
-    view! {
-        <div class="transcript">
-            <div
-                class="transcript-scroll"
-                role="log"
-                aria-label="Transcript"
-                aria-live=live
-                tabindex="0"
-                node_ref=log
-                on:scroll=changed(move |_| place.scrolled())
-            >
-                <div class="transcript-blocks" node_ref=place.list>
-                    <For each=blocks key=|key| *key children=move |(_, number)| reader.block(number) />
-                </div>
-            </div>
-            {erased::shown(away, to_end)}
-            {ending(episode)}
-        </div>
-    }
-    .into_any()
+    let list = el("div")
+        .class("transcript-blocks")
+        .element_ref(place.list)
+        .child(keyed(move || slots.numbers.get(), draw));
+    // The buttons of all blocks at once.
+    let class = words(move || match can_rewind.get() {
+        true => "transcript-scroll".to_owned(),
+        false => "transcript-scroll no-rewind".to_owned(),
+    });
+    let said = el("p")
+        .class("copied-note")
+        .attr("aria-live", "polite")
+        .child(words(move || reader.said.get().to_owned()));
+    let log = el("div")
+        .class(class)
+        .attr("role", "log")
+        .attr("aria-label", "Transcript")
+        .attr("aria-live", live)
+        .attr("tabindex", "0")
+        .element_ref(place.log)
+        .on("scroll", move |_: Event| place.scrolled())
+        .on("click", move |click: MouseEvent| reader.clicked(&click))
+        .on("pointerover", move |event: Event| {
+            reader.point(Some(&event))
+        })
+        .on("pointerleave", move |_: Event| reader.point(None))
+        .on("focusin", move |event: Event| reader.point(Some(&event)))
+        .on("focusout", move |_: Event| reader.point(None))
+        .child(list)
+        .child(el("div").element_ref(place.tail).child(tail));
+    el("div")
+        .class("transcript")
+        .child(log)
+        .child(shown(move || !place.follows.get(), to_end))
+        .child(said)
+        .child(ending(episode))
+        .view()
 }
 
 /// Why the episode does not go on, unless the last step says so itself.
 fn ending(episode: Signal<Arc<Episode>>) -> AnyView {
-    let ending = Memo::new(move |_| episode.with(|episode| episode.ending.clone()));
     dynamic(move || {
-        let (class, word, reason) = match ending.get() {
-            Ending::Open | Ending::Done => return ().into_any(),
+        let (class, word, reason) = match episode.with(|episode| episode.ending.clone()) {
+            Ending::Open | Ending::Done => return nothing(),
             Ending::Truncated { reason } => ("badge notice", "truncated", reason),
             Ending::Crashed { message } => ("badge bad", "crashed", message),
         };
-        view! {
-            <p class="ending">
-                <span class=class>{word}</span>
-                <span dir="auto">{inert(&reason)}</span>
-            </p>
-        }
-        .into_any()
+        // It scrolls where it is long, by keys too.
+        el("p")
+            .class("ending")
+            .attr("tabindex", "0")
+            .child(el("span").class(class).child(word))
+            .child(inert_in("span", "ending-reason", &reason))
+            .view()
     })
 }
 
@@ -149,12 +210,19 @@ struct Place {
     edition: StoredValue<u32>,
     /// The blocks on the page.
     window: RwSignal<Range<usize>>,
+    /// The edition that they are of.
+    drawn: StoredValue<u32>,
+    /// The room above and below them.
+    room: StoredValue<(f64, f64)>,
     follows: RwSignal<bool>,
+    /// Whether all of it stands on the page, to be printed.
+    printing: StoredValue<bool>,
     /// Whether the reader is being brought somewhere. The browser, left with other blocks, may scroll
     /// before that is done; it is not the reader who scrolls then.
     going: StoredValue<bool>,
-    log: NodeRef<html::Div>,
-    list: NodeRef<html::Div>,
+    log: ElementRef,
+    list: ElementRef,
+    tail: ElementRef,
 }
 
 impl Place {
@@ -163,10 +231,14 @@ impl Place {
             scroll: StoredValue::new(Scroll::default()),
             edition: StoredValue::new(0),
             window: RwSignal::new(0..0),
+            drawn: StoredValue::new(0),
+            room: StoredValue::new((0.0, 0.0)),
             follows: RwSignal::new(true),
+            printing: StoredValue::new(false),
             going: StoredValue::new(false),
-            log: NodeRef::new(),
-            list: NodeRef::new(),
+            log: ElementRef::new(),
+            list: ElementRef::new(),
+            tail: ElementRef::new(),
         }
     }
 
@@ -188,38 +260,88 @@ impl Place {
         self.refresh();
     }
 
+    /// Puts all blocks on the page for the printer, up to a bound, and takes them away again.
+    fn print(self, printing: bool) {
+        self.printing.set_value(printing);
+        if !printing {
+            self.refresh();
+            return;
+        }
+        let all = self.scroll.with_value(|scroll| scroll.index().len());
+        self.window.set(0..all.min(MOST_PRINTED));
+        if let Some(list) = self.list.get_untracked() {
+            self.room.set_value((0.0, 0.0));
+            shell::element::set_room(&list, 0.0, 0.0);
+        }
+    }
+
     /// Puts the right blocks on the page, and lays them out before the next paint.
     fn refresh(self) {
-        let window = self.scroll.with_value(Scroll::window);
-        // Notified even if the places are the same: the edition may be another.
-        self.window.set(window);
+        if self.printing.get_value() {
+            return;
+        }
+        let edition = self.edition.get_value();
+        let same_edition = self.drawn.get_value() == edition;
+        let shown = self.window.get_untracked();
+        let (window, placed, follows) = self.scroll.with_value(|scroll| {
+            let window = match same_edition {
+                true => scroll.window_from(&shown),
+                false => scroll.window(),
+            };
+            (window, scroll.is_placed(), scroll.follows())
+        });
+        let drawn = same_edition && shown == window;
+        if drawn && placed && self.follows.get_untracked() == follows {
+            self.going.set_value(false);
+            return;
+        }
+        if !drawn {
+            self.drawn.set_value(edition);
+            self.window.set(window);
+        }
         shell::timers::next_frame(move || self.lay_out());
     }
 
     /// Measures what stands on the page, and brings the page to where the reader is.
     fn lay_out(self) {
+        if self.printing.try_get_value().unwrap_or_default() {
+            return;
+        }
         let (Some(log), Some(list)) = (
             self.log.try_get_untracked().flatten(),
             self.list.try_get_untracked().flatten(),
         ) else {
             return;
         };
+        let shown = self.window.get_untracked();
+        // Before anything is measured: whatever is asked after a change lays the page out again. What
+        // stands on the page has no part in this room, so measuring does not change it.
+        let Some(room) = self.scroll.try_with_value(|scroll| scroll.room(&shown)) else {
+            return;
+        };
+        let moved = self.room.get_value() != room;
+        if moved {
+            self.room.set_value(room);
+            shell::element::set_room(&list, room.0, room.1);
+        }
         let heights = shell::element::child_heights(&list);
         let viewport = shell::element::viewport_height(&log);
-        let shown = self.window.get_untracked();
+        let tail = self.tail.try_get_untracked().flatten();
+        let tail = tail.map_or(0.0, |tail| shell::element::height(&tail));
         let laid_out = self.scroll.try_update_value(|scroll| {
-            scroll.resized(viewport);
+            scroll.resized(viewport, tail);
             if heights.len() == shown.len() {
                 scroll.measured(shown.start, &heights);
             }
-            let room = scroll.room(&shown);
-            (room, scroll.top(), scroll.follows(), scroll.window())
+            (scroll.top(), scroll.follows(), scroll.window_from(&shown))
         });
-        let Some(((above, below), top, follows, window)) = laid_out else {
+        let Some((top, follows, window)) = laid_out else {
             return;
         };
-        shell::element::set_room(&list, above, below);
-        shell::element::set_scroll_top(&log, top);
+        if moved || !self.scroll.with_value(Scroll::is_placed) {
+            let top = shell::element::set_scroll_top(&log, top);
+            self.scroll.update_value(|scroll| scroll.shown(top));
+        }
         if self.follows.get_untracked() != follows {
             self.follows.set(follows);
         }

@@ -108,6 +108,17 @@ fn keep_name(fresh: &mut Episode, why: &Why, shown: &Episode) {
             fresh.policy = shown.policy.clone();
             fresh.metadata = shown.metadata.clone();
             fresh.recipe = shown.recipe.clone();
+            fresh.model = shown.model.clone();
+            fresh.links = shown.links.clone();
+            keep_asides(fresh, shown);
         }
+    }
+}
+
+/// The same actions taken again came about as they did the first time.
+fn keep_asides(fresh: &mut Episode, shown: &Episode) {
+    for (step, former) in fresh.steps.iter_mut().zip(&shown.steps) {
+        step.details.clone_from(&former.details);
+        step.extras.clone_from(&former.extras);
     }
 }

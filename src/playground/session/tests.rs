@@ -56,6 +56,7 @@ fn answers(command: &Command, reward: f64) -> Vec<Event> {
             events
         }
         Command::Step { token, action } => vec![stepped(*token, action, 0, reward, false)],
+        Command::Servers { .. } => vec![],
     }
 }
 
@@ -72,6 +73,7 @@ fn stepped(token: Token, action: &AnyMessage, place: usize, reward: f64, done: b
                 truncated: false,
             },
             seconds: None,
+            details: Default::default(),
             extras: Object::new(),
         }],
         patches: vec![FramePatch::between(&frame(place), &frame(place + 1))],
@@ -233,6 +235,42 @@ fn a_crash_keeps_all_and_names_the_action() {
     desk.hear(answers(&command, 1.0));
     assert_eq!(desk.episode.ending, Ending::Open);
     assert!(desk.step("good").is_ok());
+}
+
+#[test]
+fn what_is_lost_on_a_server_is_kept_and_not_taken_again() {
+    let mut desk = Desk::opened(2);
+    let Ok(Command::Step { token, .. }) = desk.step("far") else {
+        unreachable!("a live episode is stepped")
+    };
+    let lost = |token| {
+        vec![Event::Lost {
+            token,
+            reason: "away".into(),
+        }]
+    };
+    assert_eq!(desk.hear(lost(token + 1)), Change::Nothing);
+    let change = desk.hear(lost(token));
+    assert_eq!(
+        change,
+        Change::Lost {
+            reason: "away".into()
+        }
+    );
+    assert_eq!(desk.episode.steps.len(), 3);
+    assert_eq!(desk.step("x").err(), Some(Refusal::Over));
+    // Running it again breaks off in the middle: what is shown stays.
+    let command = desk.session.go_back(&desk.episode, 2).expect("may go back");
+    let Command::Open { token, .. } = &command else {
+        unreachable!("going back opens")
+    };
+    let token = *token;
+    let mut events = answers(&command, 1.0);
+    events.truncate(2);
+    events.extend(lost(token));
+    assert!(matches!(desk.hear(events), Change::Lost { .. }));
+    assert_eq!(desk.episode.steps.len(), 3);
+    assert!(desk.session.go_back(&desk.episode, 2).is_ok());
 }
 
 #[test]

@@ -19,10 +19,24 @@ use std::sync::Arc;
 
 use volary_core::Json;
 
+use crate::later::Later;
+
 pub use draft::{Blank, Draft, Entry, Shape};
 pub use edit::Place;
 pub use field::{Field, Kind};
 pub use read::FieldError;
+
+type Value = fn(&Form) -> Result<Json, Vec<FieldError>>;
+
+/// [`Form::value`].
+static VALUE: Later<Value> = Later::new();
+/// [`Form::switch`].
+static SWITCH: Later<fn(&mut Form)> = Later::new();
+
+pub(crate) fn install() {
+    VALUE.set(Form::value);
+    SWITCH.set(Form::switch);
+}
 
 /// A form: a schema and what was typed.
 #[derive(Clone, Debug)]
@@ -74,12 +88,26 @@ impl Form {
         form
     }
 
+    /// A form filled with a value that its fields are known to hold without loss.
+    pub fn holding(schema: Json, value: &Json) -> Self {
+        let mut form = Form::new(schema);
+        if let Some(draft) = Draft::of(&form.root, Some(value)) {
+            form.mode = Mode::Fields(draft);
+        }
+        form
+    }
+
     /// The fields filled with a value, if they can hold it without loss.
     fn fields_for(&self, value: &Json) -> Option<Mode> {
         let draft = Draft::of(&self.root, Some(value))?;
         let read = read::read(&self.root, &draft);
         (read.errors.is_empty() && read.value.as_ref() == Some(value))
             .then_some(Mode::Fields(draft))
+    }
+
+    /// What it was made from.
+    pub fn schema(&self) -> &Json {
+        &self.schema
     }
 
     /// The field of the whole value.
@@ -145,7 +173,8 @@ impl Form {
     /// The errors to show: none before the first submit.
     pub fn errors(&self) -> Vec<FieldError> {
         if self.checked || !self.refusals.is_empty() {
-            self.value().err().unwrap_or_default()
+            let value = VALUE.get().map(|value| value(self));
+            value.and_then(Result::err).unwrap_or_default()
         } else {
             Vec::new()
         }
@@ -206,6 +235,21 @@ impl Form {
         };
         self.refusals.push(FieldError::whole(problem));
         false
+    }
+
+    /// From fields to raw JSON, and back.
+    fn switch(&mut self) {
+        match self.is_raw() {
+            true => _ = self.edit_fields(),
+            false => self.edit_raw(),
+        }
+    }
+
+    /// From fields to raw JSON, and back, on behalf of a person.
+    pub fn switch_mode(&mut self) {
+        if let Some(switch) = SWITCH.get() {
+            switch(self);
+        }
     }
 
     /// Changes the raw JSON.

@@ -2,7 +2,7 @@
 //! Whether the value fits the schema in all else is the checker's to say.
 
 use volary_core::Json;
-use volary_core::json::{Integer, Object};
+use volary_core::json::{Integer, Object, float_from_text};
 
 use super::draft::{Blank, Draft, Entry};
 use super::edit::Place;
@@ -171,7 +171,7 @@ fn number(text: &str) -> Option<Json> {
     let plain = text
         .bytes()
         .all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
-    text.parse().ok().filter(|_| plain).map(Json::Float)
+    float_from_text(text).filter(|_| plain).map(Json::Float)
 }
 
 fn missing(field: &Field) -> String {

@@ -4,6 +4,7 @@ use volary_core::Json;
 use volary_trace::diff::{Child, Diff, text_difference};
 
 use super::Mark;
+use crate::later::Later;
 use crate::projection::pretty::one_line;
 use crate::projection::text::cut_at;
 
@@ -84,16 +85,26 @@ impl<'a> Past<'a> {
             Past::Value(_, Diff::Object(_) | Diff::List(_)) => Mark::Inside,
             Past::Value(Json::Text(old), Diff::Text) if old.len() > SHORT_TEXT => {
                 let new = value.as_text().map(|text| &**text).unwrap_or_default();
-                let difference = text_difference(old, new);
-                Mark::Edited {
-                    removed: cut(old.get(difference.removed).unwrap_or_default()),
-                    added: cut(new.get(difference.added).unwrap_or_default()),
-                }
+                EDITED.get().map_or(Mark::Inside, |edited| edited(old, new))
             }
             Past::Value(old, Diff::Replaced | Diff::Text) => Mark::Changed {
                 was: one_line(old, WAS_BYTES),
             },
         }
+    }
+}
+
+static EDITED: Later<fn(&str, &str) -> Mark> = Later::new();
+
+pub(super) fn install() {
+    EDITED.set(edited);
+}
+
+fn edited(old: &str, new: &str) -> Mark {
+    let difference = text_difference(old, new);
+    Mark::Edited {
+        removed: cut(old.get(difference.removed).unwrap_or_default()),
+        added: cut(new.get(difference.added).unwrap_or_default()),
     }
 }
 

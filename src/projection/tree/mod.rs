@@ -15,6 +15,7 @@ use volary_core::{Frame, Json};
 use volary_trace::diff::{Diff, diff};
 
 use super::pretty::TokenKind;
+use crate::later::Later;
 use walk::Walk;
 
 /// So many more children of a branch are shown at a time.
@@ -58,7 +59,7 @@ impl Expansion {
 }
 
 /// A row of a tree.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Where the value stands, as a JSON pointer. Unique among the rows.
     pub path: String,
@@ -76,8 +77,18 @@ pub struct Row {
     pub siblings: usize,
 }
 
+impl Row {
+    /// Whether it can be opened and closed, and is open.
+    pub fn open(&self) -> Option<bool> {
+        match &self.kind {
+            RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => Some(*open),
+            RowKind::Leaf { .. } | RowKind::More { .. } => None,
+        }
+    }
+}
+
 /// What stands in a row.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowKind {
     /// A value on one line.
     Leaf {
@@ -138,11 +149,28 @@ pub enum Mark {
     Inside,
 }
 
+/// A frame, and the one before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FrameInTime {
+    /// The frame.
+    pub frame: Frame,
+    /// The one before it, if there is one.
+    pub previous: Option<Frame>,
+}
+
 /// What changed from one frame to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     state: Diff,
     info: Diff,
+}
+
+/// [`Changes::between`].
+pub static CHANGES: Later<fn(&Frame, &Frame) -> Changes> = Later::new();
+
+pub(crate) fn install() {
+    CHANGES.set(Changes::between);
+    change::install();
 }
 
 impl Changes {

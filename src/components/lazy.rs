@@ -1,0 +1,59 @@
+//! A page whose code is loaded when it is opened: quiet while it comes, an alert if it does not.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use leptos::prelude::*;
+
+use super::erased::dynamic;
+use super::markup::{button, el};
+use crate::shell::lazy::{Loaded, Page, Unloaded};
+use crate::shell::spawn;
+
+/// A page that is being loaded.
+pub type Coming = Pin<Box<dyn Future<Output = Loaded<Page>>>>;
+
+#[derive(Clone, Copy)]
+enum State {
+    Coming,
+    Here(Page),
+    Lost,
+}
+
+/// Loads a page and shows it; `name` is what a person calls it.
+pub fn lazy(name: &'static str, load: fn() -> Coming) -> AnyView {
+    let state = RwSignal::new(State::Coming);
+    let fetch = move || {
+        state.set(State::Coming);
+        spawn(async move {
+            let page = load().await.map_or(State::Lost, State::Here);
+            // Whoever left meanwhile took the signal along.
+            let _ = state.try_set(page);
+        });
+    };
+    fetch();
+    dynamic(move || match state.get() {
+        State::Coming => el("p")
+            .class("coming")
+            .attr("role", "status")
+            .child(format!("Loading {name}…"))
+            .view(),
+        State::Here(page) => page(),
+        State::Lost => el("div")
+            .class("alert")
+            .attr("role", "alert")
+            .child(
+                el("div")
+                    .class("alert-words")
+                    .child(
+                        el("p")
+                            .class("alert-what")
+                            .child(format!("{name} could not be opened.")),
+                    )
+                    .child(el("p").class("alert-why").child(Unloaded.to_string()))
+                    .child(el("p").class("alert-advice").child(Unloaded::ADVICE)),
+            )
+            .child(button("primary").on_click(fetch).child("Try again"))
+            .view(),
+    })
+}

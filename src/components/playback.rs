@@ -1,0 +1,66 @@
+//! Play: the selection moves along a timeline by itself.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use super::erased::watch;
+use crate::shell::{self, timers};
+
+/// What plays.
+#[derive(Clone, Copy)]
+pub struct Player {
+    /// The selected step; 0 is the reset.
+    pub selected: RwSignal<usize>,
+    /// The last step that can be selected.
+    pub last: Signal<usize>,
+    /// Whether it plays.
+    pub playing: RwSignal<bool>,
+    /// Steps a second.
+    pub speed: RwSignal<f64>,
+}
+
+impl Player {
+    /// A player that stands still.
+    pub fn new(selected: RwSignal<usize>, last: Signal<usize>) -> Player {
+        Player {
+            selected,
+            last,
+            playing: RwSignal::new(false),
+            speed: RwSignal::new(2.0),
+        }
+    }
+
+    /// Moves the selection while play is on.
+    pub fn play_along(self) {
+        let round = StoredValue::new(0u32);
+        watch(move || {
+            round.update_value(|round| *round = round.wrapping_add(1));
+            if !self.playing.get() {
+                return;
+            }
+            if self.selected.get_untracked() >= self.last.get_untracked() {
+                // Play at the end begins anew.
+                self.selected.set(0);
+            }
+            shell::spawn(self.play(round, round.get_value()));
+        });
+    }
+
+    async fn play(self, round: StoredValue<u32>, number: u32) {
+        loop {
+            let speed = self.speed.get_untracked().max(0.1);
+            timers::sleep(Duration::from_secs_f64(1.0 / speed)).await;
+            if round.get_value() != number || !self.playing.get_untracked() {
+                return;
+            }
+            let last = self.last.get_untracked();
+            let next = self.selected.get_untracked() + 1;
+            self.selected.set(next.min(last));
+            if next >= last {
+                self.playing.set(false);
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! What is known of how a step came about: what the model thought, what it cost, what went over the wire.
+
+use leptos::prelude::*;
+use volary_core::AnyMessage;
+use volary_core::json::Text;
+use volary_trace::StepRecord;
+use volary_trace::passages::{Part, Place};
+
+use super::reader::Reader;
+use super::reading::{Kind, Spot};
+use super::said::{Manner, said};
+use crate::components::erased::{flag, shown, words};
+use crate::components::icon::{Glyph, icon};
+use crate::components::markup::{El, all, button, el};
+use crate::components::text::{inert, inert_in};
+use crate::projection::asking::{exchanges, facts, notes};
+use crate::projection::marks::holder_id;
+
+/// Thoughts are this part of an action: text is part 0, and no message has so many.
+pub(super) const THOUGHT: usize = usize::MAX;
+
+/// What the model thought before it acted: folded away, for what it says counts more.
+pub(super) fn thinking(reader: Reader, step: usize, record: &StepRecord) -> Option<El> {
+    let thought = thought(record)?;
+    let shut = RwSignal::new(true);
+    let reading = reader.reading;
+    let own = reading.map(|reading| (reading, reading.own(step, Spot::Thought)));
+    let is_open = flag(move || match own {
+        Some((reading, own)) => !reading.is_folded(Kind::Reasoning, own.get()),
+        None => !shut.get(),
+    });
+    let change = move || match own {
+        Some((_, own)) => {
+            let fold = is_open.get_untracked();
+            own.update(|own| own.folded = Some(fold));
+        }
+        None => shut.update(|shut| *shut = !*shut),
+    };
+    let toggle = button("quiet small thinking-toggle")
+        .attr("aria-expanded", words(move || is_open.get().to_string()))
+        .on_click(change)
+        .child(icon(Glyph::Chevron))
+        .child("Thinking");
+    let place = (step, 0, THOUGHT);
+    let id = reading.and_then(|_| {
+        holder_id(Place {
+            step,
+            message: 0,
+            part: Part::Reasoning,
+        })
+    });
+    let text = shown(
+        move || is_open.get(),
+        move || {
+            el("div")
+                .class("thinking")
+                .attr("id", id.clone())
+                .child(said(reader, place, thought.clone(), 0, Manner::Prose))
+                .view()
+        },
+    );
+    Some(el("div").class("thought").child(toggle).child(text))
+}
+
+fn thought(record: &StepRecord) -> Option<Text> {
+    let said = record.details.reasoning.clone();
+    let thought = said.or_else(|| match &record.action {
+        AnyMessage::Request(request) => {
+            let info = request.body.info.as_ref()?;
+            info.get("reasoning_content")?.as_text().cloned()
+        }
+        _ => None,
+    });
+    thought.filter(|thought| !thought.trim().is_empty())
+}
+
+/// What the step cost, with a way to what went over the wire.
+pub(super) fn asked(reader: Reader, step: usize, record: &StepRecord) -> Option<El> {
+    let facts = facts(record);
+    let errors = &record.details.errors;
+    if facts.is_empty() && errors.is_empty() {
+        return None;
+    }
+    let errors = errors.iter().map(|error| {
+        el("p")
+            .class("step-error")
+            .child(icon(Glyph::Warning))
+            .child(inert_in("span", "failure", &error.message))
+            .view()
+    });
+    let errors = errors.collect::<Vec<_>>();
+    let said = facts
+        .iter()
+        .map(|fact| el("span").child(inert(fact)).view());
+    let sent = !exchanges(&record.extras).is_empty();
+    let inspect = reader.on_inspect.filter(|_| sent).map(|inspect| {
+        button("quiet small")
+            .attr("aria-haspopup", "dialog")
+            .on_click(move || inspect.run(step))
+            .child("Request")
+    });
+    let notes = notes(&record.extras).into_iter();
+    let notes = notes.map(|note| inert_in("p", "turn-note", &note).view());
+    Some(
+        el("div")
+            .class("asked")
+            .child(
+                el("p")
+                    .class("asked-facts")
+                    .child(all(said.collect()))
+                    .child(inspect),
+            )
+            .child(all(notes.collect()))
+            .child(errors),
+    )
+}

@@ -1,0 +1,226 @@
+//! Going to words in a transcript: what is folded around them is unfolded, and they are brought into
+//! sight. And hearing of what stands on the page, to mark words there.
+
+use leptos::prelude::*;
+use volary_core::json::Text;
+use volary_core::{AnyMessage, Json};
+use volary_trace::passages::{Part, Place};
+
+use super::asked::THOUGHT;
+use super::call::part_of;
+use super::reader::{Reader, TextPlace};
+use super::reading::{Kind, Reading, Spot};
+use crate::components::erased::watch;
+use crate::components::text::Fold;
+use crate::projection::content::{Content, Part as ContentPart, content};
+use crate::projection::marks::{Spot as Words, holder_id};
+use crate::projection::text::{PART_BYTES, preview_end};
+use crate::projection::transcript::{message, message_count, step_record};
+use crate::shell;
+
+/// So many frames it may take until the words stand on the page: what is above them is laid out first.
+const MOST_FRAMES: usize = 12;
+
+impl Reader {
+    /// Goes to words of a text. Their step is to be selected already.
+    pub fn go_to_words(self, words: Words) {
+        let Some(id) = holder_id(words.place) else {
+            return;
+        };
+        self.unfold(&words);
+        let Place { step, message, .. } = words.place;
+        let scroll = self.place.scroll;
+        scroll.update_value(|scroll| scroll.reveal_message(step, message));
+        self.place.go();
+        self.bring(id, words, MOST_FRAMES);
+    }
+
+    fn bring(self, id: String, words: Words, frames: usize) {
+        shell::timers::next_frame(move || {
+            let log = self.place.log.try_get_untracked().flatten();
+            let seen = log.is_some_and(|log| shell::passages::bring_into_sight(&id, &words, &log));
+            // Once more after it is there: what came above it may have moved it.
+            let left = if seen { frames.min(4) } else { frames };
+            if left > 1 {
+                self.bring(id, words, left - 1);
+            }
+        });
+    }
+
+    /// The steps that stand on the page. Changes with them, and when something in them is unfolded.
+    pub fn steps_on_page(self) -> std::ops::RangeInclusive<usize> {
+        let window = self.place.window.get();
+        let step = |block: usize| {
+            self.place.scroll.with_value(|scroll| {
+                let block = scroll.index().block(block);
+                block.map(|block| block.step)
+            })
+        };
+        match (step(window.start), step(window.end.saturating_sub(1))) {
+            (Some(first), Some(last)) => first..=last,
+            #[allow(clippy::reversed_empty_ranges, reason = "there is no step on the page")]
+            _ => 1..=0,
+        }
+    }
+
+    /// Calls back when the size of what stands on the page changes: something was drawn or unfolded.
+    pub fn on_layout(self, changed: impl Fn() + Clone + 'static) {
+        let sizes = StoredValue::new_local(None);
+        watch(move || {
+            if let Some(list) = self.place.list.get() {
+                sizes.set_value(shell::element::watch_size(&[&list], changed.clone()));
+            }
+        });
+    }
+
+    /// Folds all of a step, or unfolds it.
+    pub fn fold_step(self, step: usize, fold: bool) {
+        let Some(reading) = self.reading else {
+            return;
+        };
+        let (messages, calls) = self.episode.with_untracked(|episode| {
+            let calls = match step_record(episode, step).map(|record| &record.action) {
+                Some(AnyMessage::Request(request)) => request.tool_calls.len(),
+                _ => 0,
+            };
+            (message_count(episode, step), calls)
+        });
+        reading.fold_step(step, messages, calls, fold);
+    }
+
+    /// Goes to the next message of the selected step or beyond, or to the one before, and focuses it.
+    pub fn go_to_message(self, forward: bool) {
+        let step = self.selected.get_untracked();
+        let focused = shell::element::focused_id().and_then(|id| {
+            let (step, message) = id.strip_prefix("read-message-")?.split_once('-')?;
+            Some((step.parse::<usize>().ok()?, message.parse::<usize>().ok()?))
+        });
+        let at = focused.filter(|(at, _)| *at == step);
+        let to = self.episode.with_untracked(|episode| match (at, forward) {
+            (None, true) => (message_count(episode, step) > 0).then_some((step, 0)),
+            (Some((step, message)), true) if message + 1 < message_count(episode, step) => {
+                Some((step, message + 1))
+            }
+            (Some(_), true) => (step < episode.steps.len()).then_some((step + 1, 0)),
+            (Some((step, message)), false) if message > 0 => Some((step, message - 1)),
+            (_, false) => {
+                let step = step.checked_sub(1)?;
+                Some((step, message_count(episode, step).saturating_sub(1)))
+            }
+        });
+        if let Some((step, message)) = to {
+            self.choose(step);
+            self.go(step, message);
+        }
+    }
+
+    /// Opens what is folded around words.
+    fn unfold(self, words: &Words) {
+        let Some(reading) = self.reading else {
+            return;
+        };
+        let Place {
+            step,
+            message: number,
+            part,
+        } = words.place;
+        let found = self
+            .episode
+            .with_untracked(|episode| message(episode, step, number).cloned());
+        let Some(found) = found else {
+            return;
+        };
+        match part {
+            Part::Content => {
+                reading.open(step, Spot::Message(number));
+                for (part, text, from) in texts(&found) {
+                    let length = text.chars().count();
+                    if (from..=from + length).contains(&words.range.start) {
+                        self.unfold_text((step, number, part), &text, words.range.start - from);
+                    }
+                }
+            }
+            Part::Call(call) => {
+                reading.open(step, Spot::Call(call));
+                if let AnyMessage::Request(request) = &found
+                    && let Some(call_) = request.tool_calls.get(call)
+                {
+                    let values = call_.function.arguments.values().enumerate();
+                    for (place, value) in values {
+                        self.unfold_value((step, 0, part_of(call, place)), value, &words.quote);
+                    }
+                }
+            }
+            Part::Reasoning => self.unfold_thought(reading, words),
+            Part::Name | Part::Error(_) | Part::Score(_) => {}
+        }
+    }
+
+    fn unfold_thought(self, reading: Reading, words: &Words) {
+        let step = words.place.step;
+        if reading.is_folded(
+            Kind::Reasoning,
+            reading.own(step, Spot::Thought).get_untracked(),
+        ) {
+            reading.open(step, Spot::Thought);
+        }
+        let thought = self.episode.with_untracked(|episode| {
+            step_record(episode, step).and_then(|record| record.details.reasoning.clone())
+        });
+        if let Some(text) = thought {
+            self.unfold_text((step, 0, THOUGHT), &text, words.range.start);
+        }
+    }
+
+    /// Opens a long text where a character of it stands.
+    fn unfold_text(self, place: TextPlace, text: &Text, character: usize) {
+        let byte = text
+            .char_indices()
+            .nth(character)
+            .map_or(text.len(), |(byte, _)| byte);
+        if preview_end(text).is_some_and(|end| byte >= end) {
+            self.fold(place).set(Fold::Open(byte / PART_BYTES));
+        }
+    }
+
+    /// Opens a value of a call if the words stand in it beyond its start.
+    fn unfold_value(self, place: TextPlace, value: &Json, words: &str) {
+        let fold = self.fold(place);
+        match value {
+            Json::Text(text) => {
+                let at = text.to_lowercase().find(&words.to_lowercase());
+                if let Some(byte) =
+                    at.filter(|byte| preview_end(text).is_some_and(|end| *byte >= end))
+                {
+                    fold.set(Fold::Open(byte / PART_BYTES));
+                }
+            }
+            Json::List(_) | Json::Object(_) if fold.get_untracked() == Fold::Preview => {
+                fold.set(Fold::Open(0));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The texts of a message: which part each is, and with which character it begins.
+fn texts(message: &AnyMessage) -> Vec<(usize, Text, usize)> {
+    match content(message.body()) {
+        Content::Text(text) => vec![(0, text, 0)],
+        Content::Parts(parts) => {
+            let mut at = 0;
+            let parts = parts.into_iter().enumerate();
+            parts
+                .filter_map(|(number, part)| match part {
+                    ContentPart::Text(text) => {
+                        let from = at;
+                        at += text.chars().count() + 1;
+                        Some((number, text, from))
+                    }
+                    _ => None,
+                })
+                .collect()
+        }
+        Content::Json(_) | Content::Nothing => Vec::new(),
+    }
+}

@@ -1,0 +1,125 @@
+//! A text that was said, of any length: as Markdown, as a terminal shows it, or as it is. A long one is
+//! folded, and says its size.
+
+use leptos::prelude::*;
+use volary_core::AnyMessage;
+use volary_core::json::Text;
+use volary_core::message::Role;
+
+use super::reader::{Reader, TextPlace};
+use crate::components::erased::{dynamic, words};
+use crate::components::markup::{El, all, el};
+use crate::components::prose::{PROSE, plain};
+use crate::components::terminal::terminal;
+use crate::components::text::{Fold, fold_controls, folded_text};
+use crate::projection::ansi::is_for_terminals;
+use crate::projection::size_text;
+use crate::projection::text::{cut_at, part, part_count, preview_end};
+
+/// How a text is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// As it is.
+    Plain,
+    /// As Markdown, unless the person reads plain texts.
+    Prose,
+    /// With the colours of terminals.
+    Terminal,
+}
+
+/// How the text of a message reads best. People and models write Markdown; what tools print is no
+/// Markdown, nor is what is laid out with spaces.
+pub(super) fn manner(message: &AnyMessage, text: &str) -> Manner {
+    if is_for_terminals(text) {
+        return Manner::Terminal;
+    }
+    match message {
+        AnyMessage::Response(_) => Manner::Plain,
+        _ if message.role() == Role::Assistant || !is_laid_out(text) => Manner::Prose,
+        _ => Manner::Plain,
+    }
+}
+
+/// Whether lines begin with spaces that mean something, as in listings and code.
+fn is_laid_out(text: &str) -> bool {
+    const LOOKED_AT: usize = 20_000;
+    const MANY: usize = 4;
+    let start = text.get(..cut_at(text, LOOKED_AT)).unwrap_or_default();
+    let indented = start.lines().filter(|line| {
+        let rest = line.trim_start_matches([' ', '\t']);
+        let is_list =
+            rest.starts_with(['-', '*', '+']) || rest.starts_with(|c: char| c.is_ascii_digit());
+        line.len() - rest.len() >= 3 && !rest.is_empty() && !is_list
+    });
+    indented.take(MANY).count() == MANY
+}
+
+/// Draws a text of a message, of which it begins at a character.
+pub(super) fn said(
+    reader: Reader,
+    place: TextPlace,
+    text: Text,
+    at: usize,
+    manner: Manner,
+) -> AnyView {
+    let fold = reader.fold(place);
+    let Some(reading) = reader.reading else {
+        return folded_text(text, fold);
+    };
+    let is_prose = move || manner == Manner::Prose && reading.formatted.get();
+    let draw = move |text: &str, at: usize| -> El {
+        match manner {
+            Manner::Terminal => terminal(text, at),
+            Manner::Prose if is_prose() => PROSE.get().unwrap_or(plain)(text, at),
+            Manner::Plain | Manner::Prose => plain(text, at),
+        }
+    };
+    let Some(preview) = preview_end(&text) else {
+        let body = el("div").class("text").attr("dir", "auto");
+        return match manner {
+            Manner::Prose => body.child(dynamic(move || draw(&text, at).view())).view(),
+            Manner::Plain | Manner::Terminal => body.child(draw(&text, at)).view(),
+        };
+    };
+    let (size, parts) = (size_text(text.len()), part_count(&text));
+    let slice = dynamic(move || {
+        let range = match fold.get() {
+            Fold::Preview => 0..preview,
+            Fold::Open(number) => part(&text, number),
+        };
+        let before = text.get(..range.start).unwrap_or_default().chars().count();
+        draw(text.get(range).unwrap_or_default(), at + before).view()
+    });
+    let class = words(move || match fold.get() {
+        Fold::Preview => "text folded".to_owned(),
+        Fold::Open(_) => "text".to_owned(),
+    });
+    all(vec![
+        el("div")
+            .class(class)
+            .attr("dir", "auto")
+            .child(slice)
+            .view(),
+        fold_controls(fold, parts, size),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::message::Message;
+
+    use super::*;
+
+    #[test]
+    fn what_tools_print_is_no_markdown() {
+        let listing = "def f():\n    a\n    b\n    c\n    d\n";
+        let of = |role, text: &str| manner(&Message::new(role, text).into(), text);
+        assert_eq!(of(Role::User, listing), Manner::Plain);
+        assert_eq!(of(Role::Assistant, listing), Manner::Prose);
+        assert_eq!(
+            of(Role::User, "1. a\n   - b\n   - c\n   - d\n   - e"),
+            Manner::Prose
+        );
+        assert_eq!(of(Role::User, "\u{1b}[1mx"), Manner::Terminal);
+    }
+}

@@ -1,0 +1,68 @@
+//! Environments of evaluations on task dataset servers: how they are called, and what is open there, so that it is
+//! closed though its worker breaks down or the page goes.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+
+use volary_agent::evaluation::Plan;
+use volary_core::json::Text;
+use volary_remote::task;
+use volary_trace::Recipe;
+
+use crate::remote::servers::Access;
+use crate::remote::{keeping, transport};
+use crate::shell::location;
+
+thread_local! {
+    /// What is open, with the address of its server.
+    static OPEN: RefCell<BTreeMap<Text, Text>> = const { RefCell::new(BTreeMap::new()) };
+    /// Whether it will be closed when the page goes.
+    static CARED_FOR: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether a plan has tasks of servers.
+pub fn is_meant(plan: &Plan) -> bool {
+    let mut tasks = plan.tasks.iter();
+    tasks.any(|task| task::is_server(&task.environment))
+}
+
+/// How to call the servers of these recipes, with the keys as they are now.
+pub fn access<'a>(recipes: impl IntoIterator<Item = &'a Recipe>) -> Vec<Access> {
+    let mut urls: Vec<&Text> = recipes
+        .into_iter()
+        .map(|recipe| &recipe.environment)
+        .filter(|environment| task::is_server(environment))
+        .collect();
+    if urls.is_empty() {
+        return Vec::new();
+    }
+    urls.dedup();
+    let mut servers = keeping::servers();
+    servers.retain(|server| urls.contains(&&server.url));
+    keeping::access(&servers)
+}
+
+/// A worker has opened an environment.
+pub fn opened(url: Text, env_id: Text) {
+    if !CARED_FOR.replace(true) {
+        location::on_leave(|| {
+            let all = OPEN.with_borrow(|open| open.keys().cloned().collect::<Vec<_>>());
+            close(&all);
+        });
+    }
+    OPEN.with_borrow_mut(|open| open.insert(env_id, url));
+}
+
+/// A worker has closed an environment.
+pub fn closed(env_id: &Text) {
+    OPEN.with_borrow_mut(|open| open.remove(env_id));
+}
+
+/// Closes environments whose worker can't do it, without waiting.
+pub fn close<'a>(env_ids: impl IntoIterator<Item = &'a Text>) {
+    for env_id in env_ids {
+        if let Some(url) = OPEN.with_borrow_mut(|open| open.remove(env_id)) {
+            transport::close_and_go(&url, keeping::key_of(&url).as_ref(), env_id);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Evaluations: many tasks × policies × repeats, run in the background, with their results.
+//!
+//! - [`setup`]: what a person sets up, and the plan that it stands for; [`setup_view`] draws it.
+//! - [`state`]: the evaluations of the page; [`run`]: the one that is open, with its schedule and storage.
+//! - [`pool`]: the workers, with whom it speaks [`protocol`]; [`stage`]: environments of models' episodes;
+//!   [`model_episode`]: such an episode, asked as [`model_settings`] says; [`abroad`]: environments on servers.
+//! - [`results_view`], [`progress_view`], [`tasks_view`], [`list_view`]: what is seen of it, in the shapes of
+//!   [`chart`]; [`limits_view`] changes the [`pace`].
+//!
+//! What is computed of plans and results is in `volary_agent::evaluation`.
+
+pub mod abroad;
+pub mod chart;
+mod charts_view;
+mod limits_view;
+pub mod list_view;
+pub mod model_episode;
+pub mod model_settings;
+pub mod pace;
+mod policies_view;
+pub mod pool;
+mod progress_view;
+pub mod protocol;
+pub mod results_view;
+pub mod run;
+pub mod setup;
+pub mod setup_view;
+pub mod stage;
+pub mod state;
+pub mod tasks_view;
+
+use leptos::prelude::*;
+
+use crate::components::erased::{dynamic, watch};
+use crate::components::markup::{all, el};
+use crate::pages::use_pages;
+use crate::playground::state::use_playground;
+use crate::route::Route;
+use state::Evaluations;
+
+/// The page.
+pub fn page() -> AnyView {
+    let evaluations = Evaluations::new(use_playground());
+    let pages = use_pages();
+    watch(move || {
+        // While another page is shown, this one stays as it is, and goes on.
+        match pages.route.get() {
+            Route::Evaluate { evaluation } => untrack(|| evaluations.follow(evaluation)),
+            _ => pool::spares::end(),
+        }
+    });
+    let content = dynamic(move || match evaluations.open.get() {
+        Some(run) => results_view::results_view(evaluations, &run).view(),
+        None => all(vec![
+            el("h1").child("Evaluate").view(),
+            el("p")
+                .class("faint")
+                .child("Let policies try many tasks, as often as you like, and see how they do.")
+                .view(),
+            results_view::storage_alert(evaluations),
+            el("section")
+                .class("card")
+                .attr("aria-label", "New evaluation")
+                .child(el("h2").child("New evaluation"))
+                .child(setup_view::setup_view(evaluations))
+                .view(),
+            list_view::list_view(evaluations),
+        ]),
+    });
+    el("div").class("evaluate").child(content).view()
+}

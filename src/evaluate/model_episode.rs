@@ -1,0 +1,334 @@
+//! An episode of an evaluation that a model plays: asked for each action within the pace and the budget, kept as
+//! a draft after each step, so that a step is never paid for twice.
+//!
+//! Dropping the future ends the request that is under way. [`pace`] says when one may be sent.
+
+mod pace;
+
+use std::rc::Rc;
+
+use leptos::prelude::untrack;
+use volary_agent::evaluation::{Actor, Cell, CellResult, Failure, FailureKind, Job, PlannedPolicy};
+use volary_agent::model::exchange::Exchange;
+use volary_agent::model::limits::Exhausted;
+use volary_agent::model::retry::Next;
+use volary_agent::model::selector::ToolSelector;
+use volary_agent::model::{Answer, Connection, Usage, select as select_action};
+use volary_agent::{RunnerError, Stage};
+use volary_core::ToolRequestMessage;
+use volary_core::json::{Json, Object, Text};
+use volary_trace::table::Row;
+use volary_trace::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id, native};
+
+use super::run::{Done, Run};
+use super::{model_settings, stage};
+use crate::models::{self, Ask, Asking, Progress, Saved, connections, prices, record};
+use crate::records;
+use crate::records::evaluations::{Draft, keeping_draft, keeping_step, steps};
+use crate::shell::database::Change;
+use crate::shell::{network, timers};
+use pace::Flight;
+
+const OFFLINE: &str =
+    "The browser is offline. Nothing is lost: resume once there is a network again.";
+
+/// Why an episode does not go on.
+enum Halt {
+    /// It broke off: a result that can be tried again.
+    Broken(Failure),
+    /// It is given up for now, and goes on later from the steps that are kept.
+    Back,
+}
+
+impl From<Failure> for Halt {
+    fn from(failure: Failure) -> Self {
+        Halt::Broken(failure)
+    }
+}
+
+/// Plays a cell and keeps what comes of it.
+pub(super) async fn play(run: Rc<Run>, number: usize) {
+    let Some(mut playing) = Playing::new(&run, number) else {
+        return;
+    };
+    let end = playing.play().await;
+    let Playing {
+        job,
+        mut episode,
+        draft,
+        seconds,
+        unanswered,
+        ..
+    } = playing;
+    let tries = draft.tries + 1;
+    let mut spent = draft.spent;
+    spent.seconds = seconds;
+    spent.steps = episode.steps.len() as u64;
+    let (result, draft) = match end {
+        Err(Halt::Back) => return run.hand_back(number),
+        Ok(()) => {
+            run.ended(None);
+            let result = CellResult::finished(number, &episode, spent, tries);
+            (result, None)
+        }
+        Err(Halt::Broken(mut failure)) => {
+            // What is tried again goes on from here, unless the environment is what broke.
+            let draft = (failure.kind != FailureKind::Environment).then_some(draft);
+            if failure.kind.is_of_model() {
+                run.ended(Some(&failure));
+                failure.message =
+                    format!("Step {}: {}", episode.steps.len() + 1, failure.message).into();
+            }
+            if !unanswered.is_empty() {
+                let sent = Json::Object(record::extras(&[], &unanswered, &[]));
+                episode.metadata.insert("failed_step", sent);
+            }
+            let reward = episode.total_reward();
+            let result = CellResult::failed(number, failure, reward, spent, tries);
+            (result, draft)
+        }
+    };
+    let has_episode = !episode.tools.is_empty() || !episode.start.is_empty();
+    let episode = has_episode.then(|| {
+        job.label(&mut episode);
+        let row = Row::of(&episode, Vec::new());
+        (row, native::to_text(&episode).into())
+    });
+    run.keep(vec![Done {
+        result,
+        episode,
+        draft,
+    }]);
+}
+
+struct Playing<'a> {
+    run: &'a Rc<Run>,
+    cell: Cell,
+    policy: &'a PlannedPolicy,
+    job: Job,
+    episode: Episode,
+    draft: Draft,
+    /// How long it was played, without the waits that the pace asks for.
+    seconds: f64,
+    /// What went over the wire for the step that came to nothing.
+    unanswered: Vec<Exchange>,
+}
+
+/// An answer, and what the record of its step says of it.
+struct Said {
+    answer: Answer,
+    details: StepDetails,
+    extras: Object,
+}
+
+impl<'a> Playing<'a> {
+    fn new(run: &'a Rc<Run>, number: usize) -> Option<Self> {
+        let cell = run.plan.cell(number)?;
+        let draft = run.state.borrow().drafts.get(&number).cloned();
+        let draft = draft.unwrap_or_default();
+        Some(Playing {
+            run,
+            cell,
+            policy: run.plan.policy(cell)?,
+            job: Job::of(&run.id, &run.plan, cell, draft.tries)?,
+            episode: Episode::default(),
+            seconds: draft.spent.seconds,
+            draft,
+            unanswered: Vec::new(),
+        })
+    }
+
+    async fn play(&mut self) -> Result<(), Halt> {
+        let (saved, settings) = self.model()?;
+        let connection = saved.connection.clone();
+        let mut stage = self.open().await?;
+        self.episode.policy = Some(self.policy.name.clone());
+        self.episode.model = Some(connection.model.clone());
+        let mut selector = ToolSelector::new(connection.model.clone(), false, false);
+        while self.episode.ending == Ending::Open {
+            let step = self.episode.steps.len();
+            if step >= self.policy.max_steps {
+                self.episode.ending = Ending::Truncated {
+                    reason: format!("The limit of {step} steps was reached.").into(),
+                };
+                break;
+            }
+            let said = self.ask(&saved, &settings).await?;
+            let provider = connection.provider().name();
+            let action = select_action(&mut selector, &said.answer, provider, |place| {
+                call_id(step, place)
+            });
+            let action: ToolRequestMessage = action.map_err(|error| Failure::of_model(&error))?;
+            let before = timers::now();
+            let stepped = stage.step(action.into()).await;
+            let mut stepped = stepped.map_err(|error| {
+                self.episode.ending = crashed(&error);
+                Failure::of_runner(&error)
+            })?;
+            self.seconds += timers::now() - before;
+            stepped.record.details = said.details;
+            stepped.record.extras.extend(said.extras);
+            let kept = keeping_step(&self.run.id, self.cell.number, step, &stepped.record);
+            self.record(stepped.record, stepped.frame)?;
+            self.keep_draft(Some(kept)).await;
+            self.unanswered.clear();
+        }
+        Ok(())
+    }
+
+    /// The environment, at the last step that is kept.
+    async fn open(&mut self) -> Result<Box<dyn Stage>, Halt> {
+        let kept = steps(&self.run.id, self.cell.number).await;
+        // What can't be read is paid for again; that is better than no result.
+        let kept = kept.unwrap_or_default();
+        let actions = kept.iter().map(|step| step.action.clone()).collect();
+        let pool = Rc::clone(&self.run.pool.borrow());
+        let opened = stage::open(&pool, self.job.recipe.clone(), actions).await;
+        let (stage, mut episode) = opened.map_err(|error| Failure::of_runner(&error))?;
+        // What only the model's side knows of the steps.
+        for (step, kept) in episode.steps.iter_mut().zip(kept) {
+            step.details = kept.details;
+            step.extras = kept.extras;
+        }
+        self.episode = episode;
+        Ok(stage)
+    }
+
+    fn record(&mut self, step: StepRecord, frame: FramePatch) -> Result<(), Failure> {
+        self.episode.record(step, frame).map_err(|error| Failure {
+            kind: FailureKind::Environment,
+            message: error.to_string().into(),
+        })
+    }
+
+    /// The connection as it is now, and how it is asked.
+    fn model(&self) -> Result<(Saved, Object), Halt> {
+        let Actor::Model {
+            connection,
+            settings,
+        } = &self.policy.actor
+        else {
+            return Err(Halt::Broken(Failure {
+                kind: FailureKind::Policy,
+                message: "This policy is no model.".into(),
+            }));
+        };
+        let saved = untrack(|| {
+            connections::read(|known| {
+                let mut list = known.list().iter();
+                list.find(|saved| saved.connection.name == *connection)
+                    .cloned()
+            })
+        });
+        let saved = saved.ok_or_else(|| Failure {
+            kind: FailureKind::Policy,
+            message: format!(
+                "There is no connection \"{connection}\" any more. Make one of that name in the settings."
+            )
+            .into(),
+        })?;
+        let limit = self.run.pace().budget.cost;
+        if let Some(limit) = limit.filter(|_| !has_price(&saved.connection)) {
+            return Err(self.give_back(Exhausted::CostUnknown { limit }.to_string()));
+        }
+        Ok((saved, settings.clone()))
+    }
+
+    /// Asks the model, once pace and budget allow it, and again where that may help.
+    async fn ask(&mut self, saved: &Saved, settings: &Object) -> Result<Said, Halt> {
+        let connection = &saved.connection;
+        let key = untrack(|| saved.key());
+        let mut request = model_settings::request(&connection.model, settings, &self.episode);
+        let mut asking = Asking::new(Ask::new(connection, &key), &mut request);
+        let mut notes = Vec::new();
+        let mut started = None;
+        loop {
+            let flight = self.permit().await?;
+            let before = timers::now();
+            let started = *started.get_or_insert_with(timers::wall_clock);
+            let mut heard = |progress: Progress<'_>| {
+                if let Progress::Conceded { concession, .. } = progress {
+                    notes.push(concession.explanation().to_owned());
+                }
+            };
+            let sent = asking.send(&mut request, &mut heard).await;
+            self.seconds += timers::now() - before;
+            let (answer, exchange) = match &sent {
+                Ok(asked) => (Some(&asked.answer), &asked.exchange),
+                Err((unanswered, _)) => (unanswered.partial.as_ref(), &unanswered.exchange),
+            };
+            let cost = self.land(flight, &connection.model, answer);
+            self.unanswered.push(exchange.clone());
+            let (unanswered, next) = match sent {
+                Err(failed) => failed,
+                Ok(asked) => {
+                    let answer = asked.answer;
+                    return Ok(Said {
+                        details: record::details(&connection.model, &answer, cost, started),
+                        extras: record::extras(&self.episode.steps, &self.unanswered, &notes),
+                        answer,
+                    });
+                }
+            };
+            if unanswered.partial.is_some() {
+                // What it spent counts, though there is nothing to go on with.
+                self.keep_draft(None).await;
+            }
+            match next {
+                Next::Concede(_) => {}
+                _ if !network::is_online() => return Err(self.give_back(OFFLINE.to_owned())),
+                Next::Wait(seconds) => {
+                    let error = &unanswered.error;
+                    let why = format!(", then it is tried again. The last try: {error}");
+                    self.wait(seconds, &why).await?;
+                }
+                Next::GiveUp => {
+                    let mut failure = Failure::of_model(&unanswered.error);
+                    let diagnosis = models::diagnose(saved, !key.is_empty(), &unanswered).await;
+                    let words = [diagnosis.what, diagnosis.why, diagnosis.remedy];
+                    failure.message = key.redact(words.join(" ").trim()).into();
+                    return Err(failure.into());
+                }
+            }
+        }
+    }
+
+    /// Counts what an answer, or a part of one, cost; says how much that was.
+    fn land(&mut self, flight: Flight, model: &Text, answer: Option<&Answer>) -> Option<f64> {
+        let usage = answer?.usage;
+        let cost = usage.as_ref().and_then(|usage| price(model, usage));
+        self.draft.spent.add_answer(usage.as_ref(), cost);
+        flight.landed(usage.as_ref(), cost);
+        cost
+    }
+
+    async fn keep_draft(&mut self, step: Option<Change>) {
+        self.draft.spent.seconds = self.seconds;
+        self.draft.spent.steps = self.episode.steps.len() as u64;
+        let draft = keeping_draft(&self.run.id, self.cell.number, &self.draft);
+        self.run
+            .state
+            .borrow_mut()
+            .drafts
+            .insert(self.cell.number, self.draft.clone());
+        self.run.planned().await;
+        // Where the browser keeps nothing, it stands in memory, and the page says so.
+        let _ = records::write(step.into_iter().chain([draft]).collect()).await;
+    }
+}
+
+fn crashed(error: &RunnerError) -> Ending {
+    let message = error.loss().cloned();
+    message.map_or(Ending::Open, |message| Ending::Crashed { message })
+}
+
+fn price(model: &str, usage: &Usage) -> Option<f64> {
+    untrack(|| prices::read(|prices| prices.cost(model, usage)))
+}
+
+/// Whether it will be known what an answer costs: from the table, or because the provider says what it charges.
+fn has_price(connection: &Connection) -> bool {
+    let preset = connection.preset();
+    let says = preset.is_some_and(|preset| preset.name == "OpenRouter");
+    says || price(&connection.model, &Usage::default()).is_some()
+}

@@ -1,0 +1,119 @@
+//! When a request may be sent: the pace, the budget, waits between tries, and going elsewhere.
+
+use std::rc::Rc;
+use std::time::Duration;
+
+use volary_agent::evaluation::Permit;
+use volary_agent::evaluation::schedule::Why;
+use volary_agent::model::Usage;
+
+use super::{Halt, Playing};
+use crate::evaluate::run::{Run, Wait};
+use crate::shell::timers;
+
+impl Playing<'_> {
+    /// Waits until a request may be sent.
+    pub(super) async fn permit(&self) -> Result<Flight, Halt> {
+        loop {
+            let now = timers::now();
+            let permit = {
+                let mut state = self.run.state.borrow_mut();
+                state.waits.remove(&self.cell.number);
+                state.schedule.permit(now, self.cell.policy)
+            };
+            match permit {
+                Permit::Go => {
+                    return Ok(Flight {
+                        run: Rc::clone(self.run),
+                        policy: self.cell.policy,
+                        is_up: true,
+                    });
+                }
+                Permit::Wait(seconds) => {
+                    let why = " to keep to the limits that were set.";
+                    self.nap(now + seconds, why).await?;
+                }
+                Permit::Hold if self.run.state.borrow().is_left => return Err(Halt::Back),
+                Permit::Hold => {
+                    // It may just have been paused, by its budget.
+                    self.run.tell();
+                    self.run.changed().await;
+                }
+            }
+        }
+    }
+
+    /// Waits so many seconds, and says so meanwhile.
+    pub(super) async fn wait(&self, seconds: f64, why: &str) -> Result<(), Halt> {
+        let until = timers::now() + seconds;
+        while timers::now() < until {
+            self.say_wait(until, why);
+            timers::sleep(at_most_a_second(until)).await;
+            if self.run.state.borrow().is_left {
+                return Err(Halt::Back);
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until then, but at most for a second: limits may have been changed meanwhile.
+    async fn nap(&self, until: f64, why: &str) -> Result<(), Halt> {
+        self.say_wait(until, why);
+        timers::sleep(at_most_a_second(until)).await;
+        match self.run.state.borrow().is_left {
+            true => Err(Halt::Back),
+            false => Ok(()),
+        }
+    }
+
+    fn say_wait(&self, until: f64, why: &str) {
+        let wait = Wait {
+            until,
+            why: why.into(),
+        };
+        let number = self.cell.number;
+        self.run.state.borrow_mut().waits.insert(number, wait);
+        self.run.tell();
+    }
+
+    /// Pauses the evaluation, and lets the cell wait until it goes on.
+    pub(super) fn give_back(&self, trouble: String) -> Halt {
+        self.run.pause(Why::Trouble(trouble.into()));
+        Halt::Back
+    }
+}
+
+/// What is left until then, for people who watch it pass.
+fn at_most_a_second(until: f64) -> Duration {
+    let left = (until - timers::now()).clamp(0.001, 1.0);
+    Duration::try_from_secs_f64(left).unwrap_or_default()
+}
+
+/// A request that was let through. Dropped before it lands, it came to nothing.
+pub(super) struct Flight {
+    run: Rc<Run>,
+    policy: usize,
+    is_up: bool,
+}
+
+impl Flight {
+    /// It was answered.
+    pub(super) fn landed(mut self, usage: Option<&Usage>, cost: Option<f64>) {
+        self.is_up = false;
+        let mut state = self.run.state.borrow_mut();
+        state
+            .schedule
+            .answered(timers::now(), self.policy, usage, cost);
+        drop(state);
+        // Others may have waited for what it would spend.
+        self.run.go_on();
+    }
+}
+
+impl Drop for Flight {
+    fn drop(&mut self) {
+        if self.is_up {
+            self.run.state.borrow_mut().schedule.given_up(self.policy);
+        }
+    }
+}

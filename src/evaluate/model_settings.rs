@@ -1,0 +1,95 @@
+//! How a model is asked within an evaluation: a form, and the value that it stands for. Pure.
+
+use volary_agent::model::{ModelRequest, ToolChoice};
+use volary_core::AnyMessage;
+use volary_core::json;
+use volary_core::json::{Json, Object};
+use volary_core::message::{Body, Message, Role};
+use volary_trace::Episode;
+
+use crate::models::sampling::Sampling;
+
+const SYSTEM_PROMPT: &str = "System prompt";
+const TOOL_CHOICE: &str = "Tool choice";
+
+/// The properties of the form, besides those of [`sampling`](crate::models::sampling).
+pub fn properties() -> Object {
+    let schema = json!({
+        SYSTEM_PROMPT: {
+            "type": "string",
+            "description": "What the model is told before all else.",
+            "format": "multiline",
+            "default": ""
+        },
+        TOOL_CHOICE: {
+            "enum": ["required", "auto"],
+            "description": "Whether each answer must call a tool, or may.",
+            "default": "required"
+        }
+    });
+    schema.as_object().cloned().unwrap_or_default()
+}
+
+/// The next request of an episode.
+pub fn request(model: &str, settings: &Object, episode: &Episode) -> ModelRequest {
+    let text = |key: &str| settings.get(key).and_then(Json::as_text);
+    let prompt = text(SYSTEM_PROMPT).filter(|prompt| !prompt.trim().is_empty());
+    let prompt = prompt.map(|prompt| {
+        AnyMessage::from(Message {
+            role: Role::System,
+            body: Body {
+                content: Some(prompt.clone()),
+                ..Body::default()
+            },
+        })
+    });
+    let mut request = ModelRequest {
+        model: model.into(),
+        messages: prompt
+            .into_iter()
+            .chain(episode.messages().cloned())
+            .collect(),
+        tools: episode.tools.clone(),
+        tool_choice: Some(match text(TOOL_CHOICE).map(|word| &**word) {
+            Some("auto") => ToolChoice::Auto,
+            _ => ToolChoice::Required,
+        }),
+        stream: true,
+        ..ModelRequest::default()
+    };
+    Sampling::read(&Json::Object(settings.clone())).apply(&mut request);
+    request
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_agent::model::Effort;
+    use volary_core::object;
+
+    use super::*;
+
+    #[test]
+    fn what_is_set_is_asked_for() {
+        let episode = Episode {
+            start: vec![Message::user("Go.").into()],
+            ..Episode::default()
+        };
+        let bare = request("m", &Object::new(), &episode);
+        assert_eq!(bare.messages, episode.start);
+        assert_eq!(bare.tool_choice, Some(ToolChoice::Required));
+        let settings = object!({
+            "System prompt": "Be brief.",
+            "Tool choice": "auto",
+            "Temperature": 0.5,
+            "Maximum tokens": 100,
+            "Effort": "low"
+        });
+        let full = request("m", &settings, &episode);
+        assert_eq!(full.messages.len(), 2);
+        assert_eq!(full.tool_choice, Some(ToolChoice::Auto));
+        assert_eq!(
+            (full.temperature, full.max_tokens, full.effort),
+            (Some(0.5), Some(100), Some(Effort::Low))
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! How fast models are asked, and how much may be spent: a form, and the value that it stands for. Pure.
+
+use volary_agent::evaluation::plan::Pace;
+use volary_agent::model::limits::Budget;
+use volary_core::json;
+use volary_core::json::{Json, Object};
+
+use super::setup::{count, object_schema};
+
+const CONCURRENCY: &str = "Concurrency";
+const REQUESTS: &str = "Requests per minute";
+const TOKENS_A_MINUTE: &str = "Tokens per minute";
+const TOTAL_TOKENS: &str = "Total tokens";
+const MAXIMUM_COST: &str = "Maximum cost";
+
+/// The form.
+pub fn schema() -> Json {
+    let limit =
+        |description: &str| json!({"type": "integer", "description": description, "minimum": 1});
+    object_schema(json!({
+        CONCURRENCY: {
+            "type": "integer",
+            "description": "How many episodes of models run at once.",
+            "default": 4,
+            "minimum": 1,
+            "maximum": 64
+        },
+        REQUESTS: (limit("To one connection; empty for no limit.")),
+        TOKENS_A_MINUTE: (limit("Of one connection, in and out.")),
+        TOTAL_TOKENS: (limit("Of all episodes together. The evaluation pauses there.")),
+        MAXIMUM_COST: {
+            "type": "number",
+            "description": "Of all episodes together, in US dollars.",
+            "exclusiveMinimum": 0
+        }
+    }))
+}
+
+/// What the form stands for.
+pub fn read(form: &Json) -> Pace {
+    Pace {
+        concurrency: count(form, CONCURRENCY).unwrap_or(1) as usize,
+        requests_per_minute: count(form, REQUESTS),
+        tokens_per_minute: count(form, TOKENS_A_MINUTE),
+        budget: Budget {
+            tokens: count(form, TOTAL_TOKENS),
+            cost: form.get(MAXIMUM_COST).and_then(Json::as_f64),
+            ..Budget::default()
+        },
+    }
+}
+
+/// What the form holds for a pace.
+pub fn value(pace: &Pace) -> Json {
+    let whole = |count: u64| Json::from(i64::try_from(count).unwrap_or(i64::MAX));
+    let mut form = Object::new();
+    form.insert(CONCURRENCY, whole(pace.concurrency as u64));
+    let limits = [
+        (REQUESTS, pace.requests_per_minute),
+        (TOKENS_A_MINUTE, pace.tokens_per_minute),
+        (TOTAL_TOKENS, pace.budget.tokens),
+    ];
+    for (key, limit) in limits {
+        if let Some(limit) = limit {
+            form.insert(key, whole(limit));
+        }
+    }
+    if let Some(cost) = pace.budget.cost {
+        form.insert(MAXIMUM_COST, cost);
+    }
+    Json::Object(form)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::projection::form::Form;
+
+    #[test]
+    fn a_pace_comes_back_from_its_form() {
+        let full = Pace {
+            concurrency: 3,
+            requests_per_minute: Some(60),
+            tokens_per_minute: Some(90_000),
+            budget: Budget {
+                tokens: Some(1_000_000),
+                cost: Some(2.5),
+                ..Budget::default()
+            },
+        };
+        for pace in [full, Pace::default()] {
+            let form = Form::with_value(schema(), &value(&pace));
+            assert!(!form.is_raw());
+            assert_eq!(form.value().map(|form| read(&form)), Ok(pace));
+        }
+    }
+}

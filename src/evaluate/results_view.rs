@@ -1,0 +1,78 @@
+//! An evaluation that is open: how far it is, what can be done with it, and what its results say.
+
+use std::rc::Rc;
+
+use leptos::prelude::*;
+
+use super::charts_view::charts;
+use super::limits_view::limits_dialog;
+use super::policies_view::policies_table;
+use super::progress_view::{controls, progress};
+use super::run::Run;
+use super::state::Evaluations;
+use super::tasks_view::tasks_view;
+use crate::components::erased::dynamic;
+use crate::components::markup::{El, button, el, nothing};
+use crate::components::text::inert_in;
+use crate::records;
+
+/// The view of an open evaluation.
+pub fn results_view(evaluations: Evaluations, run: &Rc<Run>) -> El {
+    let title = inert_in("h1", "evaluation-title", &run.plan.name);
+    let limits = RwSignal::new(false);
+    el("div")
+        .class("evaluation")
+        .child(
+            el("header")
+                .class("evaluation-head")
+                .child(el("a").attr("href", "#/evaluate").child("All evaluations"))
+                .child(title)
+                .child(progress(run, limits))
+                .child(controls(evaluations, run, limits)),
+        )
+        .child(storage_alert(evaluations))
+        .child(policies_table(run))
+        .child(charts(run))
+        .child(tasks_view(evaluations, run))
+        .child(limits_dialog(evaluations, run, limits))
+}
+
+/// That the browser keeps nothing, and what to do.
+pub fn storage_alert(evaluations: Evaluations) -> AnyView {
+    dynamic(move || {
+        let Some(trouble) = records::trouble() else {
+            return nothing();
+        };
+        let try_again = move || {
+            crate::shell::spawn(async {
+                // Told by the same alert.
+                let _ = records::keep_all().await;
+            });
+        };
+        el("div")
+            .class("alert")
+            .attr("role", "alert")
+            .child(
+                el("div")
+                    .class("alert-words")
+                    .child(inert_in(
+                        "p",
+                        "alert-what",
+                        "The results stand in this tab alone, until it is closed.",
+                    ))
+                    .child(inert_in("p", "alert-why", &trouble.to_string()))
+                    .child(inert_in("p", "alert-advice", trouble.advice()))
+                    .child(
+                        el("div")
+                            .class("button-row")
+                            .child(
+                                button("primary")
+                                    .on_click(move || evaluations.export_episodes())
+                                    .child("Save the episodes"),
+                            )
+                            .child(button("").on_click(try_again).child("Try to keep them")),
+                    ),
+            )
+            .view()
+    })
+}

@@ -1,0 +1,61 @@
+//! Who waits until something has changed, and is woken then.
+
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::task::{Poll, Waker};
+
+/// Changes of one thing, counted.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    count: Cell<u64>,
+    waiting: RefCell<Vec<Waker>>,
+}
+
+impl Changes {
+    /// Something has changed.
+    pub(super) fn tell(&self) {
+        self.count.set(self.count.get() + 1);
+        let waiting = self.waiting.take();
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// Resolves with the next change after this call.
+    ///
+    /// Being woken is no change: a task is woken for other reasons too, by a timer that is dropped before its time
+    /// for one. Who took that for a change, asked again and dropped the next timer would go round for ever, in
+    /// microtasks, and the page would stand still.
+    pub(super) async fn next(&self) {
+        let known = self.count.get();
+        poll_fn(|context| {
+            if self.count.get() != known {
+                return Poll::Ready(());
+            }
+            let waker = context.waker().clone();
+            self.waiting.borrow_mut().push(waker);
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+    use std::task::Context;
+
+    use super::*;
+
+    #[test]
+    fn being_woken_is_no_change() {
+        let changes = Changes::default();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut next = pin!(changes.next());
+        for _ in 0..3 {
+            assert!(next.as_mut().poll(&mut context).is_pending());
+        }
+        changes.tell();
+        assert!(next.as_mut().poll(&mut context).is_ready());
+        let mut another = pin!(changes.next());
+        assert!(another.as_mut().poll(&mut context).is_pending());
+    }
+}

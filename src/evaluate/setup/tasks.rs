@@ -1,0 +1,257 @@
+//! Where the tasks of an evaluation come from: datasets, servers, seeds of an environment; the forms that choose
+//! among them, and the tasks that these mean. Pure.
+
+use volary_agent::evaluation::{PlannedTask, Selection};
+use volary_core::json::{Json, Object, Text};
+use volary_core::{json, object};
+use volary_remote::task::{TASK_INDEX, configuration};
+
+use super::{MOST_CELLS, count, object_schema};
+use crate::remote::servers::Server;
+
+const TASKS: &str = "Tasks";
+const FIRST: &str = "First task";
+const LAST: &str = "Last task";
+const SAMPLE: &str = "Sample size";
+const SAMPLE_SEED: &str = "Sample seed";
+const EPISODES: &str = "Seeds";
+const ENVIRONMENTS: &str = "Environments";
+
+/// Which tasks of a dataset.
+pub const CHOICES: [&str; 3] = ["All", "A range", "A sample"];
+
+/// What the field of the ways to choose tasks is called.
+pub const CHOICE_LABEL: &str = TASKS;
+
+/// Of a server, the tasks up to here can be chosen: a page has room for no more.
+const MOST_TASKS: usize = 1_000_000;
+
+/// What tasks are taken from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// A dataset of so many tasks.
+    Dataset(usize),
+    /// A server with so many numbered tasks, from 0.
+    Server(usize),
+    /// A server that chooses tasks itself.
+    Choosing,
+    /// An environment; its tasks are seeds.
+    Environment,
+}
+
+impl Source {
+    /// Of a server that says so many tasks, or nothing of them.
+    pub fn of_server(size: Option<u64>) -> Source {
+        let size = size.map(|size| usize::try_from(size).unwrap_or(MOST_TASKS));
+        size.map_or(Source::Choosing, |size| {
+            Source::Server(size.min(MOST_TASKS))
+        })
+    }
+
+    /// How many tasks there are to choose from, if they can be chosen.
+    pub fn length(self) -> Option<usize> {
+        match self {
+            Source::Dataset(length) | Source::Server(length) => Some(length),
+            Source::Choosing | Source::Environment => None,
+        }
+    }
+
+    /// How many tasks a form means.
+    pub fn count(self, choice: &str, value: &Json) -> usize {
+        match self.length() {
+            Some(length) => selection(self, choice, value).places(length).len(),
+            None => count(value, EPISODES)
+                .or_else(|| count(value, ENVIRONMENTS))
+                .unwrap_or(1) as usize,
+        }
+    }
+}
+
+/// The form for tasks, chosen in one of the ways where that is possible.
+pub fn tasks_schema(source: Source, choice: &str) -> Json {
+    let whole = |description: &str, default: usize, minimum: i64, maximum: usize| {
+        json!({
+            "type": "integer",
+            "description": description,
+            "default": (default as i64),
+            "minimum": minimum,
+            "maximum": (maximum as i64)
+        })
+    };
+    let properties = match (source, choice) {
+        (Source::Environment, _) => json!({
+            EPISODES: (whole("Each seed is a task of its own.", 10, 1, MOST_CELLS))
+        }),
+        (Source::Choosing, _) => json!({
+            ENVIRONMENTS: (whole(
+                "The tasks of this server have no numbers; it makes a task for each environment.",
+                10,
+                1,
+                MOST_CELLS
+            ))
+        }),
+        (Source::Dataset(length), "A range") => json!({
+            FIRST: (whole("Counted from 1.", 1, 1, length)),
+            LAST: (whole("Included.", length.min(10), 1, length))
+        }),
+        (Source::Server(length), "A range") => {
+            let last = length.saturating_sub(1);
+            json!({
+                FIRST: (whole("Counted from 0, as task_idx is.", 0, 0, last)),
+                LAST: (whole("Included.", last.min(9), 0, last))
+            })
+        }
+        (Source::Dataset(length) | Source::Server(length), "A sample") => json!({
+            SAMPLE: (whole("How many tasks are drawn.", length.min(10), 1, length)),
+            SAMPLE_SEED: (whole("The same seed draws the same tasks.", 0, 0, 1 << 31))
+        }),
+        _ => json!({}),
+    };
+    object_schema(properties)
+}
+
+/// Which tasks a form means.
+pub fn selection(source: Source, choice: &str, value: &Json) -> Selection {
+    let whole = |key: &str| count(value, key).unwrap_or_default() as usize;
+    // A selection counts from 1.
+    let from = usize::from(matches!(source, Source::Server(_)));
+    match choice {
+        "A range" => Selection::Range {
+            first: whole(FIRST).saturating_add(from),
+            last: whole(LAST).saturating_add(from),
+        },
+        "A sample" => Selection::Sample {
+            count: whole(SAMPLE),
+            seed: count(value, SAMPLE_SEED).unwrap_or_default(),
+        },
+        _ => Selection::All,
+    }
+}
+
+/// The tasks that are seeds of one environment.
+pub fn seeds(environment: &Text, configuration: &Object, value: &Json) -> Vec<PlannedTask> {
+    let count = Source::Environment.count("", value);
+    let task = |number| task(number, "Seed", environment, configuration.clone());
+    (1..=count).map(task).collect()
+}
+
+/// The tasks of a server: by their numbers, or as many as it shall choose.
+pub fn of_server(
+    server: &Server,
+    choice: &str,
+    arguments: &Object,
+    value: &Json,
+) -> Vec<PlannedTask> {
+    let source = Source::of_server(server.size);
+    match source.length() {
+        Some(length) => {
+            let places = selection(source, choice, value).places(length).into_iter();
+            let task = |place: usize| {
+                let configuration = object!({ TASK_INDEX: (place as i64) });
+                task(place, "Task", &server.url, configuration)
+            };
+            places.map(task).collect()
+        }
+        None => {
+            let mut arguments = arguments.clone();
+            arguments.retain(|_, value| !value.is_null());
+            let task = |number| task(number, "Task", &server.url, arguments.clone());
+            (1..=source.count(choice, value)).map(task).collect()
+        }
+    }
+}
+
+/// The form for what a server that chooses tasks is given.
+pub fn arguments_schema() -> Json {
+    let mut schema = configuration(None);
+    if let Json::Object(schema) = &mut schema
+        && let Some(Json::Object(properties)) = schema.get_mut("properties")
+    {
+        properties.retain(|key, _| *key != *TASK_INDEX);
+    }
+    schema
+}
+
+fn task(number: usize, word: &str, environment: &Text, configuration: Object) -> PlannedTask {
+    PlannedTask {
+        id: number.to_string().into(),
+        title: format!("{word} {number}").into(),
+        environment: environment.clone(),
+        configuration,
+    }
+}
+
+/// The tasks that an evaluation is about.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tasks {
+    /// What they are of, for people.
+    pub title: Text,
+    /// The dataset that they are of, if they are of one.
+    pub dataset: Option<Text>,
+    /// The tasks.
+    pub list: Vec<PlannedTask>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::projection::form::Form;
+
+    fn chosen(source: Source, choice: &str) -> Selection {
+        let form = Form::new(tasks_schema(source, choice));
+        selection(source, choice, &form.value().unwrap())
+    }
+
+    fn server(size: Option<u64>) -> Server {
+        Server {
+            name: "Class".into(),
+            url: "http://a".into(),
+            size,
+            frames: None,
+        }
+    }
+
+    #[test]
+    fn forms_are_ready_as_they_are() {
+        assert_eq!(
+            chosen(Source::Dataset(4), "A range"),
+            Selection::Range { first: 1, last: 4 }
+        );
+        assert_eq!(
+            chosen(Source::Dataset(100), "A sample"),
+            Selection::Sample { count: 10, seed: 0 }
+        );
+        assert_eq!(chosen(Source::Dataset(4), "All"), Selection::All);
+        assert_eq!(Source::Dataset(4).count("All", &json!({})), 4);
+        assert_eq!(Source::Environment.count("", &json!({EPISODES: 3})), 3);
+    }
+
+    #[test]
+    fn tasks_of_a_server_are_counted_from_0() {
+        let source = Source::of_server(Some(20));
+        let form = Form::new(tasks_schema(source, "A range")).value().unwrap();
+        assert_eq!(source.count("A range", &form), 10);
+        let tasks = of_server(&server(Some(20)), "A range", &Object::new(), &form);
+        let last = tasks.last().unwrap();
+        assert_eq!((tasks.len(), &*last.title, &*last.id), (10, "Task 9", "9"));
+        assert_eq!(last.configuration, object!({"task_idx": 9}));
+        let all = of_server(&server(Some(20)), "All", &Object::new(), &json!({}));
+        assert_eq!(all.first().map(|task| &*task.id), Some("0"));
+        assert_eq!(all.len(), 20);
+    }
+
+    #[test]
+    fn a_server_may_choose_and_may_boast() {
+        let source = Source::of_server(None);
+        let form = Form::new(tasks_schema(source, "All")).value().unwrap();
+        let arguments = object!({"task_kwargs": {"x": 1}});
+        let tasks = of_server(&server(None), "All", &arguments, &form);
+        assert_eq!((tasks.len(), source.count("All", &form)), (10, 10));
+        assert!(tasks.iter().all(|task| task.configuration == arguments));
+        let empty = Form::new(arguments_schema()).value().unwrap();
+        let empty = empty.as_object().unwrap();
+        let tasks = of_server(&server(None), "All", empty, &form);
+        assert_eq!(tasks[0].configuration, Object::new());
+        assert_eq!(Source::of_server(Some(u64::MAX)).length(), Some(MOST_TASKS));
+    }
+}

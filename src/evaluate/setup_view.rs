@@ -1,0 +1,313 @@
+//! The form of a new evaluation.
+
+mod planning;
+mod source;
+
+use leptos::prelude::*;
+use volary_core::json::Text;
+
+use super::pace;
+use super::pool::spares;
+use super::setup::tasks::{CHOICES, Source, tasks_schema};
+use super::setup::{self, MOST_CELLS};
+use super::state::Evaluations;
+use crate::components::SchemaForm;
+use crate::components::erased::{dynamic, shown, watch, words};
+use crate::components::icon::{Glyph, named_icon};
+use crate::components::markup::{El, all, button, el, keyed, nothing};
+use crate::models::connections;
+use crate::playground::controls::{choice, form, help, option};
+use crate::playground::intents::Intent;
+use crate::projection::form::Form;
+use crate::projection::text::{count_text, plural};
+use crate::shell;
+
+/// The id of the form.
+const FORM: &str = "evaluation-form";
+
+const BUILT_IN: [(&str, &str); 3] = [
+    (
+        "Random",
+        "Calls random tools with random arguments that fit.",
+    ),
+    (
+        "Oracle",
+        "Knows the answer and gives it, where that is known.",
+    ),
+    ("Scripted", "Takes the same actions in each episode."),
+];
+
+/// The signals of the form.
+#[derive(Clone, Copy)]
+struct Setup {
+    evaluations: Evaluations,
+    /// What tasks come from: `dataset:n`, the n-th list of tasks, `environment:name`, or `server:url`.
+    source: RwSignal<String>,
+    /// How tasks are chosen.
+    choice: RwSignal<String>,
+    tasks: RwSignal<Form>,
+    configuration: RwSignal<Form>,
+    policies: RwSignal<Vec<Post>>,
+    next: RwSignal<u64>,
+    general: RwSignal<Form>,
+    pace: RwSignal<Form>,
+}
+
+/// A policy that is being set up.
+#[derive(Clone, Copy)]
+struct Post {
+    key: u64,
+    kind: RwSignal<&'static str>,
+    form: RwSignal<Form>,
+    /// The name of the connection, if the kind is one.
+    connection: RwSignal<Option<Text>>,
+}
+
+impl Post {
+    fn kind_text(self) -> String {
+        match self.connection.get() {
+            Some(connection) => connection.to_string(),
+            None => self.kind.get().to_owned(),
+        }
+    }
+}
+
+/// The form of a new evaluation.
+pub fn setup_view(evaluations: Evaluations) -> El {
+    let setup = Setup {
+        evaluations,
+        source: RwSignal::new("dataset:0".to_owned()),
+        choice: RwSignal::new(CHOICES[0].to_owned()),
+        tasks: RwSignal::new(Form::new(tasks_schema(Source::Dataset(1), CHOICES[0]))),
+        configuration: RwSignal::default(),
+        policies: RwSignal::new(Vec::new()),
+        next: RwSignal::new(0),
+        general: RwSignal::new(Form::new(setup::general_schema())),
+        pace: RwSignal::new(Form::new(pace::schema())),
+    };
+    setup.add_policy();
+    let playground = evaluations.playground;
+    playground.intend(Intent::Nothing);
+    watch(move || {
+        if playground.whole.get() {
+            untrack(|| setup.refresh());
+            spares::start();
+        }
+    });
+    let tasks = el("fieldset")
+        .class("group")
+        .child(el("legend").child("Tasks"))
+        .child(setup.source_field())
+        .child(setup.tasks_fields());
+    let policies = el("fieldset")
+        .class("group")
+        .child(el("legend").child("Policies"))
+        .child(keyed(
+            move || {
+                setup
+                    .policies
+                    .with(|posts| posts.iter().map(|post| post.key).collect())
+            },
+            move |key| setup.policy_view(key),
+        ))
+        .child(
+            button("")
+                .on_click(move || setup.add_policy())
+                .child("Add policy"),
+        );
+    let schema_form = |form: RwSignal<Form>, id: &'static str, legend: &'static str| {
+        view! { <SchemaForm form=form id_prefix=id legend=legend/> }.into_any()
+    };
+    let limits = shown(
+        move || setup.has_model(),
+        move || schema_form(setup.pace, "evaluation-pace", "Limits for models"),
+    );
+    let side = || el("div").class("setup-side");
+    form("evaluation-form", "New evaluation", move || setup.start())
+        .attr("id", FORM)
+        .child(
+            side()
+                .child(tasks)
+                .child(schema_form(setup.general, "evaluation-general", "Tries"))
+                .child(limits),
+        )
+        .child(side().child(policies))
+        .child(
+            el("div")
+                .class("start-row")
+                .child(
+                    el("button")
+                        .attr("type", "submit")
+                        .class("primary")
+                        .child("Start"),
+                )
+                .child(
+                    el("span")
+                        .class("faint")
+                        .attr("role", "status")
+                        .attr("aria-label", "Size")
+                        .child(words(move || setup.size_text())),
+                ),
+        )
+}
+
+impl Setup {
+    fn policy_view(self, key: u64) -> AnyView {
+        let post = self
+            .policies
+            .with_untracked(|posts| posts.iter().find(|post| post.key == key).copied());
+        let Some(post) = post else {
+            return nothing();
+        };
+        let options = dynamic(move || {
+            let built_in = BUILT_IN.iter().map(|(name, _)| option(*name, *name).view());
+            let models = connections::read(|known| {
+                let list = known.list().iter();
+                list.map(|saved| {
+                    let name = &saved.connection.name;
+                    option(format!("model:{name}"), format!("Model: {name}")).view()
+                })
+                .collect::<Vec<_>>()
+            });
+            all(built_in.chain(models).collect())
+        });
+        let value = words(move || match post.connection.get() {
+            Some(connection) => format!("model:{connection}"),
+            None => post.kind.get().to_owned(),
+        });
+        let summary = words(move || match post.connection.get() {
+            Some(_) => "A model acts, with your own key.".to_owned(),
+            None => {
+                let known = BUILT_IN.iter().find(|(name, _)| *name == post.kind.get());
+                known.map_or_else(String::new, |(_, summary)| (*summary).to_owned())
+            }
+        });
+        let id = format!("policy-{key}");
+        let select = choice(value, move |kind| pick_kind(post, &kind))
+            .attr("id", id.clone())
+            .child(options);
+        let remove = button("quiet icon-button")
+            .on_click(move || {
+                self.policies
+                    .update(|posts| posts.retain(|post| post.key != key))
+            })
+            .child(named_icon(Glyph::Close, "Remove policy"));
+        let head = el("div")
+            .class("policy-head")
+            .child(
+                el("div")
+                    .class("field")
+                    .child(el("label").attr("for", id).child("Policy"))
+                    .child(select),
+            )
+            .child(remove);
+        el("div")
+            .class("policy-post")
+            .child(head)
+            .child(help(summary))
+            .child(
+                view! { <SchemaForm form=post.form id_prefix=format!("policy-{key}-settings")/> }
+                    .into_any(),
+            )
+            .view()
+    }
+
+    fn has_model(self) -> bool {
+        let posts = self.policies.get();
+        posts.iter().any(|post| post.connection.get().is_some())
+    }
+
+    fn add_policy(self) {
+        let key = self.next.get_untracked();
+        self.next.set(key + 1);
+        let post = Post {
+            key,
+            kind: RwSignal::new("Random"),
+            form: RwSignal::new(Form::new(setup::policy_schema("Random"))),
+            connection: RwSignal::new(None),
+        };
+        self.policies.update(|posts| posts.push(post));
+    }
+
+    /// How many tasks, policies and tries that would be; `None` while a field is at fault.
+    fn size(self) -> Option<[usize; 3]> {
+        let tasks = self.tasks.with(Form::value).ok()?;
+        let general = self.general.with(Form::value).ok()?;
+        let tasks = self.origin().count(&self.choice.get(), &tasks);
+        Some([
+            tasks,
+            self.policies.with(Vec::len),
+            setup::repeats(&general),
+        ])
+    }
+
+    fn size_text(self) -> String {
+        let Some(size @ [tasks, policies, tries]) = self.size() else {
+            return String::new();
+        };
+        format!(
+            "{} × {} × {} = {}",
+            plural(tasks, "task"),
+            match policies {
+                1 => "1 policy".to_owned(),
+                _ => format!("{policies} policies"),
+            },
+            match tries {
+                1 => "1 try".to_owned(),
+                _ => format!("{tries} tries"),
+            },
+            plural(product(size), "episode")
+        )
+    }
+
+    fn start(self) {
+        let size = untrack(|| self.size()).map(product);
+        if let Some(size) = size.filter(|size| *size > MOST_CELLS) {
+            return self.refuse(
+                "That is too much.",
+                &format!(
+                    "{} are more than the {} that one evaluation may have.",
+                    plural(size, "episode"),
+                    count_text(MOST_CELLS)
+                ),
+                "Take fewer tasks or repeats, or several evaluations.",
+            );
+        }
+        if untrack(|| self.wants_what_servers_lack()) {
+            return self.refuse(
+                "The oracle can't play on a server.",
+                "It knows the answers of built-in environments alone.",
+                "Choose another policy, or tasks of this page.",
+            );
+        }
+        match self.plan() {
+            Some(plan) if plan.length() == 0 => self.refuse(
+                "There is nothing to do.",
+                "There is no task or no policy.",
+                "Choose tasks, and add a policy.",
+            ),
+            Some(plan) => self.evaluations.start(plan),
+            None => shell::show_fault(FORM),
+        }
+    }
+
+    fn refuse(self, what: &str, why: &str, advice: &str) {
+        use crate::projection::notice::Notice;
+        self.evaluations
+            .playground
+            .alert(Notice::new(what, why, advice));
+    }
+}
+
+fn product(size: [usize; 3]) -> usize {
+    size.into_iter().fold(1, usize::saturating_mul)
+}
+
+fn pick_kind(post: Post, kind: &str) {
+    let model = kind.strip_prefix("model:");
+    post.connection.set(model.map(Text::from));
+    let built_in = BUILT_IN.iter().find(|(name, _)| *name == kind);
+    let name = built_in.map_or("Model", |(name, _)| *name);
+    post.kind.set(name);
+    post.form.set(Form::new(setup::policy_schema(name)));
+}

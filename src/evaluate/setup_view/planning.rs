@@ -1,0 +1,79 @@
+//! From the fields of the set-up to a plan.
+
+use leptos::prelude::*;
+use volary_agent::evaluation::{Plan, PlannedPolicy, PlannedTask};
+use volary_core::json::{Json, Object};
+
+use super::Setup;
+use super::source::place_of;
+use crate::evaluate::setup;
+use crate::evaluate::setup::tasks::{self, Tasks};
+use crate::projection::form::Form;
+
+impl Setup {
+    /// The plan, if all fields are as they should be; else those at fault are marked.
+    pub(super) fn plan(self) -> Option<Plan> {
+        let submit = |form: RwSignal<Form>| form.try_update(Form::submit).flatten();
+        let (tasks, general, pace) = (submit(self.tasks), submit(self.general), submit(self.pace));
+        let posts = self.policies.get_untracked();
+        let policies: Vec<Option<PlannedPolicy>> = posts
+            .into_iter()
+            .map(|post| {
+                let value = submit(post.form)?;
+                match setup::policy(&untrack(|| post.kind_text()), &value) {
+                    Ok(policy) => Some(policy),
+                    Err((key, reason)) => {
+                        post.form.update(|form| form.refuse(key, &reason));
+                        None
+                    }
+                }
+            })
+            .collect();
+        let tasks = self.planned_tasks(&tasks?)?;
+        let policies = policies.into_iter().collect::<Option<Vec<_>>>()?;
+        Some(setup::plan(tasks, policies, &general?, &pace?))
+    }
+
+    fn planned_tasks(self, value: &Json) -> Option<Tasks> {
+        let source = self.source.get_untracked();
+        let configuration = || self.configuration.try_update(Form::submit).flatten();
+        if let Some(name) = source.strip_prefix("environment:") {
+            return Some(Tasks {
+                title: name.into(),
+                dataset: None,
+                list: tasks::seeds(&name.into(), configuration()?.as_object()?, value),
+            });
+        }
+        let choice = self.choice.get_untracked();
+        let playground = self.evaluations.playground;
+        if let Some(url) = source.strip_prefix("server:") {
+            let server = untrack(|| playground.server(url))?;
+            let (dataset, arguments) = match server.size {
+                Some(_) => (Some(server.url.clone()), Object::new()),
+                None => (None, configuration()?.as_object()?.clone()),
+            };
+            return Some(Tasks {
+                title: server.name.clone(),
+                dataset,
+                list: tasks::of_server(&server, &choice, &arguments, value),
+            });
+        }
+        let selection = tasks::selection(untrack(|| self.origin()), &choice, value);
+        playground.setup.sources.with_untracked(|sources| {
+            let list = sources.get(place_of(&source)?)?;
+            let places = selection.places(list.tasks.len());
+            let chosen = places.into_iter().filter_map(|place| list.tasks.get(place));
+            let chosen = chosen.map(|task| PlannedTask {
+                id: task.id.clone(),
+                title: task.title.clone(),
+                environment: task.environment.into(),
+                configuration: task.configuration.clone(),
+            });
+            Some(Tasks {
+                title: list.dataset.clone(),
+                dataset: Some(list.dataset.clone()),
+                list: chosen.collect(),
+            })
+        })
+    }
+}

@@ -1,0 +1,161 @@
+//! Where the tasks come from: the fields, and the forms that follow from the choice.
+
+use leptos::prelude::*;
+
+use super::Setup;
+use crate::components::SchemaForm;
+use crate::components::erased::{dynamic, shown, words};
+use crate::components::markup::{El, all, el, nothing};
+use crate::evaluate::setup::tasks::{
+    CHOICE_LABEL, CHOICES, Source, arguments_schema, tasks_schema,
+};
+use crate::playground::controls::{choice, field, option};
+use crate::projection::form::Form;
+use crate::projection::text::plural;
+use crate::remote::servers::Server;
+
+impl Setup {
+    pub(super) fn source_field(self) -> El {
+        let playground = self.evaluations.playground;
+        let options = dynamic(move || {
+            playground.whole.track();
+            let datasets = playground.setup.sources.with(|sources| {
+                let lists = sources.iter().enumerate();
+                lists
+                    .map(|(place, list)| {
+                        let tasks = plural(list.tasks.len(), "task");
+                        option(
+                            format!("dataset:{place}"),
+                            format!("{} ({tasks})", list.dataset),
+                        )
+                        .view()
+                    })
+                    .collect::<Vec<_>>()
+            });
+            let environments = playground.registry.with_value(|registry| {
+                let entries = registry.environments.iter();
+                entries
+                    .map(|entry| option(format!("environment:{}", entry.name), entry.name).view())
+                    .collect::<Vec<_>>()
+            });
+            let servers = playground.setup.servers.with(|servers| {
+                let options = servers.iter().map(|server| {
+                    option(format!("server:{}", server.url), server_words(server)).view()
+                });
+                options.collect::<Vec<_>>()
+            });
+            let group = |label: &'static str, options: Vec<AnyView>| match options.is_empty() {
+                true => nothing(),
+                false => el("optgroup").attr("label", label).child(options).view(),
+            };
+            all(vec![
+                group("Datasets", datasets),
+                group("Task dataset servers", servers),
+                group("Environments, with seeds as tasks", environments),
+            ])
+        });
+        let value = words(move || self.source.get());
+        let control = choice(value, move |source| self.pick_source(source)).child(options);
+        field("evaluation-source", "Tasks from", control)
+    }
+
+    /// How tasks are chosen, or what environment they are made in.
+    pub(super) fn tasks_fields(self) -> AnyView {
+        let are_numbered = Memo::new(move |_| self.origin().length().is_some());
+        dynamic(move || {
+            let fields = move || {
+                view! { <SchemaForm form=self.tasks id_prefix="evaluation-tasks"/> }.into_any()
+            };
+            match are_numbered.get() {
+                true => {
+                    let value = words(move || self.choice.get());
+                    let options = CHOICES.map(|name| option(name, name).view());
+                    let control = choice(value, move |choice| self.pick_choice(choice))
+                        .child(Vec::from(options));
+                    all(vec![
+                        field("evaluation-choice", CHOICE_LABEL, control).view(),
+                        // All of them need no numbers.
+                        shown(move || self.choice.with(|choice| choice != CHOICES[0]), fields),
+                    ])
+                }
+                false => all(vec![
+                    fields(),
+                    view! {
+                        <SchemaForm form=self.configuration id_prefix="evaluation-configuration" legend="Configuration"/>
+                    }
+                    .into_any(),
+                ]),
+            }
+        })
+    }
+
+    fn pick_source(self, source: String) {
+        self.source.set(source);
+        self.refresh();
+    }
+
+    fn pick_choice(self, choice: String) {
+        self.choice.set(choice);
+        self.refresh();
+    }
+
+    /// Makes the forms of what was chosen.
+    pub(super) fn refresh(self) {
+        let source = untrack(|| self.origin());
+        let choice = self.choice.get_untracked();
+        self.tasks.set(Form::new(tasks_schema(source, &choice)));
+        match source {
+            Source::Environment => {
+                let playground = self.evaluations.playground;
+                let name = self.source.get_untracked();
+                let name = name.strip_prefix("environment:").unwrap_or_default();
+                if let Some(entry) = untrack(|| playground.entry(name)) {
+                    self.configuration.set(Form::new((entry.configuration)()));
+                }
+            }
+            Source::Choosing => self.configuration.set(Form::new(arguments_schema())),
+            Source::Dataset(_) | Source::Server(_) => {}
+        }
+    }
+
+    /// What tasks come from.
+    pub(super) fn origin(self) -> Source {
+        let playground = self.evaluations.playground;
+        self.source.with(|source| {
+            if source.starts_with("environment:") {
+                return Source::Environment;
+            }
+            if let Some(url) = source.strip_prefix("server:") {
+                // It may have been forgotten meanwhile.
+                let server = playground.server(url);
+                return server.map_or(Source::Server(0), |server| Source::of_server(server.size));
+            }
+            let place = place_of(source);
+            let sources = playground.setup.sources;
+            let length = sources.with(|sources| Some(sources.get(place?)?.tasks.len()));
+            Source::Dataset(length.unwrap_or_default())
+        })
+    }
+
+    /// Whether a policy is wanted that can't play on the chosen server.
+    pub(super) fn wants_what_servers_lack(self) -> bool {
+        let is_server = self.source.with(|source| source.starts_with("server:"));
+        let mut posts = self.policies.get().into_iter();
+        is_server && posts.any(|post| post.kind_text() == "Oracle")
+    }
+}
+
+/// The list of tasks that a choice names.
+pub(super) fn place_of(source: &str) -> Option<usize> {
+    source.strip_prefix("dataset:")?.parse().ok()
+}
+
+fn server_words(server: &Server) -> String {
+    let size = server
+        .size
+        .map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+    match size {
+        Some(size) => format!("{} ({})", server.name, plural(size, "task")),
+        None => server.name.to_string(),
+    }
+}

@@ -1,0 +1,229 @@
+//! The evaluations of the page: those that are kept, the one that is open, and what can be done with it.
+
+use std::rc::Rc;
+
+use leptos::prelude::*;
+use volary_agent::evaluation::{CellResult, Plan, episode_id, export};
+use volary_core::json::Text;
+use volary_trace::native;
+
+use super::run::{Run, claimed};
+use crate::playground::state::Playground;
+use crate::projection::notice::Notice;
+use crate::records::evaluations::{self as kept, Head, Kept};
+use crate::records::{self, episodes};
+use crate::route::Route;
+use crate::shell::database::DatabaseError;
+use crate::shell::{self, files, location, timers};
+
+/// The evaluations.
+#[derive(Clone, Copy)]
+pub struct Evaluations {
+    /// The playground, which shows episodes and says what went wrong.
+    pub playground: Playground,
+    /// Those that are kept, the latest first.
+    pub heads: RwSignal<Vec<Head>>,
+    /// The one that is open.
+    pub open: RwSignal<Option<Rc<Run>>, LocalStorage>,
+    /// The one that was open before; it may still have something under way.
+    left: StoredValue<Option<Rc<Run>>, LocalStorage>,
+}
+
+impl Evaluations {
+    /// None is open yet.
+    pub fn new(playground: Playground) -> Self {
+        let evaluations = Evaluations {
+            playground,
+            heads: RwSignal::new(Vec::new()),
+            open: RwSignal::new_local(None),
+            left: StoredValue::new_local(None),
+        };
+        evaluations.list();
+        evaluations
+    }
+
+    /// Reads the list again.
+    pub fn list(self) {
+        shell::spawn(async move {
+            match kept::list().await {
+                Ok(heads) => self.heads.set(heads),
+                Err(error) => self.say_refused("Former evaluations can't be read.", &error),
+            }
+        });
+    }
+
+    /// Opens the one of the address.
+    pub fn follow(self, id: Option<String>) {
+        let same = self.open.with_untracked(|open| {
+            let open = open.as_ref().map(|run| &*run.id);
+            open == id.as_deref()
+        });
+        if same {
+            return;
+        }
+        if let Some(run) = self.open.get_untracked() {
+            // Nobody would see how much it spends.
+            run.leave();
+            self.left.set_value(Some(run));
+        }
+        let former = self.left.with_value(|left| {
+            // One that lets go of its last answers; any other may have been played elsewhere since.
+            let left = left.as_ref().filter(|run| Some(&*run.id) == id.as_deref());
+            left.filter(|run| run.has_claim()).cloned()
+        });
+        self.open.set(former.clone());
+        if former.is_some() {
+            return;
+        }
+        let Some(id) = id else {
+            self.list();
+            return;
+        };
+        shell::spawn(async move {
+            match kept::load(&id).await {
+                Ok(Some(kept)) => self.open.set(Some(Run::open(kept))),
+                Ok(None) => self.playground.alert(Notice::new(
+                    "There is no such evaluation.",
+                    "It was deleted, or made in another browser.",
+                    "Set up a new one, or open a former one.",
+                )),
+                Err(error) => self.say_refused("The evaluation can't be read.", &error),
+            }
+        });
+    }
+
+    /// Keeps a plan and begins it.
+    pub fn start(self, plan: Plan) {
+        let id: Text = format!("{:013x}", shell::random_number()).into();
+        let head = Head {
+            id: id.clone(),
+            name: plan.name.clone(),
+            made: timers::wall_clock(),
+            total: plan.length(),
+            finished: 0,
+            failed: 0,
+        };
+        let changes = vec![kept::keeping_head(&head), kept::keeping_plan(&id, &plan)];
+        let run = Run::open(Kept {
+            head,
+            plan,
+            results: Vec::new(),
+            drafts: Vec::new(),
+        });
+        self.open.set(Some(Rc::clone(&run)));
+        let route = Route::Evaluate {
+            evaluation: Some(id.to_string()),
+        };
+        location::go(&route.to_hash());
+        run.start(async move {
+            if let Err(error) = records::write(changes).await {
+                self.say_refused("The evaluation can't be kept.", &error);
+            }
+        });
+    }
+
+    /// Deletes one with all its episodes.
+    pub fn delete(self, id: String) {
+        let here = [self.open.get_untracked(), self.left.get_value()];
+        let here = here.into_iter().flatten().find(|run| *run.id == *id);
+        let is_here = here.as_ref().is_some_and(|run| run.has_claim());
+        if let Some(run) = here {
+            run.cancel();
+            self.open.set(None);
+            self.left.set_value(None);
+            location::go("#/evaluate");
+        }
+        shell::spawn(async move {
+            // What this tab had under way was given up; another one may go on with it.
+            let is_elsewhere = !is_here && claimed(&id).await.is_none();
+            if is_elsewhere {
+                self.playground.alert(Notice::new(
+                    "The evaluation was not deleted.",
+                    "It goes on in another tab.",
+                    "Cancel it there first.",
+                ));
+                return;
+            }
+            if let Err(error) = kept::forget(&id).await {
+                self.say_refused("The evaluation can't be deleted.", &error);
+            }
+            self.list();
+        });
+    }
+
+    /// Shows the episode of a cell in the playground.
+    pub fn show_episode(self, cell: usize) {
+        let Some(run) = self.open.get_untracked() else {
+            return;
+        };
+        shell::spawn(async move {
+            let text = match episodes::text(&episode_id(&run.id, cell)).await {
+                Ok(text) => text,
+                Err(error) => return self.say_refused("The episode can't be read.", &error),
+            };
+            let read = text.map(|text| native::read(&text.to_text()));
+            match read {
+                Some(Ok(reading)) => {
+                    if let Some(episode) = reading.episodes.into_iter().next() {
+                        self.playground.visit(episode);
+                    }
+                }
+                Some(Err(error)) => self.playground.alert(Notice::new(
+                    "The episode can't be read.",
+                    error.to_string(),
+                    "Try the cell again.",
+                )),
+                None => self.playground.alert(Notice::new(
+                    "There is no episode of this cell.",
+                    "It failed before its environment was there, or it was deleted.",
+                    "Try the failures again.",
+                )),
+            }
+        });
+    }
+
+    /// Saves the results as a file.
+    pub fn export_results(self, as_csv: bool) {
+        let Some(run) = self.open.get_untracked() else {
+            return;
+        };
+        let results: Vec<CellResult> = run.results();
+        let (text, ending, kind) = match as_csv {
+            true => (export::to_csv(&run.plan, &results), "csv", "text/csv"),
+            false => (
+                export::to_jsonl(&run.plan, &results),
+                "jsonl",
+                "application/jsonl",
+            ),
+        };
+        let name = format!("evaluation-{}.{ending}", run.id);
+        files::download(&name, kind, text.as_bytes());
+    }
+
+    /// Saves all episodes as one file, an episode a line.
+    pub fn export_episodes(self) {
+        let Some(run) = self.open.get_untracked() else {
+            return;
+        };
+        shell::spawn(async move {
+            let mut bytes = Vec::new();
+            for result in run.results() {
+                match episodes::text(&episode_id(&run.id, result.cell)).await {
+                    Ok(Some(text)) => {
+                        bytes.extend_from_slice(text.to_text().as_bytes());
+                        bytes.push(b'\n');
+                    }
+                    Ok(None) => {}
+                    Err(error) => return self.say_refused("The episodes can't be read.", &error),
+                }
+            }
+            let name = format!("episodes-{}.jsonl", run.id);
+            files::download(&name, "application/jsonl", &bytes);
+        });
+    }
+
+    fn say_refused(self, what: &str, error: &DatabaseError) {
+        self.playground
+            .alert(Notice::new(what, error.to_string(), error.advice()));
+    }
+}

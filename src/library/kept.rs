@@ -1,0 +1,178 @@
+//! The stock in the browser's database. What that refuses is kept in memory, and said.
+
+use std::ops::Range;
+use std::rc::Rc;
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use volary_core::json::Text;
+use volary_trace::table::Row;
+
+use super::origin::IMPORTED;
+use super::source::Source;
+use super::stock::{Held, InFile, Keeping, KnownFile, Listed, Stock};
+use crate::projection::text::size_text;
+use crate::records::sources::{self, About};
+use crate::records::{self, episodes};
+use crate::shell::database::{DatabaseError, KeptText};
+use crate::shell::files::GivenFile;
+use crate::shell::room;
+
+/// Keeps episodes in the browser's database.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct KeptStock;
+
+/// So much of the room is left to others.
+const SPARED: f64 = 0.1;
+
+fn said(kept: Result<(), DatabaseError>) -> Result<(), String> {
+    kept.map_err(|error| format!("{error} {}", error.advice()))
+}
+
+fn listed(listed: episodes::Listed) -> Listed {
+    let place = listed.place.map(|(file, place)| InFile { file, place });
+    (listed.row, place)
+}
+
+impl Stock for KeptStock {
+    fn keep(&self, episodes: Vec<(Row, Held)>) -> Keeping<'_> {
+        async move {
+            let mut changes = Vec::with_capacity(episodes.len() * 3);
+            for (row, held) in episodes {
+                match held {
+                    Held::Text(text) => {
+                        changes.extend(episodes::keeping(&row, &KeptText::from(text), IMPORTED));
+                    }
+                    Held::At(at) => {
+                        changes.push(episodes::summary(&row, Some(&(at.file, at.place))));
+                    }
+                }
+            }
+            said(records::write(changes).await)
+        }
+        .boxed_local()
+    }
+
+    fn label(&self, rows: Vec<Row>) -> Keeping<'_> {
+        async move {
+            let mut changes = Vec::with_capacity(rows.len());
+            for row in rows {
+                // One that can't be read now is not there any more.
+                if let Ok(Some(known)) = episodes::listed(&row.id).await {
+                    changes.push(episodes::summary(&row, known.place.as_ref()));
+                }
+            }
+            said(records::write(changes).await)
+        }
+        .boxed_local()
+    }
+
+    fn row<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<Listed>> {
+        async move { episodes::listed(id).await.ok().flatten().map(listed) }.boxed_local()
+    }
+
+    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>> {
+        async move {
+            let text = episodes::text(id).await.ok().flatten();
+            text.map(|text| text.to_text())
+        }
+        .boxed_local()
+    }
+
+    fn rows(&self) -> LocalBoxFuture<'_, Vec<Listed>> {
+        async move {
+            // Where nothing can be kept, nothing was.
+            let rows = episodes::list().await.unwrap_or_default();
+            rows.into_iter().map(listed).collect()
+        }
+        .boxed_local()
+    }
+
+    fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()> {
+        async move {
+            let ids: Vec<String> = ids.iter().map(|id| id.to_string()).collect();
+            // What can't be forgotten is shown again at the next visit.
+            let _ = episodes::forget(&ids).await;
+        }
+        .boxed_local()
+    }
+
+    fn keep_file(&self, file: KnownFile) -> Keeping<'_> {
+        async move {
+            let about = About {
+                name: file.name.clone(),
+                size: file.size,
+                whole: file.whole,
+            };
+            said(sources::keep_about(&file.id, &about).await)?;
+            let Some(source) = file.source else {
+                return Ok(());
+            };
+            let Some(given) = source.as_any().downcast_ref::<GivenFile>() else {
+                return Ok(());
+            };
+            if let Ok(Some(_)) = sources::file(&file.id, &file.name).await {
+                return Ok(());
+            }
+            let again = |why: String| {
+                format!(
+                    "{} ({}) stays where it is: {why} Until you leave this page its trajectories can be \
+                     opened; after that, import the file again.",
+                    file.name,
+                    size_text(file.size as usize)
+                )
+            };
+            if let Some(room) = room::room().await {
+                let free = (room.quota * (1.0 - SPARED) - room.used).max(0.0);
+                if file.size as f64 > free {
+                    let free = size_text(free as usize);
+                    return Err(again(format!("this browser has room for {free} more.")));
+                }
+            }
+            let kept = sources::keep(&file.id, given).await;
+            kept.map_err(|error| again(format!("{error}")))
+        }
+        .boxed_local()
+    }
+
+    fn file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<KnownFile>> {
+        async move {
+            let about = sources::about(id).await.ok().flatten()?;
+            let file = sources::file(id, &about.name).await.ok().flatten();
+            Some(KnownFile {
+                id: id.into(),
+                name: about.name,
+                size: about.size,
+                whole: about.whole,
+                source: file.map(|file| Rc::new(file) as Rc<dyn Source>),
+            })
+        }
+        .boxed_local()
+    }
+
+    fn forget_file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, ()> {
+        async move {
+            // What can't be forgotten is found again when the file is given again.
+            let _ = sources::forget(id).await;
+        }
+        .boxed_local()
+    }
+}
+
+impl Source for GivenFile {
+    fn name(&self) -> Text {
+        self.name.as_str().into()
+    }
+
+    fn size(&self) -> u64 {
+        self.size as u64
+    }
+
+    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        self.slice(range).boxed_local()
+    }
+
+    fn as_any(&self) -> &dyn std::any::Any {
+        self
+    }
+}

@@ -1,0 +1,355 @@
+//! The worker's side of the library: reads files, keeps episodes, opens them, searches in them.
+//!
+//! - `reading`: files to episodes; large ones `in_place`, others `together`. `opening`: an episode from where it
+//!   is kept. `finding`: words in all texts.
+//!
+//! It knows no browser: what it says goes through the function that it is given. What it is asked is done
+//! side by side: between two slices of a large file another episode is opened.
+
+mod finding;
+mod in_place;
+mod opening;
+mod reading;
+mod together;
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use volary_core::Clock;
+use volary_core::json::Text;
+use volary_core::registry::Registry;
+use volary_trace::native;
+use volary_trace::search::{Document, SearchIndex};
+use volary_trace::table::Row;
+use volary_trace::table::order::natural;
+
+use super::protocol::{Answer, Number, Request};
+use super::source::Window;
+use super::stock::{InFile, MemoryStock, Stock};
+use crate::parts::say_episode;
+use crate::protocol::Event;
+
+/// So many rows are said at once.
+const BATCH: usize = 200;
+
+/// What the librarian says.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "each is said and gone; none is kept"
+)]
+#[derive(Clone, Debug, PartialEq)]
+pub enum Said {
+    /// An answer.
+    Answer(Answer),
+    /// A part of an episode.
+    Part(Event),
+    /// A file that was asked for, in parts.
+    File {
+        /// Its name.
+        name: &'static str,
+        /// What it holds.
+        parts: Vec<String>,
+    },
+}
+
+/// Where the librarian's words go.
+pub type Say<'a> = &'a dyn Fn(Said);
+
+/// The librarian.
+pub struct Librarian {
+    stock: Box<dyn Stock>,
+    /// What belongs to the site and is never kept.
+    guests: MemoryStock,
+    registry: Registry,
+    clock: Rc<dyn Clock>,
+    /// Seconds since 1970.
+    today: fn() -> f64,
+    known: RefCell<Known>,
+    /// The files that episodes were opened from.
+    windows: RefCell<BTreeMap<Text, Rc<Window>>>,
+    index: RefCell<SearchIndex>,
+    /// The ids of the episodes that the index knows.
+    indexed: RefCell<BTreeSet<Text>>,
+    /// The episode in which somebody looked for words last, and its texts.
+    found: RefCell<Option<(Text, Rc<Document>)>>,
+    /// The readings that shall end.
+    cancelled: RefCell<BTreeSet<Number>>,
+    /// The search that counts: whoever types on wants no answer to what stood there before.
+    last_search: Cell<Number>,
+    is_settling: Cell<bool>,
+}
+
+/// All episodes that there are.
+#[derive(Default)]
+struct Known {
+    /// Whether those that were kept before are among them.
+    is_whole: bool,
+    episodes: HashMap<Text, Volume>,
+}
+
+/// What is known of an episode without looking.
+#[derive(Clone)]
+struct Volume {
+    name: Text,
+    /// Where it stands, if not as a text.
+    place: Option<Rc<InFile>>,
+}
+
+impl Volume {
+    fn of(row: &Row, place: Option<InFile>) -> Volume {
+        Volume {
+            name: row.name.clone(),
+            place: place.map(Rc::new),
+        }
+    }
+}
+
+impl Librarian {
+    /// A librarian of a stock, who can run episodes of these environments again.
+    pub fn new(
+        stock: impl Stock + 'static,
+        registry: Registry,
+        clock: Rc<dyn Clock>,
+        today: fn() -> f64,
+    ) -> Librarian {
+        Librarian {
+            stock: Box::new(stock),
+            guests: MemoryStock::default(),
+            registry,
+            clock,
+            today,
+            known: RefCell::default(),
+            windows: RefCell::default(),
+            index: RefCell::default(),
+            indexed: RefCell::default(),
+            found: RefCell::default(),
+            cancelled: RefCell::default(),
+            last_search: Cell::new(0),
+            is_settling: Cell::new(false),
+        }
+    }
+
+    /// Does what is asked.
+    pub async fn perform(&self, request: Request, say: Say<'_>) {
+        let refused = |number, reason: String| {
+            say(Said::Answer(Answer::Refused {
+                number,
+                reason: reason.into(),
+            }));
+        };
+        match request {
+            Request::List { number } => self.list(number, say).await,
+            Request::Open { number, id } => match self.episode(&id).await {
+                Ok(episode) => say_episode(number, episode, Vec::new(), &mut |event| {
+                    say(Said::Part(event));
+                }),
+                Err(reason) => refused(number, reason),
+            },
+            Request::Check { number, id } => match self.check(&id).await {
+                Ok((words, step)) => say(Said::Answer(Answer::Checked {
+                    number,
+                    words: words.into(),
+                    step,
+                })),
+                Err(reason) => refused(number, reason),
+            },
+            Request::Search { number, words } => self.search(number, &words, say).await,
+            Request::Find { number, id, words } => {
+                let places = self.find(&id, &words).await;
+                say(Said::Answer(Answer::Places { number, places }));
+            }
+            Request::Forget { number, ids } => {
+                self.forget(&ids).await;
+                say(Said::Answer(Answer::Forgotten { number }));
+            }
+            Request::Tag {
+                number,
+                ids,
+                tag,
+                on,
+            } => self.tag(number, &ids, &tag, on, say).await,
+            Request::Export { ids, .. } => self.export(&ids, say).await,
+            Request::Cancel { reading } => {
+                self.cancelled.borrow_mut().insert(reading);
+            }
+        }
+    }
+
+    /// Another page, or this one, kept episodes: they are shown.
+    pub async fn hear_kept(&self, ids: &[Text], say: Say<'_>) {
+        if !self.known.borrow().is_whole {
+            // They will be listed with all others.
+            return;
+        }
+        let mut rows = Vec::new();
+        for id in ids {
+            if let Some((row, place)) = self.stock.row(id).await {
+                self.remember(&row, place);
+                self.indexed.borrow_mut().remove(id);
+                rows.push(row);
+            }
+        }
+        say(Said::Answer(Answer::Added { number: 0, rows }));
+    }
+
+    /// Another page, or this one, forgot the episodes whose ids begin so.
+    pub fn hear_forgotten(&self, start: &str, say: Say<'_>) {
+        let known = self.known.borrow();
+        let gone = known.episodes.keys().filter(|id| id.starts_with(start));
+        let gone: Vec<Text> = gone.cloned().collect();
+        drop(known);
+        self.hear_gone(&gone, say);
+    }
+
+    /// Another page forgot episodes.
+    pub fn hear_gone(&self, ids: &[Text], say: Say<'_>) {
+        let gone = ids.iter().filter(|id| self.lose(id).is_some());
+        let ids: Vec<Text> = gone.cloned().collect();
+        if !ids.is_empty() {
+            say(Said::Answer(Answer::Gone { ids }));
+        }
+    }
+
+    async fn list(&self, number: Number, say: Say<'_>) {
+        let mut rows = self.load().await;
+        rows.extend(self.guests.rows().await.into_iter().map(|(row, _)| row));
+        // The newest first; what came together stands as it stood in its files.
+        rows.sort_by(|one, other| {
+            let added = |row: &Row| row.added.unwrap_or_default();
+            let newest = added(other).total_cmp(&added(one));
+            newest.then_with(|| natural(&one.id, &other.id))
+        });
+        for rows in rows.chunks(BATCH) {
+            let rows = rows.to_vec();
+            say(Said::Answer(Answer::Added { number, rows }));
+        }
+        say(Said::Answer(Answer::Listed { number }));
+        self.settle().await;
+    }
+
+    /// Learns what was kept before; gives the rows.
+    async fn load(&self) -> Vec<Row> {
+        let rows = self.stock.rows().await;
+        for (row, place) in &rows {
+            self.remember(row, place.clone());
+        }
+        self.known.borrow_mut().is_whole = true;
+        rows.into_iter().map(|(row, _)| row).collect()
+    }
+
+    /// Knows all episodes from here on.
+    async fn ready(&self) {
+        if !self.known.borrow().is_whole {
+            self.load().await;
+        }
+    }
+
+    fn remember(&self, row: &Row, place: Option<InFile>) {
+        let volume = Volume::of(row, place);
+        let mut known = self.known.borrow_mut();
+        known.episodes.insert(row.id.clone(), volume);
+    }
+
+    fn volume(&self, id: &str) -> Option<Volume> {
+        self.known.borrow().episodes.get(id).cloned()
+    }
+
+    /// Forgets what is known of an episode.
+    fn lose(&self, id: &Text) -> Option<Volume> {
+        *self.found.borrow_mut() = None;
+        self.index.borrow_mut().remove(id);
+        self.indexed.borrow_mut().remove(id);
+        self.known.borrow_mut().episodes.remove(id)
+    }
+
+    fn stock_of(&self, id: &str) -> &dyn Stock {
+        match self.guests.has(id) {
+            true => &self.guests,
+            false => &*self.stock,
+        }
+    }
+
+    async fn forget(&self, ids: &[Text]) {
+        self.ready().await;
+        // What belongs to the site stays.
+        let ids = ids.iter().filter(|id| !self.guests.has(id));
+        let ids: Vec<Text> = ids.cloned().collect();
+        let mut files = BTreeSet::new();
+        for id in &ids {
+            if let Some(place) = self.lose(id).and_then(|volume| volume.place) {
+                files.insert(place.file.clone());
+            }
+        }
+        self.stock.forget(&ids).await;
+        for file in files {
+            let is_wanted = {
+                let known = self.known.borrow();
+                let mut places = known
+                    .episodes
+                    .values()
+                    .filter_map(|volume| volume.place.as_ref());
+                places.any(|place| place.file == file)
+            };
+            if !is_wanted {
+                self.windows.borrow_mut().remove(&file);
+                self.stock.forget_file(&file).await;
+            } else if let Some(mut known) = self.stock.file(&file).await {
+                // Given again, it is read again, and brings back what was forgotten of it.
+                known.whole = false;
+                known.source = None;
+                // It stays as it was, if that can't be kept.
+                let _ = self.stock.keep_file(known).await;
+            }
+        }
+    }
+
+    async fn tag(&self, number: Number, ids: &[Text], tag: &Text, on: bool, say: Say<'_>) {
+        for ids in ids.chunks(BATCH) {
+            let (mut rows, mut guests) = (Vec::new(), Vec::new());
+            for id in ids {
+                let Some((mut row, _)) = self.stock_of(id).row(id).await else {
+                    continue;
+                };
+                row.tags.retain(|known| known != tag);
+                if on {
+                    row.tags.push(tag.clone());
+                }
+                match self.guests.has(id) {
+                    true => guests.push(row),
+                    false => rows.push(row),
+                }
+            }
+            let kept = self.stock.label(rows.clone()).await;
+            // Memory takes everything.
+            let _ = self.guests.label(guests.clone()).await;
+            rows.extend(guests);
+            say(Said::Answer(Answer::Added { number, rows }));
+            tell_unkept(kept, say);
+        }
+    }
+
+    async fn export(&self, ids: &[Text], say: Say<'_>) {
+        let mut parts = Vec::with_capacity(ids.len());
+        for id in ids {
+            // What can't be opened says so when it is opened; a file of the others is better than none.
+            if let Ok(episode) = self.tagged(id).await {
+                parts.push(native::to_text(&episode) + "\n");
+            }
+        }
+        say(Said::File {
+            name: "trajectories.jsonl",
+            parts,
+        });
+    }
+}
+
+fn tell_unkept(kept: Result<(), String>, say: Say<'_>) {
+    if let Err(reason) = kept {
+        let reason = reason.into();
+        say(Said::Answer(Answer::NotKept { reason }));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Words in all texts of all episodes, and in those of one.
+
+use std::rc::Rc;
+
+use volary_core::json::Text;
+use volary_trace::Episode;
+use volary_trace::search::{Document, Hit, Query};
+use volary_trace::table::Row;
+
+use super::super::findings::{Finding, Match, find};
+use super::super::protocol::{Answer, Number};
+use super::{BATCH, Librarian, Said, Say, Volume};
+
+/// So many characters stand on either side of what was found.
+const AROUND: usize = 40;
+/// So many are shown with what stands around; the others are named.
+const MOST_SHOWN: usize = 1000;
+/// Up to so many episodes are read for the search before anyone searches.
+pub(super) const SETTLED: usize = 20_000;
+
+impl Librarian {
+    /// Takes into the index what it does not know yet, while nothing else is wanted.
+    pub async fn settle(&self) {
+        if self.missing().len() <= SETTLED && !self.is_settling.replace(true) {
+            self.index_all(None, &|_| {}).await;
+            self.is_settling.set(false);
+        }
+    }
+
+    /// What the index does not know, in the order in which it stands in files.
+    fn missing(&self) -> Vec<(Text, Volume)> {
+        let (known, indexed) = (self.known.borrow(), self.indexed.borrow());
+        let missing = known
+            .episodes
+            .iter()
+            .filter(|(id, _)| !indexed.contains(*id));
+        let mut missing: Vec<(Text, Volume)> = missing
+            .map(|(id, volume)| (id.clone(), volume.clone()))
+            .collect();
+        missing.sort_by_cached_key(|(id, volume)| match &volume.place {
+            None => (None, 0, id.clone()),
+            Some(at) => {
+                let start = at.place.parts.first().map_or(0, |part| part.start);
+                (Some(at.file.clone()), start, id.clone())
+            }
+        });
+        missing
+    }
+
+    /// For a search: gives up once another one counts, and says so with `false`.
+    async fn index_all(&self, search: Option<Number>, say: Say<'_>) -> bool {
+        let missing = self.missing();
+        for (place, (id, volume)) in missing.iter().enumerate() {
+            if search.is_some_and(|number| number != self.last_search.get()) {
+                return false;
+            }
+            if let Some(number) = search
+                && place > 0
+                && place.is_multiple_of(BATCH)
+            {
+                say(Said::Answer(Answer::Progress {
+                    number,
+                    doing: format!("Reading {place} of {} for the search", missing.len()).into(),
+                    done: place as f64 / missing.len() as f64,
+                }));
+            }
+            // Another one that indexes may have been here, or it is gone.
+            if self.indexed.borrow().contains(id) || self.volume(id).is_none() {
+                continue;
+            }
+            if let Ok(episode) = self.searched(id, volume).await {
+                self.index.borrow_mut().insert(id.clone(), &episode);
+            }
+            // One that can't be read is not tried at every search.
+            self.indexed.borrow_mut().insert(id.clone());
+        }
+        true
+    }
+
+    /// An episode as it is searched: of those in files, the row is not looked up for it.
+    async fn searched(&self, id: &Text, volume: &Volume) -> Result<Episode, String> {
+        match &volume.place {
+            None => self.episode(id).await,
+            Some(at) => {
+                let row = Row {
+                    id: id.clone(),
+                    name: volume.name.clone(),
+                    ..Row::default()
+                };
+                self.open_at(at, &row).await
+            }
+        }
+    }
+
+    /// Where words stand in an episode. The texts of the last one are kept: people type letter by letter.
+    pub(super) async fn find(&self, id: &Text, words: &Text) -> Vec<Finding> {
+        let query = Query::parse(words);
+        if query.is_empty() {
+            return Vec::new();
+        }
+        let known = self.found.borrow().clone().filter(|known| known.0 == *id);
+        let (_, document) = match known {
+            Some(known) => known,
+            None => {
+                let Ok(episode) = self.episode(id).await else {
+                    return Vec::new();
+                };
+                let known = (id.clone(), Rc::new(Document::of(&episode)));
+                *self.found.borrow_mut() = Some(known.clone());
+                known
+            }
+        };
+        find(&document, &query)
+    }
+
+    pub(super) async fn search(&self, number: Number, words: &Text, say: Say<'_>) {
+        self.last_search.set(number);
+        self.ready().await;
+        if !self.index_all(Some(number), say).await {
+            return;
+        }
+        let query = Query::parse(words);
+        let (mut found, unsure) = {
+            let index = self.index.borrow();
+            let matches = index.search(&query);
+            let found = matches.found.iter().enumerate();
+            let found: Vec<Match> = found
+                .filter_map(|(place, (id, hit))| match place < MOST_SHOWN {
+                    true => Some(found_in(id, index.document(id)?, hit)),
+                    false => Some(Match {
+                        id: id.clone(),
+                        step: hit.place.step as u64,
+                        ..Match::default()
+                    }),
+                })
+                .collect();
+            (found, matches.unsure)
+        };
+        for (place, id) in unsure.iter().enumerate() {
+            if number != self.last_search.get() {
+                return;
+            }
+            if place > 0 && place.is_multiple_of(BATCH) {
+                say(Said::Answer(Answer::Progress {
+                    number,
+                    doing: format!("Searching {place} of {} again", unsure.len()).into(),
+                    done: place as f64 / unsure.len() as f64,
+                }));
+            }
+            let Some(volume) = self.volume(id) else {
+                continue;
+            };
+            let document = self.searched(id, &volume).await;
+            let document = document.map(|episode| Document::of(&episode));
+            if let Ok(document) = document
+                && let Some(hit) = document.first(&query)
+            {
+                found.push(found_in(id, &document, &hit));
+            }
+        }
+        say(Said::Answer(Answer::Found {
+            number,
+            matches: found,
+        }));
+    }
+}
+
+fn found_in(id: &Text, document: &Document, hit: &Hit) -> Match {
+    let snippet = document.snippet(hit, AROUND);
+    Match {
+        id: id.clone(),
+        step: hit.place.step as u64,
+        before: snippet.before.into(),
+        hit: snippet.hit.into(),
+        after: snippet.after.into(),
+    }
+}

@@ -1,0 +1,131 @@
+//! An episode from where it is kept; and run again.
+
+use std::rc::Rc;
+
+use volary_agent::check::{Check, Divergence, check};
+use volary_core::json::{Json, Text};
+use volary_trace::import::index;
+use volary_trace::table::Row;
+use volary_trace::{Episode, native};
+
+use super::super::source::Window;
+use super::super::stock::{InFile, Stock};
+use super::Librarian;
+use crate::projection::text::size_text;
+
+/// Under this key of the metadata, tags go into files and come back.
+pub(super) const TAGS: &str = "library_tags";
+
+impl Librarian {
+    /// Opens an episode.
+    pub(super) async fn episode(&self, id: &Text) -> Result<Episode, String> {
+        self.ready().await;
+        let gone = || "It is not (or no longer) in the library.".to_owned();
+        let volume = self.volume(id).ok_or_else(gone)?;
+        match &volume.place {
+            Some(place) => {
+                let row = self.stock_of(id).row(id).await;
+                let (row, _) = row.ok_or_else(gone)?;
+                self.open_at(place, &row).await
+            }
+            None => {
+                let text = self.stock_of(id).text(id).await.ok_or_else(gone)?;
+                let reading = native::read(&text).map_err(|error| error.to_string())?;
+                let first = reading.episodes.into_iter().next();
+                first.ok_or_else(|| "What is kept of it is empty.".to_owned())
+            }
+        }
+    }
+
+    /// Opens an episode, with the tags that a person gave it among its metadata.
+    pub(super) async fn tagged(&self, id: &Text) -> Result<Episode, String> {
+        let mut episode = self.episode(id).await?;
+        if let Some((row, _)) = self.stock_of(id).row(id).await
+            && !row.tags.is_empty()
+        {
+            episode.metadata.insert(TAGS, row.tags);
+        }
+        Ok(episode)
+    }
+
+    /// Opens an episode where it stands in a file.
+    pub(super) async fn open_at(&self, at: &InFile, row: &Row) -> Result<Episode, String> {
+        let window = self.window(&at.file).await?;
+        let mut parts = Vec::with_capacity(at.place.parts.len());
+        for part in &at.place.parts {
+            parts.push(window.read(part.clone()).await?);
+        }
+        let name = window.source().name();
+        index::open(&name, &parts, &at.place, row)
+            .ok_or_else(|| format!("What stands in its place in {name} is no trajectory any more."))
+    }
+
+    async fn window(&self, id: &Text) -> Result<Rc<Window>, String> {
+        if let Some(window) = self.windows.borrow().get(id) {
+            return Ok(Rc::clone(window));
+        }
+        let file = match self.guests.file(id).await {
+            None => self.stock.file(id).await,
+            guest => guest,
+        };
+        let Some(file) = file else {
+            return Err("The file in which it stands is not in the library.".to_owned());
+        };
+        let Some(source) = file.source else {
+            return Err(format!(
+                "It stands in {} ({}), which was not copied into this browser. Import that file again: then \
+                 all of its trajectories can be opened.",
+                file.name,
+                size_text(file.size as usize)
+            ));
+        };
+        let window = Rc::new(Window::on(source));
+        let mut windows = self.windows.borrow_mut();
+        windows.insert(id.clone(), Rc::clone(&window));
+        Ok(window)
+    }
+
+    /// Runs an episode again. Gives what came of it in words, and the first step that differs.
+    pub(super) async fn check(&self, id: &Text) -> Result<(String, Option<u64>), String> {
+        let episode = self.episode(id).await?;
+        let known = episode.recipe.as_ref().is_some_and(|recipe| {
+            let mut names = self.registry.available();
+            names.any(|name| *name == *recipe.environment)
+        });
+        if !known {
+            return Err("This page does not have its environment, or the source does not say how it was made.".to_owned());
+        }
+        let check = check(&self.registry, &episode, Rc::clone(&self.clock)).await;
+        match check.map_err(|error| error.to_string())? {
+            Check::Same { steps } => Ok((
+                format!("Run again, all of its {steps} steps gave what was recorded."),
+                None,
+            )),
+            Check::NoRecipe => {
+                Err("The source does not say how its environment is made.".to_owned())
+            }
+            Check::Differs(Divergence {
+                step,
+                what,
+                recorded,
+                now,
+            }) => Ok((
+                format!(
+                    "Run again, step {step} gave something else: {what} was {}, and is now {}.",
+                    short(&recorded),
+                    short(&now)
+                ),
+                Some(step as u64),
+            )),
+        }
+    }
+}
+
+/// A value in few words.
+fn short(value: &Json) -> String {
+    let text = value.to_python_text();
+    match text.char_indices().nth(120) {
+        None => text,
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}

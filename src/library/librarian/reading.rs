@@ -1,0 +1,208 @@
+//! Files to episodes: what all readings share. Large files are gone through in slices (`in_place`), the others
+//! are read together (`together`).
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use futures_util::FutureExt;
+use volary_core::json::Text;
+use volary_trace::import::{Note, NoteLevel};
+use volary_trace::table::Row;
+
+use super::super::origin::Origin;
+use super::super::protocol::{Answer, Number};
+use super::super::source::Source;
+use super::super::stock::{Held, Keeping, Stock};
+use super::{Librarian, Said, Say, tell_unkept};
+use crate::projection::text::{plural, size_text};
+
+/// So many lines of a report are said; more help nobody.
+const MOST_NOTES: usize = 50;
+/// What became of a file.
+pub(super) enum Outcome {
+    /// Its episodes are in the library.
+    Taken,
+    /// Only the whole says what it is.
+    Whole,
+    /// The person does not want it any more.
+    Cancelled,
+}
+
+/// A reading that is under way.
+pub(super) struct Reading<'a> {
+    pub(super) number: Number,
+    pub(super) origin: Origin,
+    pub(super) say: Say<'a>,
+    /// When it began.
+    pub(super) added: f64,
+    /// The bytes of all files, and of those that are done.
+    total: u64,
+    pub(super) done: Cell<u64>,
+    pub(super) found: Cell<usize>,
+    pub(super) notes: RefCell<Vec<Note>>,
+    /// Episodes on their way into the stock, while the next ones are read.
+    keeping: RefCell<Option<(Keeping<'a>, Vec<Row>)>>,
+}
+
+impl Reading<'_> {
+    pub(super) fn note(&self, level: NoteLevel, file: &Text, text: String) {
+        self.notes.borrow_mut().push(Note {
+            level,
+            file: file.clone(),
+            text: text.into(),
+        });
+    }
+
+    fn tell_added(&self, rows: Vec<Row>, kept: Result<(), String>) {
+        let number = self.number;
+        (self.say)(Said::Answer(Answer::Added { number, rows }));
+        tell_unkept(kept, self.say);
+    }
+
+    /// Says how far it is, `within` bytes into a file.
+    pub(super) fn progress(&self, name: &str, within: u64) {
+        let done = self.done.get() + within;
+        let found = match self.found.get() {
+            0 => String::new(),
+            found => format!(", {}", plural(found, "trajectory")),
+        };
+        (self.say)(Said::Answer(Answer::Progress {
+            number: self.number,
+            doing: format!(
+                "Reading {name}: {} of {}{found}",
+                size_text(done as usize),
+                size_text(self.total as usize)
+            )
+            .into(),
+            done: done as f64 / self.total.max(1) as f64,
+        }));
+    }
+}
+
+impl Librarian {
+    /// Reads files and adds what is in them.
+    pub async fn read<'a>(
+        &'a self,
+        number: Number,
+        files: Vec<Rc<dyn Source>>,
+        origin: Origin,
+        say: Say<'a>,
+    ) {
+        self.ready().await;
+        let reading = Reading {
+            number,
+            origin,
+            say,
+            added: (self.today)(),
+            total: files.iter().map(|file| file.size()).sum(),
+            done: Cell::new(0),
+            found: Cell::new(0),
+            notes: RefCell::default(),
+            keeping: RefCell::default(),
+        };
+        let mut together = Vec::new();
+        for file in files {
+            let size = file.size();
+            match self.read_in_place(&reading, &file).await {
+                Ok(Outcome::Taken) => {}
+                Ok(Outcome::Whole) => {
+                    together.push(file);
+                    continue;
+                }
+                Ok(Outcome::Cancelled) => break,
+                Err(reason) => {
+                    let text = format!("{} could not be read: {reason}", file.name());
+                    reading.note(NoteLevel::Unreadable, &file.name(), text);
+                }
+            }
+            reading.done.set(reading.done.get() + size);
+        }
+        if !self.is_cancelled(number) && !together.is_empty() {
+            self.read_together(&reading, &together).await;
+        }
+        kept(&reading).await;
+        self.end(&reading);
+        self.settle().await;
+    }
+
+    fn end(&self, reading: &Reading<'_>) {
+        let number = reading.number;
+        let was_cancelled = self.cancelled.borrow_mut().remove(&number);
+        let mut notes = reading.notes.take();
+        if was_cancelled {
+            let found = plural(reading.found.get(), "trajectory");
+            let text = format!("You stopped it; {found} that were read are in the library.");
+            notes.push(Note {
+                level: NoteLevel::Unreadable,
+                file: "".into(),
+                text: text.into(),
+            });
+        }
+        let is_known = notes.iter().any(|note| note.level == NoteLevel::Read);
+        // What could not be read comes first: it is what a person must know.
+        notes.sort_by_key(|note| match note.level {
+            NoteLevel::Unreadable => 0,
+            NoteLevel::KeptRaw => 1,
+            NoteLevel::Read => 2,
+        });
+        let notes = notes.into_iter().take(MOST_NOTES).map(|note| note.text);
+        let notes: Vec<Text> = notes.collect();
+        (reading.say)(Said::Answer(
+            match reading.found.get() > 0 || was_cancelled || is_known {
+                true => Answer::Read { number, notes },
+                false => Answer::Refused {
+                    number,
+                    reason: notes.join(" ").into(),
+                },
+            },
+        ));
+    }
+
+    pub(super) fn is_cancelled(&self, number: Number) -> bool {
+        self.cancelled.borrow().contains(&number)
+    }
+
+    pub(super) fn stock_for(&self, origin: Origin) -> &dyn Stock {
+        match origin {
+            Origin::Published => &self.guests,
+            _ => &*self.stock,
+        }
+    }
+
+    pub(super) fn stamped(&self, reading: &Reading<'_>, mut row: Row, bytes: u64) -> Row {
+        if row.id.trim().is_empty() {
+            row.id = "episode".into();
+        }
+        row.origin = Some(reading.origin.word().into());
+        row.added = Some(reading.added);
+        row.bytes = Some(bytes);
+        row
+    }
+
+    /// Adds episodes. They are being kept from here on; [`kept`] waits for that.
+    pub(super) async fn add<'a>(&'a self, reading: &Reading<'a>, batch: Vec<(Row, Held)>) {
+        if batch.is_empty() {
+            return;
+        }
+        let rows: Vec<Row> = batch.iter().map(|(row, _)| row.clone()).collect();
+        reading.found.set(reading.found.get() + rows.len());
+        // Not more than one batch waits in memory.
+        kept(reading).await;
+        let mut keeping = self.stock_for(reading.origin).keep(batch);
+        let begun = (&mut keeping).now_or_never();
+        match begun {
+            Some(kept) => reading.tell_added(rows, kept),
+            None => {
+                reading.keeping.replace(Some((keeping, rows)));
+            }
+        }
+    }
+}
+
+/// Waits until what was added is kept, and shows it then.
+pub(super) async fn kept(reading: &Reading<'_>) {
+    let keeping = reading.keeping.take();
+    if let Some((keeping, rows)) = keeping {
+        reading.tell_added(rows, keeping.await);
+    }
+}

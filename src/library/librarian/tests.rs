@@ -1,0 +1,324 @@
+//! The librarian, with a stock in memory.
+
+use futures_util::FutureExt;
+use volary_core::message::Message;
+use volary_core::virtual_clock::VirtualClock;
+
+use volary_trace::Episode;
+
+use super::super::origin::Origin;
+use super::super::source::{MemorySource, Source};
+use super::super::stock::{Held, MemoryStock};
+use super::*;
+
+fn librarian_of(stock: MemoryStock) -> Librarian {
+    let clock = Rc::new(VirtualClock::new());
+    Librarian::new(stock, volary_envs::registry(), clock, || 1.0)
+}
+
+fn librarian() -> Librarian {
+    librarian_of(MemoryStock::default())
+}
+
+fn file(name: &str, episodes: &[Episode]) -> MemorySource {
+    let lines: Vec<String> = episodes.iter().map(native::to_text).collect();
+    MemorySource {
+        name: name.into(),
+        bytes: lines.join("\n").into_bytes(),
+    }
+}
+
+/// A file that is too large to be copied into episodes.
+fn large(name: &str, ids: &[&str]) -> MemorySource {
+    let filler = "word ".repeat((5 << 20) / 5 / ids.len());
+    let episodes = ids.iter().map(|id| episode(id, &format!("{filler}{id}")));
+    file(name, &episodes.collect::<Vec<_>>())
+}
+
+fn episode(id: &str, words: &str) -> Episode {
+    Episode {
+        id: id.into(),
+        start: vec![Message::user(words).into()],
+        ..Episode::default()
+    }
+}
+
+/// What is said when files are read. A stock in memory makes nobody wait.
+fn read(librarian: &Librarian, files: &[MemorySource]) -> Vec<Said> {
+    read_as(librarian, files, Origin::Imported)
+}
+
+fn read_as(librarian: &Librarian, files: &[MemorySource], origin: Origin) -> Vec<Said> {
+    let said = RefCell::new(Vec::new());
+    let say = |words| said.borrow_mut().push(words);
+    let files = files
+        .iter()
+        .map(|file| Rc::new(file.clone()) as Rc<dyn Source>);
+    let reading = librarian.read(1, files.collect(), origin, &say);
+    assert!(reading.now_or_never().is_some());
+    said.take()
+}
+
+fn ask(librarian: &Librarian, request: Request) -> Vec<Said> {
+    let said = RefCell::new(Vec::new());
+    let say = |words| said.borrow_mut().push(words);
+    assert!(librarian.perform(request, &say).now_or_never().is_some());
+    said.take()
+}
+
+fn open(librarian: &Librarian, id: &str) -> Vec<Said> {
+    let id = id.into();
+    ask(librarian, Request::Open { number: 2, id })
+}
+
+fn ids(said: &[Said]) -> Vec<String> {
+    let rows = said.iter().filter_map(|said| match said {
+        Said::Answer(Answer::Added { rows, .. }) => Some(rows),
+        _ => None,
+    });
+    rows.flatten().map(|row| row.id.to_string()).collect()
+}
+
+#[test]
+fn reads_opens_lists_and_forgets() {
+    let librarian = librarian();
+    let two = [episode("a", "one"), episode("b", "two")];
+    assert_eq!(ids(&read(&librarian, &[file("x.jsonl", &two)])), ["a", "b"]);
+    assert!(matches!(
+        open(&librarian, "b").last(),
+        Some(Said::Part(Event::Finished { token: 2, .. }))
+    ));
+    let ids_to_forget = vec!["b".into()];
+    let forget = Request::Forget {
+        number: 3,
+        ids: ids_to_forget,
+    };
+    ask(&librarian, forget);
+    assert!(matches!(
+        open(&librarian, "b").as_slice(),
+        [Said::Answer(Answer::Refused { number: 2, .. })]
+    ));
+    assert_eq!(ids(&ask(&librarian, Request::List { number: 4 })), ["a"]);
+}
+
+#[test]
+fn the_same_episode_is_there_once_and_others_are_told_apart() {
+    let librarian = librarian();
+    let once = file("x.json", &[episode("1", "one")]);
+    read(&librarian, std::slice::from_ref(&once));
+    assert_eq!(ids(&read(&librarian, &[once])), ["1"]);
+    let other = file("y.json", &[episode("1", "another")]);
+    assert_eq!(ids(&read(&librarian, &[other])), ["1 (2)"]);
+}
+
+#[test]
+fn finds_words_wherever_they_stand() {
+    let librarian = librarian();
+    let two = [episode("a", "the quick fox"), episode("b", "the lazy dog")];
+    read(&librarian, &[file("x.jsonl", &two)]);
+    let search = Request::Search {
+        number: 2,
+        words: "LAZY".into(),
+    };
+    let heard = ask(&librarian, search);
+    let [Said::Answer(Answer::Found { matches, .. })] = heard.as_slice() else {
+        panic!("{heard:?}");
+    };
+    let found = matches.iter().map(|found| (&*found.id, &*found.hit));
+    assert_eq!(found.collect::<Vec<_>>(), [("b", "lazy")]);
+}
+
+#[test]
+fn says_where_words_stand_in_one_episode() {
+    let librarian = librarian();
+    read(
+        &librarian,
+        &[file("x.json", &[episode("a", "the quick fox, the end")])],
+    );
+    let find = |words: &str| {
+        let find = Request::Find {
+            number: 2,
+            id: "a".into(),
+            words: words.into(),
+        };
+        let heard = ask(&librarian, find);
+        let [Said::Answer(Answer::Places { places, .. })] = heard.as_slice() else {
+            panic!("{heard:?}");
+        };
+        places
+            .iter()
+            .map(|place| (place.start, place.before))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(find("THE"), [(0, 0), (15, 1)]);
+    assert_eq!(find("the \"quick fox\""), [(0, 0), (4, 0), (15, 1)]);
+    assert_eq!(find("hen"), []);
+    assert_eq!(find(" "), []);
+}
+
+#[test]
+fn finds_words_in_what_was_kept_before() {
+    let stock = MemoryStock::default();
+    let kept = episode("a", "the quick fox");
+    let row = Row::of(&kept, Vec::new());
+    let text = native::to_text(&kept);
+    assert!(
+        stock
+            .keep(vec![(row, Held::Text(text))])
+            .now_or_never()
+            .is_some()
+    );
+    let search = Request::Search {
+        number: 2,
+        words: "quick".into(),
+    };
+    let heard = ask(&librarian_of(stock), search);
+    assert!(matches!(
+        heard.as_slice(),
+        [Said::Answer(Answer::Found { matches, .. })] if matches.len() == 1
+    ));
+}
+
+#[test]
+fn what_is_no_trajectory_is_refused() {
+    let nonsense = MemorySource {
+        name: "x.txt".into(),
+        bytes: b"hello".to_vec(),
+    };
+    assert!(matches!(
+        read(&librarian(), &[nonsense]).last(),
+        Some(Said::Answer(Answer::Refused { number: 1, .. }))
+    ));
+}
+
+fn words_of(said: &[Said]) -> String {
+    let notes = said.iter().filter_map(|said| match said {
+        Said::Answer(Answer::Read { notes, .. }) => Some(notes.join(" ")),
+        Said::Answer(Answer::Refused { reason, .. }) => Some(reason.to_string()),
+        _ => None,
+    });
+    notes.collect()
+}
+
+#[test]
+fn large_files_stay_where_they_are_and_are_read_from_there() {
+    let librarian = librarian();
+    let big = large("big.jsonl", &["a", "b", "c"]);
+    let said = read(&librarian, std::slice::from_ref(&big));
+    assert_eq!(ids(&said), ["a", "b", "c"], "{}", words_of(&said));
+    assert!(librarian.volume("b").unwrap().place.is_some());
+    let opened = open(&librarian, "b");
+    assert!(matches!(&opened[0], Said::Part(Event::Opened { head, .. }) if &*head.id == "b"));
+    let heard = ask(
+        &librarian,
+        Request::Search {
+            number: 3,
+            words: "\"word c\"".into(),
+        },
+    );
+    assert!(matches!(
+        heard.last(),
+        Some(Said::Answer(Answer::Found { matches, .. })) if matches.len() == 1 && &*matches[0].id == "c"
+    ));
+    // Given again, it is known.
+    let said = read(&librarian, std::slice::from_ref(&big));
+    assert_eq!(ids(&said), [""; 0]);
+    assert!(words_of(&said).contains("is in the library"));
+    // What was forgotten of it comes back with it.
+    ask(
+        &librarian,
+        Request::Forget {
+            number: 4,
+            ids: vec!["b".into()],
+        },
+    );
+    let said = read(&librarian, &[big]);
+    assert_eq!(ids(&said), ["a", "b", "c"]);
+    let all = vec!["a".into(), "b".into(), "c".into()];
+    ask(
+        &librarian,
+        Request::Forget {
+            number: 5,
+            ids: all,
+        },
+    );
+    let known = librarian.windows.borrow().len();
+    assert_eq!(known, 0, "the file is let go with the last of its episodes");
+}
+
+#[test]
+fn a_reading_that_is_cancelled_keeps_what_it_has() {
+    let librarian = librarian();
+    let said = RefCell::new(Vec::new());
+    let say = |words| {
+        if matches!(&words, Said::Answer(Answer::Added { .. })) {
+            let cancel = Request::Cancel { reading: 1 };
+            assert!(librarian.perform(cancel, &|_| {}).now_or_never().is_some());
+        }
+        said.borrow_mut().push(words);
+    };
+    let big = Rc::new(large(
+        "big.jsonl",
+        &["a", "b", "c", "d", "e", "f", "g", "h"],
+    ));
+    let reading = librarian.read(1, vec![big], Origin::Imported, &say);
+    assert!(reading.now_or_never().is_some());
+    let said = said.take();
+    assert!((1..8).contains(&ids(&said).len()), "{:?}", ids(&said));
+    assert!(words_of(&said).contains("You stopped it"));
+}
+
+#[test]
+fn tags_are_kept_and_go_with_the_file() {
+    let librarian = librarian();
+    read(&librarian, &[file("x.json", &[episode("a", "one")])]);
+    let tag = |tag: &str, on| Request::Tag {
+        number: 2,
+        ids: vec!["a".into()],
+        tag: tag.into(),
+        on,
+    };
+    ask(&librarian, tag("good", true));
+    ask(&librarian, tag("bad", true));
+    ask(&librarian, tag("bad", false));
+    let export = Request::Export {
+        number: 3,
+        ids: vec!["a".into()],
+    };
+    let [Said::File { parts, .. }] = &ask(&librarian, export)[..] else {
+        panic!("no file");
+    };
+    let bytes = parts.concat().into_bytes();
+    let exported = MemorySource {
+        name: "y.jsonl".into(),
+        bytes,
+    };
+    let heard = read(&self::librarian(), std::slice::from_ref(&exported));
+    let row = heard.iter().find_map(|said| match said {
+        Said::Answer(Answer::Added { rows, .. }) => rows.first(),
+        _ => None,
+    });
+    assert_eq!(row.unwrap().tags, ["good".into()]);
+    // Here it is the same episode as before.
+    assert_eq!(ids(&read(&librarian, &[exported])), ["a"]);
+}
+
+#[test]
+fn what_came_with_the_site_is_not_kept_and_not_forgotten() {
+    let librarian = librarian();
+    let said = read_as(
+        &librarian,
+        &[file("x.json", &[episode("a", "one")])],
+        Origin::Published,
+    );
+    assert_eq!(ids(&said), ["a"]);
+    ask(
+        &librarian,
+        Request::Forget {
+            number: 2,
+            ids: vec!["a".into()],
+        },
+    );
+    assert!(open(&librarian, "a").len() > 1);
+    assert!(librarian.stock.rows().now_or_never().unwrap().is_empty());
+}

@@ -1,0 +1,140 @@
+//! Files of which only the whole says what they are, and files that belong together: each of their episodes is
+//! kept as a text.
+
+use std::rc::Rc;
+
+use volary_core::json::{Json, Text};
+use volary_trace::import::{InputFile, NoteLevel, import};
+use volary_trace::table::Row;
+use volary_trace::{Episode, native};
+
+use super::super::protocol::Answer;
+use super::super::source::Source;
+use super::super::stock::Held;
+use super::opening::TAGS;
+use super::reading::Reading;
+use super::{BATCH, Librarian, Said};
+use crate::projection::text::size_text;
+
+/// So much fits into memory as a whole.
+const LARGEST_WHOLE: u64 = 512 << 20;
+impl Librarian {
+    /// Reads files of which only the whole says what they are, and files that belong together.
+    pub(super) async fn read_together<'a>(
+        &'a self,
+        reading: &Reading<'a>,
+        files: &[Rc<dyn Source>],
+    ) {
+        let mut inputs = Vec::with_capacity(files.len());
+        let mut room = LARGEST_WHOLE;
+        for file in files {
+            if self.is_cancelled(reading.number) {
+                return;
+            }
+            let (name, size) = (file.name(), file.size());
+            reading.progress(&name, 0);
+            let Some(left) = room.checked_sub(size) else {
+                let text = format!(
+                    "{name} ({}) is not read: files of its kind must be read as a whole, and all of them \
+                     together may have {}. Files with a trajectory a line, and Inspect logs, may have any size.",
+                    size_text(size as usize),
+                    size_text(LARGEST_WHOLE as usize)
+                );
+                reading.note(NoteLevel::Unreadable, &name, text);
+                continue;
+            };
+            room = left;
+            match file.read(0..size).await {
+                Ok(bytes) => inputs.push(InputFile {
+                    name: Some(name.to_string()),
+                    bytes,
+                }),
+                Err(reason) => {
+                    let text = format!("{name} could not be read: {reason}");
+                    reading.note(NoteLevel::Unreadable, &name, text);
+                }
+            }
+            reading.done.set(reading.done.get() + size);
+        }
+        if inputs.is_empty() {
+            return;
+        }
+        let outcome = match import(&inputs) {
+            Ok(outcome) => outcome,
+            Err(error) => {
+                return reading.note(NoteLevel::Unreadable, &"".into(), error.to_string());
+            }
+        };
+        drop(inputs);
+        reading.notes.borrow_mut().extend(outcome.notes);
+        let count = outcome.episodes.len();
+        let mut batch: Vec<(Row, Held)> = Vec::new();
+        for (place, mut episode) in outcome.episodes.into_iter().enumerate() {
+            let tags = take_tags(&mut episode);
+            let (episode, text) = self.named(episode, &batch).await;
+            let row = Row::of(&episode, tags);
+            let row = self.stamped(reading, row, text.len() as u64);
+            self.remember(&row, None);
+            self.index.borrow_mut().insert(episode.id.clone(), &episode);
+            self.indexed.borrow_mut().insert(episode.id);
+            batch.push((row, Held::Text(text)));
+            if batch.len() == BATCH {
+                self.add(reading, std::mem::take(&mut batch)).await;
+                (reading.say)(Said::Answer(Answer::Progress {
+                    number: reading.number,
+                    doing: format!("{} of {count} trajectories", place + 1).into(),
+                    done: (place + 1) as f64 / count as f64,
+                }));
+                if self.is_cancelled(reading.number) {
+                    return;
+                }
+            }
+        }
+        self.add(reading, batch).await;
+    }
+
+    /// An episode under an id that no other one has, and its text. Ids of files are often mere numbers;
+    /// the same episode, read again, is still the same.
+    async fn named(&self, mut episode: Episode, batch: &[(Row, Held)]) -> (Episode, String) {
+        let wanted: Text = match episode.id.trim() {
+            "" => "episode".into(),
+            id => id.into(),
+        };
+        episode.id = wanted.clone();
+        let mut number = 2;
+        loop {
+            let text = native::to_text(&episode);
+            let is_free = match self.volume(&episode.id) {
+                None => true,
+                Some(volume) if volume.place.is_some() => false,
+                Some(_) => {
+                    let waiting = batch.iter().find(|(row, _)| row.id == episode.id);
+                    match waiting {
+                        Some((_, Held::Text(known))) => *known == text,
+                        Some(_) => false,
+                        None => {
+                            let stock = self.stock_of(&episode.id);
+                            stock
+                                .text(&episode.id)
+                                .await
+                                .is_none_or(|known| known == text)
+                        }
+                    }
+                }
+            };
+            if is_free {
+                return (episode, text);
+            }
+            episode.id = format!("{wanted} ({number})").into();
+            number += 1;
+        }
+    }
+}
+
+/// Takes out the tags that an export of ours wrote among the metadata: the episode is then as it was before.
+fn take_tags(episode: &mut Episode) -> Vec<Text> {
+    let Some(Json::List(tags)) = episode.metadata.remove(TAGS) else {
+        return Vec::new();
+    };
+    tags.iter().filter_map(Json::as_text).cloned().collect()
+}

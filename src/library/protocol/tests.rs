@@ -1,0 +1,110 @@
+//! What is said comes back as it was.
+
+use super::*;
+
+#[test]
+fn requests_come_back() {
+    let requests = [
+        Request::Open {
+            number: 1,
+            id: "a\"b".into(),
+        },
+        Request::Search {
+            number: 2,
+            words: "\u{202e}six".into(),
+        },
+        Request::Find {
+            number: 7,
+            id: "a".into(),
+            words: "six \"seven".into(),
+        },
+        Request::List { number: 3 },
+        Request::Cancel { reading: 9 },
+        Request::Tag {
+            number: 7,
+            ids: vec!["a".into()],
+            tag: "good".into(),
+            on: true,
+        },
+        Request::Check {
+            number: 6,
+            id: "c".into(),
+        },
+        Request::Export {
+            number: 5,
+            ids: vec!["a".into()],
+        },
+        Request::Forget {
+            number: u32::MAX,
+            ids: vec!["a".into(), "b".into()],
+        },
+    ];
+    for request in requests {
+        assert_eq!(Request::read(&request.to_text()), Some(request));
+    }
+    assert_eq!(Request::read("{}"), None);
+}
+
+#[test]
+fn answers_come_back() {
+    let answers = [
+        Answer::Progress {
+            number: 1,
+            doing: "Reading a.json".into(),
+            done: 0.25,
+        },
+        Answer::Added {
+            number: 1,
+            rows: vec![Row::default()],
+        },
+        Answer::Read {
+            number: 1,
+            notes: vec!["Two episodes.".into()],
+        },
+        Answer::Found {
+            number: 2,
+            matches: vec![Match {
+                id: "a".into(),
+                step: 3,
+                before: "x".into(),
+                hit: "y".into(),
+                after: "z".into(),
+            }],
+        },
+        Answer::Listed { number: 5 },
+        Answer::Places {
+            number: 7,
+            places: vec![Finding {
+                start: 3,
+                length: 3,
+                words: "six".into(),
+                ..Finding::default()
+            }],
+        },
+        Answer::Gone {
+            ids: vec!["a".into()],
+        },
+        Answer::Checked {
+            number: 6,
+            words: "The same.".into(),
+            step: None,
+        },
+        Answer::Checked {
+            number: 6,
+            words: "Not the same.".into(),
+            step: Some(0),
+        },
+        Answer::Forgotten { number: 3 },
+        Answer::Refused {
+            number: 4,
+            reason: "It is no file.".into(),
+        },
+        Answer::NotKept {
+            reason: "The disk is full.".into(),
+        },
+    ];
+    for answer in answers {
+        assert_eq!(Answer::read(&answer.to_text()), Some(answer));
+    }
+    assert_eq!(Answer::read("{\"say\": \"opened\"}"), None);
+}

@@ -1,0 +1,116 @@
+//! Files whose bytes are fetched when they are wanted, and never held as a whole.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::ops::Range;
+use std::rc::Rc;
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use volary_core::json::Text;
+
+/// A file.
+pub trait Source {
+    /// Its path, as far as it was given.
+    fn name(&self) -> Text;
+
+    /// How many bytes it has.
+    fn size(&self) -> u64;
+
+    /// Bytes of it, which are fetched from the call on. `Err` says, for people, why they can't be read.
+    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>>;
+
+    /// Itself, for those who keep files of one kind.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// Tells a file from others by what it holds: its size, its start and its end.
+pub async fn id_of(source: &dyn Source) -> Result<Text, String> {
+    const LOOKED_AT: u64 = 1 << 16;
+    let size = source.size();
+    let start = source.read(0..size.min(LOOKED_AT)).await?;
+    let end = source.read(size.saturating_sub(LOOKED_AT)..size).await?;
+    // FNV-1a, which gives the same on every machine.
+    let bytes = start.iter().chain(&end).copied().chain(size.to_le_bytes());
+    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    Ok(format!("{hash:016x}").into())
+}
+
+/// Reads a file in larger pieces than it is asked for, since what is asked for next mostly stands behind.
+pub struct Window {
+    source: Rc<dyn Source>,
+    held: RefCell<(u64, Vec<u8>)>,
+}
+
+/// So much is read at once.
+const PIECE: u64 = 4 << 20;
+
+impl Window {
+    /// A window on a file.
+    pub fn on(source: Rc<dyn Source>) -> Window {
+        Window {
+            source,
+            held: RefCell::default(),
+        }
+    }
+
+    /// The file.
+    pub fn source(&self) -> &Rc<dyn Source> {
+        &self.source
+    }
+
+    /// Bytes of the file.
+    pub async fn read(&self, range: Range<u64>) -> Result<Vec<u8>, String> {
+        if let Some(bytes) = self.known(&range) {
+            return Ok(bytes);
+        }
+        let end = range.end.max(range.start.saturating_add(PIECE));
+        let piece = range.start..end.min(self.source.size());
+        let bytes = self.source.read(piece).await?;
+        self.held.replace((range.start, bytes));
+        self.known(&range).ok_or_else(|| {
+            format!(
+                "{} is shorter than it was when it was read first.",
+                self.source.name()
+            )
+        })
+    }
+
+    fn known(&self, range: &Range<u64>) -> Option<Vec<u8>> {
+        let (start, bytes) = &*self.held.borrow();
+        let from = usize::try_from(range.start.checked_sub(*start)?).ok()?;
+        let to = usize::try_from(range.end.checked_sub(*start)?).ok()?;
+        bytes.get(from..to).map(<[u8]>::to_vec)
+    }
+}
+
+/// A file in memory.
+#[derive(Clone, Debug)]
+pub struct MemorySource {
+    /// Its path.
+    pub name: Text,
+    /// What it holds.
+    pub bytes: Vec<u8>,
+}
+
+impl Source for MemorySource {
+    fn name(&self) -> Text {
+        self.name.clone()
+    }
+
+    fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        let bytes = self.bytes.get(range.start as usize..range.end as usize);
+        let bytes = bytes.map(<[u8]>::to_vec);
+        std::future::ready(bytes.ok_or_else(|| "It ends before that.".to_owned())).boxed_local()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,165 @@
+//! Where the librarian keeps episodes: rows for lists, and apart from them either native texts or the files in
+//! which the episodes stand.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use volary_core::json::Text;
+use volary_trace::import::index::Place;
+use volary_trace::table::Row;
+
+use super::source::Source;
+
+/// What is kept of an episode.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Held {
+    /// Itself, as a native text.
+    Text(String),
+    /// Where it stands in a file.
+    At(InFile),
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InFile {
+    /// The id of the file.
+    pub file: Text,
+    /// The place.
+    pub place: Place,
+}
+
+/// A file in which episodes stand.
+#[derive(Clone)]
+pub struct KnownFile {
+    /// Its id.
+    pub id: Text,
+    /// Its path.
+    pub name: Text,
+    /// How many bytes it has.
+    pub size: u64,
+    /// Whether it was read to its end.
+    pub whole: bool,
+    /// Its bytes; `None` where it must be given again.
+    pub source: Option<Rc<dyn Source>>,
+}
+
+/// What is to be done, and why it will not be there at the next visit; until then it is done all the same.
+pub type Keeping<'a> = LocalBoxFuture<'a, Result<(), String>>;
+
+/// A row, and where the episode stands if it has no text.
+pub type Listed = (Row, Option<InFile>);
+
+/// Keeps episodes.
+pub trait Stock {
+    /// Keeps episodes, in the place of those of the same ids.
+    fn keep(&self, episodes: Vec<(Row, Held)>) -> Keeping<'_>;
+
+    /// Keeps other rows for episodes that are there.
+    fn label(&self, rows: Vec<Row>) -> Keeping<'_>;
+
+    /// The row of an episode, and where it stands if it has no text; `None` if there is none.
+    fn row<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<Listed>>;
+
+    /// The native text of an episode; `None` if there is none.
+    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>>;
+
+    /// All rows, and where the episodes stand that have no texts.
+    fn rows(&self) -> LocalBoxFuture<'_, Vec<Listed>>;
+
+    /// Forgets episodes.
+    fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()>;
+
+    /// Keeps a file, in the place of one of the same id. `Err` if only what is known of it is kept.
+    fn keep_file(&self, file: KnownFile) -> Keeping<'_>;
+
+    /// A file; `None` if there is none.
+    fn file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<KnownFile>>;
+
+    /// Forgets a file.
+    fn forget_file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, ()>;
+}
+
+/// Keeps episodes as long as it lives.
+#[derive(Default)]
+pub struct MemoryStock {
+    episodes: RefCell<BTreeMap<Text, (Row, Held)>>,
+    files: RefCell<BTreeMap<Text, KnownFile>>,
+}
+
+impl MemoryStock {
+    /// Whether it has an episode.
+    pub fn has(&self, id: &str) -> bool {
+        self.episodes.borrow().contains_key(id)
+    }
+}
+
+fn listed((row, held): &(Row, Held)) -> Listed {
+    match held {
+        Held::Text(_) => (row.clone(), None),
+        Held::At(place) => (row.clone(), Some(place.clone())),
+    }
+}
+
+fn now<T: 'static>(value: T) -> LocalBoxFuture<'static, T> {
+    std::future::ready(value).boxed_local()
+}
+
+impl Stock for MemoryStock {
+    fn keep(&self, episodes: Vec<(Row, Held)>) -> Keeping<'_> {
+        let mut known = self.episodes.borrow_mut();
+        for (row, held) in episodes {
+            known.insert(row.id.clone(), (row, held));
+        }
+        now(Ok(()))
+    }
+
+    fn label(&self, rows: Vec<Row>) -> Keeping<'_> {
+        let mut known = self.episodes.borrow_mut();
+        for row in rows {
+            if let Some(known) = known.get_mut(&row.id) {
+                known.0 = row;
+            }
+        }
+        now(Ok(()))
+    }
+
+    fn row<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<Listed>> {
+        now(self.episodes.borrow().get(id).map(listed))
+    }
+
+    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>> {
+        now(match self.episodes.borrow().get(id) {
+            Some((_, Held::Text(text))) => Some(text.clone()),
+            _ => None,
+        })
+    }
+
+    fn rows(&self) -> LocalBoxFuture<'_, Vec<Listed>> {
+        now(self.episodes.borrow().values().map(listed).collect())
+    }
+
+    fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()> {
+        let mut known = self.episodes.borrow_mut();
+        for id in ids {
+            known.remove(id);
+        }
+        now(())
+    }
+
+    fn keep_file(&self, file: KnownFile) -> Keeping<'_> {
+        self.files.borrow_mut().insert(file.id.clone(), file);
+        now(Ok(()))
+    }
+
+    fn file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<KnownFile>> {
+        now(self.files.borrow().get(id).cloned())
+    }
+
+    fn forget_file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, ()> {
+        self.files.borrow_mut().remove(id);
+        now(())
+    }
+}

@@ -1,0 +1,339 @@
+//! One request to a model, up to its answer: tried again where that may help, changed where the model refuses a
+//! parameter, and recorded without the key.
+//!
+//! Dropping the future of [`ask`] ends the request itself.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use volary_agent::model::exchange::{Exchange, Keeping, Timing};
+use volary_agent::model::retry::{Next, Patience, Tries, seconds_of_header};
+use volary_agent::model::{
+    Answer, ApiKey, Concession, Concessions, Connection, Delta, ModelError, ModelRequest, Reply,
+};
+use volary_core::json::Text;
+
+use crate::shell::http::{self, HttpError};
+use crate::shell::{self, timers};
+
+/// Whom to ask, and how patiently.
+#[derive(Clone)]
+pub struct Ask<'a> {
+    /// Whom.
+    pub connection: &'a Connection,
+    /// With which key.
+    pub key: &'a ApiKey,
+    /// How long to wait for a server that says nothing.
+    pub silence: http::Patience,
+    /// How often to try.
+    pub tries: Patience,
+}
+
+impl<'a> Ask<'a> {
+    /// With the usual patience.
+    pub fn new(connection: &'a Connection, key: &'a ApiKey) -> Self {
+        Ask {
+            connection,
+            key,
+            silence: http::Patience::default(),
+            tries: Patience::default(),
+        }
+    }
+}
+
+/// What happens on the way to an answer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Progress<'a> {
+    /// The request goes out. What came of an earlier try counts for nothing now.
+    Sending {
+        /// Which try it is, from 1.
+        attempt: u32,
+        /// The request.
+        exchange: &'a Exchange,
+    },
+    /// Pieces of the answer.
+    Deltas(&'a [Delta]),
+    /// The model refused a parameter, and is asked again without it.
+    Conceded {
+        /// What is done without.
+        concession: Concession,
+        /// The request that was refused, and the reply.
+        exchange: &'a Exchange,
+    },
+    /// It failed, and is tried again after a wait.
+    Waiting {
+        /// The wait.
+        seconds: f64,
+        /// Why it failed.
+        error: &'a ModelError,
+        /// The request that failed, and what came back.
+        exchange: &'a Exchange,
+    },
+}
+
+/// An answer, and what went over the wire for it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The answer, without the key if it says that back.
+    pub answer: Answer,
+    /// The request that was answered, and the reply.
+    pub exchange: Exchange,
+}
+
+/// No answer, and as much as there is of one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unanswered {
+    /// Why.
+    pub error: ModelError,
+    /// What the page's door for HTTP said, if that is why.
+    pub(super) at_the_door: Option<HttpError>,
+    /// What came of the answer before it broke.
+    pub partial: Option<Answer>,
+    /// The last request, and what came back.
+    pub exchange: Exchange,
+}
+
+thread_local! {
+    /// What each model was found not to take, by address and model. As long as the page: models change.
+    static CONCEDED: RefCell<BTreeMap<(Text, Text), Concessions>> = RefCell::default();
+    /// The addresses that ever answered: where none did, it is no passing failure.
+    static ANSWERED: RefCell<BTreeSet<Text>> = RefCell::default();
+}
+
+/// Asks. The request is changed where the model refuses what it says; what it is known to refuse is left out
+/// from the start.
+pub async fn ask(
+    ask: &Ask<'_>,
+    request: &mut ModelRequest,
+    heard: &mut dyn FnMut(Progress<'_>),
+) -> Result<Asked, Box<Unanswered>> {
+    let mut asking = Asking::new(ask.clone(), request);
+    loop {
+        let (unanswered, next) = match asking.send(request, heard).await {
+            Ok(asked) => return Ok(asked),
+            Err(failed) => failed,
+        };
+        match next {
+            Next::Concede(_) => {}
+            Next::Wait(seconds) => {
+                timers::sleep(Duration::try_from_secs_f64(seconds).unwrap_or_default()).await;
+            }
+            Next::GiveUp => return Err(unanswered),
+        }
+    }
+}
+
+/// A request with its tries, for those who see to the waits between them.
+pub struct Asking<'a> {
+    ask: Ask<'a>,
+    place: (Text, Text),
+    tries: Tries,
+    attempt: u32,
+    started: f64,
+}
+
+impl<'a> Asking<'a> {
+    /// Nothing is sent yet; what the model is known to refuse is taken out of the request.
+    pub fn new(ask: Ask<'a>, request: &mut ModelRequest) -> Self {
+        let place = (
+            ask.connection.base_url.clone(),
+            ask.connection.model.clone(),
+        );
+        let known = CONCEDED.with_borrow(|conceded| conceded.get(&place).copied());
+        for concession in known.unwrap_or_default().iter() {
+            request.concessions = request.concessions.with(concession);
+        }
+        Asking {
+            tries: Tries::new(ask.tries, shell::random_number()),
+            ask,
+            place,
+            attempt: 0,
+            started: timers::now(),
+        }
+    }
+
+    /// Sends it, once. Without an answer it says what is to be done next: send it again, at once or after a
+    /// wait, or give up.
+    pub async fn send(
+        &mut self,
+        request: &mut ModelRequest,
+        heard: &mut dyn FnMut(Progress<'_>),
+    ) -> Result<Asked, (Box<Unanswered>, Next)> {
+        self.attempt += 1;
+        let before = timers::now() - self.started;
+        let mut sent = exchanged(&self.ask, request, self.attempt, heard).await;
+        let exchange = match &mut sent {
+            Ok(asked) => &mut asked.exchange,
+            Err(unanswered) => &mut unanswered.exchange,
+        };
+        exchange.timing.before = before;
+        if exchange.reply.is_some() {
+            ANSWERED.with_borrow_mut(|answered| answered.insert(self.place.0.clone()));
+        }
+        let unanswered = match sent {
+            Ok(asked) => return Ok(asked),
+            Err(unanswered) => unanswered,
+        };
+        if unanswered.is_hopeless(&self.place.0) {
+            return Err((unanswered, Next::GiveUp));
+        }
+        let kind = self.ask.connection.kind;
+        let next = self.tries.after(kind, request, &unanswered.error);
+        let (error, exchange) = (&unanswered.error, &unanswered.exchange);
+        match next {
+            Next::Concede(concession) => {
+                let conceded = request.concessions;
+                CONCEDED.with_borrow_mut(|known| known.insert(self.place.clone(), conceded));
+                heard(Progress::Conceded {
+                    concession,
+                    exchange,
+                });
+            }
+            Next::Wait(seconds) => heard(Progress::Waiting {
+                seconds,
+                error,
+                exchange,
+            }),
+            Next::GiveUp => {}
+        }
+        Err((unanswered, next))
+    }
+}
+
+impl Unanswered {
+    pub(super) fn of_reply(error: ModelError, exchange: Exchange) -> Self {
+        Unanswered {
+            error,
+            at_the_door: None,
+            partial: None,
+            exchange,
+        }
+    }
+
+    pub(super) fn at_the_door(error: HttpError, exchange: Exchange) -> Self {
+        Unanswered {
+            at_the_door: Some(error.clone()),
+            ..Unanswered::of_reply(model_error(error), exchange)
+        }
+    }
+
+    /// Whether another try is of no use, whatever its error usually means.
+    fn is_hopeless(&self, base_url: &Text) -> bool {
+        match self.at_the_door {
+            Some(HttpError::Redirected | HttpError::Unsendable { .. }) => true,
+            Some(HttpError::NoReply { .. }) => {
+                !ANSWERED.with_borrow(|answered| answered.contains(base_url))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Sends once.
+async fn exchanged(
+    ask: &Ask<'_>,
+    request: &ModelRequest,
+    attempt: u32,
+    heard: &mut dyn FnMut(Progress<'_>),
+) -> Result<Asked, Box<Unanswered>> {
+    let provider = ask.connection.provider();
+    let http = provider.request(&ask.connection.base_url, ask.key, request);
+    let mut exchange = Exchange::of(&http, ask.key);
+    exchange.tries = attempt;
+    heard(Progress::Sending {
+        attempt,
+        exchange: &exchange,
+    });
+    let started = timers::now();
+    let mut response = match http::send(&outgoing(&http), ask.silence).await {
+        Ok(response) => response,
+        Err(error) => {
+            exchange.timing.latency = timers::now() - started;
+            return Err(Box::new(Unanswered::at_the_door(error, exchange)));
+        }
+    };
+    let status = response.status();
+    let content_type = response.header("content-type").unwrap_or_default();
+    let wait = response.header("retry-after");
+    let wait = wait.and_then(|value| seconds_of_header(&value, timers::wall_clock()));
+    let mut reply = Reply::new(provider, ask.key, status, &content_type, wait);
+    let mut keeping = Keeping::default();
+    let mut first_token = None;
+    let mut deltas = Vec::new();
+    let mut tell = |deltas: &mut Vec<Delta>| {
+        if first_token.is_none() && deltas.iter().any(Delta::is_content) {
+            first_token = Some(timers::now() - started);
+        }
+        if !deltas.is_empty() {
+            heard(Progress::Deltas(deltas));
+            deltas.clear();
+        }
+    };
+    let broken = loop {
+        match response.piece().await {
+            Ok(Some(piece)) => {
+                keeping.push(&piece);
+                let pushed = reply.push(&piece, &mut deltas);
+                tell(&mut deltas);
+                if let Err(error) = pushed {
+                    break Some(error);
+                }
+            }
+            // A connection that breaks off is an end like any other: the reply knows whether it is one.
+            Ok(None) | Err(HttpError::Broken { .. }) => break None,
+            Err(error) => break Some(model_error(error)),
+        }
+    };
+    let partial = reply.partial();
+    let answer = match broken {
+        Some(error) => Err(error),
+        None => {
+            let answer = reply.finish(&mut deltas);
+            tell(&mut deltas);
+            answer
+        }
+    };
+    exchange.reply = Some(keeping.finish(status, &content_type, ask.key));
+    exchange.timing = Timing {
+        first_token,
+        latency: timers::now() - started,
+        before: 0.0,
+    };
+    match answer {
+        Ok(answer) => Ok(Asked {
+            answer: answer.redacted(ask.key),
+            exchange,
+        }),
+        Err(error) => Err(Box::new(Unanswered {
+            partial,
+            ..Unanswered::of_reply(error, exchange)
+        })),
+    }
+}
+
+/// A model's request as the door takes it.
+pub(super) fn outgoing(request: &volary_agent::model::HttpRequest) -> http::Request {
+    let headers = request.headers.iter();
+    http::Request {
+        method: request.method(),
+        url: request.url.clone(),
+        headers: headers
+            .map(|(name, value)| (*name, value.expose()))
+            .collect(),
+        body: (!request.body.is_empty()).then(|| request.body.clone()),
+    }
+}
+
+fn model_error(error: HttpError) -> ModelError {
+    match error {
+        HttpError::Silent { seconds } => ModelError::Silent { seconds },
+        HttpError::Broken { .. } => ModelError::Cut,
+        HttpError::TooLarge { limit } => ModelError::TooLarge {
+            limit_megabytes: limit / 1_000_000,
+        },
+        other => ModelError::Unreachable {
+            reason: other.to_string().into(),
+        },
+    }
+}

@@ -1,0 +1,279 @@
+//! The connections that a person named: a list with a default, kept between visits, without keys.
+//!
+//! [`Connections`] is a plain value; [`read`], [`get`] and [`change`] lead to the one of the page.
+
+use leptos::prelude::*;
+use volary_agent::model::connection::{PRESETS, Preset};
+use volary_agent::model::{ApiKey, Connection};
+use volary_core::json::{Json, Text};
+use volary_core::{json, object};
+
+use crate::secrets;
+use crate::shell::{self, storage, storage::Keep};
+
+/// A connection that was kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Saved {
+    /// What it is referred to by, whatever its name becomes.
+    pub id: Text,
+    /// What it began as, where that was a preset; its hints hold for it also where its address was changed.
+    pub preset: Option<&'static Preset>,
+    /// The connection, perhaps not complete yet: [`Connection::check`] says what is missing.
+    pub connection: Connection,
+}
+
+impl Saved {
+    /// The owner under which [`crate::secrets`] keeps its key.
+    pub fn owner(&self) -> String {
+        format!("model.{}", self.id)
+    }
+
+    /// Its key; an empty one if there is none. Tracks changes.
+    pub fn key(&self) -> ApiKey {
+        secrets::key(&self.owner(), &self.connection.base_url)
+    }
+
+    /// Whether it has a key. Tracks changes.
+    pub fn has_key(&self) -> bool {
+        secrets::has(&self.owner(), &self.connection.base_url)
+    }
+}
+
+/// All connections of a person.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Connections {
+    list: Vec<Saved>,
+    default: Option<Text>,
+}
+
+impl Connections {
+    /// In the order of display.
+    pub fn list(&self) -> &[Saved] {
+        &self.list
+    }
+
+    /// The one of an id.
+    pub fn find(&self, id: &str) -> Option<&Saved> {
+        self.list.iter().find(|saved| *saved.id == *id)
+    }
+
+    /// The one to use where nobody chose: the chosen default, else the first.
+    pub fn default_one(&self) -> Option<&Saved> {
+        let chosen = self.default.as_deref().and_then(|id| self.find(id));
+        chosen.or_else(|| self.list.first())
+    }
+
+    /// Chooses the default.
+    pub fn set_default(&mut self, id: &str) {
+        self.default = Some(id.into());
+    }
+
+    /// Adds a connection; its name is made unique.
+    pub fn add(&mut self, mut saved: Saved) {
+        saved.connection.name = self.free_name(&saved.connection.name, &saved.id);
+        self.list.push(saved);
+    }
+
+    /// Adds a copy under an id, next to the original.
+    pub fn duplicate(&mut self, id: &str, copy: impl Into<Text>) {
+        let Some(place) = self.list.iter().position(|saved| *saved.id == *id) else {
+            return;
+        };
+        let mut saved = self.list[place].clone();
+        saved.id = copy.into();
+        saved.connection.name = self.free_name(&saved.connection.name, &saved.id);
+        self.list.insert(place + 1, saved);
+    }
+
+    /// Takes one away.
+    pub fn remove(&mut self, id: &str) {
+        self.list.retain(|saved| *saved.id != *id);
+        if self.default.as_deref() == Some(id) {
+            self.default = None;
+        }
+    }
+
+    /// Changes one; its name is made unique again. Nothing happens if there is none.
+    pub fn edit(&mut self, id: &str, change: impl FnOnce(&mut Saved)) {
+        let Some(place) = self.list.iter().position(|saved| *saved.id == *id) else {
+            return;
+        };
+        change(&mut self.list[place]);
+        let name = self.free_name(&self.list[place].connection.name, id);
+        self.list[place].connection.name = name;
+    }
+
+    /// The name, with a number behind it where another has it.
+    fn free_name(&self, wanted: &str, id: &str) -> Text {
+        let wanted = wanted.trim();
+        let taken = |name: &str| {
+            let mut others = self.list.iter().filter(|saved| *saved.id != *id);
+            others.any(|saved| *saved.connection.name == *name)
+        };
+        if !taken(wanted) {
+            return wanted.into();
+        }
+        let numbered = (2..).map(|number: u32| format!("{} {number}", without_number(wanted)));
+        let mut free = numbered.filter(|name| !taken(name));
+        free.next().unwrap_or_default().into()
+    }
+
+    /// As they are stored.
+    pub fn to_json(&self) -> Json {
+        let list = self.list.iter().map(|saved| {
+            let mut stored = object!({
+                "id": (saved.id.clone()),
+                "connection": (saved.connection.to_json())
+            });
+            if let Some(preset) = saved.preset {
+                stored.insert("preset", preset.name);
+            }
+            Json::Object(stored)
+        });
+        json!({"list": (Json::List(list.collect())), "default": (self.default.clone())})
+    }
+
+    /// From what was stored; what is no connection is left out.
+    pub fn read(value: &Json) -> Self {
+        let mut connections = Connections::default();
+        for stored in value.get("list").and_then(Json::as_list).unwrap_or(&[]) {
+            let text = |key: &str| stored.get(key).and_then(Json::as_text).cloned();
+            let connection = stored.get("connection").and_then(Connection::read);
+            let (Some(id), Some(connection)) = (text("id"), connection) else {
+                continue;
+            };
+            if connections.find(&id).is_some() {
+                continue;
+            }
+            let preset = text("preset").and_then(|name| preset_of(&name));
+            connections.add(Saved {
+                id,
+                preset,
+                connection,
+            });
+        }
+        let default = value.get("default").and_then(Json::as_text);
+        connections.default = default.cloned();
+        connections
+    }
+}
+
+/// The preset of a name.
+pub fn preset_of(name: &str) -> Option<&'static Preset> {
+    PRESETS.iter().find(|preset| preset.name == name)
+}
+
+fn without_number(name: &str) -> &str {
+    let stem = name.trim_end_matches(|character: char| character.is_ascii_digit());
+    match stem.strip_suffix(' ') {
+        Some(stem) if stem.len() + 1 < name.len() => stem,
+        _ => name,
+    }
+}
+
+/// Under this name they are stored.
+const NAME: &str = "models";
+
+thread_local! {
+    // Lives as long as the page, whatever part of it asked first.
+    static STATE: ArcRwSignal<Connections> = ArcRwSignal::new(stored());
+}
+
+fn stored() -> Connections {
+    let text = storage::get(Keep::Always, NAME);
+    let value = text.and_then(|text| json::read(&text).ok());
+    value.map_or_else(Connections::default, |value| Connections::read(&value))
+}
+
+/// Looks at the connections. Tracks changes.
+pub fn read<T>(look: impl FnOnce(&Connections) -> T) -> T {
+    STATE.with(ArcRwSignal::clone).with(look)
+}
+
+/// The connection of an id. Tracks changes.
+pub fn get(id: &str) -> Option<Saved> {
+    read(|connections| connections.find(id).cloned())
+}
+
+/// Changes the connections, here and in what is kept. Where the browser keeps nothing, they last as long as the
+/// page.
+pub fn change(act: impl FnOnce(&mut Connections)) {
+    let state = STATE.with(ArcRwSignal::clone);
+    let mut changed = state.get_untracked();
+    act(&mut changed);
+    storage::set(Keep::Always, NAME, &changed.to_json().to_compact_text());
+    state.set(changed);
+}
+
+/// An id that no other connection has.
+pub fn new_id() -> Text {
+    format!("{:x}", shell::random_number()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn saved(id: &str, preset: &'static Preset) -> Saved {
+        Saved {
+            id: id.into(),
+            preset: Some(preset),
+            connection: Connection::of(preset),
+        }
+    }
+
+    fn names(connections: &Connections) -> Vec<&str> {
+        let list = connections.list().iter();
+        list.map(|saved| &*saved.connection.name).collect()
+    }
+
+    #[test]
+    fn names_stay_unique() {
+        let mut connections = Connections::default();
+        connections.add(saved("1", &PRESETS[0]));
+        connections.add(saved("2", &PRESETS[0]));
+        connections.duplicate("1", "3");
+        connections.duplicate("3", "4");
+        connections.duplicate("9", "5");
+        assert_eq!(
+            names(&connections),
+            ["OpenAI", "OpenAI 3", "OpenAI 4", "OpenAI 2"]
+        );
+        connections.edit("2", |saved| saved.connection.name = " OpenAI ".into());
+        connections.edit("4", |saved| saved.connection.name = "Mine".into());
+        assert_eq!(
+            names(&connections),
+            ["OpenAI", "OpenAI 3", "Mine", "OpenAI 2"]
+        );
+    }
+
+    #[test]
+    fn the_default_is_the_first_until_one_is_chosen() {
+        let mut connections = Connections::default();
+        assert_eq!(connections.default_one(), None);
+        for (id, preset) in ["1", "2", "3"].into_iter().zip(&PRESETS) {
+            connections.add(saved(id, preset));
+        }
+        let default = |connections: &Connections| connections.default_one().unwrap().id.to_string();
+        assert_eq!(default(&connections), "1");
+        connections.set_default("3");
+        assert_eq!(default(&connections), "3");
+        connections.remove("3");
+        assert_eq!(default(&connections), "1");
+    }
+
+    #[test]
+    fn what_is_stored_comes_back_without_keys() {
+        let mut connections = Connections::default();
+        connections.add(saved("1", &PRESETS[2]));
+        connections.add(saved("2", &PRESETS[9]));
+        connections.edit("2", |saved| {
+            saved.connection.base_url = "http://10.0.0.2/v1".into()
+        });
+        connections.set_default("2");
+        assert_eq!(Connections::read(&connections.to_json()), connections);
+        let nonsense = json!({"list": [1, {"id": "x"}, {"id": 3, "connection": {}}], "default": 7});
+        assert_eq!(Connections::read(&nonsense), Connections::default());
+        assert_eq!(Connections::read(&Json::Null), Connections::default());
+    }
+}

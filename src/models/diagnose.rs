@@ -1,0 +1,31 @@
+//! Why a model gave no answer, and what to do: asks the browser what it can find out, then the pure rules.
+
+use volary_agent::model::diagnosis::{self, Diagnosis, Observation, Trouble};
+
+use super::{Saved, Unanswered};
+use crate::shell::http::HttpError;
+use crate::shell::network;
+
+/// Why there was no answer. Where there was not even a reply, the address is asked once more, without the key.
+pub async fn diagnose(saved: &Saved, has_key: bool, unanswered: &Unanswered) -> Diagnosis {
+    let connection = &saved.connection;
+    let page = network::page();
+    let observation = match unanswered.at_the_door {
+        Some(HttpError::NoReply { .. }) => {
+            let found = network::probe(&connection.base_url).await;
+            Observation::NoReply {
+                answers_without_cors: found.answers_without_cors,
+                permission: found.permission,
+                is_online: found.is_online,
+            }
+        }
+        _ => Observation::Failed(unanswered.error.clone()),
+    };
+    let mut diagnosis = diagnosis::diagnose(connection, has_key, &page, &observation);
+    // A preset whose address was changed is not recognised by it, but its server is told the same way.
+    let allow = saved.preset.map_or("", |preset| preset.allow);
+    if diagnosis.trouble == Trouble::Cors && connection.preset().is_none() && !allow.is_empty() {
+        diagnosis.remedy = allow.replace("https://example.org", &page.origin);
+    }
+    diagnosis
+}

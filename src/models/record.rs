@@ -1,0 +1,105 @@
+//! What the record of a step says of the model that decided on it. Pure.
+
+use volary_agent::model::exchange::KeptExchanges;
+use volary_agent::model::{Answer, Exchange};
+use volary_core::json::{Json, Object, Text};
+use volary_trace::{StepDetails, StepRecord, Usage};
+
+use crate::projection::asking::{EXCHANGES, NOTES, exchanges as kept_in};
+
+/// In terms that all sources of episodes share. `cost` is in US dollars, `None` if nobody knows it; `started` in
+/// seconds since 1970.
+pub fn details(model: &Text, answer: &Answer, cost: Option<f64>, started: f64) -> StepDetails {
+    let usage = answer.usage.map(|usage| Usage {
+        input: Some(usage.prompt),
+        output: Some(usage.completion),
+        cached: (usage.cached > 0).then_some(usage.cached),
+        reasoning: (usage.reasoning > 0).then_some(usage.reasoning),
+        cost,
+    });
+    StepDetails {
+        reasoning: answer.thinking.as_deref().map(Text::from),
+        model: Some(model.clone()),
+        usage,
+        started: Some(started),
+        ..StepDetails::default()
+    }
+}
+
+/// All else: what went over the wire, the last of which was answered, and what the model did not take. It stands
+/// behind the steps before: of each request only what is new in it is kept.
+pub fn extras(before: &[StepRecord], exchanges: &[Exchange], notes: &[String]) -> Object {
+    let mut extras = Object::new();
+    let mut kept = KeptExchanges::of(before.iter().flat_map(|step| kept_in(&step.extras)));
+    exchanges.iter().for_each(|exchange| kept.push(exchange));
+    extras.insert(EXCHANGES, Json::List(kept.into_new()));
+    if !notes.is_empty() {
+        let notes = notes.iter().map(|note| Json::from(note.as_str()));
+        extras.insert(NOTES, Json::List(notes.collect()));
+    }
+    extras
+}
+
+/// What went over the wire for a step; the first is 0.
+pub fn exchanges(steps: &[StepRecord], step: usize) -> Vec<Exchange> {
+    let count = |step: &StepRecord| kept_in(&step.extras).len();
+    let first: usize = steps.iter().take(step).map(count).sum();
+    let own = steps.get(step).map_or(0, count);
+    let kept = KeptExchanges::of(steps.iter().flat_map(|step| kept_in(&step.extras)));
+    (first..first + own)
+        .filter_map(|place| kept.read(place))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::message::Message;
+    use volary_trace::Outcome;
+
+    use super::*;
+    use crate::projection::asking;
+
+    #[test]
+    fn what_is_recorded_can_be_shown() {
+        let answer = Answer {
+            thinking: Some("Hm.".to_owned()),
+            usage: Some(volary_agent::model::Usage {
+                prompt: 7,
+                completion: 3,
+                ..Default::default()
+            }),
+            ..Answer::default()
+        };
+        let details = details(&"m".into(), &answer, Some(0.5), 12.0);
+        assert_eq!(details.reasoning.as_deref(), Some("Hm."));
+        let usage = details.usage.unwrap_or_default();
+        assert_eq!(
+            (usage.input, usage.output, usage.cost),
+            (Some(7), Some(3), Some(0.5))
+        );
+        assert_eq!((usage.cached, usage.reasoning), (None, None));
+        let exchange = Exchange {
+            method: "POST".into(),
+            body: "All that was said so far. ".repeat(50).into(),
+            tries: 2,
+            ..Exchange::default()
+        };
+        let mut steps = Vec::new();
+        for _ in 0..3 {
+            let outcome = Outcome::Failed {
+                message: "It was".into(),
+            };
+            let mut step = StepRecord::new(Message::user("act").into(), outcome);
+            step.extras = extras(
+                &steps,
+                std::slice::from_ref(&exchange),
+                &["No temperature.".to_owned()],
+            );
+            steps.push(step);
+        }
+        for (place, step) in steps.iter().enumerate() {
+            assert_eq!(exchanges(&steps, place), std::slice::from_ref(&exchange));
+            assert_eq!(asking::notes(&step.extras), ["No temperature."]);
+        }
+    }
+}

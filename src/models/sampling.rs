@@ -1,0 +1,109 @@
+//! How a model draws its words: the properties of a form, and the value that they stand for. What is left empty is
+//! left to the provider. Pure.
+
+use volary_agent::model::{Effort, ModelRequest};
+use volary_core::json;
+use volary_core::json::{Json, Object};
+
+const TEMPERATURE: &str = "Temperature";
+const MAXIMUM_TOKENS: &str = "Maximum tokens";
+const EFFORT: &str = "Effort";
+const SEED: &str = "Seed";
+
+/// How a model draws its words, where that is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sampling {
+    /// 0 is the most predictable.
+    pub temperature: Option<f64>,
+    /// The most tokens of an answer.
+    pub max_tokens: Option<u32>,
+    /// How much to think.
+    pub effort: Option<Effort>,
+    /// For repeatable answers.
+    pub seed: Option<i64>,
+}
+
+/// The properties of the form.
+pub fn properties() -> Object {
+    let efforts = Effort::ALL.map(|effort| Json::from(effort.as_str()));
+    let properties = json!({
+        TEMPERATURE: {
+            "type": "number",
+            "description": "0 is the most predictable.",
+            "minimum": 0,
+            "maximum": 2
+        },
+        MAXIMUM_TOKENS: {
+            "type": "integer",
+            "description": "Of one answer, thinking included.",
+            "minimum": 1,
+            "maximum": 1000000
+        },
+        EFFORT: {
+            "enum": (Json::List(efforts.into())),
+            "description": "How much to think, where the model can be told."
+        },
+        SEED: {
+            "type": "integer",
+            "description": "For repeatable answers, where the provider has that."
+        }
+    });
+    match properties {
+        Json::Object(properties) => properties,
+        _ => Object::new(),
+    }
+}
+
+impl Sampling {
+    /// What the form stands for.
+    pub fn read(form: &Json) -> Self {
+        let integer = |key: &str| form.get(key).and_then(Json::as_i64);
+        let word = form.get(EFFORT).and_then(Json::as_text);
+        Sampling {
+            temperature: form.get(TEMPERATURE).and_then(Json::as_f64),
+            max_tokens: integer(MAXIMUM_TOKENS).and_then(|most| most.try_into().ok()),
+            effort: Effort::ALL
+                .into_iter()
+                .find(|effort| word.is_some_and(|word| effort.as_str() == &**word)),
+            seed: integer(SEED),
+        }
+    }
+
+    /// Writes it into a request.
+    pub fn apply(&self, request: &mut ModelRequest) {
+        request.temperature = self.temperature;
+        request.max_tokens = self.max_tokens;
+        request.effort = self.effort;
+        request.seed = self.seed;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_is_asked_for_and_nothing_else() {
+        let form =
+            json!({"Temperature": 0.5, "Maximum tokens": 100, "Effort": "low", "Seed": (-1)});
+        let said = Sampling::read(&form);
+        let mut request = ModelRequest::default();
+        said.apply(&mut request);
+        assert_eq!(
+            (
+                request.temperature,
+                request.max_tokens,
+                request.effort,
+                request.seed
+            ),
+            (Some(0.5), Some(100), Some(Effort::Low), Some(-1))
+        );
+        assert_eq!(Sampling::read(&json!({})), Sampling::default());
+        let keys = properties();
+        assert!(
+            [TEMPERATURE, MAXIMUM_TOKENS, EFFORT, SEED]
+                .iter()
+                .all(|key| keys.get(key).is_some())
+        );
+    }
+}

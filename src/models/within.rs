@@ -1,0 +1,76 @@
+//! Asking a model within limits of time, tokens and money.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::future::{Either, select};
+use volary_agent::model::ModelRequest;
+use volary_agent::model::limits::{Budget, Exhausted, Spent};
+use volary_agent::model::price::Prices;
+
+use super::ask::{Ask, Asked, Progress, Unanswered, ask as ask_freely};
+use crate::shell::timers;
+
+/// Why an answer within limits is missing.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Stopped {
+    /// A limit was reached, before the request or while it was under way.
+    Exhausted(Exhausted),
+    /// There was none.
+    Unanswered(Box<Unanswered>),
+}
+
+/// What may be spent, and what was.
+pub struct Limits<'a> {
+    /// The most.
+    pub budget: &'a Budget,
+    /// What was spent so far. Seconds, tokens and money are added; steps are the caller's to count.
+    pub spent: &'a mut Spent,
+    /// What answers cost.
+    pub prices: &'a Prices,
+}
+
+/// Asks within limits.
+pub async fn ask_within(
+    ask: &Ask<'_>,
+    request: &mut ModelRequest,
+    limits: &mut Limits<'_>,
+    heard: &mut dyn FnMut(Progress<'_>),
+) -> Result<Asked, Stopped> {
+    if let Some(end) = limits.budget.exhausted(limits.spent) {
+        return Err(Stopped::Exhausted(end));
+    }
+    let started = timers::now();
+    let left = limits.budget.seconds_left(limits.spent);
+    let asked = {
+        let asking = pin!(ask_freely(ask, request, heard));
+        match left {
+            None => Some(asking.await),
+            Some(seconds) => {
+                let end = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+                match select(asking, pin!(timers::sleep(end))).await {
+                    Either::Left((asked, _)) => Some(asked),
+                    Either::Right(_) => None,
+                }
+            }
+        }
+    };
+    limits.spent.add_seconds(timers::now() - started);
+    let answer = match &asked {
+        None => None,
+        Some(Ok(asked)) => Some(&asked.answer),
+        Some(Err(unanswered)) => unanswered.partial.as_ref(),
+    };
+    if let Some(answer) = answer {
+        let usage = answer.usage.as_ref();
+        let model = &ask.connection.model;
+        let cost = usage.and_then(|usage| limits.prices.cost(model, usage));
+        limits.spent.add_answer(usage, cost);
+    }
+    match asked {
+        Some(asked) => asked.map_err(Stopped::Unanswered),
+        None => Err(Stopped::Exhausted(Exhausted::Seconds {
+            limit: limits.budget.seconds.unwrap_or_default(),
+        })),
+    }
+}

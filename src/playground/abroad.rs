@@ -1,0 +1,148 @@
+//! Environments on task dataset servers: which ones the playground knows, and their end.
+
+use leptos::prelude::*;
+use volary_core::json::{Object, Text};
+use volary_remote::task;
+use volary_trace::{Episode, Recipe};
+
+use super::setup::CONFIGURATION_FORM;
+use super::state::Playground;
+use crate::projection::form::Form;
+use crate::projection::notice::Notice;
+use crate::protocol::{Command, Event, Token};
+use crate::remote::servers::{self, Server};
+use crate::remote::{keeping, transport};
+use crate::shell;
+
+/// An environment on a server that nobody has closed yet.
+pub(super) struct Abroad {
+    token: Token,
+    url: Text,
+    env_id: Text,
+}
+
+impl Playground {
+    /// The server of an address, if the person connected to it.
+    pub fn server(self, url: &str) -> Option<Server> {
+        self.setup
+            .servers
+            .with(|servers| servers.iter().find(|server| *server.url == *url).cloned())
+    }
+
+    /// Whether an environment of this name, or address, can be opened.
+    pub fn knows(self, environment: &str) -> bool {
+        self.entry(environment).is_some() || self.server(environment).is_some()
+    }
+
+    /// Whether a server is chosen.
+    pub fn is_server_chosen(self) -> bool {
+        self.setup.environment.with(|name| is_server(name))
+    }
+
+    /// Whether the shown episode was played on a server.
+    pub fn is_abroad(self) -> bool {
+        self.episode.with_untracked(|episode| is_abroad(episode))
+    }
+
+    /// Takes over the list of servers, and keeps it.
+    pub fn set_servers(self, servers: Vec<Server>) {
+        keeping::keep(&servers);
+        self.setup.servers.set(servers);
+    }
+
+    /// Fills the set-up for a server.
+    pub(super) fn configure_server(self, server: &Server, configuration: Option<&Object>) {
+        let setup = self.setup;
+        setup.environment.set(server.url.clone());
+        setup.task.set(None);
+        let schema = task::configuration(server.size);
+        let chosen = configuration
+            .cloned()
+            .unwrap_or_else(|| servers::first_task(server));
+        setup.form.set(Form::with_value(schema, &chosen.into()));
+    }
+
+    /// Opens the task that is set up, if it is chosen as it should be.
+    pub(super) fn reset_on_server(self, configuration: &Object) {
+        let url = self.setup.environment.get_untracked();
+        match servers::recipe(&url, configuration) {
+            Ok(recipe) => {
+                self.depart_from_link();
+                self.open(recipe, Vec::new());
+            }
+            Err(unfit) => {
+                let form = self.setup.form;
+                form.update(|form| form.refuse(unfit.key, &unfit.reason));
+                shell::show_fault(CONFIGURATION_FORM);
+            }
+        }
+    }
+
+    /// Says that a server must be connected to first.
+    pub(super) fn say_not_connected(self, url: &str) {
+        self.alert(Notice::new(
+            "This page is not connected to that server.",
+            format!("The address names the task dataset server {url}."),
+            "If you trust it, connect to it under Settings, then follow the link again.",
+        ));
+    }
+
+    /// Says that an environment on a server was lost, and what can be done.
+    pub(super) fn say_lost(self, reason: Text) {
+        self.alert(Notice::new(
+            "The environment on the server was lost; the episode ended with it.",
+            reason.to_string(),
+            "All steps so far are kept. Reset starts a new environment; going back to an earlier step starts one \
+             and takes the actions again, which may come out otherwise.",
+        ));
+    }
+
+    /// What a worker must know before it opens a recipe.
+    pub(super) fn introduction(self, recipe: &Recipe) -> Option<Command> {
+        task::is_server(&recipe.environment).then(|| Command::Servers {
+            servers: self
+                .setup
+                .servers
+                .with_untracked(|list| keeping::access(list)),
+        })
+    }
+
+    /// Remembers what a worker has begun on servers, so that it can be closed without the worker.
+    pub(super) fn note_abroad(self, event: &Event) {
+        match event {
+            Event::Begun { token, url, env_id } => {
+                let (token, url, env_id) = (*token, url.clone(), env_id.clone());
+                self.engine.update_value(|engine| {
+                    engine.abroad.push(Abroad { token, url, env_id });
+                });
+            }
+            // The worker itself closes the one before.
+            Event::Finished { token, .. } => self.engine.update_value(|engine| {
+                engine.abroad.retain(|abroad| abroad.token == *token);
+            }),
+            _ => {}
+        }
+    }
+
+    /// Closes what is open on servers, without waiting.
+    pub fn leave_servers(self) {
+        let abroad = self
+            .engine
+            .try_update_value(|engine| std::mem::take(&mut engine.abroad));
+        for Abroad { url, env_id, .. } in abroad.into_iter().flatten() {
+            transport::close_and_go(&url, keeping::key_of(&url).as_ref(), &env_id);
+        }
+    }
+}
+
+/// Whether an episode was played on a server.
+pub fn is_abroad(episode: &Episode) -> bool {
+    let recipe = episode.recipe.as_ref();
+    recipe.is_some_and(|recipe| is_server(&recipe.environment))
+}
+
+/// Whether the name of an environment is a server's. Names here and links there were held to be
+/// addresses before, which this part of the code need not do again: no other name looks like one.
+fn is_server(name: &str) -> bool {
+    name.contains("://")
+}

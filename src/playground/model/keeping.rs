@@ -1,0 +1,85 @@
+//! The settings of the policy between visits: what the three forms hold. Keys are not among them.
+
+use leptos::prelude::*;
+use volary_core::json;
+use volary_core::json::{Json, Text};
+
+use super::seat::Seat;
+use super::settings::{asking_form_of, limits_form, sampling_form};
+use crate::components::erased::watch;
+use crate::projection::form::Form;
+use crate::shell::storage::{self, Keep};
+
+/// Under this name they are stored.
+const NAME: &str = "model-settings";
+
+/// The forms as they were left: whom to ask, how it draws its words, when to stop.
+pub(super) fn forms() -> [Form; 3] {
+    let kept = storage::get(Keep::Always, NAME).and_then(|text| json::read(&text).ok());
+    forms_of(&kept.unwrap_or_default())
+}
+
+fn forms_of(kept: &Json) -> [Form; 3] {
+    let filled = |empty: Form, key: &str| match kept.get(key) {
+        Some(value) => {
+            let form = Form::with_value(empty.schema().clone(), value);
+            // What an older page left, or nobody: nothing that its fields can't hold.
+            if form.is_raw() { empty } else { form }
+        }
+        None => empty,
+    };
+    [
+        kept.get("asking")
+            .and_then(asking_form_of)
+            .unwrap_or_else(|| super::settings::asking_form(&[], &[])),
+        filled(sampling_form(), "sampling"),
+        filled(limits_form(), "limits"),
+    ]
+}
+
+/// Keeps them from now on, whenever they are as they should be.
+pub(super) fn keep(seat: Seat) {
+    let former = StoredValue::new(Text::default());
+    watch(move || {
+        let value = |form: RwSignal<Form>| form.with(Form::value).ok();
+        let values = (value(seat.asking), value(seat.sampling), value(seat.limits));
+        let (Some(asking), Some(sampling), Some(limits)) = values else {
+            return;
+        };
+        let kept = json!({"asking": asking, "sampling": sampling, "limits": limits});
+        let text: Text = kept.to_compact_text().into();
+        if former.get_value() != text {
+            storage::set(Keep::Always, NAME, &text);
+            former.set_value(text);
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_left_comes_back_and_nonsense_does_not() {
+        let kept = json!({
+            "asking": {"Connection": "A", "System prompt": "Hi", "Tool choice": "tool: f"},
+            "sampling": {"Temperature": 0.5},
+            "limits": {"Maximum steps": 3}
+        });
+        let [asking, sampling, limits] = forms_of(&kept).map(|form| form.value().ok());
+        assert_eq!(asking.as_ref(), kept.get("asking"));
+        assert_eq!(sampling.as_ref(), kept.get("sampling"));
+        assert_eq!(limits.as_ref(), kept.get("limits"));
+        let nonsense = json!({"asking": 1, "sampling": {"Temperature": "hot"}, "limits": []});
+        let fresh = forms_of(&json!({}));
+        for kept in [nonsense, Json::Null] {
+            let forms = forms_of(&kept);
+            assert!(
+                forms
+                    .iter()
+                    .zip(&fresh)
+                    .all(|(form, fresh)| form.value() == fresh.value())
+            );
+        }
+    }
+}

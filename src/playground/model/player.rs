@@ -1,0 +1,273 @@
+//! The model as the one who plays: asks it for one action after the other, and records what that took.
+
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use leptos::prelude::*;
+use volary_agent::model::limits::{Exhausted, Spent};
+use volary_agent::model::selector::ToolSelector;
+use volary_agent::model::{Answer, ApiKey, ModelError, ModelRequest, diagnosis, select};
+use volary_agent::rollout::Stop;
+use volary_core::json::{Object, Text};
+use volary_core::message::{Message, Role};
+use volary_core::{AnyMessage, ToolRequestMessage};
+use volary_trace::{Ending, Episode, call_id};
+
+use super::seat::{Seat, seat};
+use super::settings::Settings;
+use crate::models::{
+    Ask, Asked, Limits, Saved, Stopped, ask_within, connections, diagnose, prices, record,
+};
+use crate::playground::drive::POLICY_FORM;
+use crate::playground::player::{Aside, Move, Player};
+use crate::playground::state::Playground;
+use crate::projection::form::Form;
+use crate::projection::notice::Notice;
+use crate::projection::turn::Stage;
+use crate::shell::{self, timers};
+
+/// The model that the settings name; `None` if something is wrong with them, which is then marked.
+pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
+    let seat = seat();
+    untrack(|| super::settings_view::follow(playground, seat));
+    let submit = |form: RwSignal<Form>| form.try_update(Form::submit).flatten();
+    let (asking, sampling, limits) = (
+        submit(seat.asking),
+        submit(seat.sampling),
+        submit(seat.limits),
+    );
+    let (Some(asking), Some(sampling), Some(limits)) = (asking, sampling, limits) else {
+        shell::show_fault(POLICY_FORM);
+        return None;
+    };
+    let settings = Settings::read(&asking, &sampling, &limits);
+    let saved = untrack(|| {
+        connections::read(|connections| {
+            let mut list = connections.list().iter();
+            list.find(|saved| saved.connection.name == settings.connection)
+                .cloned()
+        })
+    })?;
+    if let Err(error) = saved.connection.check() {
+        playground.alert(Notice::new(
+            format!("The connection {} is not complete.", settings.connection),
+            error.to_string(),
+            "Complete it in the settings.",
+        ));
+        return None;
+    }
+    let key = untrack(|| saved.key());
+    Some(Box::new(ModelPlayer {
+        saved,
+        key,
+        settings,
+        seat,
+        playground,
+        started: timers::now(),
+        lost: Spent::default(),
+    }))
+}
+
+struct ModelPlayer {
+    saved: Saved,
+    key: ApiKey,
+    settings: Settings,
+    seat: Seat,
+    playground: Playground,
+    /// When the run began, on the page's clock.
+    started: f64,
+    /// What was spent in this run on answers that became no step.
+    lost: Spent,
+}
+
+impl Player for ModelPlayer {
+    fn name(&self) -> Text {
+        "model".into()
+    }
+
+    fn play(&mut self, episode: Arc<Episode>) -> LocalBoxFuture<'_, Move> {
+        let request = self.request(&episode);
+        let spent = self.spent(&episode);
+        let (steps, ending) = (episode.steps.len(), episode.ending.clone());
+        // Held no longer than this: whoever holds it makes the next step copy all of it.
+        drop(episode);
+        async move {
+            if ending != Ending::Open {
+                return over(ending);
+            }
+            self.ask(request, spent, steps).await
+        }
+        .boxed_local()
+    }
+
+    fn stopped(&mut self) {
+        self.seat.change(|turn| {
+            if turn.is_going() {
+                turn.stage = Stage::Stopped;
+            }
+        });
+    }
+}
+
+impl ModelPlayer {
+    fn request(&self, episode: &Episode) -> ModelRequest {
+        let settings = &self.settings;
+        let prompt = settings.system_prompt.clone();
+        let told = prompt.map(|prompt| AnyMessage::Plain(Message::new(Role::System, prompt)));
+        let mut request = ModelRequest {
+            model: self.saved.connection.model.clone(),
+            messages: told
+                .into_iter()
+                .chain(episode.messages().cloned())
+                .collect(),
+            tools: episode.tools.clone(),
+            tool_choice: Some(settings.tool_choice.clone()),
+            stream: true,
+            ..ModelRequest::default()
+        };
+        settings.sampling.apply(&mut request);
+        request
+    }
+
+    /// What counts against the limits: the steps, tokens and money of the episode, the seconds of the run.
+    fn spent(&self, episode: &Episode) -> Spent {
+        let mut spent = self.lost;
+        for usage in episode.steps.iter().filter_map(|step| step.details.usage) {
+            spent.add(&Spent {
+                tokens: usage.input.unwrap_or_default() + usage.output.unwrap_or_default(),
+                cost: usage.cost,
+                ..Spent::default()
+            });
+        }
+        spent.steps = episode.steps.len() as u64;
+        spent.seconds = timers::now() - self.started;
+        spent
+    }
+
+    async fn ask(&mut self, mut request: ModelRequest, mut spent: Spent, steps: usize) -> Move {
+        let (seat, key) = (self.seat, &self.key);
+        let prices = untrack(|| prices::read(Clone::clone));
+        let ask = Ask::new(&self.saved.connection, key);
+        let mut limits = Limits {
+            budget: &self.settings.budget,
+            spent: &mut spent,
+            prices: &prices,
+        };
+        if let Some(end) = limits.budget.exhausted(limits.spent) {
+            return exhausted(end);
+        }
+        seat.begin(steps + 1, &self.saved.connection.model);
+        let started = timers::wall_clock();
+        let before = *limits.spent;
+        let asked = ask_within(&ask, &mut request, &mut limits, &mut |progress| {
+            seat.hear(progress, key);
+        })
+        .await;
+        match asked {
+            Ok(asked) => {
+                seat.change(|turn| {
+                    turn.keep(&asked.exchange);
+                    turn.complete(&asked.answer);
+                });
+                match self.action(&asked.answer, steps) {
+                    Ok(action) => {
+                        let cost = asked.answer.usage.as_ref();
+                        let cost = cost.and_then(|usage| prices.cost(&request.model, usage));
+                        let aside = self.aside(&asked, cost, started);
+                        Move::Act(Box::new(action), Box::new(aside))
+                    }
+                    Err(error) => {
+                        self.lose(&before, &spent);
+                        let has_key = !self.key.is_empty();
+                        let connection = &self.saved.connection;
+                        self.fail(diagnosis::of_error(connection, has_key, &error))
+                    }
+                }
+            }
+            Err(Stopped::Exhausted(end)) => {
+                self.stopped();
+                exhausted(end)
+            }
+            Err(Stopped::Unanswered(unanswered)) => {
+                self.lose(&before, &spent);
+                seat.change(|turn| turn.keep(&unanswered.exchange));
+                let has_key = !self.key.is_empty();
+                let diagnosis = diagnose(&self.saved, has_key, &unanswered).await;
+                self.fail(diagnosis)
+            }
+        }
+    }
+
+    /// What an answer cost that becomes no step.
+    fn lose(&mut self, before: &Spent, after: &Spent) {
+        self.lost.tokens += after.tokens.saturating_sub(before.tokens);
+        let more = after
+            .cost
+            .zip(before.cost)
+            .map(|(after, before)| after - before);
+        self.lost.cost = self.lost.cost.zip(more).map(|(lost, more)| lost + more);
+    }
+
+    fn fail(&self, diagnosis: diagnosis::Diagnosis) -> Move {
+        let redact = |text: &str| self.key.redact(text);
+        let notice = Notice::new(
+            redact(&diagnosis.what),
+            redact(&diagnosis.why),
+            redact(&diagnosis.remedy),
+        );
+        self.seat
+            .change(|turn| turn.stage = Stage::Failed(notice.clone()));
+        Move::Failed(notice)
+    }
+
+    fn action(&self, answer: &Answer, steps: usize) -> Result<ToolRequestMessage, ModelError> {
+        let connection = &self.saved.connection;
+        let mut selector = ToolSelector::new(connection.model.clone(), false, false);
+        let provider = connection.provider().name();
+        select(&mut selector, answer, provider, |place| {
+            call_id(steps, place)
+        })
+    }
+
+    fn aside(&self, asked: &Asked, cost: Option<f64>, started: f64) -> Aside {
+        let model = &self.saved.connection.model;
+        let extras = self.seat.turn.with_untracked(|turn| match turn {
+            Some(turn) => self.playground.episode.with_untracked(|episode| {
+                record::extras(&episode.steps, &turn.exchanges, &turn.notes)
+            }),
+            None => Object::new(),
+        });
+        Aside {
+            details: record::details(model, &asked.answer, cost, started),
+            extras,
+        }
+    }
+}
+
+/// A limit truncates the episode, which may go on under another limit. That a limit can't be kept is no ending.
+fn exhausted(end: Exhausted) -> Move {
+    if let Exhausted::CostUnknown { .. } = end {
+        return Move::Failed(Notice::new(
+            "The run was stopped.",
+            end.to_string(),
+            "Then run it again; the episode goes on from where it stands.",
+        ));
+    }
+    let reason = Text::from(end.to_string());
+    Move::Stop(Stop {
+        ending: Ending::Truncated {
+            reason: reason.clone(),
+        },
+        reason,
+    })
+}
+
+fn over(ending: Ending) -> Move {
+    let reason = match &ending {
+        Ending::Truncated { reason } => reason.clone(),
+        Ending::Crashed { message } => message.clone(),
+        _ => "The environment is done.".into(),
+    };
+    Move::Stop(Stop { ending, reason })
+}

@@ -1,0 +1,51 @@
+//! The dialog **Request**: what went over the wire for a step, or for the turn that is none yet.
+
+use leptos::prelude::*;
+use volary_agent::model::Exchange;
+
+use super::seat::seat;
+use crate::components::dialog::dialog;
+use crate::components::erased::{watch, words};
+use crate::components::inspector::inspector;
+use crate::components::markup::{all, el};
+use crate::models::record;
+use crate::playground::state::use_playground;
+
+/// The dialog; open while a step is inspected.
+pub(super) fn requests_dialog() -> AnyView {
+    let playground = use_playground();
+    let inspected = playground.drive.inspected;
+    let open = RwSignal::new(false);
+    watch(move || open.set(inspected.get().is_some()));
+    watch(move || {
+        if !open.get() && inspected.get_untracked().is_some() {
+            inspected.set(None);
+        }
+    });
+    // Looked up when it is opened, not whenever a step is made.
+    let found = Memo::new(move |_| inspected.get().map(found_at));
+    let step = words(move || match inspected.get() {
+        Some(step) => format!("Step {step}"),
+        None => String::new(),
+    });
+    let content = all(vec![
+        el("p").class("inspector-step").child(step).view(),
+        inspector(Signal::derive(move || found.get().unwrap_or_default())),
+    ]);
+    dialog(open, "Request".to_owned(), content)
+}
+
+fn found_at(step: usize) -> Vec<Exchange> {
+    let playground = use_playground();
+    let recorded: Option<Vec<Exchange>> = playground.episode.with_untracked(|episode| {
+        let place = step.checked_sub(1)?;
+        let is_recorded = place < episode.steps.len();
+        is_recorded.then(|| record::exchanges(&episode.steps, place))
+    });
+    recorded.unwrap_or_else(|| {
+        seat().turn.with_untracked(|turn| {
+            let turn = turn.as_ref().filter(|turn| turn.step == step);
+            turn.map(|turn| turn.exchanges.clone()).unwrap_or_default()
+        })
+    })
+}

@@ -1,0 +1,159 @@
+//! The model's seat at the table: how it is asked, which is kept between visits, and what it is saying. There is
+//! one, for as long as the page lives.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use volary_agent::model::{ApiKey, Delta};
+
+use crate::models::Progress;
+use crate::projection::form::Form;
+use crate::projection::turn::{Stage, Turn};
+use crate::shell::{self, timers};
+
+/// How often a countdown is looked at.
+const TICK: Duration = Duration::from_millis(200);
+
+/// The seat.
+#[derive(Clone, Copy)]
+pub(super) struct Seat {
+    /// Whom to ask, and for what.
+    pub asking: RwSignal<Form>,
+    /// How the model draws its words.
+    pub sampling: RwSignal<Form>,
+    /// When to stop.
+    pub limits: RwSignal<Form>,
+    /// What it is saying, or how its last turn came to nothing.
+    pub turn: RwSignal<Option<Turn>>,
+    /// The page's clock; ticks while something is waited for.
+    pub clock: RwSignal<f64>,
+    /// Whether the panes will be told of changes with the next frame.
+    due: StoredValue<bool>,
+}
+
+thread_local! {
+    // Under an owner of its own: whatever part of the page asked first may go, the seat stays.
+    static SEAT: (Owner, Seat) = {
+        let owner = Owner::new_root(None);
+        let seat = owner.with(Seat::new);
+        (owner, seat)
+    };
+}
+
+/// The seat.
+pub(super) fn seat() -> Seat {
+    SEAT.with(|(_, seat)| *seat)
+}
+
+impl Seat {
+    fn new() -> Self {
+        let [asking, sampling, limits] = super::keeping::forms();
+        let seat = Seat {
+            asking: RwSignal::new(asking),
+            sampling: RwSignal::new(sampling),
+            limits: RwSignal::new(limits),
+            turn: RwSignal::new(None),
+            clock: RwSignal::new(0.0),
+            due: StoredValue::new(false),
+        };
+        super::keeping::keep(seat);
+        seat
+    }
+
+    /// A turn begins. One that came to nothing at the same step leaves what was sent for it.
+    pub fn begin(self, step: usize, model: &str) {
+        let mut turn = Turn::new(step, model);
+        self.turn.update(|shown| {
+            if let Some(former) = shown.take().filter(|former| former.step == step) {
+                turn.exchanges = former.exchanges;
+            }
+            *shown = Some(turn);
+        });
+    }
+
+    /// Something happened on the way to an answer.
+    pub fn hear(self, progress: Progress<'_>, key: &ApiKey) {
+        match progress {
+            Progress::Sending { exchange, .. } => self.change(|turn| {
+                turn.begin_try();
+                turn.exchanges.push(exchange.clone());
+            }),
+            Progress::Deltas(deltas) => self.change(|turn| {
+                for delta in deltas {
+                    turn.take(redacted(delta, key));
+                }
+            }),
+            Progress::Conceded {
+                concession,
+                exchange,
+            } => self.change(|turn| {
+                turn.keep(exchange);
+                turn.notes.push(concession.explanation().to_owned());
+            }),
+            Progress::Waiting {
+                seconds,
+                error,
+                exchange,
+            } => {
+                let until = timers::now() + seconds;
+                self.clock.set(timers::now());
+                self.change(|turn| {
+                    turn.keep(exchange);
+                    turn.stage = Stage::Waiting {
+                        why: error.to_string(),
+                        until,
+                    };
+                });
+                self.count_down(until);
+            }
+        }
+    }
+
+    /// Changes the turn; the panes are told with the next frame.
+    pub fn change(self, act: impl FnOnce(&mut Turn)) {
+        self.turn.update_untracked(|turn| {
+            if let Some(turn) = turn {
+                act(turn);
+            }
+        });
+        if !self.due.get_value() {
+            self.due.set_value(true);
+            timers::next_frame(move || {
+                self.due.set_value(false);
+                self.turn.notify();
+            });
+        }
+    }
+
+    fn count_down(self, until: f64) {
+        shell::spawn(async move {
+            let waits = move || {
+                self.turn.with_untracked(|turn| {
+                    let stage = turn.as_ref().map(|turn| &turn.stage);
+                    matches!(stage, Some(Stage::Waiting { until: end, .. }) if *end == until)
+                })
+            };
+            while waits() && timers::now() < until {
+                timers::sleep(TICK).await;
+                self.clock.set(timers::now());
+            }
+        });
+    }
+}
+
+/// A server that says the key back gets it neither onto the page nor into the episode.
+fn redacted(delta: &Delta, key: &ApiKey) -> Delta {
+    match delta {
+        Delta::Text(text) => Delta::Text(key.redact(text)),
+        Delta::Thinking(text) => Delta::Thinking(key.redact(text)),
+        Delta::Arguments { call, text } => Delta::Arguments {
+            call: *call,
+            text: key.redact(text),
+        },
+        Delta::CallStarted { call, name } => Delta::CallStarted {
+            call: *call,
+            name: key.redact(name),
+        },
+        Delta::Usage(usage) => Delta::Usage(*usage),
+    }
+}

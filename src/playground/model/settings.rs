@@ -1,0 +1,283 @@
+//! How a model is asked: three forms, each made from a schema, and the value that they stand for. Pure.
+
+use volary_agent::model::ToolChoice;
+use volary_agent::model::limits::Budget;
+use volary_core::json::{Json, Object, Text};
+use volary_core::{json, object};
+
+use crate::models::sampling::{self, Sampling};
+use crate::projection::form::Form;
+
+pub(super) const CONNECTION: &str = "Connection";
+const SYSTEM_PROMPT: &str = "System prompt";
+const TOOL_CHOICE: &str = "Tool choice";
+const MAXIMUM_STEPS: &str = "Maximum steps";
+const MAXIMUM_SECONDS: &str = "Maximum seconds";
+const TOTAL_TOKENS: &str = "Total tokens";
+pub(super) const MAXIMUM_COST: &str = "Maximum cost";
+
+/// Before a tool that must be called; the other choices are words of their own.
+const TOOL: &str = "tool: ";
+
+/// How a model is asked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Settings {
+    /// The name of the connection.
+    pub connection: Text,
+    /// What it is told before all else.
+    pub system_prompt: Option<Text>,
+    /// Whether it must call a tool.
+    pub tool_choice: ToolChoice,
+    /// How it draws its words.
+    pub sampling: Sampling,
+    /// When to stop.
+    pub budget: Budget,
+}
+
+/// Whom to ask, and for what: one of the named connections, with these tools on offer.
+pub(super) fn asking_form(connections: &[Text], tools: &[Text]) -> Form {
+    Form::new(asking_schema(connections, tools))
+}
+
+/// A form that holds what was left on an earlier visit, whatever there is now; `None` if that is nothing of its kind.
+pub(super) fn asking_form_of(kept: &Json) -> Option<Form> {
+    let connection = kept.get(CONNECTION)?.as_text()?.clone();
+    let form = Form::with_value(asking_schema(&[connection], &tool_of(kept)), kept);
+    (!form.is_raw()).then_some(form)
+}
+
+/// The tool that must be called, if that was chosen.
+fn tool_of(asking: &Json) -> Vec<Text> {
+    let choice = asking.get(TOOL_CHOICE).and_then(Json::as_text);
+    let tool = choice.and_then(|choice| choice.strip_prefix(TOOL));
+    tool.map(Text::from).into_iter().collect()
+}
+
+/// The same for other connections and tools; what was filled in stays where it can.
+pub(super) fn asking_form_like(form: &Form, connections: &[Text], tools: &[Text]) -> Form {
+    if connections.is_empty() {
+        // Nothing can be chosen; what was typed waits for a connection.
+        return form.clone();
+    }
+    // Before the environment is here nobody knows its tools; a choice among them waits.
+    let waiting = form
+        .value()
+        .map(|value| tool_of(&value))
+        .unwrap_or_default();
+    let tools = if tools.is_empty() { &waiting } else { tools };
+    let fresh = asking_form(connections, tools);
+    let (Ok(Json::Object(mut value)), Ok(Json::Object(former))) = (fresh.value(), form.value())
+    else {
+        return fresh;
+    };
+    for key in [CONNECTION, SYSTEM_PROMPT, TOOL_CHOICE] {
+        let Some(kept) = former.get(key) else {
+            continue;
+        };
+        let mut tried = value.clone();
+        tried.insert(key, kept.clone());
+        let schema = asking_schema(connections, tools);
+        let tried_form = Form::with_value(schema, &Json::Object(tried.clone()));
+        if !tried_form.is_raw() && tried_form.value().is_ok() {
+            value = tried;
+        }
+    }
+    Form::with_value(asking_schema(connections, tools), &Json::Object(value))
+}
+
+fn asking_schema(connections: &[Text], tools: &[Text]) -> Json {
+    let mut choices: Vec<Json> = ["required", "auto", "none"].map(Json::from).into();
+    choices.extend(tools.iter().map(|tool| format!("{TOOL}{tool}").into()));
+    let mut connection = object!({
+        "enum": (Json::List(connections.iter().cloned().map(Json::Text).collect())),
+        "description": "Whose model is asked, and with which key."
+    });
+    if let Some(first) = connections.first() {
+        connection.insert("default", first.clone());
+    }
+    json!({
+        "type": "object",
+        "properties": {
+            CONNECTION: connection,
+            SYSTEM_PROMPT: {
+                "type": "string",
+                "description": "What the model is told before all else. Not part of the episode.",
+                "format": "multiline",
+                "default": ""
+            },
+            TOOL_CHOICE: {
+                "enum": choices,
+                "description": "Whether each answer must call a tool, may, must not, or must call this one.",
+                "default": "required"
+            }
+        },
+        "required": [CONNECTION, SYSTEM_PROMPT, TOOL_CHOICE],
+        "additionalProperties": false
+    })
+}
+
+/// How the model draws its words. What is left empty is left to the provider.
+pub(super) fn sampling_form() -> Form {
+    Form::new(json!({
+        "type": "object",
+        "properties": (sampling::properties()),
+        "additionalProperties": false
+    }))
+}
+
+/// When to stop.
+pub(super) fn limits_form() -> Form {
+    Form::new(json!({
+        "type": "object",
+        "properties": {
+            MAXIMUM_STEPS: {
+                "type": "integer",
+                "description": "An episode that gets so long is truncated.",
+                "default": 20,
+                "minimum": 1,
+                "maximum": 100000
+            },
+            MAXIMUM_SECONDS: {
+                "type": "number",
+                "description": "Of one run, on the clock.",
+                "exclusiveMinimum": 0
+            },
+            TOTAL_TOKENS: {
+                "type": "integer",
+                "description": "Of the whole episode, in and out.",
+                "minimum": 1
+            },
+            MAXIMUM_COST: {
+                "type": "number",
+                "description": "Of the whole episode, in US dollars.",
+                "exclusiveMinimum": 0
+            }
+        },
+        "additionalProperties": false
+    }))
+}
+
+impl Settings {
+    /// What the forms stand for.
+    pub fn read(asking: &Json, sampling: &Json, limits: &Json) -> Self {
+        let number = |form: &Json, key: &str| form.get(key).and_then(Json::as_f64);
+        let count = |key: &str| limits.get(key)?.as_i64()?.try_into().ok();
+        let text = |form: &Json, key: &str| form.get(key).and_then(Json::as_text).cloned();
+        Settings {
+            connection: text(asking, CONNECTION).unwrap_or_default(),
+            system_prompt: text(asking, SYSTEM_PROMPT).filter(|prompt| !prompt.trim().is_empty()),
+            tool_choice: tool_choice(&text(asking, TOOL_CHOICE).unwrap_or_default()),
+            sampling: Sampling::read(sampling),
+            budget: Budget {
+                steps: count(MAXIMUM_STEPS),
+                seconds: number(limits, MAXIMUM_SECONDS),
+                tokens: count(TOTAL_TOKENS),
+                cost: number(limits, MAXIMUM_COST),
+            },
+        }
+    }
+}
+
+fn tool_choice(word: &str) -> ToolChoice {
+    match word {
+        "auto" => ToolChoice::Auto,
+        "none" => ToolChoice::None,
+        word => match word.strip_prefix(TOOL) {
+            Some(tool) => ToolChoice::Tool(tool.into()),
+            None => ToolChoice::Required,
+        },
+    }
+}
+
+/// What of a form was filled in, in a few words; `None` if nothing was.
+pub(super) fn in_short(form: &Form) -> Option<String> {
+    let Ok(Json::Object(value)) = form.value() else {
+        return None;
+    };
+    let value: &Object = &value;
+    let words = value
+        .iter()
+        .map(|(key, value)| format!("{} {}", key.to_lowercase(), value.to_python_text()));
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_agent::model::Effort;
+
+    use super::*;
+
+    fn texts(texts: &[&str]) -> Vec<Text> {
+        texts.iter().map(|text| Text::from(*text)).collect()
+    }
+
+    #[test]
+    fn the_forms_are_ready_as_they_are() {
+        let asking = asking_form(&texts(&["A", "B"]), &texts(&["f"]));
+        let values = [asking, sampling_form(), limits_form()].map(|form| form.value().unwrap());
+        let [asking, sampling, limits] = &values;
+        let settings = Settings::read(asking, sampling, limits);
+        assert_eq!(
+            settings,
+            Settings {
+                connection: "A".into(),
+                budget: Budget {
+                    steps: Some(20),
+                    ..Budget::default()
+                },
+                ..Settings::default()
+            }
+        );
+    }
+
+    #[test]
+    fn without_a_connection_there_is_nothing_to_ask() {
+        assert!(asking_form(&[], &[]).value().is_err());
+    }
+
+    #[test]
+    fn everything_can_be_said() {
+        let settings = Settings::read(
+            &json!({"Connection": "A", "System prompt": "Be brief.", "Tool choice": "tool: f"}),
+            &json!({"Temperature": 0.5, "Maximum tokens": 100, "Effort": "low", "Seed": (-1)}),
+            &json!({"Maximum steps": 3, "Maximum seconds": 1.5, "Total tokens": 9, "Maximum cost": 0.1}),
+        );
+        assert_eq!(
+            settings,
+            Settings {
+                connection: "A".into(),
+                system_prompt: Some("Be brief.".into()),
+                tool_choice: ToolChoice::Tool("f".into()),
+                sampling: Sampling {
+                    temperature: Some(0.5),
+                    max_tokens: Some(100),
+                    effort: Some(Effort::Low),
+                    seed: Some(-1),
+                },
+                budget: Budget {
+                    steps: Some(3),
+                    seconds: Some(1.5),
+                    tokens: Some(9),
+                    cost: Some(0.1),
+                },
+            }
+        );
+    }
+
+    #[test]
+    fn what_was_filled_in_stays_where_it_can() {
+        let value = json!({"Connection": "B", "System prompt": "Hi", "Tool choice": "tool: f"});
+        let schema = asking_schema(&texts(&["A", "B"]), &texts(&["f"]));
+        let form = Form::with_value(schema, &value);
+        let same = asking_form_like(&form, &texts(&["B", "A"]), &texts(&["e", "f"]));
+        assert_eq!(same.value(), Ok(value));
+        let other = asking_form_like(&form, &texts(&["C"]), &texts(&["g"]));
+        assert_eq!(
+            other.value(),
+            Ok(json!({"Connection": "C", "System prompt": "Hi", "Tool choice": "required"}))
+        );
+        let none = asking_form_like(&form, &[], &[]);
+        assert_eq!(none.value(), form.value());
+    }
+}

@@ -1,0 +1,45 @@
+//! The turn at the end of the transcript, as long as the episode stands where it began.
+
+use leptos::prelude::*;
+
+use super::seat::seat;
+use crate::components::erased::shown;
+use crate::components::erased::watch;
+use crate::components::turn::{TurnActions, turn_view};
+use crate::playground::intents::Intent;
+use crate::playground::state::use_playground;
+
+/// What the model is saying.
+pub(super) fn turn_pane() -> AnyView {
+    let playground = use_playground();
+    let seat = seat();
+    // Another episode, or another way of this one: what was said belongs to neither.
+    let edition = Memo::new(move |_| playground.edition.get());
+    let first = StoredValue::new(true);
+    watch(move || {
+        edition.track();
+        if !first.try_update_value(std::mem::take).unwrap_or_default() {
+            seat.turn.set(None);
+        }
+    });
+    let here = Memo::new(move |_| {
+        let next = playground.episode.with(|episode| episode.steps.len() + 1);
+        seat.turn
+            .with(|turn| turn.as_ref().is_some_and(|turn| turn.step == next))
+    });
+    let actions = TurnActions {
+        inspect: Callback::new(move |()| {
+            let step = seat
+                .turn
+                .with_untracked(|turn| turn.as_ref().map(|turn| turn.step));
+            playground.drive.inspected.set(step);
+        }),
+        stop: Callback::new(move |()| playground.intend(Intent::Stop)),
+        again: Callback::new(move |()| playground.intend(Intent::RunAgain)),
+        dismiss: Callback::new(move |()| seat.turn.set(None)),
+    };
+    shown(
+        move || here.get(),
+        move || turn_view(seat.turn, seat.clock.into(), actions),
+    )
+}

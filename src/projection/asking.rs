@@ -1,0 +1,190 @@
+//! What asking the model cost, in words: of a step, and of a whole episode.
+//!
+//! What went over the wire for a step stands in its extras, under [`EXCHANGES`]: a list of exchanges as
+//! `volary_agent::model::Exchange` writes them, the last of which was answered. Under [`NOTES`] stands what
+//! the model did not take.
+
+use volary_core::json::{Json, Object};
+use volary_trace::{Episode, StepRecord};
+
+use super::number::decimals;
+use super::summary::seconds_text;
+use super::text::count_text;
+
+/// The key of a step's extras under which exchanges stand.
+pub const EXCHANGES: &str = "exchanges";
+/// The key of a step's extras under which there are sentences about how the model was asked.
+pub const NOTES: &str = "notes";
+
+/// The exchanges in a step's extras.
+pub fn exchanges(extras: &Object) -> &[Json] {
+    extras
+        .get(EXCHANGES)
+        .and_then(Json::as_list)
+        .unwrap_or_default()
+}
+
+/// The notes in a step's extras.
+pub fn notes(extras: &Object) -> Vec<String> {
+    let notes = extras.get(NOTES).and_then(Json::as_list);
+    let notes = notes.unwrap_or_default().iter();
+    notes
+        .filter_map(|note| note.as_text().map(|note| note.to_string()))
+        .collect()
+}
+
+/// What a step cost, part by part: the model, tokens, money, time. Empty where nothing is known.
+pub fn facts(step: &StepRecord) -> Vec<String> {
+    let details = &step.details;
+    let exchanges = exchanges(&step.extras);
+    let mut facts = Vec::new();
+    if let Some(model) = &details.model {
+        facts.push(model.to_string());
+    }
+    if let Some(usage) = &details.usage {
+        if let Some(tokens) = tokens_text(usage.input, usage.output) {
+            facts.push(tokens);
+        }
+        match usage.cost {
+            Some(cost) => facts.push(cost_text(cost)),
+            None if !exchanges.is_empty() => facts.push("cost unknown".to_owned()),
+            None => {}
+        }
+    } else if !exchanges.is_empty() {
+        facts.push("tokens unknown".to_owned());
+    }
+    if let Some(answered) = exchanges.last() {
+        let seconds = |key: &str| answered.get(key).and_then(Json::as_f64);
+        facts.extend(seconds("latency").map(seconds_text));
+        let first = seconds("first_token").map(seconds_text);
+        facts.extend(first.map(|first| format!("first token after {first}")));
+        let tries = answered.get("tries").and_then(Json::as_i64).unwrap_or(1);
+        if tries > 1 {
+            facts.push(format!("{tries} tries"));
+        }
+    }
+    facts
+}
+
+/// What the steps of an episode cost together; `None` where no step says.
+pub fn total(episode: &Episode) -> Option<String> {
+    let usage = episode.usage();
+    let mut total = tokens_text(usage.input, usage.output)?;
+    let steps = episode.steps.iter();
+    let mut asked = steps.filter_map(|step| step.details.usage);
+    let is_whole = episode.total_usage.is_some() || asked.all(|usage| usage.cost.is_some());
+    match usage.cost {
+        Some(cost) if is_whole => total.push_str(&format!(", {}", cost_text(cost))),
+        // The price of a part is no price.
+        Some(cost) => total.push_str(&format!(", {} and an unknown cost", cost_text(cost))),
+        None => total.push_str(", cost unknown"),
+    }
+    Some(total)
+}
+
+fn tokens_text(input: Option<u64>, output: Option<u64>) -> Option<String> {
+    let count = |count: u64| count_text(usize::try_from(count).unwrap_or(usize::MAX));
+    match (input, output) {
+        (None, None) => None,
+        (Some(input), None) => Some(format!("{} tokens in", count(input))),
+        (None, Some(output)) => Some(format!("{} tokens out", count(output))),
+        (Some(input), Some(output)) => {
+            Some(format!("{} tokens in, {} out", count(input), count(output)))
+        }
+    }
+}
+
+/// US dollars, with as many decimals as say something.
+pub fn cost_text(dollars: f64) -> String {
+    match dollars {
+        cost if cost <= 0.0 => "$0".to_owned(),
+        cost if cost < 0.000_1 => "under $0.0001".to_owned(),
+        cost if cost < 0.1 => format!("${}", decimals(cost, 4)),
+        cost => format!("${}", decimals(cost, 2)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::message::Message;
+    use volary_core::{json, object};
+    use volary_trace::{Outcome, StepRecord};
+
+    use super::*;
+
+    fn step(usage: Json, exchanges: Json) -> StepRecord {
+        let mut step = StepRecord::new(
+            Message::user("act").into(),
+            Outcome::Observed {
+                messages: Vec::new(),
+                reward: 0.0,
+                done: false,
+                truncated: false,
+            },
+        );
+        let value = object!({"action": (volary_trace::native::message_to_json(&step.action)),
+            "observation": [], "model": "m", "usage": usage});
+        if let Ok(read) = volary_trace::native::step_from_json(&Json::Object(value)) {
+            step.details = read.details;
+        }
+        step.extras = object!({ EXCHANGES: exchanges });
+        step
+    }
+
+    #[test]
+    fn a_step_says_what_it_cost() {
+        let asked = step(
+            json!({"input": 1234, "output": 56, "cost": 0.00123}),
+            json!([{"latency": 9.0, "tries": 1}, {"latency": 1.25, "first_token": 0.5, "tries": 2}]),
+        );
+        assert_eq!(
+            facts(&asked),
+            [
+                "m",
+                "1,234 tokens in, 56 out",
+                "$0.0012",
+                "1.2 s",
+                "first token after 500 ms",
+                "2 tries"
+            ]
+        );
+        assert_eq!(
+            facts(&step(json!({"input": 1}), json!([{}])))[1..],
+            ["1 tokens in", "cost unknown"]
+        );
+    }
+
+    #[test]
+    fn the_price_of_a_part_is_not_said_to_be_the_whole() {
+        let priced = || step(json!({"input": 10, "output": 1, "cost": 0.5}), json!([]));
+        let mut episode = Episode {
+            steps: vec![priced(), priced()],
+            ..Episode::default()
+        };
+        let said = |episode: &Episode| total(episode).unwrap_or_default();
+        assert_eq!(said(&episode), "20 tokens in, 2 out, $1.00");
+        episode
+            .steps
+            .push(step(json!({"input": 10, "output": 1}), json!([])));
+        assert_eq!(
+            said(&episode),
+            "30 tokens in, 3 out, $1.00 and an unknown cost"
+        );
+        episode.steps.drain(..2);
+        assert_eq!(said(&episode), "10 tokens in, 1 out, cost unknown");
+        assert_eq!(total(&Episode::default()), None);
+    }
+
+    #[test]
+    fn money_is_readable() {
+        for (cost, expected) in [
+            (0.0, "$0"),
+            (0.000_01, "under $0.0001"),
+            (0.001_23, "$0.0012"),
+            (0.5, "$0.50"),
+            (12.345, "$12.35"),
+        ] {
+            assert_eq!(cost_text(cost), expected);
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! The table of trajectories for people: what columns are called, what stands in a cell, which rows
+//! are shown and in which order.
+
+use volary_trace::table::filter::Filter;
+use volary_trace::table::order::Direction;
+use volary_trace::table::{Cell, Column, Row};
+
+use super::summary::{reward_text, seconds_text};
+use super::text::{count_text, size_text};
+
+/// The columns that are shown at first.
+pub const FIRST_COLUMNS: [Column; 11] = [
+    Column::Name,
+    Column::Environment,
+    Column::Task,
+    Column::Model,
+    Column::Reward,
+    Column::Steps,
+    Column::Tokens,
+    Column::Cost,
+    Column::Time,
+    Column::Outcome,
+    Column::Run,
+];
+
+/// All columns that every table can have.
+pub const COLUMNS: [Column; 17] = [
+    Column::Name,
+    Column::Environment,
+    Column::Task,
+    Column::Model,
+    Column::Reward,
+    Column::Steps,
+    Column::Calls,
+    Column::Tokens,
+    Column::Cost,
+    Column::Time,
+    Column::Started,
+    Column::Outcome,
+    Column::Run,
+    Column::Tags,
+    Column::Origin,
+    Column::Added,
+    Column::Size,
+];
+
+/// What a column is called.
+pub fn heading(column: &Column) -> String {
+    let name = match column {
+        Column::Name => "Name",
+        Column::Environment => "Environment",
+        Column::Model => "Model",
+        Column::Task => "Task",
+        Column::Run => "Run",
+        Column::Reward => "Reward",
+        Column::Steps => "Steps",
+        Column::Calls => "Calls",
+        Column::Tokens => "Tokens",
+        Column::Cost => "Cost",
+        Column::Time => "Time",
+        Column::Started => "Started",
+        Column::Outcome => "Outcome",
+        Column::Tags => "Tags",
+        Column::Origin => "Origin",
+        Column::Added => "Added",
+        Column::Size => "Size",
+        Column::Score(name) => return name.to_string(),
+        Column::Metadata(path) => return path.join("."),
+    };
+    name.to_owned()
+}
+
+/// Its class in style sheets; the widths of columns follow from it.
+pub fn class(column: &Column) -> &'static str {
+    match column {
+        Column::Name => "column-name",
+        Column::Environment
+        | Column::Task
+        | Column::Model
+        | Column::Run
+        | Column::Tags
+        | Column::Started
+        | Column::Origin
+        | Column::Added
+        | Column::Metadata(_) => "column-text",
+        Column::Outcome => "column-outcome",
+        Column::Reward
+        | Column::Steps
+        | Column::Calls
+        | Column::Tokens
+        | Column::Cost
+        | Column::Time
+        | Column::Size
+        | Column::Score(_) => "column-number",
+    }
+}
+
+/// What stands in a cell; empty where nothing is known.
+pub fn cell_text(row: &Row, column: &Column) -> String {
+    match (column, row.cell(column)) {
+        (Column::Name, cell) => match cell.to_text().trim() {
+            "" => row.id.to_string(),
+            name => name.to_owned(),
+        },
+        (Column::Steps | Column::Calls | Column::Tokens, Cell::Number(count)) => {
+            count_text(count as usize)
+        }
+        (Column::Cost, Cell::Number(cost)) => format!("${cost:.4}"),
+        (Column::Time, Cell::Number(seconds)) => seconds_text(seconds),
+        (Column::Started | Column::Added, Cell::Number(seconds)) => date_text(seconds),
+        (Column::Size, Cell::Number(bytes)) => size_text(bytes as usize),
+        (_, Cell::Number(number)) => reward_text(number),
+        (_, cell) => cell.to_text(),
+    }
+}
+
+/// A moment as people write it, in UTC: `2026-03-09 17:05`.
+pub fn date_text(seconds: f64) -> String {
+    if !(0.0..2.5e11).contains(&seconds) {
+        return String::new();
+    }
+    let minutes = (seconds / 60.0) as i64;
+    let (days, minutes) = (minutes / 1440, minutes % 1440);
+    // The civil calendar from days since 1970, counted in eras of 400 years that begin in March.
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let day_of_era = shifted % 146_097;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let (hour, minute) = (minutes / 60, minutes % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}")
+}
+
+/// The class of a table with these columns: with many of them it is wider than its window.
+pub fn widths(columns: &[Column]) -> &'static str {
+    match columns.len() {
+        0..=6 => "few-columns",
+        7..=12 => "some-columns",
+        _ => "many-columns",
+    }
+}
+
+/// Reads what a person wants of a column: bounds of a number (`>= 1`, `< 3`, `0..0.5`, `2`), a text (`= all
+/// of it`, or a part of it), `known`, `unknown`. `None` if it can't be read.
+pub fn read_filter(words: &str, numeric: bool) -> Option<Filter> {
+    let words = words.trim();
+    let number = |text: &str| {
+        text.trim()
+            .parse::<f64>()
+            .ok()
+            .filter(|number| !number.is_nan())
+    };
+    match words {
+        "" => None,
+        "known" => Some(Filter::Known(true)),
+        "unknown" => Some(Filter::Known(false)),
+        _ if numeric => {
+            let between = |low, high| Some(Filter::Between { low, high });
+            if let Some(low) = words.strip_prefix(">=").or(words.strip_prefix('≥')) {
+                return between(Some(number(low)?), None);
+            }
+            if let Some(high) = words.strip_prefix("<=").or(words.strip_prefix('≤')) {
+                return between(None, Some(number(high)?));
+            }
+            if let Some(low) = words.strip_prefix('>') {
+                return between(Some(number(low)?.next_up()), None);
+            }
+            if let Some(high) = words.strip_prefix('<') {
+                return between(None, Some(number(high)?.next_down()));
+            }
+            if let Some((low, high)) = words.split_once("..") {
+                return between(Some(number(low)?), Some(number(high)?));
+            }
+            let exactly = number(words.strip_prefix('=').unwrap_or(words))?;
+            between(Some(exactly), Some(exactly))
+        }
+        _ => match words.strip_prefix('=') {
+            Some(whole) => Some(Filter::OneOf(vec![whole.trim().to_owned()])),
+            None => Some(Filter::Contains(words.to_owned())),
+        },
+    }
+}
+
+/// A filter in words, to stand behind the name of its column.
+pub fn filter_text(filter: &Filter) -> String {
+    match filter {
+        Filter::Known(true) => "is known".to_owned(),
+        Filter::Known(false) => "is not known".to_owned(),
+        Filter::Contains(part) => format!("has \"{part}\""),
+        Filter::OneOf(texts) => {
+            let texts: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
+            format!("is {}", texts.join(" or "))
+        }
+        Filter::Between { low, high } => match (low, high) {
+            (Some(low), Some(high)) if low == high => format!("= {low}"),
+            (Some(low), Some(high)) => format!("{low} to {high}"),
+            (Some(low), None) => format!(">= {low}"),
+            (None, Some(high)) => format!("<= {high}"),
+            (None, None) => "is a number".to_owned(),
+        },
+    }
+}
+
+/// By what the rows are sorted.
+pub type Sort = (Column, Direction);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_say_what_is_known() {
+        let row = Row {
+            id: "x".into(),
+            cost: Some(0.5),
+            tokens: Some(12_345),
+            seconds: Some(2.0),
+            reward: Some(0.1 + 0.2),
+            ..Row::default()
+        };
+        let text = |column| cell_text(&row, &column);
+        assert_eq!(text(Column::Name), "x");
+        assert_eq!(text(Column::Cost), "$0.5000");
+        assert_eq!(text(Column::Tokens), "12,345");
+        assert_eq!(text(Column::Time), "2.0 s");
+        assert_eq!(text(Column::Reward), "0.3");
+        assert_eq!(text(Column::Started), "");
+        assert_eq!(text(Column::Score("accuracy".into())), "");
+    }
+
+    #[test]
+    fn dates_are_those_of_the_calendar() {
+        for (seconds, expected) in [
+            (0.0, "1970-01-01 00:00"),
+            (951_782_399.0, "2000-02-28 23:59"),
+            (951_782_400.0, "2000-02-29 00:00"),
+            (951_868_800.0, "2000-03-01 00:00"),
+            (1_773_075_900.0, "2026-03-09 17:05"),
+            (-1.0, ""),
+            (f64::NAN, ""),
+        ] {
+            assert_eq!(date_text(seconds), expected);
+        }
+    }
+}

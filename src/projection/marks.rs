@@ -1,0 +1,357 @@
+//! Places in a text and where they stand on the page, both ways.
+//!
+//! What is drawn of a text is not always the text: Markdown loses its signs, characters that can't be
+//! seen get a name, calls are laid out. So the page says of a stretch where it begins in the text, if it
+//! can ([`Piece::at`]); where it can't, words are looked for.
+
+use std::ops::Range;
+
+use volary_trace::passages::{Part, Place};
+
+/// A stretch of text on the page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Piece {
+    /// Where it begins in the text that is drawn, in characters; `None` where that is not known.
+    pub at: Option<usize>,
+    /// What stands on the page.
+    pub text: String,
+    /// Whether it stands for one character that can't be seen.
+    pub is_name: bool,
+}
+
+/// A place on the page: in which piece, and after how many units of UTF-16 of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// The piece.
+    pub piece: usize,
+    /// The offset in it.
+    pub offset: u32,
+}
+
+/// What is to be marked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spot {
+    /// The text in which it stands.
+    pub place: Place,
+    /// Which characters of it.
+    pub range: Range<usize>,
+    /// What stands there.
+    pub quote: String,
+    /// How often the same stands in this text before it. Counts where places are not known.
+    pub before: usize,
+}
+
+impl Piece {
+    /// How many characters of the text it stands for.
+    fn length(&self) -> usize {
+        match self.is_name {
+            true => 1,
+            false => self.text.chars().count(),
+        }
+    }
+}
+
+/// The id of the element that holds a text; `None` for texts that no transcript shows.
+pub fn holder_id(place: Place) -> Option<String> {
+    let Place {
+        step,
+        message,
+        part,
+    } = place;
+    let part = match part {
+        Part::Content => "c".to_owned(),
+        Part::Reasoning => "r".to_owned(),
+        Part::Call(number) => number.to_string(),
+        Part::Name | Part::Error(_) | Part::Score(_) => return None,
+    };
+    Some(format!("text-{step}-{message}-{part}"))
+}
+
+/// The text that an element of an id holds.
+pub fn held(id: &str) -> Option<Place> {
+    let mut parts = id.strip_prefix("text-")?.split('-');
+    let step = parts.next()?.parse().ok()?;
+    let message = parts.next()?.parse().ok()?;
+    let part = match parts.next()? {
+        "c" => Part::Content,
+        "r" => Part::Reasoning,
+        number => Part::Call(number.parse().ok()?),
+    };
+    parts.next().is_none().then_some(Place {
+        step,
+        message,
+        part,
+    })
+}
+
+/// Where a spot stands on the page, from a point to a point.
+pub fn locate(pieces: &[Piece], spot: &Spot) -> Option<(Point, Point)> {
+    if pieces.iter().all(|piece| piece.at.is_some()) {
+        return by_place(pieces, &spot.range);
+    }
+    by_words(pieces, &spot.quote, spot.before)
+}
+
+fn by_place(pieces: &[Piece], range: &Range<usize>) -> Option<(Point, Point)> {
+    let ends = |piece: &Piece| piece.at.unwrap_or_default() + piece.length();
+    let within = |number: usize, character: usize| {
+        let piece = pieces.get(number)?;
+        let characters = character.saturating_sub(piece.at?);
+        Some(Point {
+            piece: number,
+            offset: units(piece, characters),
+        })
+    };
+    // Signs that are not shown may stand at both ends.
+    let first = pieces.iter().position(|piece| ends(piece) > range.start)?;
+    let last = pieces
+        .iter()
+        .rposition(|piece| piece.at.is_some_and(|at| at < range.end))?;
+    (first <= last).then_some(())?;
+    Some((within(first, range.start)?, within(last, range.end)?))
+}
+
+/// Units of UTF-16 of the first characters of a piece.
+fn units(piece: &Piece, characters: usize) -> u32 {
+    let units = |text: &mut dyn Iterator<Item = char>| text.map(|c| c.len_utf16() as u32).sum();
+    match piece.is_name {
+        true if characters == 0 => 0,
+        true => units(&mut piece.text.chars()),
+        false => units(&mut piece.text.chars().take(characters)),
+    }
+}
+
+/// The words wherever they stand, white space aside; of several places the one that has as many before
+/// it, else the last.
+fn by_words(pieces: &[Piece], words: &str, before: usize) -> Option<(Point, Point)> {
+    // JSON texts are drawn as what they mean.
+    let meant = words.replace("\\n", "\n").replace("\\\"", "\"");
+    [words, &meant].into_iter().find_map(|words| {
+        let wanted: Vec<char> = words
+            .chars()
+            .filter(|c| !c.is_whitespace())
+            .map(folded)
+            .collect();
+        let (first, rest) = wanted.split_first()?;
+        let shown = characters(pieces);
+        let mut found = None;
+        let mut count = 0;
+        for (place, (character, _, _)) in shown.iter().enumerate() {
+            let here = character == first
+                && shown
+                    .get(place + 1..place + wanted.len())
+                    .is_some_and(|next| next.iter().map(|(character, _, _)| character).eq(rest));
+            if here {
+                found = Some((place, place + rest.len()));
+                if count == before {
+                    break;
+                }
+                count += 1;
+            }
+        }
+        let (start, end) = found?;
+        Some((shown.get(start)?.1, shown.get(end)?.2))
+    })
+}
+
+fn folded(character: char) -> char {
+    character.to_lowercase().next().unwrap_or(character)
+}
+
+/// All characters that are seen, with the points before and after each.
+fn characters(pieces: &[Piece]) -> Vec<(char, Point, Point)> {
+    let mut all = Vec::new();
+    for (number, piece) in pieces
+        .iter()
+        .enumerate()
+        .filter(|(_, piece)| !piece.is_name)
+    {
+        let mut offset = 0;
+        for character in piece.text.chars() {
+            let before = Point {
+                piece: number,
+                offset,
+            };
+            // One or two.
+            offset += character.len_utf16() as u32;
+            let after = Point {
+                piece: number,
+                offset,
+            };
+            if !character.is_whitespace() {
+                all.push((folded(character), before, after));
+            }
+        }
+    }
+    all
+}
+
+/// Which character of the text a point stands before; `None` where places are not known.
+pub fn source_of(pieces: &[Piece], point: Point) -> Option<usize> {
+    let piece = pieces.get(point.piece)?;
+    let at = piece.at?;
+    if piece.is_name {
+        return Some(at + usize::from(point.offset > 0));
+    }
+    let mut units = 0;
+    let before = piece.text.chars().take_while(|character| {
+        units += character.len_utf16() as u32;
+        units <= point.offset
+    });
+    Some(at + before.count())
+}
+
+/// The text between two points as the page shows it, and how often the same stands before it.
+pub fn words_between(pieces: &[Piece], start: Point, end: Point) -> (String, usize) {
+    let cut = |piece: &Piece, units: u32| -> usize {
+        let mut counted = 0;
+        let characters = piece.text.char_indices();
+        let mut places = characters.map(|(byte, character)| {
+            let before = counted;
+            counted += character.len_utf16() as u32;
+            (byte, before)
+        });
+        places
+            .find(|(_, before)| *before >= units)
+            .map_or(piece.text.len(), |(byte, _)| byte)
+    };
+    let mut words = String::new();
+    let mut earlier = String::new();
+    for (number, piece) in pieces.iter().enumerate() {
+        let from = match number.cmp(&start.piece) {
+            std::cmp::Ordering::Less => piece.text.len(),
+            std::cmp::Ordering::Equal => cut(piece, start.offset),
+            std::cmp::Ordering::Greater => 0,
+        };
+        let to = match number.cmp(&end.piece) {
+            std::cmp::Ordering::Less => piece.text.len(),
+            std::cmp::Ordering::Equal => cut(piece, end.offset),
+            std::cmp::Ordering::Greater => 0,
+        };
+        earlier.push_str(piece.text.get(..from).unwrap_or_default());
+        words.push_str(piece.text.get(from..to.max(from)).unwrap_or_default());
+    }
+    let words = words.trim().to_owned();
+    let before = match words.is_empty() {
+        true => 0,
+        false => earlier.matches(&words).count(),
+    };
+    (words, before)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn piece(at: Option<usize>, text: &str) -> Piece {
+        Piece {
+            at,
+            text: text.to_owned(),
+            is_name: false,
+        }
+    }
+
+    fn at(piece: usize, offset: u32) -> Point {
+        Point { piece, offset }
+    }
+
+    #[test]
+    fn ids_lead_back_to_places() {
+        for part in [Part::Content, Part::Reasoning, Part::Call(3)] {
+            let place = Place {
+                step: 12,
+                message: 4,
+                part,
+            };
+            assert_eq!(holder_id(place).as_deref().and_then(held), Some(place));
+        }
+        assert_eq!(held("text-1-2"), None);
+        assert_eq!(held("message-1-2"), None);
+    }
+
+    #[test]
+    fn drawn_markdown_leads_to_its_source_and_back() {
+        // "a **bold** é\u{202e}x"
+        let name = Piece {
+            at: Some(12),
+            text: "RLO".into(),
+            is_name: true,
+        };
+        let pieces = [
+            piece(Some(0), "a "),
+            piece(Some(4), "bold"),
+            piece(Some(10), " é"),
+            name,
+            piece(Some(13), "x"),
+        ];
+        let spot = |range: Range<usize>| Spot {
+            range,
+            ..Spot::default()
+        };
+        assert_eq!(locate(&pieces, &spot(0..10)), Some((at(0, 0), at(1, 4))));
+        assert_eq!(locate(&pieces, &spot(2..6)), Some((at(1, 0), at(1, 2))));
+        assert_eq!(locate(&pieces, &spot(12..13)), Some((at(3, 0), at(3, 3))));
+        assert_eq!(locate(&pieces, &spot(11..14)), Some((at(2, 1), at(4, 1))));
+        assert_eq!(locate(&pieces, &spot(20..21)), None);
+        assert_eq!(source_of(&pieces, at(1, 2)), Some(6));
+        assert_eq!(source_of(&pieces, at(3, 3)), Some(13));
+    }
+
+    #[test]
+    fn words_are_found_where_places_are_not_known() {
+        let pieces = [
+            piece(None, "command"),
+            piece(None, "ls\n -l "),
+            piece(None, "LS -l"),
+        ];
+        let spot = |quote: &str, before| Spot {
+            quote: quote.into(),
+            before,
+            ..Spot::default()
+        };
+        assert_eq!(
+            locate(&pieces, &spot("ls -l", 0)),
+            Some((at(1, 0), at(1, 6)))
+        );
+        assert_eq!(
+            locate(&pieces, &spot("ls -l", 1)),
+            Some((at(2, 0), at(2, 5)))
+        );
+        assert_eq!(
+            locate(&pieces, &spot("ls\\n -l", 0)),
+            Some((at(1, 0), at(1, 6)))
+        );
+        assert_eq!(locate(&pieces, &spot("rm", 0)), None);
+    }
+
+    #[test]
+    fn selected_words_and_how_often_they_stood_before() {
+        let pieces = [piece(Some(0), "one two one"), piece(Some(11), " one")];
+        assert_eq!(
+            words_between(&pieces, at(0, 8), at(0, 11)),
+            ("one".to_owned(), 1)
+        );
+        assert_eq!(
+            words_between(&pieces, at(0, 4), at(1, 4)),
+            ("two one one".to_owned(), 0)
+        );
+        assert_eq!(words_between(&pieces, at(1, 0), at(0, 0)).0, "");
+    }
+
+    proptest! {
+        #[test]
+        fn plain_places_come_back(text in "[a-zé漢\u{1f468}]{1,30}", start in 0usize..30, length in 1usize..30) {
+            let count = text.chars().count();
+            let range = start.min(count - 1)..(start + length).min(count).max(start.min(count - 1) + 1);
+            let pieces = [piece(Some(0), &text)];
+            let spot = Spot { range: range.clone(), ..Spot::default() };
+            let (from, to) = locate(&pieces, &spot).unwrap();
+            prop_assert_eq!(source_of(&pieces, from), Some(range.start));
+            prop_assert_eq!(source_of(&pieces, to), Some(range.end));
+            let quote: String = text.chars().skip(range.start).take(range.len()).collect();
+            prop_assert_eq!(words_between(&pieces, from, to).0, quote);
+        }
+    }
+}

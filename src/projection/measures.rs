@@ -1,0 +1,84 @@
+//! What steps bring and cost, as curves: what is drawn of each, and in which words it is told.
+
+use volary_trace::Episode;
+use volary_trace::timeline::{Curve, rewards, tokens, usage};
+
+use super::asking::cost_text;
+use super::summary::reward_text;
+use super::text::count_text;
+
+/// Something that each step has an amount of.
+pub struct Measure {
+    /// Its name.
+    pub name: &'static str,
+    /// The amounts by step.
+    pub amounts: fn(&Episode) -> Vec<f64>,
+    /// Whether any is known.
+    pub is_known: fn(&Episode) -> bool,
+    /// An amount in words.
+    pub words: fn(f64) -> String,
+}
+
+/// The rewards; one for the whole stands at the last step.
+pub const REWARD: Measure = Measure {
+    name: "Reward",
+    amounts: |episode| amounts(rewards(episode)),
+    is_known: |episode| !rewards(episode).is_unknown(),
+    words: reward_text,
+};
+
+/// The tokens, read and written.
+pub const TOKENS: Measure = Measure {
+    name: "Tokens",
+    amounts: |episode| amounts(tokens(episode)),
+    is_known: |episode| !tokens(episode).is_unknown(),
+    words: |tokens| count_text(tokens as usize),
+};
+
+/// The cost in US dollars.
+pub const COST: Measure = Measure {
+    name: "Cost",
+    amounts: |episode| amounts(usage(episode, |usage| usage.cost)),
+    is_known: |episode| !usage(episode, |usage| usage.cost).is_unknown(),
+    words: cost_text,
+};
+
+fn amounts(curve: Curve) -> Vec<f64> {
+    let amounts = curve.values.into_iter();
+    amounts.map(Option::unwrap_or_default).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::message::Message;
+    use volary_trace::{Outcome, Rewards, StepRecord, Usage};
+
+    use super::*;
+
+    #[test]
+    fn a_reward_for_the_whole_stands_at_the_end() {
+        let mut step = StepRecord::new(
+            Message::user("act").into(),
+            Outcome::Observed {
+                messages: Vec::new(),
+                reward: 0.0,
+                done: false,
+                truncated: false,
+            },
+        );
+        step.details.usage = Some(Usage {
+            input: Some(3),
+            output: Some(4),
+            ..Usage::default()
+        });
+        let episode = Episode {
+            steps: vec![step.clone(), step],
+            rewards: Rewards::Whole(1.0),
+            ..Episode::default()
+        };
+        assert_eq!((REWARD.amounts)(&episode), [0.0, 1.0]);
+        assert_eq!((TOKENS.amounts)(&episode), [7.0, 7.0]);
+        assert!((REWARD.is_known)(&episode) && !(COST.is_known)(&episode));
+        assert_eq!((TOKENS.words)(1234.0), "1,234");
+    }
+}

@@ -1,0 +1,88 @@
+//! An episode as an outline for people: a line a step.
+
+use volary_trace::timeline::{StepKind, entry, first_line};
+use volary_trace::{Episode, StepRecord};
+
+use super::transcript::step_record;
+
+/// So many characters of a text stand in a line.
+const LONGEST: usize = 80;
+
+/// A line of the outline.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// What kind of step it is; `None` for the reset.
+    pub kind: Option<StepKind>,
+    /// What was done, in short.
+    pub title: String,
+    /// The reward, unless it is none.
+    pub reward: Option<f64>,
+}
+
+/// The class of a kind in style sheets, and its name for people.
+pub fn class_and_name(kind: Option<StepKind>) -> (&'static str, &'static str) {
+    match kind {
+        None => ("start", "start"),
+        Some(StepKind::Speech) => ("said", "message"),
+        Some(StepKind::Calls) => ("called", "tool call"),
+        Some(StepKind::Error) => ("failed", "error"),
+        Some(StepKind::Reward) => ("gained", "reward"),
+    }
+}
+
+/// The line of a step; 0 is the reset.
+pub fn line(episode: &Episode, step: usize) -> Line {
+    let reward = step_record(episode, step).and_then(StepRecord::reward);
+    match entry(episode, step, LONGEST) {
+        Some(entry) => Line {
+            kind: Some(entry.kind),
+            title: entry.title,
+            reward: reward.filter(|reward| *reward != 0.0),
+        },
+        None => {
+            let mut words = episode.start.iter();
+            let words = words.rfind(|message| !first_line(message, LONGEST).is_empty());
+            Line {
+                kind: None,
+                title: words
+                    .map(|message| first_line(message, LONGEST))
+                    .unwrap_or_default(),
+                reward: None,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::message::{Message, Role};
+    use volary_trace::Outcome;
+
+    use super::*;
+
+    #[test]
+    fn lines_say_what_was_done() {
+        let step = StepRecord::new(
+            Message::new(Role::Assistant, "\n  I think so.\nReally.").into(),
+            Outcome::Observed {
+                messages: Vec::new(),
+                reward: 1.0,
+                done: false,
+                truncated: false,
+            },
+        );
+        let episode = Episode {
+            start: vec![
+                Message::user("What is 6 times 7?").into(),
+                Message::user(" \n").into(),
+            ],
+            steps: vec![step],
+            ..Episode::default()
+        };
+        assert_eq!(line(&episode, 0).title, "What is 6 times 7?");
+        assert_eq!(line(&episode, 0).kind, None);
+        assert_eq!(line(&episode, 1).title, "I think so.");
+        assert_eq!(line(&episode, 1).reward, Some(1.0));
+        assert_eq!(line(&episode, 1).kind, Some(StepKind::Reward));
+    }
+}

@@ -1,0 +1,71 @@
+//! A passage in an address: `1-c-120` is the text of message 1 (its calls are numbers, its thoughts `r`),
+//! from character 120 on. The words stand beside it, so that they are found where a text has changed.
+
+use volary_trace::annotations::Target;
+use volary_trace::passages::Place;
+
+use super::marks::{held, holder_id};
+
+/// Longer passages are named by their start: addresses have to fit into messages.
+const LONGEST: usize = 300;
+
+/// A passage for an address: where it stands in its step, and its words. `None` for what is no passage.
+pub fn write(target: &Target) -> Option<(String, String)> {
+    let Target::Passage {
+        place,
+        start,
+        quote,
+        ..
+    } = target
+    else {
+        return None;
+    };
+    let id = holder_id(*place)?;
+    let within = id.strip_prefix(&format!("text-{}-", place.step))?;
+    Some((
+        format!("{within}-{start}"),
+        quote.chars().take(LONGEST).collect(),
+    ))
+}
+
+/// Reads what [`write`] wrote, for a step.
+pub fn read(step: usize, at: &str, words: &str) -> Option<Target> {
+    let (within, start) = at.rsplit_once('-')?;
+    let place: Place = held(&format!("text-{step}-{within}"))?;
+    let start: usize = start.parse().ok()?;
+    Some(Target::Passage {
+        place,
+        start,
+        end: start.checked_add(words.chars().count())?,
+        quote: words.into(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_trace::passages::Part;
+
+    use super::*;
+
+    #[test]
+    fn passages_come_back() {
+        for part in [Part::Content, Part::Reasoning, Part::Call(2)] {
+            let target = Target::Passage {
+                place: Place {
+                    step: 3,
+                    message: 1,
+                    part,
+                },
+                start: 120,
+                end: 124,
+                quote: "four".into(),
+            };
+            let (at, words) = write(&target).unwrap();
+            assert_eq!(read(3, &at, &words), Some(target));
+        }
+        for nonsense in ["", "-", "1-c", "1-c-x", "c-1", "1-c-99999999999999999999"] {
+            assert_eq!(read(1, nonsense, "x"), None, "{nonsense}");
+        }
+        assert_eq!(write(&Target::Episode), None);
+    }
+}

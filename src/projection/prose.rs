@@ -1,0 +1,360 @@
+//! Markdown as a tree to draw, which knows where in the source each of its texts stands.
+//!
+//! What always holds: markup of other kinds is text (HTML above all); the tree is no deeper than
+//! [`DEEPEST`] and has no more nodes than [`MOST_NODES`], whatever the text.
+
+use std::ops::Range;
+
+use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+/// What would stand deeper is drawn at this depth.
+const DEEPEST: usize = 20;
+/// A text with more nodes than this is shown as it is: each takes an element of the page.
+const MOST_NODES: usize = 4_000;
+
+/// A part of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// What it is.
+    pub kind: Kind,
+    /// What is in it, in order.
+    pub children: Vec<Node>,
+}
+
+/// What a part is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A paragraph.
+    Paragraph,
+    /// A heading of a level, from 1 to 6.
+    Heading(usize),
+    /// A block of code in some language; its name is empty where none is given.
+    Code(String),
+    /// What somebody else said.
+    Quote,
+    /// A list; numbered from here if there is a number.
+    List(Option<u64>),
+    /// An entry of a list.
+    Item,
+    /// A table: rows of cells, the first of them its head.
+    Table,
+    /// A row of a table, and whether it is the head.
+    Row(bool),
+    /// A cell of a row.
+    Cell,
+    /// A line across.
+    Rule,
+    /// Emphasised.
+    Emphasis,
+    /// Strong.
+    Strong,
+    /// Struck out.
+    Struck,
+    /// Code within a line.
+    Inline,
+    /// A link, and where it leads.
+    Link(String),
+    /// An image, and where it lies; its children are the words in its place.
+    Image(String),
+    /// A box, ticked or not.
+    Box(bool),
+    /// Text, and where it begins in the source, counted in characters.
+    Text {
+        /// The first character.
+        at: usize,
+        /// The text.
+        text: String,
+    },
+}
+
+/// The tree of a text; `None` if it has too many parts to be drawn.
+pub fn prose(source: &str) -> Option<Vec<Node>> {
+    let options =
+        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut builder = Builder::new(source);
+    for (event, range) in Parser::new_ext(source, options).into_offset_iter() {
+        builder.take(event, range);
+        if builder.count > MOST_NODES {
+            return None;
+        }
+    }
+    Some(builder.finish())
+}
+
+struct Builder<'a> {
+    source: &'a str,
+    done: Vec<Node>,
+    open: Vec<Node>,
+    /// How many containers were not opened because they would stand too deep.
+    skipped: usize,
+    count: usize,
+    /// Where the last text ends in the source, if more can be added to it.
+    text_end: Option<usize>,
+    /// Characters of the source counted so far: up to which byte, how many.
+    counted: (usize, usize),
+}
+
+impl<'a> Builder<'a> {
+    fn new(source: &'a str) -> Self {
+        Builder {
+            source,
+            done: Vec::new(),
+            open: Vec::new(),
+            skipped: 0,
+            count: 0,
+            text_end: None,
+            counted: (0, 0),
+        }
+    }
+
+    fn take(&mut self, event: Event, range: Range<usize>) {
+        match event {
+            Event::Start(tag) => self.begin(kind(tag)),
+            Event::End(TagEnd::MetadataBlock(_)) => {}
+            Event::End(_) => self.end(),
+            Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                self.text(&text, range);
+            }
+            Event::Code(text) => {
+                // The range holds the backticks too.
+                let within = self.source.get(range.clone()).unwrap_or_default();
+                // Lines in it are joined by spaces; then it is not written like this anywhere.
+                let signs = within.len() - within.trim_start_matches('`').len();
+                let start = range.start + within.find(&*text).unwrap_or(signs);
+                self.begin(Kind::Inline);
+                self.text(&text, start..start + text.len());
+                self.end();
+            }
+            Event::SoftBreak | Event::HardBreak => self.text("\n", range),
+            Event::Rule => self.put(Kind::Rule),
+            Event::TaskListMarker(ticked) => self.put(Kind::Box(ticked)),
+            // These are not asked for.
+            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
+                self.text(&text, range);
+            }
+        }
+    }
+
+    fn begin(&mut self, kind: Kind) {
+        self.text_end = None;
+        if self.open.len() >= DEEPEST {
+            self.skipped += 1;
+            return;
+        }
+        self.count += 1;
+        self.open.push(Node {
+            kind,
+            children: Vec::new(),
+        });
+    }
+
+    fn end(&mut self) {
+        self.text_end = None;
+        if self.skipped > 0 {
+            self.skipped -= 1;
+        } else if let Some(node) = self.open.pop() {
+            self.siblings().push(node);
+        }
+    }
+
+    fn put(&mut self, kind: Kind) {
+        self.text_end = None;
+        self.count += 1;
+        self.siblings().push(Node {
+            kind,
+            children: Vec::new(),
+        });
+    }
+
+    fn siblings(&mut self) -> &mut Vec<Node> {
+        match self.open.last_mut() {
+            Some(parent) => &mut parent.children,
+            None => &mut self.done,
+        }
+    }
+
+    fn text(&mut self, added: &str, range: Range<usize>) {
+        let as_written = self.source.get(range.clone()) == Some(added);
+        if as_written
+            && self.text_end == Some(range.start)
+            && let Some(Node {
+                kind: Kind::Text { text, .. },
+                ..
+            }) = self.siblings().last_mut()
+        {
+            text.push_str(added);
+            self.text_end = Some(range.end);
+            return;
+        }
+        let at = self.characters(range.start);
+        self.put(Kind::Text {
+            at,
+            text: added.to_owned(),
+        });
+        self.text_end = as_written.then_some(range.end);
+    }
+
+    /// How many characters stand before a byte of the source. Cheap as long as bytes come in order.
+    fn characters(&mut self, byte: usize) -> usize {
+        if byte < self.counted.0 {
+            self.counted = (0, 0);
+        }
+        let (from, count) = self.counted;
+        let more = self.source.get(from..byte).unwrap_or_default();
+        self.counted = (byte, count + more.chars().count());
+        self.counted.1
+    }
+
+    fn finish(mut self) -> Vec<Node> {
+        while let Some(node) = self.open.pop() {
+            self.siblings().push(node);
+        }
+        self.done
+    }
+}
+
+fn kind(tag: Tag) -> Kind {
+    match tag {
+        Tag::Heading { level, .. } => Kind::Heading(match level {
+            HeadingLevel::H1 => 1,
+            HeadingLevel::H2 => 2,
+            HeadingLevel::H3 => 3,
+            HeadingLevel::H4 => 4,
+            HeadingLevel::H5 => 5,
+            HeadingLevel::H6 => 6,
+        }),
+        Tag::BlockQuote(_) => Kind::Quote,
+        Tag::CodeBlock(CodeBlockKind::Fenced(language)) => Kind::Code(language.to_string()),
+        Tag::CodeBlock(CodeBlockKind::Indented) => Kind::Code(String::new()),
+        Tag::List(start) => Kind::List(start),
+        Tag::Item => Kind::Item,
+        Tag::Table(_) => Kind::Table,
+        Tag::TableHead => Kind::Row(true),
+        Tag::TableRow => Kind::Row(false),
+        Tag::TableCell => Kind::Cell,
+        Tag::Emphasis => Kind::Emphasis,
+        Tag::Strong => Kind::Strong,
+        Tag::Strikethrough => Kind::Struck,
+        Tag::Link { dest_url, .. } => Kind::Link(dest_url.to_string()),
+        Tag::Image { dest_url, .. } => Kind::Image(dest_url.to_string()),
+        // HTML is text; the others are not asked for.
+        _ => Kind::Paragraph,
+    }
+}
+
+/// Whether a link may lead there: to pages and to mail, never to scripts or files.
+pub fn may_lead_to(address: &str) -> bool {
+    const ALLOWED: [&str; 3] = ["https:", "http:", "mailto:"];
+    ALLOWED.iter().any(|scheme| {
+        address
+            .get(..scheme.len())
+            .is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The tree in short: `p[text@0 "x"]`.
+    fn sketch(nodes: &[Node]) -> String {
+        let parts = nodes.iter().map(|node| match &node.kind {
+            Kind::Text { at, text } => format!("{at}:{text:?}"),
+            kind => format!("{kind:?}[{}]", sketch(&node.children)),
+        });
+        parts.collect::<Vec<_>>().join(" ")
+    }
+
+    fn check(source: &str, expected: &str) {
+        assert_eq!(
+            prose(source).map(|nodes| sketch(&nodes)).as_deref(),
+            Some(expected),
+            "{source}"
+        );
+    }
+
+    #[test]
+    fn what_people_and_models_write() {
+        check("one\ntwo", r#"Paragraph[0:"one\ntwo"]"#);
+        check("# Head", r#"Heading(1)[2:"Head"]"#);
+        check(
+            "é **b** `c`",
+            r#"Paragraph[0:"é " Strong[4:"b"] 7:" " Inline[9:"c"]]"#,
+        );
+        check(
+            "- a\n- [x] b",
+            r#"List(None)[Item[2:"a"] Item[Box(true)[] 10:"b"]]"#,
+        );
+        check("```py\nx = 1\ny\n```", r#"Code("py")[6:"x = 1\ny\n"]"#);
+        check("> q", r#"Quote[Paragraph[2:"q"]]"#);
+        check(
+            "|a|b|\n|-|-|\n|1|2|",
+            r#"Table[Row(true)[Cell[1:"a"] Cell[3:"b"]] Row(false)[Cell[13:"1"] Cell[15:"2"]]]"#,
+        );
+        check(
+            "snake_case_name 2*3*4",
+            r#"Paragraph[0:"snake_case_name 2" Emphasis[18:"3"] 20:"4"]"#,
+        );
+    }
+
+    #[test]
+    fn markup_is_text_and_addresses_stay_addresses() {
+        check("<b onclick=x>y</b>", r#"Paragraph[0:"<b onclick=x>y</b>"]"#);
+        check(
+            "<script>\nx\n</script>",
+            r#"Paragraph[0:"<script>\nx\n</script>"]"#,
+        );
+        check(
+            "[a](javascript:x) ![i](http://x/y.png)",
+            r#"Paragraph[Link("javascript:x")[1:"a"] 17:" " Image("http://x/y.png")[20:"i"]]"#,
+        );
+        for (address, allowed) in [
+            ("https://a", true),
+            ("HTTP://a", true),
+            ("mailto:a@b", true),
+            ("javascript:alert(1)", false),
+            (" https://a", false),
+            ("data:text/html,x", false),
+            ("//a", false),
+            ("", false),
+        ] {
+            assert_eq!(may_lead_to(address), allowed, "{address}");
+        }
+    }
+
+    #[test]
+    fn depth_and_size_are_bounded() {
+        fn depth(nodes: &[Node]) -> usize {
+            nodes
+                .iter()
+                .map(|node| 1 + depth(&node.children))
+                .max()
+                .unwrap_or_default()
+        }
+        let nodes = prose(&"> ".repeat(3_000)).unwrap_or_default();
+        assert!(depth(&nodes) <= DEEPEST + 1);
+        assert_eq!(prose(&"*a* ".repeat(MOST_NODES)), None);
+    }
+
+    proptest! {
+        #[test]
+        fn every_text_stands_where_it_says(source in "([a-z é*_`#>|\\[\\]()!<&;\\\\\n-]|```|\\* |1\\. |&amp;){0,60}") {
+            fn visit(source: &[char], nodes: &[Node]) -> Result<(), TestCaseError> {
+                for node in nodes {
+                    if let Kind::Text { at, text } = &node.kind
+                        && let Some(first) = text.chars().next()
+                        && (first.is_alphanumeric() || matches!(first, '[' | '(' | '#'))
+                    {
+                        prop_assert_eq!(source.get(*at), Some(&first), "{:?}", text);
+                    }
+                    visit(source, &node.children)?;
+                }
+                Ok(())
+            }
+            let characters: Vec<char> = source.chars().collect();
+            visit(&characters, &prose(&source).unwrap_or_default())?;
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! What a model is saying, as it arrives: a turn of which nothing is final yet.
+//!
+//! A turn is no part of the episode. It ends as an action that is taken, or as words on why there is none;
+//! what was said until then stays to be looked at.
+
+use volary_agent::model::{Answer, Delta, Exchange, Usage};
+
+use super::notice::Notice;
+
+/// A turn of a model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Turn {
+    /// The step that it may become, from 1.
+    pub step: usize,
+    /// The model that is asked.
+    pub model: String,
+    /// How it stands.
+    pub stage: Stage,
+    /// Which try this is, from 1. What earlier ones said is gone.
+    pub tries: u32,
+    /// What it thinks.
+    pub thinking: String,
+    /// What it says.
+    pub text: String,
+    /// What it calls.
+    pub calls: Vec<PartialCall>,
+    /// The tokens so far, where they are counted meanwhile.
+    pub usage: Option<Usage>,
+    /// What else there is to know about how it was asked.
+    pub notes: Vec<String>,
+    /// What went over the wire, in order.
+    pub exchanges: Vec<Exchange>,
+}
+
+/// How a turn stands.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Stage {
+    /// The request is on its way.
+    #[default]
+    Asking,
+    /// The answer comes.
+    Answering,
+    /// The answer is complete; its action is being taken.
+    Taking,
+    /// It failed and will be tried again.
+    Waiting {
+        /// What failed.
+        why: String,
+        /// When it is tried again, on the page's clock.
+        until: f64,
+    },
+    /// It failed.
+    Failed(Notice),
+    /// It was stopped.
+    Stopped,
+}
+
+/// A call of which more may come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PartialCall {
+    /// The tool, as far as known.
+    pub name: String,
+    /// The beginning of a JSON text.
+    pub arguments: String,
+}
+
+impl Turn {
+    /// A turn that begins.
+    pub fn new(step: usize, model: impl Into<String>) -> Self {
+        Turn {
+            step,
+            model: model.into(),
+            ..Turn::default()
+        }
+    }
+
+    /// Another try begins: what the last one said is gone.
+    pub fn begin_try(&mut self) {
+        self.tries += 1;
+        self.stage = Stage::Asking;
+        self.thinking.clear();
+        self.text.clear();
+        self.calls.clear();
+        self.usage = None;
+    }
+
+    /// Takes a piece of the answer.
+    pub fn take(&mut self, delta: Delta) {
+        self.stage = Stage::Answering;
+        match delta {
+            Delta::Text(text) => self.text.push_str(&text),
+            Delta::Thinking(text) => self.thinking.push_str(&text),
+            Delta::CallStarted { call, name } => {
+                if let Some(partial) = self.call(call) {
+                    partial.name = name;
+                }
+            }
+            Delta::Arguments { call, text } => {
+                if let Some(partial) = self.call(call) {
+                    partial.arguments.push_str(&text);
+                }
+            }
+            Delta::Usage(usage) => self.usage = Some(usage),
+        }
+    }
+
+    /// Keeps what went over the wire, in the place of the request that was sent last.
+    pub fn keep(&mut self, exchange: &Exchange) {
+        match self.exchanges.last_mut() {
+            Some(last) => *last = exchange.clone(),
+            None => self.exchanges.push(exchange.clone()),
+        }
+    }
+
+    /// Takes the whole answer: also what did not come piece by piece.
+    pub fn complete(&mut self, answer: &Answer) {
+        let fill = |shown: &mut String, whole: &Option<String>| {
+            if shown.is_empty() {
+                shown.push_str(whole.as_deref().unwrap_or_default());
+            }
+        };
+        fill(&mut self.thinking, &answer.thinking);
+        fill(&mut self.text, &answer.text);
+        if self.calls.is_empty() {
+            let calls = answer.calls.iter().take(MOST_CALLS);
+            self.calls = calls
+                .map(|call| PartialCall {
+                    name: call.name.clone(),
+                    arguments: call.arguments.clone(),
+                })
+                .collect();
+        }
+        self.usage = answer.usage.or(self.usage);
+        self.stage = Stage::Taking;
+    }
+
+    /// Whether nothing was said yet.
+    pub fn says_nothing(&self) -> bool {
+        self.thinking.is_empty() && self.text.is_empty() && self.calls.is_empty()
+    }
+
+    /// Whether anything is under way.
+    pub fn is_going(&self) -> bool {
+        !matches!(self.stage, Stage::Failed(_) | Stage::Stopped)
+    }
+
+    fn call(&mut self, place: usize) -> Option<&mut PartialCall> {
+        if place >= MOST_CALLS {
+            return None;
+        }
+        if self.calls.len() <= place {
+            self.calls.resize_with(place + 1, PartialCall::default);
+        }
+        self.calls.get_mut(place)
+    }
+}
+
+/// More calls than this are not shown while they come: no model makes so many, but a broken one may
+/// name any place.
+const MOST_CALLS: usize = 200;
+
+/// How a turn stands, in words: what the model does, or what is waited for. `now` is the page's clock.
+pub fn stage_text(turn: &Turn, now: f64) -> String {
+    match &turn.stage {
+        Stage::Asking if turn.tries > 1 => format!("Asking again (try {})…", turn.tries),
+        Stage::Asking => "Asking…".to_owned(),
+        Stage::Answering => {
+            let what = if !turn.calls.is_empty() {
+                "Calling"
+            } else if !turn.text.is_empty() {
+                "Answering"
+            } else {
+                "Thinking"
+            };
+            format!("{what}…")
+        }
+        Stage::Taking => "Taking the action…".to_owned(),
+        Stage::Waiting { until, .. } => {
+            let seconds = (until - now).max(0.0).ceil();
+            format!("Trying again in {seconds} s.")
+        }
+        Stage::Failed(_) => "Failed".to_owned(),
+        Stage::Stopped => "Stopped".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_add_up_in_whatever_order_calls_come() {
+        let mut turn = Turn::new(3, "m");
+        turn.begin_try();
+        let arguments = |call, text: &str| Delta::Arguments {
+            call,
+            text: text.into(),
+        };
+        let started = |call, name: &str| Delta::CallStarted {
+            call,
+            name: name.into(),
+        };
+        for delta in [
+            Delta::Thinking("hm".into()),
+            Delta::Text("I ".into()),
+            Delta::Text("will".into()),
+            started(1, "g"),
+            arguments(1, "{\"a\""),
+            started(0, "f"),
+            arguments(0, "{}"),
+            arguments(1, ": 1}"),
+            arguments(usize::MAX, "x"),
+        ] {
+            turn.take(delta);
+        }
+        assert_eq!((&*turn.thinking, &*turn.text), ("hm", "I will"));
+        let calls: Vec<_> = turn
+            .calls
+            .iter()
+            .map(|call| (&*call.name, &*call.arguments))
+            .collect();
+        assert_eq!(calls, [("f", "{}"), ("g", "{\"a\": 1}")]);
+        assert_eq!(stage_text(&turn, 0.0), "Calling…");
+    }
+
+    #[test]
+    fn a_try_forgets_what_the_last_one_said_but_not_what_was_sent() {
+        let mut turn = Turn::new(1, "m");
+        turn.begin_try();
+        turn.take(Delta::Text("half".into()));
+        turn.exchanges.push(Exchange::default());
+        turn.stage = Stage::Waiting {
+            why: "It is busy.".into(),
+            until: 12.5,
+        };
+        assert_eq!(stage_text(&turn, 10.0), "Trying again in 3 s.");
+        turn.begin_try();
+        assert_eq!((turn.tries, &*turn.text, turn.exchanges.len()), (2, "", 1));
+        assert_eq!(stage_text(&turn, 0.0), "Asking again (try 2)…");
+    }
+
+    #[test]
+    fn a_whole_answer_fills_in_what_did_not_come_in_pieces() {
+        let mut turn = Turn::new(1, "m");
+        turn.begin_try();
+        turn.take(Delta::Text("said".into()));
+        turn.complete(&Answer {
+            text: Some("said".into()),
+            thinking: Some("thought".into()),
+            ..Answer::default()
+        });
+        assert_eq!((&*turn.text, &*turn.thinking), ("said", "thought"));
+        assert_eq!(turn.stage, Stage::Taking);
+        assert!(turn.is_going());
+    }
+}

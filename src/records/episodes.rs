@@ -1,0 +1,170 @@
+//! Episodes that are kept: the whole text in parts, and apart from it the row that lists show.
+//!
+//! A text is one of `volary_trace::native`. Keys of parts are the id, a stroke, and the number of the part.
+
+use std::collections::BTreeMap;
+
+use volary_core::json;
+use volary_core::json::{Json, Text};
+use volary_core::object;
+use volary_trace::import::index::Place;
+use volary_trace::table::Row;
+
+use super::{all, get, journal, some, write};
+use crate::shell::database::{Change, DatabaseError, KeptText, Store};
+use crate::shell::files::GivenFile;
+use crate::shell::timers;
+
+/// Longer texts are kept in parts of so many characters: browsers copy a text at once.
+const PART: u32 = 4_000_000;
+/// So many rows are fetched at once.
+const ROWS: u32 = 2000;
+
+/// An episode in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Listed {
+    /// What is known of it.
+    pub row: Row,
+    /// Where it stands, if it has no text: the id of the file, and the place in it.
+    pub place: Option<(Text, Place)>,
+}
+
+/// What keeps an episode, in the place of a former one of the same id. The origin is for rows that have none.
+pub fn keeping(row: &Row, text: &KeptText, origin: &str) -> Vec<Change> {
+    let former = Change::ForgetAll(Store::Episodes, format!("{}/", row.id));
+    [former]
+        .into_iter()
+        .chain(keeping_new(row, text, origin))
+        .collect()
+}
+
+/// What keeps an episode, where none of its id was kept before.
+pub fn keeping_new(row: &Row, text: &KeptText, origin: &str) -> Vec<Change> {
+    let id = row.id.to_string();
+    let mut row = row.clone();
+    row.origin.get_or_insert_with(|| origin.into());
+    row.bytes = Some(u64::from(text.length()));
+    row.added.get_or_insert_with(timers::wall_clock);
+    let parts = text.parts(PART);
+    let mut changes = Vec::with_capacity(parts.len() + 1);
+    for (number, part) in parts.into_iter().enumerate() {
+        changes.push(Change::Put(
+            Store::Episodes,
+            format!("{id}/{number:06}"),
+            part,
+        ));
+    }
+    changes.push(summary(&row, None));
+    changes
+}
+
+/// What keeps a row: with the place of its episode, if that has no text.
+pub fn summary(row: &Row, place: Option<&(Text, Place)>) -> Change {
+    let mut record = object!({ "row": (row.to_json()) });
+    if let Some((file, place)) = place {
+        let numbers = place.parts.iter().flat_map(|part| [part.start, part.end]);
+        let numbers = numbers.map(|number| Json::from(number as i64));
+        record.insert("file", file.clone());
+        record.insert("parts", Json::List(numbers.collect()));
+        record.insert("packed", place.packed);
+        record.insert("number", place.number as i64);
+    }
+    let text = Json::Object(record).to_python_text();
+    Change::Put(Store::Summaries, row.id.to_string(), text.into())
+}
+
+/// What forgets an episode.
+pub fn forgetting(id: &str) -> Vec<Change> {
+    vec![
+        Change::ForgetAll(Store::Episodes, format!("{id}/")),
+        Change::Forget(Store::Summaries, id.to_owned()),
+    ]
+}
+
+/// Forgets episodes.
+pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
+    write(ids.iter().flat_map(|id| forgetting(id)).collect()).await
+}
+
+/// All of them, by id.
+pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
+    journal::settle().await;
+    let mut listed = Vec::new();
+    let mut last = String::new();
+    loop {
+        let records = some(Store::Summaries, &last, ROWS).await?;
+        let count = records.len();
+        listed.extend(records.iter().filter_map(|(_, text)| read(text)));
+        match records.into_iter().next_back() {
+            Some((key, _)) if count == ROWS as usize => last = key,
+            _ => break,
+        }
+    }
+    // What the browser did not keep, or not in its place.
+    let mut unkept = super::unkept(Store::Summaries);
+    let waiting = journal::all_waiting(Store::Summaries, "");
+    unkept.extend(waiting.into_iter().map(|(key, text)| (key, Some(text))));
+    for (key, text) in unkept {
+        listed.retain(|listed| *listed.row.id != *key);
+        listed.extend(text.as_ref().and_then(read));
+    }
+    Ok(listed)
+}
+
+/// One of them; `None` if there is none of the id.
+pub async fn listed(id: &str) -> Result<Option<Listed>, DatabaseError> {
+    Ok(get(Store::Summaries, id).await?.as_ref().and_then(read))
+}
+
+fn read(text: &KeptText) -> Option<Listed> {
+    let record = json::read(&text.to_text()).ok()?;
+    Some(Listed {
+        row: Row::read(record.get("row")?)?,
+        place: place(&record),
+    })
+}
+
+fn place(record: &Json) -> Option<(Text, Place)> {
+    let numbers = record.get("parts")?.as_list()?.iter();
+    let numbers: Option<Vec<u64>> = numbers
+        .map(|number| u64::try_from(number.as_i64()?).ok())
+        .collect();
+    let place = Place {
+        parts: numbers?
+            .chunks_exact(2)
+            .map(|pair| pair[0]..pair[1])
+            .collect(),
+        packed: *record.get("packed")? == Json::Bool(true),
+        number: usize::try_from(record.get("number")?.as_i64()?).ok()?,
+    };
+    Some((record.get("file")?.as_text()?.clone(), place))
+}
+
+/// The text of an episode; `None` if there is none of the id.
+pub async fn text(id: &str) -> Result<Option<KeptText>, DatabaseError> {
+    let first = get(Store::Episodes, &format!("{id}/000000")).await?;
+    match first {
+        // Full parts are followed by others.
+        Some(first) if first.length() < PART => Ok(Some(first)),
+        None => Ok(None),
+        Some(_) => {
+            let parts = all(Store::Episodes, &format!("{id}/")).await?;
+            let parts: Vec<KeptText> = parts.into_iter().map(|(_, part)| part).collect();
+            Ok(Some(KeptText::joined(&parts)))
+        }
+    }
+}
+
+/// Those that the browser did not keep, each as a file in memory.
+pub fn unkept_files() -> Vec<GivenFile> {
+    let mut texts: BTreeMap<String, Vec<KeptText>> = BTreeMap::new();
+    for (key, text) in super::unkept(Store::Episodes) {
+        let id = key.rsplit_once('/').map_or(key.as_str(), |(id, _)| id);
+        texts.entry(id.to_owned()).or_default().extend(text);
+    }
+    let files = texts.iter().filter_map(|(id, parts)| {
+        let text = KeptText::joined(parts);
+        GivenFile::of_text(&format!("{id}.json"), &text)
+    });
+    files.collect()
+}

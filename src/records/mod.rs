@@ -1,0 +1,212 @@
+//! What is kept between visits: episodes, and evaluations with their results.
+//!
+//! - [`episodes`]: the episodes of a person, and the list of them. [`sources`]: large files in which they stand.
+//!   [`evaluations`]: plans, results, drafts. [`news`]: what one tab changed, for the others. [`journal`]: what is kept
+//!   and not in its place yet.
+//!
+//! What always holds: what the browser refuses to keep is kept in memory as long as the page lives, reads find
+//! it there, and [`trouble`] says so; so nothing that is finished is lost without a word.
+
+pub mod episodes;
+pub mod evaluations;
+pub mod journal;
+pub mod news;
+pub mod sources;
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use leptos::prelude::*;
+
+use crate::shell::database::{Change, Database, DatabaseError, KeptText, Store};
+
+enum Link {
+    Unopened,
+    Open(Rc<Database>),
+    /// It could not be opened; nobody tries again before the page is loaded again.
+    Refused(DatabaseError),
+}
+
+/// What the browser did not keep: `None` where something was forgotten.
+type Unkept = BTreeMap<(Store, String), Option<KeptText>>;
+
+thread_local! {
+    static LINK: RefCell<Link> = const { RefCell::new(Link::Unopened) };
+    static UNKEPT: RefCell<Unkept> = const { RefCell::new(BTreeMap::new()) };
+    static TROUBLE: ArcRwSignal<Option<DatabaseError>> = ArcRwSignal::new(None);
+}
+
+/// Why the browser does not keep what is in memory alone; `None` while it keeps all. Tracks changes.
+pub fn trouble() -> Option<DatabaseError> {
+    TROUBLE.with(ArcRwSignal::clone).get()
+}
+
+/// Makes the changes, all or none; on an error they are made in memory.
+pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
+    if journal::concerns(&changes) {
+        journal::settle().await;
+    }
+    let kept = match database().await {
+        Ok(database) => database.write(&changes).await,
+        Err(error) => Err(error),
+    };
+    news::tell(&changes);
+    UNKEPT.with_borrow_mut(|unkept| match &kept {
+        Ok(()) => changes.iter().for_each(|change| forget(unkept, change)),
+        Err(_) => changes.into_iter().for_each(|change| apply(unkept, change)),
+    });
+    tell(kept.as_ref().err());
+    kept
+}
+
+/// Tries to keep what is in memory alone.
+pub async fn keep_all() -> Result<(), DatabaseError> {
+    let changes = UNKEPT.with_borrow(|unkept| {
+        let changes = unkept.iter().map(|((store, key), text)| match text {
+            Some(text) => Change::Put(*store, key.clone(), text.clone()),
+            None => Change::Forget(*store, key.clone()),
+        });
+        changes.collect()
+    });
+    write(changes).await
+}
+
+/// Forgets everything, in the browser and in memory.
+pub async fn forget_all() -> Result<(), DatabaseError> {
+    let stores = Store::ALL.into_iter();
+    let changes = stores.map(|(store, _)| Change::ForgetAll(store, String::new()));
+    write(changes.collect()).await
+}
+
+/// The text under a key.
+pub async fn get(store: Store, key: &str) -> Result<Option<KeptText>, DatabaseError> {
+    let place = (store, key.to_owned());
+    if let Some(unkept) = UNKEPT.with_borrow(|unkept| unkept.get(&place).cloned()) {
+        return Ok(unkept);
+    }
+    if let Some(waiting) = journal::waiting(store, key) {
+        return Ok(Some(waiting));
+    }
+    match database().await {
+        Ok(database) => database.get(store, key).await,
+        Err(error) => unless_in_memory(error, None),
+    }
+}
+
+/// All keys that begin so, in order, and their texts.
+pub async fn all(store: Store, prefix: &str) -> Result<Vec<(String, KeptText)>, DatabaseError> {
+    let kept = match database().await {
+        Ok(database) => database.all(store, prefix).await?,
+        Err(error) => unless_in_memory(error, Vec::new())?,
+    };
+    let mut found: BTreeMap<String, KeptText> = kept.into_iter().collect();
+    found.extend(journal::all_waiting(store, prefix));
+    UNKEPT.with_borrow(|unkept| {
+        for ((_, key), text) in unkept
+            .iter()
+            .filter(|((of, key), _)| *of == store && key.starts_with(prefix))
+        {
+            match text {
+                Some(text) => found.insert(key.clone(), text.clone()),
+                None => found.remove(key),
+            };
+        }
+    });
+    Ok(found.into_iter().collect())
+}
+
+/// At most so many keys that come after one, in order, and their texts: only what the browser keeps.
+async fn some(
+    store: Store,
+    after: &str,
+    most: u32,
+) -> Result<Vec<(String, KeptText)>, DatabaseError> {
+    match database().await {
+        Ok(database) => database.some(store, after, most).await,
+        Err(error) => unless_in_memory(error, Vec::new()),
+    }
+}
+
+/// What the browser did not keep of a store; `None` where something was forgotten.
+fn unkept(store: Store) -> Vec<(String, Option<KeptText>)> {
+    UNKEPT.with_borrow(|unkept| {
+        let unkept = unkept.iter().filter(|((of, _), _)| *of == store);
+        unkept
+            .map(|((_, key), text)| (key.clone(), text.clone()))
+            .collect()
+    })
+}
+
+/// Whether there is anything that the browser did not keep.
+pub fn is_unkept(store: Store, key: &str) -> bool {
+    let place = (store, key.to_owned());
+    UNKEPT.with_borrow(|unkept| matches!(unkept.get(&place), Some(Some(_))))
+}
+
+/// The browser keeps nothing; what was made since is in memory, and an empty list is the truth then.
+fn unless_in_memory<T>(error: DatabaseError, otherwise: T) -> Result<T, DatabaseError> {
+    match UNKEPT.with_borrow(BTreeMap::is_empty) {
+        true => Err(error),
+        false => Ok(otherwise),
+    }
+}
+
+async fn database() -> Result<Rc<Database>, DatabaseError> {
+    let known = LINK.with_borrow(|link| match link {
+        Link::Unopened => None,
+        Link::Open(database) => Some(Ok(Rc::clone(database))),
+        Link::Refused(error) => Some(Err(error.clone())),
+    });
+    if let Some(known) = known {
+        return known;
+    }
+    let opened = Database::open().await.map(Rc::new);
+    if let Ok(database) = &opened {
+        // What a former visit had no time for.
+        journal::settle_in(database).await;
+    }
+    LINK.set(match &opened {
+        Ok(database) => Link::Open(Rc::clone(database)),
+        Err(error) => Link::Refused(error.clone()),
+    });
+    opened
+}
+
+fn apply(unkept: &mut Unkept, change: Change) {
+    match change {
+        Change::Put(store, key, text) => {
+            unkept.insert((store, key), Some(text));
+        }
+        Change::Forget(store, key) => {
+            unkept.insert((store, key), None);
+        }
+        Change::ForgetAll(store, prefix) => {
+            unkept.retain(|(of, key), _| *of != store || !key.starts_with(&prefix));
+        }
+    }
+}
+
+fn forget(unkept: &mut Unkept, change: &Change) {
+    match change {
+        Change::Put(store, key, _) | Change::Forget(store, key) => {
+            unkept.remove(&(*store, key.clone()));
+        }
+        Change::ForgetAll(store, prefix) => {
+            unkept.retain(|(of, key), _| of != store || !key.starts_with(prefix));
+        }
+    }
+}
+
+fn tell(error: Option<&DatabaseError>) {
+    let trouble = match error {
+        Some(error) => Some(error.clone()),
+        // What failed before may still be in memory alone.
+        None if UNKEPT.with_borrow(BTreeMap::is_empty) => None,
+        None => return,
+    };
+    let signal = TROUBLE.with(ArcRwSignal::clone);
+    if signal.with_untracked(|known| *known != trouble) {
+        signal.set(trouble);
+    }
+}

@@ -1,0 +1,101 @@
+//! What one tab, or one worker, changed among the episodes, for all others of this browser.
+
+use volary_core::json;
+use volary_core::json::{Json, Text};
+
+use crate::shell::broadcast;
+use crate::shell::database::{Change, Store};
+
+/// Which episodes changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct News {
+    /// The ids of those that were kept.
+    pub kept: Vec<Text>,
+    /// The ids of those that were forgotten.
+    pub gone: Vec<Text>,
+    /// All whose ids begin so were forgotten.
+    pub gone_from: Vec<Text>,
+}
+
+/// Tells the others.
+pub(super) fn tell(changes: &[Change]) {
+    let mut news = News::default();
+    for change in changes
+        .iter()
+        .filter(|change| change.store() == Store::Summaries)
+    {
+        match change {
+            Change::Put(_, id, _) => news.kept.push(id.as_str().into()),
+            Change::Forget(_, id) => news.gone.push(id.as_str().into()),
+            Change::ForgetAll(_, start) => news.gone_from.push(start.as_str().into()),
+        }
+    }
+    news.tell();
+}
+
+/// Tells the others what was put into its place.
+pub(super) fn tell_kept(places: &[(Store, String)]) {
+    let summaries = places
+        .iter()
+        .filter(|(store, _)| *store == Store::Summaries);
+    let news = News {
+        kept: summaries.map(|(_, id)| id.as_str().into()).collect(),
+        ..News::default()
+    };
+    news.tell();
+}
+
+/// Hears what others changed from now on.
+pub fn listen(heard: impl Fn(News) + 'static) {
+    broadcast::listen(move |text| {
+        if let Some(news) = News::read(&text) {
+            heard(news);
+        }
+    });
+}
+
+impl News {
+    fn tell(&self) {
+        if *self != News::default() {
+            broadcast::tell(&self.to_text());
+        }
+    }
+
+    fn to_text(&self) -> String {
+        let news = json!({
+            "kept": (self.kept.clone()),
+            "gone": (self.gone.clone()),
+            "gone_from": (self.gone_from.clone())
+        });
+        news.to_python_text()
+    }
+
+    fn read(text: &str) -> Option<News> {
+        let json = Json::parse(text).ok()?;
+        let texts = |key: &str| -> Option<Vec<Text>> {
+            let texts = json.get(key)?.as_list()?.iter();
+            texts.map(|text| text.as_text().cloned()).collect()
+        };
+        Some(News {
+            kept: texts("kept")?,
+            gone: texts("gone")?,
+            gone_from: texts("gone_from")?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn news_come_back() {
+        let news = News {
+            kept: vec!["a".into()],
+            gone: vec!["b".into(), "c".into()],
+            gone_from: vec!["".into()],
+        };
+        assert_eq!(News::read(&news.to_text()), Some(news));
+        assert_eq!(News::read("[]"), None);
+    }
+}

@@ -1,0 +1,63 @@
+//! Large files in which episodes stand: kept as they are, so that an episode can be opened in its place.
+
+use volary_core::json;
+use volary_core::json::{Json, Text};
+
+use super::{database, get, write};
+use crate::shell::database::{Change, DatabaseError, Store};
+use crate::shell::files::GivenFile;
+
+/// What is known of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct About {
+    /// Its path.
+    pub name: Text,
+    /// How many bytes it has.
+    pub size: u64,
+    /// Whether it was read to its end.
+    pub whole: bool,
+}
+
+/// Keeps what is known of a file.
+pub async fn keep_about(id: &str, about: &About) -> Result<(), DatabaseError> {
+    let record = json!({
+        "name": (about.name.clone()),
+        "size": (about.size as i64),
+        "whole": (about.whole)
+    });
+    let text = record.to_python_text().into();
+    write(vec![Change::Put(Store::Sources, id.to_owned(), text)]).await
+}
+
+/// What is known of a file; `None` if there is none of the id.
+pub async fn about(id: &str) -> Result<Option<About>, DatabaseError> {
+    let record = get(Store::Sources, id).await?;
+    Ok(record.and_then(|record| {
+        let record = json::read(&record.to_text()).ok()?;
+        Some(About {
+            name: record.get("name")?.as_text()?.clone(),
+            size: record.get("size")?.as_i64()?.try_into().ok()?,
+            whole: *record.get("whole")? == Json::Bool(true),
+        })
+    }))
+}
+
+/// Keeps a file.
+pub async fn keep(id: &str, file: &GivenFile) -> Result<(), DatabaseError> {
+    database().await?.put_file(Store::Files, id, file).await
+}
+
+/// A file, if it could be kept.
+pub async fn file(id: &str, name: &str) -> Result<Option<GivenFile>, DatabaseError> {
+    let database = database().await?;
+    database.get_file(Store::Files, id, name).await
+}
+
+/// Forgets a file, and what is known of it.
+pub async fn forget(id: &str) -> Result<(), DatabaseError> {
+    write(vec![
+        Change::Forget(Store::Sources, id.to_owned()),
+        Change::Forget(Store::Files, id.to_owned()),
+    ])
+    .await
+}

@@ -1,0 +1,102 @@
+//! What a server is like, or why it can't be used.
+
+use std::rc::Rc;
+
+use volary_core::json::Text;
+use volary_reach::Silence;
+use volary_remote::diagnosis::{Diagnosis, Observation, diagnose};
+use volary_remote::reply::Info;
+use volary_remote::{
+    ClientError, ClientOptions, Description, TaskDatasetClient, TransportError, task,
+};
+
+use super::transport::Fetch;
+use crate::shell::network;
+
+/// How long the first request may take, in seconds. Whoever waits for it looks at the page.
+const PATIENCE: f64 = 15.0;
+
+/// What a server said of itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Connected {
+    /// Its tasks and environments.
+    pub info: Info,
+    /// Whether it shows frames; `None` if it does not say.
+    pub frames: Option<bool>,
+    /// The paths of the protocol that it lacks.
+    pub lacks: Vec<&'static str>,
+}
+
+/// Asks a server what it is like.
+pub async fn connect(url: &str, key: Option<&Text>) -> Result<Connected, Diagnosis> {
+    if !task::is_server(url) {
+        // As part of an address, it would lead to the page's own host.
+        return Err(not_an_address(url));
+    }
+    let options = options(url, key, Some(PATIENCE));
+    let client = match TaskDatasetClient::connect(options.clone(), Rc::new(Fetch)).await {
+        Ok(client) => client,
+        Err(error) => return Err(explain(url, key, &error).await),
+    };
+    let info = match client.info().await {
+        Ok(info) => info,
+        Err(error) => return Err(explain(url, key, &error).await),
+    };
+    let described = TaskDatasetClient::describe(options, Rc::new(Fetch)).await;
+    Ok(Connected {
+        info,
+        frames: described.as_ref().map(|described| described.has("/frame")),
+        lacks: described
+            .as_ref()
+            .map(Description::lacks)
+            .unwrap_or_default(),
+    })
+}
+
+/// Closes environments that nobody used for so many seconds; gives how many there were.
+pub async fn close_old(url: &str, key: Option<&Text>, last_used: f64) -> Result<usize, Diagnosis> {
+    let options = options(url, key, Some(4.0 * PATIENCE));
+    let closed = async {
+        let client = TaskDatasetClient::connect(options, Rc::new(Fetch)).await?;
+        client.close_old(last_used).await
+    };
+    match closed.await {
+        Ok(closed) => Ok(closed.len()),
+        Err(error) => Err(explain(url, key, &error).await),
+    }
+}
+
+/// Why a server did not do as asked, with what can be found out besides.
+pub async fn explain(url: &str, key: Option<&Text>, error: &ClientError) -> Diagnosis {
+    let observation = match error {
+        ClientError::Transport(TransportError::Unreachable { .. }) => {
+            Observation::Silent(network::probe(url).await)
+        }
+        // Something answers; it may say what it is.
+        error if error.endpoint() == Some("/info") => {
+            let options = options(url, None, Some(PATIENCE));
+            let described = TaskDatasetClient::describe(options, Rc::new(Fetch)).await;
+            Observation::Failed(error, described)
+        }
+        error => Observation::Failed(error, None),
+    };
+    diagnose(url, key.is_some(), &network::page(), &observation)
+}
+
+fn not_an_address(url: &str) -> Diagnosis {
+    let observation = Observation::Silent(Silence {
+        answers_without_cors: None,
+        permission: None,
+        is_online: true,
+    });
+    diagnose(url, false, &network::page(), &observation)
+}
+
+/// How the page talks to a server.
+pub fn options(url: &str, key: Option<&Text>, timeout: Option<f64>) -> ClientOptions {
+    ClientOptions {
+        api_key: key.cloned(),
+        request_timeout: timeout,
+        ..ClientOptions::new(url)
+    }
+}

@@ -1,0 +1,165 @@
+//! A recipe becomes an environment on a server. In the worker.
+
+use std::rc::Rc;
+
+use volary_agent::{Opening, Runner};
+use volary_core::json::{Object, Text};
+use volary_core::{Clock, Environment, object};
+use volary_remote::client::DEFAULT_TIMEOUT;
+use volary_remote::diagnosis::Trouble;
+use volary_remote::{Frames, TaskEnvironmentClient};
+use volary_trace::Recipe;
+
+use super::connection::{connect, explain, options};
+use super::servers::{Access, Unfit, start_of};
+use super::transport::Fetch;
+
+/// An environment on a server that was reset.
+pub struct Opened {
+    /// Steps it.
+    pub runner: Runner,
+    /// What the reset gave.
+    pub opening: Opening,
+    /// Whether the server shows frames.
+    pub has_frames: bool,
+    /// Where it is.
+    pub place: Place,
+}
+
+/// Where an environment is.
+pub struct Place {
+    access: Access,
+    env_id: Option<Text>,
+}
+
+impl Place {
+    /// What an episode notes of it.
+    pub fn note(&self) -> Object {
+        object!({ ENV_ID: (self.env_id.clone()) })
+    }
+
+    /// The address of the server, and the environment's id there.
+    pub fn names(&self) -> Option<(&Text, &Text)> {
+        Some((&self.access.url, self.env_id.as_ref()?))
+    }
+
+    /// What is known of its loss, and how the server is now.
+    pub async fn after_a_loss(&self, message: &str) -> Loss {
+        let url = &self.access.url;
+        let (now, server_is_lost) = match connect(url, self.access.key.as_ref()).await {
+            Err(found) => (format!("{} {}", found.why, found.remedy), true),
+            Ok(found) => {
+                let ids = &found.info.running_env_ids;
+                let now = match self.env_id.as_ref().is_some_and(|id| ids.contains(id)) {
+                    true => format!("{url} answers, and still has the environment."),
+                    false => format!("{url} answers, but no longer has this environment."),
+                };
+                (now, false)
+            }
+        };
+        Loss {
+            reason: format!("{message} {now}").into(),
+            server_is_lost,
+        }
+    }
+}
+
+/// What is known of an environment that was lost.
+pub struct Loss {
+    /// For people.
+    pub reason: Text,
+    /// Whether its server can't be used at all.
+    pub server_is_lost: bool,
+}
+
+/// Why it could not be opened.
+pub struct Refused {
+    /// What failed, why, and what to do.
+    pub reason: Text,
+    /// The key of the configuration that is at fault, if one is.
+    pub key: Option<Text>,
+    /// Whether other tasks of the server can't be opened either.
+    pub concerns_all: bool,
+}
+
+/// Under this name an episode's metadata says which environment on its server it was.
+pub const NOTE: &str = "server";
+/// Within the note: the environment's id.
+pub const ENV_ID: &str = "env_id";
+
+/// Hears of an environment as soon as it is started, before its reset: the address of its server, and its id there.
+pub type Begun<'h> = &'h dyn Fn(&Text, &Text);
+
+/// Starts the task of a recipe on its server, and resets it. Only servers among `known` are called. What was
+/// begun and could not be reset is closed again.
+pub async fn open(
+    recipe: &Recipe,
+    known: &[Access],
+    clock: Rc<dyn Clock>,
+    begun: Begun<'_>,
+) -> Result<Opened, Refused> {
+    let access = known.iter().find(|access| access.url == recipe.environment);
+    let access = access.ok_or_else(|| Refused {
+        reason: format!(
+            "This page is not connected to {}. Connect to it under Settings first.",
+            recipe.environment
+        )
+        .into(),
+        key: None,
+        concerns_all: true,
+    })?;
+    let start = start_of(&recipe.configuration).map_err(|Unfit { key, reason }| Refused {
+        reason: reason.into(),
+        key: Some(key.into()),
+        concerns_all: false,
+    })?;
+    let key = access.key.as_ref();
+    let options = options(&access.url, key, Some(DEFAULT_TIMEOUT));
+    let environment = TaskEnvironmentClient::of(options, Rc::new(Fetch), start);
+    let mut environment = environment.knowing(access.frames());
+    let reset = match environment.try_start().await {
+        Ok(()) => {
+            if let Some(env_id) = environment.env_id() {
+                begun(&access.url, env_id);
+            }
+            environment.try_reset_started().await
+        }
+        Err(error) => Err(error),
+    };
+    let reset = match reset {
+        Ok(reset) => reset,
+        Err(error) => {
+            let found = explain(&access.url, key, &error).await;
+            // What was started and could not be reset is of no use to anybody.
+            let _ = environment.try_close().await;
+            let concerns_all = match found.trouble {
+                // It may be this task alone that takes so long.
+                Trouble::Timeout => connect(&access.url, key).await.is_err(),
+                trouble => trouble.concerns_all(),
+            };
+            return Err(Refused {
+                reason: format!("{} {} {}", found.what, found.why, found.remedy).into(),
+                key: None,
+                concerns_all,
+            });
+        }
+    };
+    // An episode without frames is better than none.
+    let _ = environment.fetch_frame().await;
+    let frame = environment.export_frame();
+    let has_frames = environment.frames() == Frames::Shown;
+    let place = Place {
+        access: access.clone(),
+        env_id: environment.env_id().cloned(),
+    };
+    Ok(Opened {
+        runner: Runner::resume(Box::new(environment), frame.clone(), clock),
+        opening: Opening {
+            messages: reset.messages,
+            tools: reset.tools,
+            frame,
+        },
+        has_frames,
+        place,
+    })
+}

@@ -1,0 +1,209 @@
+//! The servers that the person connected to. Pure.
+
+use volary_core::json::{Json, Text};
+use volary_core::{Object, json};
+use volary_remote::request::Start;
+use volary_remote::{Frames, task};
+use volary_trace::{Recipe, TaskReference};
+
+/// A server, under a name. It holds no key: keys are kept apart, so that a list of servers can be shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    /// What the person calls it.
+    pub name: Text,
+    /// Its address, without a slash at the end; unique among the person's servers.
+    pub url: Text,
+    /// How many tasks it had when the person connected; `None` if it did not say.
+    pub size: Option<u64>,
+    /// Whether it shows frames, where it said.
+    pub frames: Option<bool>,
+}
+
+/// What a worker needs to call a server.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Access {
+    /// The server's address.
+    pub url: Text,
+    /// The key, if it wants one.
+    pub key: Option<Text>,
+    /// Whether it shows frames, where that is known.
+    pub frames: Option<bool>,
+}
+
+impl std::fmt::Debug for Access {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // Not derived: the key must not show.
+        formatter
+            .debug_struct("Access")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// The list as it is kept.
+    pub fn list_to_text(servers: &[Server]) -> String {
+        let servers = servers.iter().map(|server| {
+            json!({
+                "name": (server.name.clone()),
+                "url": (server.url.clone()),
+                "size": (server.size.and_then(|size| i64::try_from(size).ok())),
+                "frames": (server.frames)
+            })
+        });
+        Json::List(servers.collect()).to_compact_text()
+    }
+
+    /// Reads what was kept. What can't be read is left out.
+    pub fn list_of(text: &str) -> Vec<Server> {
+        let kept = Json::parse(text).ok();
+        let servers = kept.as_ref().and_then(Json::as_list).unwrap_or(&[]);
+        servers.iter().filter_map(Server::of).collect()
+    }
+
+    fn of(kept: &Json) -> Option<Server> {
+        let text = |key| kept.get(key).and_then(Json::as_text).cloned();
+        Some(Server {
+            name: text("name")?,
+            url: text("url").filter(|url| task::is_server(url))?,
+            size: kept
+                .get("size")
+                .and_then(Json::as_i64)
+                .and_then(|size| size.try_into().ok()),
+            frames: kept.get("frames").and_then(Json::as_bool),
+        })
+    }
+}
+
+impl Access {
+    /// As the worker reads it.
+    pub fn to_json(&self) -> Json {
+        json!({
+            "url": (self.url.clone()),
+            "key": (self.key.clone()),
+            "frames": (self.frames)
+        })
+    }
+
+    /// Reads what [`Access::to_json`] wrote.
+    pub fn of(json: &Json) -> Option<Access> {
+        Some(Access {
+            url: json.get("url")?.as_text()?.clone(),
+            key: json.get("key").and_then(Json::as_text).cloned(),
+            frames: json.get("frames").and_then(Json::as_bool),
+        })
+    }
+
+    /// Whether frames are worth asking for.
+    pub fn frames(&self) -> Frames {
+        match self.frames {
+            Some(true) => Frames::Shown,
+            Some(false) => Frames::NotShown,
+            None => Frames::Unknown,
+        }
+    }
+}
+
+/// What is wrong with the choice of a task: the key at fault, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfit {
+    /// The key.
+    pub key: &'static str,
+    /// Why.
+    pub reason: String,
+}
+
+/// The task of a recipe's configuration.
+pub fn start_of(configuration: &Object) -> Result<Start, Unfit> {
+    Start::read(Some(&configuration.clone().into())).map_err(|problems| Unfit {
+        key: task::TASK_ARGUMENTS,
+        reason: problems
+            .first()
+            .map_or_else(String::new, |problem| problem.message.to_string()),
+    })
+}
+
+/// The recipe of a task on a server. Seeds are the server's business.
+pub fn recipe(url: &Text, configuration: &Object) -> Result<Recipe, Unfit> {
+    let start = start_of(configuration)?;
+    let task = match &start {
+        Start::Index(index) => Some(TaskReference {
+            dataset: url.clone(),
+            id: index.to_string().into(),
+        }),
+        Start::Any | Start::Arguments(_) => None,
+    };
+    let mut configuration = configuration.clone();
+    configuration.retain(|_, value| !value.is_null());
+    Ok(Recipe {
+        environment: url.clone(),
+        configuration,
+        seed: 0,
+        task,
+    })
+}
+
+/// What stands in the form of a server that was just chosen: its first task, if its tasks are numbered.
+pub fn first_task(server: &Server) -> Object {
+    let mut configuration = Object::new();
+    if server.size.is_some_and(|size| size > 0) {
+        configuration.insert(task::TASK_INDEX, 0);
+    }
+    configuration
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::object;
+
+    use super::*;
+
+    #[test]
+    fn servers_are_kept() {
+        let servers = [
+            Server {
+                name: "Class".into(),
+                url: "http://127.0.0.1:8041".into(),
+                size: Some(78),
+                frames: Some(true),
+            },
+            Server {
+                name: "\"<b>".into(),
+                url: "https://env.example/a".into(),
+                size: None,
+                frames: None,
+            },
+        ];
+        let text = Server::list_to_text(&servers);
+        assert_eq!(Server::list_of(&text), servers);
+        for nonsense in [
+            "",
+            "{",
+            "{}",
+            "[5, {}, {\"name\": \"x\", \"url\": \"javascript:1\"}]",
+        ] {
+            assert_eq!(Server::list_of(nonsense), []);
+        }
+    }
+
+    #[test]
+    fn an_access_travels_but_does_not_show() {
+        let access = Access {
+            url: "http://a".into(),
+            key: Some("s3cret".into()),
+            frames: None,
+        };
+        assert_eq!(Access::of(&access.to_json()), Some(access.clone()));
+        assert!(!format!("{access:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn a_task_is_named_by_the_recipe() {
+        let url = Text::from("http://a");
+        let chosen = recipe(&url, &object!({"task_idx": 3, "task_kwargs": null}));
+        let chosen = chosen.map(|recipe| (recipe.configuration, recipe.task.map(|task| task.id)));
+        assert_eq!(chosen, Ok((object!({"task_idx": 3}), Some("3".into()))));
+        let both = recipe(&url, &object!({"task_idx": 3, "task_kwargs": {}}));
+        assert_eq!(both.map_err(|unfit| unfit.key), Err(task::TASK_ARGUMENTS));
+    }
+}

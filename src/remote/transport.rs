@@ -1,0 +1,70 @@
+//! Moves the protocol's bytes through the shell.
+
+use std::time::Duration;
+
+use futures_util::future::LocalBoxFuture;
+use volary_core::json::Text;
+use volary_remote::{KEY_HEADER, Method, Transport, TransportError, WireReply, WireRequest};
+
+use crate::shell::http::{self, HttpError, Patience, Request};
+use crate::shell::timers;
+
+/// The most that a reply may hold, in bytes: a tab has no room for more.
+const LARGEST_REPLY: usize = 64 << 20;
+
+/// Stands for no limit at all: a week.
+const FOR_EVER: f64 = 604_800.0;
+
+/// The browser's `fetch`.
+pub struct Fetch;
+
+impl Transport for Fetch {
+    fn send(&self, request: WireRequest) -> LocalBoxFuture<'_, Result<WireReply, TransportError>> {
+        Box::pin(async move {
+            let seconds = request.timeout.unwrap_or(FOR_EVER).clamp(0.0, FOR_EVER);
+            let patience = Patience::of(Duration::from_secs_f64(seconds));
+            let request = Request {
+                method: match request.method {
+                    Method::Get => "GET",
+                    Method::Post => "POST",
+                },
+                url: request.url,
+                headers: headers(request.api_key.as_ref(), request.body.is_some()),
+                body: request.body,
+            };
+            match http::fetch(&request, patience, LARGEST_REPLY).await {
+                Ok(reply) => Ok(WireReply {
+                    status: reply.status,
+                    body: reply.body,
+                }),
+                Err(HttpError::Silent { .. }) => Err(TransportError::Timeout),
+                Err(HttpError::NoReply { reason }) => Err(TransportError::Unreachable {
+                    reason: format!("the browser says \"{reason}\".").into(),
+                }),
+                Err(error) => Err(TransportError::Unusable {
+                    reason: format!("{}.", error.to_string().trim_end_matches('.')).into(),
+                }),
+            }
+        })
+    }
+
+    fn pause(&self, seconds: f64) -> LocalBoxFuture<'_, ()> {
+        Box::pin(timers::sleep(Duration::from_secs_f64(seconds)))
+    }
+}
+
+/// Closes an environment, though the page goes: nobody hears what comes of it.
+pub fn close_and_go(url: &str, key: Option<&Text>, env_id: &str) {
+    http::send_and_go(&Request {
+        method: "POST",
+        url: format!("{url}/close"),
+        headers: headers(key, true),
+        body: Some(volary_core::json!({"env_id": (env_id)}).to_compact_text()),
+    });
+}
+
+fn headers(key: Option<&Text>, has_body: bool) -> Vec<(&'static str, String)> {
+    let key = key.map(|key| (KEY_HEADER, key.to_string()));
+    let kind = has_body.then(|| ("Content-Type", "application/json".to_owned()));
+    key.into_iter().chain(kind).collect()
+}

@@ -1,0 +1,146 @@
+//! What can be done with a read episode as a whole: link to it, copy it, run it again, go on with it,
+//! save it, print it.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use volary_core::json::Text;
+use volary_trace::annotations::Target;
+use volary_trace::{Episode, Link, Relation, Rewards, markdown};
+
+use super::export::export_dialog;
+use super::quote::selected_passage;
+use super::viewer::{Checked, Viewer};
+use crate::components::copy_button::copy_button;
+use crate::components::erased::flag;
+use crate::components::markup::{El, button, el};
+use crate::library::shelf::Shelf;
+use crate::playground::state::Playground;
+use crate::projection::notice::Notice;
+use crate::projection::passage_link;
+use crate::route::{ReviewPlace, Route};
+use crate::shell::{location, printer};
+
+/// The buttons, and the dialog that one of them opens.
+pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> {
+    let episode = viewer.shown.episode;
+    let known = flag(move || episode.with(|episode| can_go_on(playground, episode)));
+    let exporting = RwSignal::new(false);
+    let checking = RwSignal::new(false);
+    let check = move || {
+        checking.set(true);
+        let id = episode.with_untracked(|episode| episode.id.clone());
+        shelf.check(&id, move |checked| {
+            checking.set(false);
+            match checked {
+                Ok((words, step)) => {
+                    if let Some(step) = step {
+                        viewer.select(step);
+                    }
+                    viewer.checked.set(Some(Checked { words, step }));
+                }
+                Err(reason) => shelf.notice.set(Some(Notice::new(
+                    "This episode can't be run again.",
+                    reason,
+                    "It can be read, compared and exported all the same.",
+                ))),
+            }
+        });
+    };
+    let step_as_markdown = Callback::new(move |()| {
+        let step = viewer.shown.selected.get_untracked();
+        episode.with_untracked(|episode| markdown::to_markdown(episode, step..=step))
+    });
+    let whole_as_markdown = Callback::new(move |()| {
+        episode.with_untracked(|episode| markdown::to_markdown(episode, 0..=usize::MAX))
+    });
+    let link = Callback::new(move |()| location::address_with(&link_here(viewer).to_hash()));
+    vec![
+        // The selection is gone once the button has the focus: so before that.
+        el("span")
+            .attr("title", "To the selected words, or to the selected step")
+            .on("mousedown", |event: leptos::ev::MouseEvent| {
+                event.prevent_default()
+            })
+            .child(copy_button(link, "Copy link", false)),
+        el("span")
+            .attr("title", "The selected step as Markdown")
+            .child(copy_button(step_as_markdown, "Copy step", false)),
+        el("span")
+            .attr("title", "The whole episode as Markdown")
+            .child(copy_button(whole_as_markdown, "Copy all", false)),
+        button("").on_click(printer::print).child("Print"),
+        button("")
+            .on_click(move || exporting.set(true))
+            .child("Export"),
+        button("")
+            .attr("title", "Runs the recorded actions again and compares")
+            .attr("disabled", flag(move || !known.get() || checking.get()))
+            .on_click(check)
+            .child("Check"),
+        button("")
+            .attr("title", "Look at it there, and go on from any step")
+            .attr("disabled", flag(move || !known.get()))
+            .on_click(move || playground.visit(Episode::clone(&episode.get_untracked())))
+            .child("Open in the playground"),
+        el("span").child(export_dialog(shelf, viewer, exporting)),
+    ]
+}
+
+/// Whether this page has the environment of an episode.
+pub fn can_go_on(playground: Playground, episode: &Episode) -> bool {
+    let recipe = episode.recipe.as_ref();
+    recipe.is_some_and(|recipe| playground.entry(&recipe.environment).is_some())
+}
+
+/// Goes on from a step in the playground, by hand or with a policy. What is read stays as it is; the new
+/// one says where it comes from.
+pub fn fork(viewer: Viewer, playground: Playground, step: usize) {
+    let original = viewer.shown.episode.get_untracked();
+    playground.visit(forked(&original, step));
+}
+
+fn forked(original: &Arc<Episode>, step: usize) -> Episode {
+    // What is said of the whole, its source and its end is not true of the fork.
+    let mut fork = Episode {
+        outcome: None,
+        rewards: Rewards::Steps,
+        scores: Vec::new(),
+        total_usage: None,
+        seconds: None,
+        errors: Vec::new(),
+        source: None,
+        ..Episode::clone(original)
+    };
+    fork.rewind(step);
+    fork.id = format!("{}, from step {step}", original.id).into();
+    fork.name = match original.name.trim() {
+        "" => Text::default(),
+        name => format!("{name}, from step {step}").into(),
+    };
+    fork.links = vec![Link {
+        relation: Relation::Branch,
+        episode: original.id.clone(),
+        step: Some(step),
+    }];
+    fork
+}
+
+/// The address of the selected words, or of the selected step.
+fn link_here(viewer: Viewer) -> Route {
+    let (id, passage) = viewer
+        .shown
+        .episode
+        .with_untracked(|episode| (episode.id.to_string(), selected_passage(episode)));
+    let step = passage.as_ref().and_then(Target::step);
+    let step = step.unwrap_or_else(|| viewer.shown.selected.get_untracked());
+    let written = passage.as_ref().and_then(passage_link::write);
+    let (at, words) = written.unzip();
+    Route::Review(ReviewPlace {
+        episode: Some(id),
+        step: (step > 0).then_some(step),
+        at,
+        words,
+        ..ReviewPlace::default()
+    })
+}

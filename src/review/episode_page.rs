@@ -1,0 +1,259 @@
+//! One episode that is read: outline, transcript, and the panels beside it, with one play-head over
+//! all of them.
+
+use std::sync::Arc;
+
+use leptos::ev::Event;
+use leptos::prelude::*;
+use volary_trace::Episode;
+
+use super::actions::{can_go_on, fork};
+use super::marks::keep_marks;
+use super::notes::Notes;
+use super::panels::panels;
+use super::reading_bar::reading_bar;
+use super::viewer::Viewer;
+use crate::components::erased::{flag, shown, words};
+use crate::components::icon::{Glyph, named_icon};
+use crate::components::markup::{El, button, el, nothing};
+use crate::components::outline::{Badges, outline};
+use crate::components::step_bar::step_bar_view;
+use crate::components::text::inert_in;
+use crate::components::{EpisodeStatus, Timeline, Transcript, erased::dynamic};
+use crate::library::findings::MOST;
+use crate::library::shelf::Shelf;
+use crate::playground::controls::{buttons, typed};
+use crate::playground::state::Playground;
+use crate::projection::text::count_text;
+use crate::shell;
+
+/// The page of an episode. `actions` are what can be done with it as a whole.
+pub fn episode_page(
+    shelf: Shelf,
+    viewer: Viewer,
+    notes: Notes,
+    playground: Playground,
+    actions: Vec<El>,
+) -> El {
+    let episode: Signal<Arc<Episode>> = viewer.shown.episode.into();
+    let edition = Memo::new(move |_| viewer.shown.edition.get());
+    let selected = viewer.shown.selected;
+    let can_fork = flag(move || episode.with(|episode| can_go_on(playground, episode)));
+    let transcript = view! {
+        <Transcript
+            episode=episode
+            edition=edition
+            selected=selected
+            can_rewind=can_fork
+            on_rewind=Callback::new(move |step| fork(viewer, playground, step))
+            reading=viewer.reading
+        />
+    };
+    keep_marks(viewer, notes);
+    let panes = el("div")
+        .class("review-panes")
+        .child(
+            el("section")
+                .class("pane outline-pane")
+                .attr("id", "outline-pane")
+                .attr("aria-label", "Outline")
+                .child(find_bar(viewer, shelf))
+                .child(outline(
+                    episode,
+                    edition.into(),
+                    selected,
+                    badges(viewer, notes),
+                )),
+        )
+        .child(
+            el("section")
+                .class("pane transcript-pane")
+                .attr("id", "transcript-pane")
+                .attr("aria-label", "Episode")
+                .child(reading_bar(viewer.reading))
+                .child(transcript.into_any()),
+        )
+        .child(panels(viewer, notes, playground));
+    el("div")
+        .class("review-episode")
+        .child(bar(viewer, actions))
+        .child(verdict(viewer))
+        .child(panes)
+}
+
+/// What came of running the episode again, until it is put away.
+fn verdict(viewer: Viewer) -> AnyView {
+    dynamic(move || {
+        let Some(checked) = viewer.checked.get() else {
+            return nothing();
+        };
+        let class = match checked.step {
+            None => "check-verdict good",
+            Some(_) => "check-verdict bad",
+        };
+        let go = checked.step.map(|step| {
+            button("small")
+                .on_click(move || viewer.select(step))
+                .child("Go there")
+        });
+        el("div")
+            .class(class)
+            .attr("role", "status")
+            .attr("aria-label", "Check")
+            .child(inert_in("p", "", &checked.words))
+            .child(go)
+            .child(
+                button("quiet small icon-button")
+                    .on_click(move || viewer.checked.set(None))
+                    .child(named_icon(Glyph::Close, "Put the check away")),
+            )
+            .view()
+    })
+}
+
+/// What the outline says besides the steps: where notes are, and where a check found a difference.
+fn badges(viewer: Viewer, notes: Notes) -> Signal<Badges> {
+    let badges = Memo::new(move |_| {
+        let mut badges = Badges::default();
+        let id = viewer.shown.episode.with(|episode| episode.id.clone());
+        notes.all.with(|all| {
+            for note in all.of_episode(&id) {
+                if let Some(step) = note.target.step() {
+                    badges.noted.insert(step);
+                }
+            }
+        });
+        let checked = viewer.checked.get();
+        badges.differs = checked.and_then(|checked| checked.step);
+        badges
+    });
+    badges.into()
+}
+
+fn bar(viewer: Viewer, actions: Vec<El>) -> El {
+    let episode: Signal<_> = viewer.shown.episode.into();
+    let name = dynamic(move || {
+        viewer.shown.episode.with(|episode| {
+            let name = match episode.name.trim() {
+                "" => "Episode",
+                name => name,
+            };
+            inert_in("h1", "episode-title", name).view()
+        })
+    });
+    let facts = dynamic(move || {
+        viewer.shown.episode.with(|episode| {
+            let actor = episode.model.as_ref().or(episode.policy.as_ref());
+            let known = [episode.environment(), actor];
+            let known: Vec<&str> = known.into_iter().flatten().map(|text| &**text).collect();
+            inert_in("p", "episode-facts", &known.join(" · ")).view()
+        })
+    });
+    let back = el("a")
+        .class("back-link")
+        .attr("href", "#/review")
+        .child("Trajectories");
+    let timeline = view! {
+        <Timeline
+            length=viewer.last
+            selected=viewer.shown.selected
+            playing=viewer.player.playing
+            speed=viewer.player.speed
+        />
+    };
+    let jump = |label: &'static str, forward: bool| {
+        button("quiet small")
+            .on_click(move || {
+                viewer.go_to_mark(forward);
+            })
+            .child(label)
+    };
+    el("section")
+        .class("episode-bar review-bar")
+        .attr("aria-label", "Episode and timeline")
+        .child(
+            el("div")
+                .class("episode-heading")
+                .child(back)
+                .child(name)
+                .child(facts),
+        )
+        .child(view! { <EpisodeStatus episode=episode/> }.into_any())
+        .child(buttons(actions).class("episode-actions button-row"))
+        .child(
+            el("div")
+                .class("play-head")
+                .child(timeline.into_any())
+                .child(
+                    el("div")
+                        .class("step-bar-row")
+                        .child(step_bar_view(episode, viewer.shown.selected))
+                        .child(buttons([
+                            jump("Previous mark", false),
+                            jump("Next mark", true),
+                        ])),
+                ),
+        )
+}
+
+/// Finds words in the episode; Enter goes from place to place.
+fn find_bar(viewer: Viewer, shelf: Shelf) -> El {
+    let input = el("input")
+        .attr("type", "search")
+        .attr("id", "find-in-episode")
+        .attr("aria-label", "Find in episode")
+        .attr("placeholder", "Find in episode")
+        .on("keydown", move |event: leptos::ev::KeyboardEvent| {
+            if event.key() == "Enter" {
+                event.prevent_default();
+                viewer.go_to_finding(!event.shift_key());
+            }
+        });
+    let input = typed(input, viewer.wanted).on("input", move |_: Event| {
+        viewer.find(shelf);
+    });
+    let count = words(move || {
+        let count = viewer.findings.with(|findings| findings.len());
+        match count {
+            _ if viewer.wanted.with(|wanted| wanted.trim().is_empty()) => String::new(),
+            0 => "not found".to_owned(),
+            count => {
+                let more = if count == MOST { " or more" } else { "" };
+                let at = viewer.at_finding.get().min(count - 1) + 1;
+                format!("{} of {}{more}", count_text(at), count_text(count))
+            }
+        }
+    });
+    let none = flag(move || viewer.findings.with(|findings| findings.is_empty()));
+    let go = move |label: &'static str, forward: bool| {
+        button("quiet small")
+            .attr("disabled", none)
+            .on_click(move || viewer.go_to_finding(forward))
+            .child(label)
+    };
+    let controls = shown(
+        move || viewer.wanted.with(|wanted| !wanted.trim().is_empty()),
+        move || {
+            el("div")
+                .class("find-controls")
+                .child(
+                    el("span")
+                        .class("faint")
+                        .attr("role", "status")
+                        .child(count),
+                )
+                .child(buttons([go("Up", false), go("Down", true)]))
+                .view()
+        },
+    );
+    el("div")
+        .class("find-bar")
+        .attr("role", "search")
+        .child(input)
+        .child(controls)
+}
+
+/// Brings the cursor to where words are looked for.
+pub fn focus_find() {
+    shell::element::focus_id("find-in-episode");
+}

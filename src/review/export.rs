@@ -1,0 +1,114 @@
+//! The formats in which an episode is saved, and the dialog that offers them.
+
+use leptos::prelude::*;
+use volary_trace::{Episode, export, markdown, messages_jsonl, native, renderer_files};
+
+use super::viewer::Viewer;
+use crate::components::dialog::dialog;
+use crate::components::markup::{all, button, el};
+use crate::library::shelf::Shelf;
+use crate::playground::transfer::file_name;
+use crate::projection::notice::Notice;
+use crate::shell::files;
+
+/// A format to save an episode in.
+struct Format {
+    name: &'static str,
+    /// What it is good for.
+    words: &'static str,
+    ending: &'static str,
+    kind: &'static str,
+    bytes: fn(&Episode) -> Result<Vec<u8>, String>,
+}
+
+const FORMATS: [Format; 8] = [
+    Format {
+        name: "Volary JSON",
+        words: "Everything: it can be imported, shown and continued.",
+        ending: "json",
+        kind: "application/json",
+        bytes: |episode| Ok(native::to_text(episode).into_bytes()),
+    },
+    Format {
+        name: "Renderer files (zip)",
+        words: "The frames, as aviary's Renderer writes them.",
+        ending: "zip",
+        kind: "application/zip",
+        bytes: |episode| renderer_files::to_zip(episode).map_err(|error| error.to_string()),
+    },
+    Format {
+        name: "Messages (JSONL)",
+        words: "The conversation, as chat models take it.",
+        ending: "jsonl",
+        kind: "application/jsonl",
+        bytes: |episode| Ok(messages_jsonl::to_text([episode]).into_bytes()),
+    },
+    Format {
+        name: "ATIF",
+        words: "The Agent Trajectory Interchange Format.",
+        ending: "atif.json",
+        kind: "application/json",
+        bytes: |episode| Ok(export::atif::to_text(episode, &[]).into_bytes()),
+    },
+    Format {
+        name: "Inspect log",
+        words: "Opens in Inspect View.",
+        ending: "inspect.json",
+        kind: "application/json",
+        bytes: |episode| Ok(export::inspect::to_text(&[episode], &episode.name).into_bytes()),
+    },
+    Format {
+        name: "ldp (JSONL)",
+        words: "A trajectory, as ldp reads it.",
+        ending: "ldp.jsonl",
+        kind: "application/jsonl",
+        bytes: |episode| Ok(export::ldp::to_text(episode).into_bytes()),
+    },
+    Format {
+        name: "Page (HTML)",
+        words: "One file that every browser shows, without scripts.",
+        ending: "html",
+        kind: "text/html",
+        bytes: |episode| Ok(export::html::to_text(episode).into_bytes()),
+    },
+    Format {
+        name: "Markdown",
+        words: "The conversation, to read and to paste.",
+        ending: "md",
+        kind: "text/markdown",
+        bytes: |episode| Ok(markdown::to_markdown(episode, 0..=usize::MAX).into_bytes()),
+    },
+];
+
+/// The dialog.
+pub fn export_dialog(shelf: Shelf, viewer: Viewer, open: RwSignal<bool>) -> AnyView {
+    let rows = FORMATS.iter().map(|format| {
+        let save = move || {
+            open.set(false);
+            viewer
+                .shown
+                .episode
+                .with_untracked(|episode| match (format.bytes)(episode) {
+                    Ok(bytes) => {
+                        let name = format!("{}.{}", file_name(&episode.name), format.ending);
+                        files::download(&name, format.kind, &bytes);
+                    }
+                    Err(reason) => shelf.notice.set(Some(Notice::new(
+                        "The episode could not be exported in this format.",
+                        reason,
+                        "Export it as Volary JSON instead, which holds everything.",
+                    ))),
+                });
+        };
+        el("li")
+            .child(button("").on_click(save).child(format.name))
+            .child(el("span").class("help").child(format.words))
+            .view()
+    });
+    let list = el("ul").class("choices").child(rows.collect::<Vec<_>>());
+    dialog(
+        open,
+        "Export this episode".to_owned(),
+        all(vec![list.view()]),
+    )
+}

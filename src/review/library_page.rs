@@ -1,0 +1,198 @@
+//! The library: what is in it as a table, search over all texts, import.
+
+use leptos::ev::Event;
+use leptos::prelude::*;
+
+use super::chosen::chosen_bar;
+use super::filters::filter_bar;
+use super::groups::groups;
+use super::room_dialog::room_line;
+use super::selection::Look;
+use super::table::table;
+use crate::components::erased::{dynamic, flag, maybe_words, shown, words};
+use crate::components::markup::{El, all, button, el, nothing};
+use crate::components::text::inert_in;
+use crate::library::shelf::{Reading, Shelf};
+use crate::playground::controls::{buttons, typed};
+use crate::projection::text::{count_text, plural};
+use crate::shell::files;
+
+/// The library.
+pub fn library_page(shelf: Shelf) -> El {
+    let look = Look::new(shelf);
+    let pick = move || files::pick("", move |files| shelf.read(files));
+    let pick_folder = move || files::pick_folder(move |files| shelf.read(files));
+    let search = el("input")
+        .attr("type", "search")
+        .attr("id", "search-trajectories")
+        .attr("aria-label", "Search")
+        .attr("placeholder", "Search all texts");
+    let search = typed(search, shelf.wanted).on("input", move |event: Event| {
+        shelf.search(&event_target_value(&event));
+    });
+    let count = words(move || {
+        let all = shelf.rows.with(|rows| rows.len());
+        match shelf
+            .matches
+            .with(|matches| matches.as_ref().map(|matches| matches.len()))
+        {
+            None => plural(all, "trajectory"),
+            Some(found) => format!("{} of {}", count_text(found), count_text(all)),
+        }
+    });
+    let head = el("header")
+        .class("library-head")
+        .child(el("h1").child("Trajectories"))
+        .child(site(shelf))
+        .child(el("p").class("faint").attr("role", "status").child(count))
+        .child(
+            el("div")
+                .class("library-search")
+                .attr("role", "search")
+                .child(search),
+        )
+        .child(buttons([
+            button("").on_click(pick_folder).child("Import folder"),
+            button("primary").on_click(pick).child("Import"),
+        ]));
+    let empty = shown(
+        move || {
+            shelf.is_listed.get()
+                && shelf.rows.with(|rows| rows.is_empty())
+                && shelf.readings.with(|readings| readings.is_empty())
+        },
+        || {
+            el("div")
+                .class("empty-state")
+                .child(el("h2").child("Nothing to read yet"))
+                .child(el("p").child(
+                    "Drop trajectories anywhere on this page, or import them: what aviary, ldp, Inspect, \
+                     ATIF, tau-bench, verifiers, SWE-agent, OpenHands, Claude Code and others have written, \
+                     loose or packed. What you play and evaluate here is shown as well. All of it stays in your \
+                     browser.",
+                ))
+                .view()
+        },
+    );
+    el("section")
+        .class("library")
+        .attr("aria-label", "Library")
+        .child(head)
+        .child(progress(shelf))
+        .child(searching(shelf))
+        .child(report(shelf))
+        .child(empty)
+        .child(shown(
+            move || shelf.rows.with(|rows| !rows.is_empty()),
+            move || filter_bar(look).view(),
+        ))
+        .child(chosen_bar(look))
+        .child(groups(look))
+        .child(table(look))
+        .child(room_line(look))
+}
+
+/// Whose library came with the site.
+fn site(shelf: Shelf) -> AnyView {
+    dynamic(move || {
+        match shelf.site.get() {
+        None => nothing(),
+        Some(title) => el("p")
+            .class("site-label")
+            .attr(
+                "title",
+                "These trajectories come with this site. They can be read and exported, not deleted.",
+            )
+            .child(inert_in("span", "", &title))
+            .child(el("span").class("badge").child("read-only"))
+            .view(),
+    }
+    })
+}
+
+fn searching(shelf: Shelf) -> AnyView {
+    dynamic(move || match shelf.searching.get() {
+        None => nothing(),
+        Some(doing) => el("p")
+            .class("reading")
+            .attr("role", "status")
+            .child(doing.to_string())
+            .view(),
+    })
+}
+
+fn progress(shelf: Shelf) -> AnyView {
+    let count = Memo::new(move |_| shelf.readings.with(Vec::len));
+    dynamic(move || {
+        let bars = (0..count.get()).map(|place| bar(shelf, place).view());
+        all(bars.collect())
+    })
+}
+
+fn bar(shelf: Shelf, place: usize) -> El {
+    let of = move |ask: fn(&Reading) -> Option<String>| {
+        words(move || {
+            shelf.readings.with(|readings| {
+                let reading = readings.get(place);
+                reading.and_then(ask).unwrap_or_default()
+            })
+        })
+    };
+    // Without a value the bar says that nobody knows.
+    let done = maybe_words(move || {
+        shelf.readings.with(|readings| {
+            let done = readings.get(place)?.done?;
+            Some(format!("{done:.3}"))
+        })
+    });
+    let ending = flag(move || {
+        shelf.readings.with(|readings| {
+            let reading = readings.get(place);
+            reading.is_some_and(|reading| reading.is_ending)
+        })
+    });
+    let cancel = move || {
+        let number = shelf.readings.with_untracked(|readings| {
+            let reading = readings.get(place);
+            reading.map(|reading| reading.number)
+        });
+        if let Some(number) = number {
+            shelf.cancel(number);
+        }
+    };
+    el("div")
+        .class("reading")
+        .attr("role", "status")
+        .child(el("span").child(of(|reading| Some(reading.doing.to_string()))))
+        .child(
+            el("progress")
+                .attr("max", "1")
+                .attr("aria-label", "Reading")
+                .attr("value", done),
+        )
+        .child(
+            button("small")
+                .attr("disabled", ending)
+                .on_click(cancel)
+                .child("Cancel"),
+        )
+}
+
+/// What the last reading had to say.
+fn report(shelf: Shelf) -> AnyView {
+    dynamic(move || {
+        let notes = shelf.report.get();
+        if notes.is_empty() {
+            return nothing();
+        }
+        let lines = notes.iter().map(|note| inert_in("li", "", note).view());
+        all(vec![
+            el("details")
+                .class("import-report")
+                .attr("open", notes.len() <= 3)
+                .child(el("summary").child(format!("Import: {}", plural(notes.len(), "note"))))
+                .child(el("ul").child(lines.collect::<Vec<_>>()))
+                .view(),
+        ])
+    })
+}

@@ -1,0 +1,101 @@
+//! Words that are marked in the transcript: what was looked for, what notes are about, where a link led.
+//! The names are those of `::highlight()` in the style sheet.
+
+use leptos::prelude::*;
+use volary_trace::annotations::Target;
+
+use super::notes::Notes;
+use super::viewer::{Viewer, spot_of};
+use crate::components::erased::watch;
+use crate::projection::marks::{Spot, holder_id};
+use crate::shell::{passages, timers};
+
+/// So many passages of one kind are marked at most: each is measured anew when the page changes.
+const MOST: usize = 400;
+
+/// Keeps marked what is to be marked.
+pub fn keep_marks(viewer: Viewer, notes: Notes) {
+    let apply = move || mark(viewer, notes);
+    let waits = StoredValue::new(false);
+    let soon = move || {
+        if !waits.get_value() {
+            waits.set_value(true);
+            // What changed is drawn by then.
+            timers::next_frame(move || {
+                timers::next_frame(move || {
+                    waits.try_set_value(false);
+                    untrack(apply);
+                });
+            });
+        }
+    };
+    watch(move || {
+        if let Some(reader) = viewer.reading.reader.get() {
+            let _ = reader.steps_on_page();
+        }
+        viewer.findings.track();
+        viewer.at_finding.track();
+        viewer.linked.track();
+        viewer.reading.formatted.track();
+        viewer.shown.edition.track();
+        notes.all.track();
+        soon();
+    });
+    watch(move || {
+        if let Some(reader) = viewer.reading.reader.get() {
+            reader.on_layout(soon);
+        }
+    });
+}
+
+fn mark(viewer: Viewer, notes: Notes) {
+    let Some(reader) = viewer.reading.reader.get() else {
+        return;
+    };
+    let steps = reader.steps_on_page();
+    let at = viewer.at_finding.get();
+    let (mut found, mut here) = (Vec::new(), Vec::new());
+    viewer.findings.with(|findings| {
+        // They come in order.
+        let from = findings.partition_point(|finding| finding.place.step < *steps.start());
+        let near = findings.iter().enumerate().skip(from);
+        let near = near.take_while(|(_, finding)| steps.contains(&finding.place.step));
+        for (number, finding) in near.take(MOST) {
+            let list = if number == at { &mut here } else { &mut found };
+            push(list, finding.spot());
+        }
+    });
+    let (mut noted, mut linked) = (Vec::new(), Vec::new());
+    viewer.shown.episode.with(|episode| {
+        let near = |target: &Target| target.step().is_some_and(|step| steps.contains(&step));
+        notes.all.with(|all| {
+            let of_episode = all.of_episode(&episode.id);
+            let targets = of_episode.iter().map(|note| &note.target);
+            for target in targets.filter(|target| near(target)).take(MOST) {
+                if let Some(spot) = spot_of(target, episode) {
+                    push(&mut noted, spot);
+                }
+            }
+        });
+        viewer.linked.with(|target| {
+            let spot = target.as_ref().filter(|target| near(target));
+            if let Some(spot) = spot.and_then(|target| spot_of(target, episode)) {
+                push(&mut linked, spot);
+            }
+        });
+    });
+    for (name, spots) in [
+        ("found", found),
+        ("found-here", here),
+        ("noted", noted),
+        ("linked", linked),
+    ] {
+        passages::mark(name, &spots);
+    }
+}
+
+fn push(spots: &mut Vec<(String, Spot)>, spot: Spot) {
+    if let Some(id) = holder_id(spot.place) {
+        spots.push((id, spot));
+    }
+}

@@ -1,0 +1,56 @@
+//! Review: episodes that people read, whatever made them.
+//!
+//! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], looked at as
+//!   [`selection`] says, with [`filters`], [`groups`], what can be done with what is [`chosen`], and how much
+//!   room there is in [`room_dialog`].
+//! - [`opening`]: of what an address names. [`gradually`]: what takes long, a little at a time.
+//! - [`compare_page`]: two episodes side by side; [`grid_page`]: several as a grid.
+//! - [`actions`]: what can be done with one as a whole; [`export`]: in which formats it is saved.
+//! - [`viewer`]: the signals of one episode that is read; [`episode_page`]: how it looks, with the
+//!   panels beside it in [`panels`] and [`state_panel`], and what people note in [`notes`] and [`notes_panel`].
+//! - [`reading_bar`]: what of the transcript is folded; [`marks`]: words that are marked in it; [`quote`]: words
+//!   that a person selected there.
+
+pub mod actions;
+pub mod chosen;
+pub mod compare_page;
+pub mod episode_page;
+pub mod export;
+pub mod filters;
+pub mod gradually;
+pub mod grid_page;
+pub mod groups;
+pub mod library_page;
+pub mod marks;
+pub mod notes;
+pub mod notes_panel;
+pub mod opening;
+pub mod page;
+pub mod panels;
+pub mod quote;
+pub mod reading_bar;
+pub mod room_dialog;
+pub mod selection;
+pub mod state_panel;
+pub mod table;
+pub mod viewer;
+
+/// The keys that work, as the overlay lists them.
+pub const KEYS: crate::pages::Keys = &[
+    ("?", "Show these keys"),
+    ("/", "Find words"),
+    ("j", "Select the next step"),
+    ("k", "Select the step before"),
+    ("n", "Select the next step with a reward or an error"),
+    ("N", "Select the one before it"),
+    ("gg", "Select the start"),
+    ("G", "Select the last step"),
+    ("h", "Fold the step to a line a message"),
+    ("l", "Unfold the step"),
+    ("J", "Go to the next message"),
+    ("K", "Go to the message before"),
+    ("a", "Note on the selected words, or on the step"),
+    ("p", "Play or pause"),
+    ("Arrow keys on the timeline", "Move from step to step"),
+    ("Escape", "Close what is open"),
+];

@@ -1,0 +1,240 @@
+//! What people note on trajectories: the signals, and how notes are kept, saved and taken over.
+
+use leptos::prelude::*;
+use volary_core::json::Text;
+use volary_trace::annotations::agreement::{Agreement, Judgement, agreement};
+use volary_trace::annotations::{Annotation, Annotations, Target, Verdict, sidecar};
+
+use crate::projection::notice::Notice;
+use crate::projection::text::plural;
+use crate::shell::files::{self, GivenFile};
+use crate::shell::storage::{self, Keep};
+use crate::shell::{self, timers};
+
+/// Where the notes are kept.
+const KEPT: &str = "notes";
+/// Where it is kept who notes.
+const AUTHOR: &str = "annotator";
+/// The name of the file.
+const FILE: &str = "annotations.json";
+/// So many pairs of annotators are told of.
+const MOST_AGREEMENTS: usize = 12;
+
+/// The notes of a person, and those that were taken over from others.
+#[derive(Clone, Copy)]
+pub struct Notes {
+    /// All of them.
+    pub all: RwSignal<Annotations>,
+    /// Who notes.
+    pub author: RwSignal<String>,
+    /// The note that is being written.
+    pub draft: Draft,
+    /// What went wrong last.
+    pub notice: RwSignal<Option<Notice>>,
+}
+
+/// A note that is being written.
+#[derive(Clone, Copy)]
+pub struct Draft {
+    /// The id of the note that is changed; a new one if `None`.
+    pub changes: RwSignal<Option<Text>>,
+    /// What it is about.
+    pub target: RwSignal<Target>,
+    /// What is said.
+    pub text: RwSignal<String>,
+    /// A word for it.
+    pub label: RwSignal<String>,
+    /// What the person thinks.
+    pub verdict: RwSignal<Option<Verdict>>,
+}
+
+impl Notes {
+    /// The notes that were kept.
+    pub fn new() -> Notes {
+        let kept = storage::get(Keep::Always, KEPT).and_then(|text| sidecar::read(&text).ok());
+        Notes {
+            all: RwSignal::new(kept.map(|kept| kept.annotations).unwrap_or_default()),
+            author: RwSignal::new(storage::get(Keep::Always, AUTHOR).unwrap_or_default()),
+            draft: Draft {
+                changes: RwSignal::new(None),
+                target: RwSignal::default(),
+                text: RwSignal::default(),
+                label: RwSignal::default(),
+                verdict: RwSignal::new(None),
+            },
+            notice: RwSignal::new(None),
+        }
+    }
+
+    /// Writes the draft down. Nothing happens to one that says nothing.
+    pub fn write(self, episode: &Text) {
+        let draft = self.draft;
+        let text = draft.text.get_untracked().trim().to_owned();
+        let label = draft.label.get_untracked().trim().to_owned();
+        let verdict = draft.verdict.get_untracked();
+        if text.is_empty() && label.is_empty() && verdict.is_none() {
+            return;
+        }
+        let id = draft.changes.get_untracked();
+        let author = self.author.get_untracked().trim().to_owned();
+        storage::set(Keep::Always, AUTHOR, &author);
+        let note = Annotation {
+            id: id.unwrap_or_else(|| format!("{:013x}", shell::random_number()).into()),
+            episode: episode.clone(),
+            target: draft.target.get_untracked(),
+            text: text.into(),
+            label: (!label.is_empty()).then(|| label.into()),
+            verdict,
+            author: author.into(),
+            ..Annotation::default()
+        };
+        self.change(|all| all.write(note, timers::wall_clock()));
+        self.begin(Target::Episode);
+    }
+
+    /// Begins a new note.
+    pub fn begin(self, target: Target) {
+        self.draft.changes.set(None);
+        self.draft.target.set(target);
+        self.draft.text.set(String::new());
+        self.draft.label.set(String::new());
+        self.draft.verdict.set(None);
+    }
+
+    /// Begins to change a note.
+    pub fn begin_changing(self, note: &Annotation) {
+        self.draft.changes.set(Some(note.id.clone()));
+        self.draft.target.set(note.target.clone());
+        self.draft.text.set(note.text.to_string());
+        let label = note.label.as_ref().map(|label| label.to_string());
+        self.draft.label.set(label.unwrap_or_default());
+        self.draft.verdict.set(note.verdict);
+    }
+
+    /// Deletes a note.
+    pub fn delete(self, id: &str) {
+        self.change(|all| {
+            all.delete(id, timers::wall_clock());
+        });
+    }
+
+    /// Saves all notes as a file.
+    pub fn save(self) {
+        let text = self.all.with_untracked(sidecar::to_text);
+        files::download(FILE, "application/json", text.as_bytes());
+    }
+
+    /// Takes over what others noted.
+    pub fn take_over(self, file: GivenFile) {
+        shell::spawn(async move {
+            let name = file.name.clone();
+            let taken = match file.read().await {
+                Ok(bytes) => match String::from_utf8(bytes) {
+                    Ok(text) => sidecar::read(&text).map_err(|error| error.to_string()),
+                    Err(_) => Err("This is no text.".to_owned()),
+                },
+                Err(reason) => Err(reason),
+            };
+            let notice = match taken {
+                Err(reason) => Notice::new(
+                    format!("{name} could not be taken over."),
+                    reason,
+                    "Give a file of annotations that Volary saved. Your notes are as they were.",
+                ),
+                Ok(reading) if reading.faults.is_empty() => {
+                    self.change(|all| {
+                        all.merge(reading.annotations);
+                    });
+                    return;
+                }
+                Ok(reading) => {
+                    let faults = plural(reading.faults.len(), "note");
+                    let first = reading.faults.first().map(|fault| fault.to_string());
+                    self.change(|all| {
+                        all.merge(reading.annotations);
+                    });
+                    Notice::new(
+                        format!(
+                            "{faults} of {name} could not be read; the others were taken over."
+                        ),
+                        first.unwrap_or_default(),
+                        "Ask whoever made the file for another one.",
+                    )
+                }
+            };
+            self.notice.set(Some(notice));
+        });
+    }
+
+    /// How much annotators agree, a line for each two of them, by verdict and by label.
+    pub fn agreement_texts(self) -> Vec<String> {
+        self.all.with(|all| {
+            let authors = all.authors();
+            let mut texts = Vec::new();
+            for (place, one) in authors.iter().enumerate() {
+                for other in authors.iter().skip(place + 1) {
+                    let judged = [
+                        (Judgement::Verdict, "judged"),
+                        (Judgement::Label, "labelled"),
+                    ];
+                    texts.extend(judged.into_iter().filter_map(|(by, did)| {
+                        agreement_text(one, other, did, &agreement(all, one, other, by))
+                    }));
+                    if texts.len() >= MOST_AGREEMENTS {
+                        return texts;
+                    }
+                }
+            }
+            texts
+        })
+    }
+
+    fn change(self, change: impl FnOnce(&mut Annotations)) {
+        self.all.update(change);
+        let text = self.all.with_untracked(sidecar::to_text);
+        if !storage::set(Keep::Always, KEPT, &text) {
+            self.notice.set(Some(Notice::new(
+                "The note can't be kept for the next visit.",
+                "The browser takes no more, or nothing at all.",
+                "Save the notes as a file.",
+            )));
+        }
+    }
+}
+
+fn agreement_text(one: &str, other: &str, did: &str, found: &Agreement) -> Option<String> {
+    let observed = found.observed?;
+    let kappa = match found.kappa {
+        Some(kappa) => format!("Cohen's kappa {kappa:.2}"),
+        None => "Cohen's kappa is not defined".to_owned(),
+    };
+    Some(format!(
+        "{one} and {other} {did} {} alike in {:.0} % ({kappa}).",
+        plural(found.items, "thing"),
+        observed * 100.0
+    ))
+}
+
+impl Default for Notes {
+    fn default() -> Self {
+        Notes::new()
+    }
+}
+
+/// What a note is about, in words.
+pub fn target_text(target: &Target) -> String {
+    match target {
+        Target::Episode => "The whole episode".to_owned(),
+        Target::Step { step: 0 } => "The start".to_owned(),
+        Target::Step { step } => format!("Step {step}"),
+        Target::Passage { place, quote, .. } => {
+            let short: String = quote.chars().take(60).collect();
+            let more = if short.len() < quote.len() { "…" } else { "" };
+            format!("Step {}: \u{201c}{short}{more}\u{201d}", place.step)
+        }
+        Target::State { frame, part } => {
+            let path = crate::projection::state_path::words(part);
+            format!("State after step {frame}: {path}")
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Opening what an address names: an episode, two side by side, one beside the playground's, or several.
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use volary_trace::Episode;
+use volary_trace::annotations::Target;
+
+use super::compare_page::Comparison;
+use super::grid_page::{Grid, MOST};
+use super::viewer::Viewer;
+use crate::library::shelf::Shelf;
+use crate::playground::state::Playground;
+use crate::projection::passage_link;
+use crate::route::ReviewPlace;
+use crate::shell::timers;
+
+/// Which episode is shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opening {
+    /// None is wanted.
+    Nothing,
+    /// It is on its way.
+    Wanted(String),
+    /// It is there.
+    Shown(String),
+    /// It could not be opened, and why.
+    Failed(String),
+}
+
+/// Shows the episode that an address names, at the step or passage that it names.
+pub fn follow(shelf: Shelf, viewer: Viewer, opening: RwSignal<Opening>, place: &ReviewPlace) {
+    let Some(id) = place.episode.clone() else {
+        opening.set(Opening::Nothing);
+        return;
+    };
+    if opening.with_untracked(|known| *known == Opening::Shown(id.clone())) {
+        match passage(place) {
+            Some(target) => show_linked(viewer, target),
+            None => {
+                if let Some(step) = place.step {
+                    viewer.select(step);
+                }
+            }
+        }
+        return;
+    }
+    opening.set(Opening::Wanted(id.clone()));
+    let (step, linked) = (place.step, passage(place));
+    shelf.open(&id.clone(), move |opened| {
+        // Another one may be wanted by now.
+        if opening.with_untracked(|known| *known != Opening::Wanted(id.clone())) {
+            return;
+        }
+        match opened {
+            Ok(episode) => {
+                viewer.show(Arc::new(episode), step);
+                opening.set(Opening::Shown(id));
+                if let Some(target) = linked {
+                    // The transcript stands on the page by then.
+                    timers::next_frame(move || show_linked(viewer, target));
+                }
+            }
+            Err(reason) => opening.set(Opening::Failed(reason)),
+        }
+    });
+}
+
+/// The passage to which an address leads.
+fn passage(place: &ReviewPlace) -> Option<Target> {
+    let (at, words) = place.at.as_deref().zip(place.words.as_deref())?;
+    passage_link::read(place.step.unwrap_or_default(), at, words)
+}
+
+fn show_linked(viewer: Viewer, target: Target) {
+    viewer.go_to(&target);
+    viewer.linked.set(Some(target));
+}
+
+/// What is done with several episodes, or with why one of them could not be opened.
+type Done = Box<dyn FnOnce(Result<Vec<Arc<Episode>>, String>)>;
+
+/// Opens episodes, the one after the other.
+fn open_all(
+    shelf: Shelf,
+    mut ids: std::vec::IntoIter<String>,
+    mut opened: Vec<Arc<Episode>>,
+    done: Done,
+) {
+    let Some(id) = ids.next() else {
+        return done(Ok(opened));
+    };
+    shelf.open(&id, move |episode| match episode {
+        Ok(episode) => {
+            opened.push(Arc::new(episode));
+            open_all(shelf, ids, opened, done);
+        }
+        Err(reason) => done(Err(reason)),
+    });
+}
+
+/// Opens what an address wants; `show` gets it unless something else is wanted by then.
+fn open_wanted(
+    shelf: Shelf,
+    opening: RwSignal<Opening>,
+    ids: Vec<String>,
+    show: impl FnOnce(Vec<Arc<Episode>>) + 'static,
+) {
+    let wanted = Opening::Wanted(ids.join(" "));
+    opening.set(wanted.clone());
+    let done = move |opened| {
+        if opening.with_untracked(|opening| *opening != wanted) {
+            return;
+        }
+        match opened {
+            Ok(episodes) => {
+                show(episodes);
+                opening.set(Opening::Nothing);
+            }
+            Err(reason) => opening.set(Opening::Failed(reason)),
+        }
+    };
+    open_all(shelf, ids.into_iter(), Vec::new(), Box::new(done));
+}
+
+/// Opens two episodes side by side.
+pub fn compare(
+    shelf: Shelf,
+    comparison: Comparison,
+    opening: RwSignal<Opening>,
+    place: &ReviewPlace,
+    beside: &str,
+) {
+    let one = place.episode.clone().unwrap_or_default();
+    let known = !comparison.live.get_untracked()
+        && comparison.pair.with_untracked(|pair| {
+            let pair = pair.as_ref();
+            pair.is_some_and(|(left, right)| *left.id == *one && *right.id == *beside)
+        });
+    if known {
+        return;
+    }
+    comparison.pair.set(None);
+    open_wanted(
+        shelf,
+        opening,
+        vec![one, beside.to_owned()],
+        move |episodes| {
+            if let [left, right] = episodes.as_slice() {
+                comparison.show(Arc::clone(left), Arc::clone(right), false);
+            }
+        },
+    );
+}
+
+/// Puts an episode beside the one in the playground.
+pub fn compare_live(
+    shelf: Shelf,
+    comparison: Comparison,
+    opening: RwSignal<Opening>,
+    place: &ReviewPlace,
+    playground: Playground,
+) {
+    let one = place.episode.clone().unwrap_or_default();
+    comparison.pair.set(None);
+    open_wanted(shelf, opening, vec![one], move |episodes| {
+        if let [left] = episodes.as_slice() {
+            let right = playground.episode.get_untracked();
+            comparison.show(Arc::clone(left), right, true);
+        }
+    });
+}
+
+/// Opens several as a grid.
+pub fn line_up(shelf: Shelf, grid: Grid, opening: RwSignal<Opening>, place: &ReviewPlace) {
+    let ids = place.episode.iter().chain(&place.beside);
+    let ids: Vec<String> = ids.take(MOST).cloned().collect();
+    let known = grid.episodes.with_untracked(|episodes| {
+        episodes
+            .iter()
+            .map(|episode| &*episode.id)
+            .eq(ids.iter().map(String::as_str))
+    });
+    if known {
+        return;
+    }
+    grid.episodes.set(Arc::default());
+    open_wanted(shelf, opening, ids, move |episodes| {
+        grid.episodes.set(Arc::new(episodes))
+    });
+}

@@ -1,0 +1,116 @@
+//! How much room the library takes, and how much there is.
+
+use leptos::prelude::*;
+
+use super::selection::Look;
+use crate::components::dialog::dialog;
+use crate::components::erased::{dynamic, shown, words};
+use crate::components::markup::{El, all, button, el, nothing};
+use crate::playground::controls::buttons;
+use crate::projection::text::{plural, size_text};
+use crate::shell::{self, room};
+
+/// What is known of the room.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Found {
+    room: Option<room::Room>,
+    is_lasting: bool,
+}
+
+/// The line below the table, with the dialog that it opens.
+pub fn room_line(look: Look) -> El {
+    let open = RwSignal::new(false);
+    let found = RwSignal::new(None);
+    let total = Memo::new(move |_| {
+        look.shelf.rows.with(|rows| {
+            let bytes = rows.iter().filter_map(|row| row.bytes).sum::<u64>();
+            (rows.len(), bytes as usize)
+        })
+    });
+    let line = shown(
+        move || total.get().0 > 0,
+        move || {
+            let show = move || {
+                ask(found);
+                open.set(true);
+            };
+            el("footer")
+                .class("library-foot")
+                .child(el("span").child(words(move || {
+                    let (count, bytes) = total.get();
+                    format!("{}, {}", plural(count, "trajectory"), size_text(bytes))
+                })))
+                .child(button("quiet small").on_click(show).child("Storage"))
+                .view()
+        },
+    );
+    let sizes = words(move || {
+        let (count, bytes) = total.get();
+        format!(
+            "{} take {} here. The column Size shows each; choose some in the table to delete them.",
+            plural(count, "trajectory"),
+            size_text(bytes)
+        )
+    });
+    let choose_all = move || {
+        open.set(false);
+        look.filters.set(Vec::new());
+        look.choose_all(true);
+    };
+    let content = all(vec![
+        el("p").child(sizes).view(),
+        dynamic(move || {
+            found
+                .get()
+                .map_or_else(nothing, |known| of_browser(found, known))
+        }),
+        buttons([button("").on_click(choose_all).child("Choose all")]).view(),
+    ]);
+    el("div")
+        .class("library-room")
+        .child(line)
+        .child(dialog(open, "Storage".to_owned(), content))
+}
+
+fn of_browser(found: RwSignal<Option<Found>>, known: Found) -> AnyView {
+    let room = known.room.map(|room| {
+        let text = format!(
+            "All pages of this host use {} of the {} that the browser gives them.",
+            size_text(room.used as usize),
+            size_text(room.quota as usize)
+        );
+        el("p").child(text).view()
+    });
+    let lasting = match known.is_lasting {
+        true => el("p")
+            .child("The browser promised to keep it, also when the disk gets full.")
+            .view(),
+        false => all(vec![
+            el("p")
+                .child("When the disk gets full, the browser may throw it away.")
+                .view(),
+            button("")
+                .on_click(move || {
+                    shell::spawn(async move {
+                        // The answer is seen in what is shown next.
+                        room::ask_to_last().await;
+                        ask(found);
+                    });
+                })
+                .child("Ask the browser to keep it")
+                .view(),
+        ]),
+    };
+    all(room.into_iter().chain([lasting]).collect())
+}
+
+fn ask(found: RwSignal<Option<Found>>) {
+    shell::spawn(async move {
+        let known = Found {
+            room: room::room().await,
+            is_lasting: room::is_lasting().await,
+        };
+        // Whoever left meanwhile took the signal along.
+        let _ = found.try_set(Some(known));
+    });
+}

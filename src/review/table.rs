@@ -1,0 +1,229 @@
+//! The table **Trajectories**. Only the rows near the eye stand on the page.
+
+use leptos::ev::Event;
+use leptos::prelude::*;
+use volary_trace::table::order::Direction;
+use volary_trace::table::{Column, Row};
+
+use super::selection::Look;
+use crate::components::erased::{dynamic, flag, maybe_words, shown, words};
+use crate::components::markup::{El, all, button, el, nothing};
+use crate::components::rows::Rows;
+use crate::components::text::inert_in;
+use crate::library::findings::Match;
+use crate::projection::library::{cell_text, class, heading, widths};
+use crate::route::{ReviewPlace, Route};
+
+/// The height of a row, as the style sheets have it.
+const ROW: f64 = 40.0;
+
+/// The table.
+pub fn table(look: Look) -> AnyView {
+    let count = Memo::new(move |_| look.shown.with(|rows| rows.len()));
+    let edition = Memo::new(move |edition: Option<&u32>| {
+        look.shown.track();
+        look.columns.track();
+        edition.map_or(0, |edition| edition.wrapping_add(1))
+    });
+    let body = Rows {
+        count: count.into(),
+        edition: edition.into(),
+        height: ROW,
+        seen: Signal::derive(|| None),
+        role: "rowgroup",
+        class: "table-body",
+        name: None,
+    }
+    .view(move |place| match look.row(place) {
+        Some(row) => row_view(look, place, &row),
+        None => nothing(),
+    });
+    let none = shown(
+        move || count.get() == 0 && look.shelf.rows.with(|rows| !rows.is_empty()),
+        || {
+            el("p")
+                .class("faint nothing-found")
+                .child("No trajectory is like that. Take a filter or a word away.")
+                .view()
+        },
+    );
+    let table = el("div")
+        .class(words(move || {
+            format!(
+                "table trajectories {}",
+                look.columns.with(|columns| widths(columns))
+            )
+        }))
+        .attr("role", "table")
+        .attr("aria-label", "Trajectories")
+        .attr(
+            "aria-rowcount",
+            words(move || (count.get() + 1).to_string()),
+        )
+        .attr(
+            "hidden",
+            flag(move || {
+                look.shelf.rows.with(|rows| rows.is_empty()) || look.group.with(Option::is_some)
+            }),
+        )
+        .child(
+            el("div")
+                .class("trajectories-inner")
+                .child(head(look))
+                .child(body),
+        );
+    all(vec![table.view(), none])
+}
+
+fn head(look: Look) -> El {
+    let cells = dynamic(move || {
+        let columns = look.columns.get();
+        let headings = columns.iter().map(|column| heading_of(look, column).view());
+        all(std::iter::once(choose_all(look).view())
+            .chain(headings)
+            .collect())
+    });
+    el("div")
+        .class("table-head")
+        .attr("role", "rowgroup")
+        .child(
+            el("div")
+                .class("table-row")
+                .attr("role", "row")
+                .child(cells),
+        )
+}
+
+fn choose_all(look: Look) -> El {
+    let chosen = flag(move || {
+        let count = look.shown.with(|rows| rows.len());
+        count > 0 && look.chosen.with(|chosen| chosen.len()) >= count
+    });
+    el("div")
+        .class("column-choice")
+        .attr("role", "columnheader")
+        .child(
+            el("input")
+                .attr("type", "checkbox")
+                .attr("aria-label", "Choose all")
+                .flag_property("checked", chosen)
+                .on("change", move |event: Event| {
+                    look.choose_all(event_target_checked(&event));
+                }),
+        )
+}
+
+fn row_view(look: Look, place: usize, row: &Row) -> AnyView {
+    let hit = look
+        .found
+        .with_untracked(|found| found.as_ref()?.get(&row.id).cloned());
+    let step = hit.as_ref().map(|hit| hit.step as usize);
+    let address = Route::Review(ReviewPlace {
+        episode: Some(row.id.to_string()),
+        step: step.filter(|step| *step > 0),
+        ..ReviewPlace::default()
+    })
+    .to_hash();
+    let (id, known) = (row.id.clone(), row.id.clone());
+    let choice = el("div").class("column-choice").attr("role", "cell").child(
+        el("input")
+            .attr("type", "checkbox")
+            .attr(
+                "aria-label",
+                format!("Choose {}", cell_text(row, &Column::Name)),
+            )
+            .flag_property(
+                "checked",
+                flag(move || look.chosen.with(|chosen| chosen.contains(&known))),
+            )
+            .on("change", move |event: Event| {
+                look.choose(&id, event_target_checked(&event));
+            }),
+    );
+    let cells = look.columns.with_untracked(|columns| {
+        let cells = columns.iter().map(|column| {
+            let text = cell_text(row, column);
+            let cell = el("div").class(class(column)).attr("role", "cell");
+            match column {
+                Column::Name => cell
+                    .child(
+                        el("a")
+                            .attr("href", address.clone())
+                            .child(inert_in("span", "", &text)),
+                    )
+                    .child(hit.as_ref().map(snippet)),
+                Column::Outcome => cell.child(inert_in("span", outcome_class(&text), &text)),
+                Column::Tags => {
+                    let tags = row
+                        .tags
+                        .iter()
+                        .map(|tag| inert_in("span", "tag", tag).view());
+                    cell.child(tags.collect::<Vec<_>>())
+                }
+                _ => cell.child(inert_in("span", "", &text)),
+            }
+            .view()
+        });
+        cells.collect::<Vec<_>>()
+    });
+    el("div")
+        .class("table-row")
+        .attr("role", "row")
+        .attr("aria-rowindex", (place + 2).to_string())
+        .child(choice)
+        .child(cells)
+        .view()
+}
+
+fn heading_of(look: Look, column: &Column) -> El {
+    let (of, by) = (column.clone(), column.clone());
+    let now = Memo::new(move |_| {
+        look.sort.with(|sort| {
+            let sort = sort.as_ref().filter(|(by, _)| *by == of);
+            sort.map(|(_, direction)| *direction)
+        })
+    });
+    let direction = maybe_words(move || {
+        let direction = match now.get()? {
+            Direction::Ascending => "ascending",
+            Direction::Descending => "descending",
+        };
+        Some(direction.to_owned())
+    });
+    let mark = words(move || {
+        let mark = match now.get() {
+            None => "",
+            Some(Direction::Ascending) => " ↑",
+            Some(Direction::Descending) => " ↓",
+        };
+        mark.to_owned()
+    });
+    el("div")
+        .class(class(column))
+        .attr("role", "columnheader")
+        .attr("aria-sort", direction)
+        .child(
+            button("quiet column-sort")
+                .on_click(move || look.sort_by(&by))
+                .child(inert_in("span", "", &heading(column)))
+                .child(el("span").attr("aria-hidden", "true").child(mark)),
+        )
+}
+
+/// Where words were found, with what stands around them.
+fn snippet(found: &Match) -> El {
+    el("span")
+        .class("snippet")
+        .child(inert_in("span", "", &found.before))
+        .child(inert_in("mark", "", &found.hit))
+        .child(inert_in("span", "", &found.after))
+}
+
+fn outcome_class(outcome: &str) -> &'static str {
+    match outcome {
+        "done" | "success" | "resolved" | "submitted" => "badge good",
+        "truncated" => "badge notice",
+        "crashed" | "error" => "badge bad",
+        _ => "badge",
+    }
+}

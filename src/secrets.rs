@@ -1,0 +1,187 @@
+//! The keys that people enter, for models and servers alike: the one place where they live.
+//!
+//! What always holds:
+//! - A key stays in the memory of the page, and is gone when the page is, unless the person chose otherwise.
+//! - A key goes only to the origin that it was entered for: whose address is changed to another host has no key.
+//! - Keys stand in no address, export, log, error or episode; [`redact`] takes them out of foreign texts.
+//!
+//! Whoever uses a key is its owner, by a name such as `model.<id>` or `server.<id>`.
+
+mod ring;
+
+use leptos::prelude::*;
+use volary_agent::model::ApiKey;
+
+use crate::shell::storage::{self, Keep};
+use ring::Ring;
+
+/// Where keys are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Keeping {
+    /// In the memory of the page.
+    #[default]
+    Page,
+    /// With the tab, so that it may be reloaded.
+    Tab,
+    /// On the device, until they are forgotten.
+    Device,
+}
+
+impl Keeping {
+    /// All of them, the safest first.
+    pub const ALL: [Keeping; 3] = [Keeping::Page, Keeping::Tab, Keeping::Device];
+
+    fn storage(self) -> Option<Keep> {
+        match self {
+            Keeping::Page => None,
+            Keeping::Tab => Some(Keep::Visit),
+            Keeping::Device => Some(Keep::Always),
+        }
+    }
+}
+
+/// The browser refused to keep keys (storage is full, or forbidden): they are in memory alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotKept;
+
+/// Under this name they are stored, where they are.
+const NAME: &str = "keys";
+
+#[derive(Clone)]
+struct State {
+    keeping: Keeping,
+    ring: Ring,
+}
+
+impl State {
+    /// Whether another tab forgot all keys of the device, which holds here, too.
+    fn is_forgotten(&self) -> bool {
+        self.keeping == Keeping::Device && storage::get(Keep::Always, NAME).is_none()
+    }
+}
+
+thread_local! {
+    // Lives as long as the page, whatever part of it asked first.
+    static STATE: ArcRwSignal<State> = ArcRwSignal::new(found());
+}
+
+/// What earlier visits left. That there is something says where it is to be kept.
+fn found() -> State {
+    let kept = |keeping: &Keeping| {
+        let text = storage::get(keeping.storage()?, NAME)?;
+        Some((*keeping, Ring::read(&text)))
+    };
+    let found = [Keeping::Device, Keeping::Tab].iter().find_map(kept);
+    let (keeping, ring) = found.unwrap_or_default();
+    State { keeping, ring }
+}
+
+fn state() -> ArcRwSignal<State> {
+    STATE.with(ArcRwSignal::clone)
+}
+
+/// The owner's key for an address; an empty one if there is none. Tracks changes.
+pub fn key(owner: &str, url: &str) -> ApiKey {
+    state().with(|state| match state.is_forgotten() {
+        true => ApiKey::default(),
+        false => state.ring.key(owner, url),
+    })
+}
+
+/// Whether the owner has a key for an address. Tracks changes.
+pub fn has(owner: &str, url: &str) -> bool {
+    state().with(|state| !state.is_forgotten() && state.ring.has(owner, url))
+}
+
+/// How many keys there are. Tracks changes.
+pub fn count() -> usize {
+    state().with(|state| state.ring.len())
+}
+
+/// Where keys are kept. Tracks changes.
+pub fn keeping() -> Keeping {
+    state().with(|state| state.keeping)
+}
+
+/// Takes a key for an address; an empty one takes away what there was.
+pub fn put(owner: &str, url: &str, key: &ApiKey) -> Result<(), NotKept> {
+    change(|ring| ring.put(owner, url, key))
+}
+
+/// Takes away the owner's key.
+pub fn remove(owner: &str) -> Result<(), NotKept> {
+    change(|ring| ring.remove(owner))
+}
+
+/// Gives another owner the same key.
+pub fn copy(from: &str, to: &str) -> Result<(), NotKept> {
+    change(|ring| ring.copy(from, to))
+}
+
+/// Forgets all keys, and wherever they were kept.
+pub fn forget_all() {
+    forget_stored();
+    state().set(State {
+        keeping: Keeping::Page,
+        ring: Ring::default(),
+    });
+}
+
+/// Keeps keys there from now on, and nowhere else.
+pub fn keep(keeping: Keeping) -> Result<(), NotKept> {
+    for keep in [Keep::Visit, Keep::Always] {
+        if keeping.storage() != Some(keep) {
+            storage::remove(keep, NAME);
+        }
+    }
+    let state = state();
+    let ring = state.with_untracked(|state| state.ring.clone());
+    let stored = store(keeping, &ring);
+    let keeping = if stored.is_ok() {
+        keeping
+    } else {
+        Keeping::Page
+    };
+    state.set(State { keeping, ring });
+    stored
+}
+
+/// A text with all keys replaced.
+pub fn redact(text: &str) -> String {
+    state().with_untracked(|state| state.ring.redact(text))
+}
+
+fn change(act: impl FnOnce(&mut Ring)) -> Result<(), NotKept> {
+    let state = state();
+    let mut changed = state.get_untracked();
+    // Other tabs may have put something there meanwhile.
+    let kept = changed.keeping.storage();
+    if let Some(text) = kept.and_then(|keep| storage::get(keep, NAME)) {
+        changed.ring = Ring::read(&text);
+    }
+    if changed.is_forgotten() {
+        changed.ring = Ring::default();
+    }
+    act(&mut changed.ring);
+    let stored = store(changed.keeping, &changed.ring);
+    if stored.is_err() {
+        // Half of the keys here and half of them there would be hard to forget.
+        forget_stored();
+        changed.keeping = Keeping::Page;
+    }
+    state.set(changed);
+    stored
+}
+
+fn forget_stored() {
+    for keep in [Keep::Visit, Keep::Always] {
+        storage::remove(keep, NAME);
+    }
+}
+
+fn store(keeping: Keeping, ring: &Ring) -> Result<(), NotKept> {
+    match keeping.storage() {
+        Some(keep) if !storage::set(keep, NAME, &ring.to_text()) => Err(NotKept),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,102 @@
+//! Where keys are kept, and forgetting them.
+
+use leptos::ev::Event;
+use leptos::prelude::*;
+
+use super::section::section as settings_section;
+use crate::components::erased::{dynamic, flag, words};
+use crate::components::markup::{El, all, button, el, nothing};
+use crate::secrets::{self, Keeping};
+use crate::shell::network;
+
+/// The section.
+pub fn section() -> El {
+    let about = "Keys of models and servers. They go only to the address that they were entered for, and stand \
+                 in no link, export or stored episode.";
+    let refused = RwSignal::new(false);
+    let choices = Keeping::ALL.map(|keeping| choice(keeping, refused).view());
+    let group = el("fieldset")
+        .class("choices")
+        .child(el("legend").child("Keep keys"))
+        .child(all(choices.into()));
+    let trouble = dynamic(move || {
+        match refused.get() {
+        true => el("p")
+            .class("error")
+            .attr("role", "alert")
+            .child("The browser refused to keep them: its storage is full or forbidden. They stay in memory.")
+            .view(),
+        false => nothing(),
+    }
+    });
+    settings_section("settings-keys", "Keys", about)
+        .child(group)
+        .child(trouble)
+        .child(forget())
+}
+
+fn choice(keeping: Keeping, refused: RwSignal<bool>) -> El {
+    let (id, name) = match keeping {
+        Keeping::Page => (
+            "keep-page",
+            "In memory, until this page is closed or loaded again",
+        ),
+        Keeping::Tab => ("keep-tab", "With this tab, until it is closed"),
+        Keeping::Device => ("keep-device", "On this device, until they are forgotten"),
+    };
+    let origin = network::page().origin;
+    let meaning = match keeping {
+        Keeping::Page => "The safest. You enter them again next time.".to_owned(),
+        Keeping::Tab => format!(
+            "They survive loading the page again. While the tab is open, every page of {origin} that is opened in \
+             it can read them."
+        ),
+        Keeping::Device => format!(
+            "They are stored as plain text. Every page of {origin} can read them, whoever made it, at any time: on \
+             hosts such as github.io all sites of one user share one origin. So can whoever uses this browser."
+        ),
+    };
+    let help_id = format!("{id}-help");
+    let radio = el("input")
+        .attr("type", "radio")
+        .attr("name", "keep-keys")
+        .attr("id", id)
+        .attr("aria-describedby", help_id.clone())
+        .flag_property("checked", flag(move || secrets::keeping() == keeping))
+        .on("change", move |_: Event| {
+            refused.set(secrets::keep(keeping).is_err());
+        });
+    el("div")
+        .class("choice")
+        .child(radio)
+        .child(el("label").attr("for", id).child(name))
+        .child(el("p").class("help").attr("id", help_id).child(meaning))
+}
+
+fn forget() -> El {
+    let forgotten = RwSignal::new(false);
+    let press = move || {
+        secrets::forget_all();
+        forgotten.set(true);
+    };
+    let said = words(move || match (secrets::count(), forgotten.get()) {
+        (0, true) => "All keys are forgotten.".to_owned(),
+        (0, false) => "There are no keys now.".to_owned(),
+        (1, _) => "1 key is kept.".to_owned(),
+        (count, _) => format!("{count} keys are kept."),
+    });
+    el("div")
+        .class("button-row")
+        .child(
+            button("danger")
+                .attr("disabled", flag(|| secrets::count() == 0))
+                .on_click(press)
+                .child("Forget all keys"),
+        )
+        .child(
+            el("span")
+                .attr("role", "status")
+                .attr("aria-label", "Keys")
+                .child(said),
+        )
+}

@@ -1,0 +1,156 @@
+//! The field **Model**: free text, with the names that the provider lists once it was asked.
+
+use leptos::prelude::*;
+use volary_core::json::Text;
+
+use super::super::section::{small, trouble};
+use super::Editor;
+use super::form::text_input;
+use crate::components::erased::{dynamic, flag, words};
+use crate::components::markup::{El, all, el, nothing};
+use crate::models::{diagnose, list};
+use crate::playground::controls::{choice, field, option};
+use crate::projection::notice::Notice;
+use crate::shell;
+
+/// What the provider lists.
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Listed {
+    /// It was not asked.
+    #[default]
+    NotYet,
+    /// It is being asked.
+    Asking,
+    /// These.
+    Names(Vec<Text>),
+    /// It did not say.
+    Failed(Notice),
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Names {
+    listed: RwSignal<Listed>,
+    /// Counts the questions, so that a late answer to an old one is dropped.
+    asked: StoredValue<u32>,
+}
+
+impl Names {
+    pub(super) fn new() -> Self {
+        Names {
+            listed: RwSignal::default(),
+            asked: StoredValue::new(0),
+        }
+    }
+
+    /// What was listed belongs to another connection.
+    pub(super) fn forget(self) {
+        self.asked.update_value(|asked| *asked += 1);
+        if self
+            .listed
+            .with_untracked(|listed| *listed != Listed::NotYet)
+        {
+            self.listed.set(Listed::NotYet);
+        }
+    }
+
+    /// Asks the provider.
+    pub(super) fn ask(self, editor: Editor) {
+        self.forget();
+        self.listed.set(Listed::Asking);
+        let asked = self.asked.get_value();
+        let saved = editor.shown_untracked();
+        let key = untrack(|| saved.key());
+        shell::spawn(async move {
+            let listed = match list::list(&saved.connection, &key).await {
+                Ok(names) if names.is_empty() => Listed::Failed(Notice::new(
+                    "The list of models is empty.",
+                    "The server answered, but named none.",
+                    "Install or load a model at the server, or type a name.",
+                )),
+                Ok(names) => Listed::Names(names),
+                Err(unanswered) => {
+                    let found = diagnose(&saved, !key.is_empty(), &unanswered).await;
+                    Listed::Failed(Notice::new(found.what, found.why, found.remedy))
+                }
+            };
+            if self.asked.try_get_value() == Some(asked) {
+                self.listed.set(listed);
+            }
+        });
+    }
+
+    /// The field.
+    pub(super) fn field(self, editor: Editor) -> El {
+        let take = move |model: String| {
+            editor.edit(|saved| saved.connection.model = model.trim().into());
+        };
+        let input = text_input(editor, |saved| saved.connection.model.to_string(), take)
+            .attr("list", "connection-names")
+            .attr("id", "connection-model");
+        let known = dynamic(move || {
+            let names = match self.listed.get() {
+                Listed::Names(names) => names,
+                _ => examples(editor),
+            };
+            let options = names.iter().map(|name| option(name.to_string(), "").view());
+            all(options.collect())
+        });
+        let asking = flag(move || self.listed.with(|listed| *listed == Listed::Asking));
+        let ask = small("", move || self.ask(editor))
+            .attr("disabled", asking)
+            .child(words(move || match asking.get() {
+                true => "Asking…".to_owned(),
+                false => "List models".to_owned(),
+            }));
+        field("connection-model", "Model", input)
+            .child(el("datalist").attr("id", "connection-names").child(known))
+            .child(
+                el("div")
+                    .class("button-row")
+                    .child(ask)
+                    .child(self.pick(editor)),
+            )
+            .child(self.failure())
+    }
+
+    /// All that are listed, to pick from: the list under the field shows only those that begin as what it holds.
+    fn pick(self, editor: Editor) -> AnyView {
+        dynamic(move || {
+            let Listed::Names(names) = self.listed.get() else {
+                return nothing();
+            };
+            let first = option("", format!("Pick one of {}", names.len()));
+            let options = names
+                .into_iter()
+                .map(|name| option(name.to_string(), name.to_string()).view());
+            let value = words(move || {
+                let model = editor.shown().connection.model;
+                model.to_string()
+            });
+            let pick = move |model: String| {
+                if !model.is_empty() {
+                    editor.edit(|saved| saved.connection.model = model.as_str().into());
+                }
+            };
+            choice(value, pick)
+                .class("pick")
+                .attr("aria-label", "What is listed")
+                .child(first)
+                .child(options.collect::<Vec<_>>())
+                .view()
+        })
+    }
+
+    fn failure(self) -> AnyView {
+        dynamic(move || match self.listed.get() {
+            Listed::Failed(notice) => trouble(&notice).view(),
+            _ => nothing(),
+        })
+    }
+}
+
+fn examples(editor: Editor) -> Vec<Text> {
+    let preset = editor.shown().preset;
+    let models = preset.map_or(&[][..], |preset| preset.models);
+    models.iter().map(|model| (*model).into()).collect()
+}

@@ -1,0 +1,217 @@
+//! **Test connection**: a tiny request as a policy would send it, and what came of it in words.
+
+use futures_util::future::{AbortHandle, Abortable};
+use leptos::prelude::*;
+use volary_agent::model::limits::Spent;
+use volary_agent::model::{Concession, ModelRequest};
+use volary_core::Message;
+
+use super::super::section::trouble;
+use super::Editor;
+use crate::components::erased::{dynamic, words};
+use crate::components::icon::{Glyph, icon};
+use crate::components::markup::{El, all, el, nothing};
+use crate::components::text::inert;
+use crate::models::{Ask, Asked, Progress, Saved, ask, diagnose, prices};
+use crate::projection::notice::Notice;
+use crate::shell;
+use crate::shell::http::Patience;
+use volary_agent::model::diagnosis::Trouble;
+use volary_agent::model::retry;
+
+/// Long enough for a model on one's own machine that is loaded first.
+const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
+/// Thinking models need some before they say anything.
+const MOST_TOKENS: u32 = 256;
+
+#[derive(Clone, Debug, Default, PartialEq)]
+enum Outcome {
+    /// It was not tried, or changed since.
+    #[default]
+    NotYet,
+    /// The request is under way.
+    Trying,
+    /// It works: what there is to know, a sentence each.
+    Works(Vec<String>),
+    /// It does not.
+    Failed(Notice),
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Trial {
+    outcome: RwSignal<Outcome>,
+    /// Ends the request that is under way.
+    abort: StoredValue<Option<AbortHandle>>,
+}
+
+impl Trial {
+    pub(super) fn new() -> Self {
+        Trial {
+            outcome: RwSignal::default(),
+            abort: StoredValue::new(None),
+        }
+    }
+
+    /// What was found out holds no longer; a request that is under way is ended.
+    pub(super) fn forget(self) {
+        self.abort.update_value(|abort| {
+            if let Some(abort) = abort.take() {
+                abort.abort();
+            }
+        });
+        if self
+            .outcome
+            .with_untracked(|outcome| *outcome != Outcome::NotYet)
+        {
+            self.outcome.set(Outcome::NotYet);
+        }
+    }
+
+    fn start(self, editor: Editor) {
+        self.forget();
+        let saved = editor.shown_untracked();
+        if let Err(error) = saved.connection.check() {
+            self.outcome.set(Outcome::Failed(Notice::new(
+                "There is something to fill in first.",
+                "",
+                error.to_string(),
+            )));
+            return;
+        }
+        self.outcome.set(Outcome::Trying);
+        let (abort, registration) = AbortHandle::new_pair();
+        self.abort.set_value(Some(abort));
+        shell::spawn(async move {
+            // Dropped, and the request with it, when it is aborted.
+            let tried = Abortable::new(tried(&saved), registration).await;
+            if let Ok((outcome, trouble)) = tried {
+                self.outcome.try_set(outcome);
+                if trouble == Some(Trouble::WrongModel) {
+                    editor.names.ask(editor);
+                }
+            }
+        });
+    }
+
+    /// The button.
+    pub(super) fn button(self, editor: Editor) -> AnyView {
+        let trying = Memo::new(move |_| self.outcome.with(|outcome| *outcome == Outcome::Trying));
+        let press = move || match trying.get_untracked() {
+            true => self.forget(),
+            false => self.start(editor),
+        };
+        let name = words(move || match trying.get() {
+            true => "Cancel the test".to_owned(),
+            false => "Test connection".to_owned(),
+        });
+        // One button, so that the focus stays where it is.
+        crate::components::markup::button("primary")
+            .on_click(press)
+            .child(name)
+            .view()
+    }
+
+    /// What came of it.
+    pub(super) fn result(self) -> El {
+        let said = dynamic(move || match self.outcome.get() {
+            Outcome::NotYet | Outcome::Failed(_) => nothing(),
+            Outcome::Trying => el("p").child("Waiting for the model's answer…").view(),
+            Outcome::Works(said) => el("div")
+                .class("works")
+                .child(icon(Glyph::Check))
+                .child(
+                    el("div").child(all(said
+                        .iter()
+                        .map(|said| el("p").attr("dir", "auto").child(inert(said)).view())
+                        .collect())),
+                )
+                .view(),
+        });
+        let failed = dynamic(move || match self.outcome.get() {
+            Outcome::Failed(notice) => trouble(&notice).view(),
+            _ => nothing(),
+        });
+        el("div")
+            .class("trial")
+            .child(
+                el("div")
+                    .attr("role", "status")
+                    .attr("aria-label", "Test result")
+                    .child(said),
+            )
+            .child(failed)
+    }
+}
+
+async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
+    let key = untrack(|| saved.key());
+    let asking = Ask {
+        silence: Patience::of(SILENCE),
+        // What fails is said at once.
+        tries: retry::Patience {
+            tries: 1,
+            ..retry::Patience::default()
+        },
+        ..Ask::new(&saved.connection, &key)
+    };
+    let mut request = ModelRequest {
+        model: saved.connection.model.clone(),
+        messages: vec![Message::user("Say OK.").into()],
+        max_tokens: Some(MOST_TOKENS),
+        stream: true,
+        ..ModelRequest::default()
+    };
+    let mut conceded = Vec::new();
+    let mut heard = |progress: Progress<'_>| {
+        if let Progress::Conceded { concession, .. } = progress {
+            conceded.push(concession);
+        }
+    };
+    match ask(&asking, &mut request, &mut heard).await {
+        Ok(asked) => (Outcome::Works(report(saved, &asked, &conceded)), None),
+        Err(unanswered) => {
+            let found = diagnose(saved, !key.is_empty(), &unanswered).await;
+            let notice = Notice::new(found.what, found.why, found.remedy);
+            (Outcome::Failed(notice), Some(found.trouble))
+        }
+    }
+}
+
+/// What there is to know of an answer, a sentence each.
+fn report(saved: &Saved, asked: &Asked, conceded: &[Concession]) -> Vec<String> {
+    let answer = &asked.answer;
+    let timing = &asked.exchange.timing;
+    let mut said = vec![format!("It works: {} answers.", saved.connection.name)];
+    let words = answer.text.as_deref().unwrap_or("").trim();
+    if !words.is_empty() {
+        let short: String = words.chars().take(80).collect();
+        said.push(format!("It said: {short}"));
+    }
+    let mut time = format!("{:.1} s", timing.latency);
+    if let Some(first) = timing.first_token {
+        time.push_str(&format!(", the first token after {first:.1} s"));
+    }
+    if let Some(usage) = &answer.usage {
+        let cost = prices::read(|prices| prices.cost(&saved.connection.model, usage));
+        let mut spent = Spent::default();
+        spent.add_answer(Some(usage), cost);
+        time.push_str(&format!("; {} tokens", spent.tokens));
+        time.push_str(&match cost {
+            Some(cost) => format!(", ${cost:.6}"),
+            None => ", of unknown price".to_owned(),
+        });
+    }
+    said.push(format!("It took {time}."));
+    if let Some(model) = answer
+        .model
+        .as_ref()
+        .filter(|model| **model != saved.connection.model)
+    {
+        said.push(format!("The model calls itself {model}."));
+    }
+    let explained = conceded
+        .iter()
+        .map(|concession| concession.explanation().to_owned());
+    said.extend(explained);
+    said
+}

@@ -1,0 +1,44 @@
+//! The shapes that the sections share.
+
+use leptos::prelude::*;
+
+use crate::components::markup::{Child, El, button, el};
+use crate::components::text::inert_in;
+use crate::projection::notice::Notice;
+
+/// A section with its heading, and what it is about.
+pub fn section(id: &'static str, title: &'static str, about: impl Child) -> El {
+    el("section")
+        .class("settings-section")
+        .attr("aria-labelledby", id)
+        .child(el("h2").attr("id", id).child(title))
+        .child(el("p").class("help").child(about))
+}
+
+/// What went wrong, why, and what to do, where it happened.
+pub fn trouble(notice: &Notice) -> El {
+    let words = el("div")
+        .class("alert-words")
+        .child(inert_in("p", "alert-what", &notice.what))
+        .child(inert_in("p", "alert-why", &notice.why))
+        .child(inert_in("p", "alert-advice", &notice.advice));
+    el("div")
+        .class("alert inline")
+        .attr("role", "alert")
+        .child(words)
+}
+
+/// A button of little weight.
+pub fn small(name: &'static str, act: impl Fn() + 'static) -> El {
+    button("quiet small").on_click(act).child(name)
+}
+
+/// A link that leads away, and tells that place nothing of this one.
+pub fn link_away(address: &str, words: impl Into<String>) -> AnyView {
+    el("a")
+        .attr("href", address.to_owned())
+        .attr("target", "_blank")
+        .attr("rel", "noopener noreferrer")
+        .child(words.into())
+        .view()
+}

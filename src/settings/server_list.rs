@@ -1,0 +1,170 @@
+//! The servers that are known: how each stands, what runs on it, and what can be done about it.
+
+use leptos::prelude::*;
+
+use super::servers::{Servers, Standing, diagnosed};
+use crate::components::erased::{dynamic, flag};
+use crate::components::markup::{El, all, button, el, nothing};
+use crate::playground::controls::{help, typed};
+use crate::remote::connection::Connected;
+use crate::remote::servers::Server;
+use crate::route::Place;
+
+/// More ids than these are only counted.
+const SHOWN_IDS: usize = 20;
+
+/// For how long an old environment was not used, in seconds, unless the person says otherwise.
+const OLD: &str = "3600";
+
+/// The list; nothing while it is empty.
+pub(super) fn server_list(servers: Servers) -> AnyView {
+    dynamic(move || {
+        let known = servers.playground.setup.servers.get();
+        if known.is_empty() {
+            return nothing();
+        }
+        let cards = known.into_iter().map(|server| card(servers, server).view());
+        el("ul")
+            .class("server-list")
+            .attr("aria-label", "Known servers")
+            .child(all(cards.collect()))
+            .view()
+    })
+}
+
+fn card(servers: Servers, server: Server) -> El {
+    let place = Place {
+        environment: Some(server.url.to_string()),
+        ..Place::default()
+    };
+    let url = server.url.clone();
+    let busy = flag(move || servers.standing(&url) == Standing::Asked);
+    let named = |what: &str| format!("{what} {}", server.name);
+    let act = |class: &'static str, text: &'static str| {
+        button(class)
+            .attr("aria-label", named(text))
+            .flag_property("disabled", busy)
+            .child(text)
+    };
+    let (checked, forgotten) = (server.clone(), server.url.clone());
+    el("li")
+        .class("server")
+        .child(
+            el("div")
+                .class("server-head")
+                .child(el("h3").child(server.name.to_string()))
+                .child(el("code").child(server.url.to_string())),
+        )
+        .child(standing(servers, &server))
+        .child(
+            el("div")
+                .class("button-row")
+                .child(
+                    el("a")
+                        .class("button")
+                        .attr("href", place.to_hash())
+                        .attr("aria-label", named("Play on"))
+                        .child("Play"),
+                )
+                .child(act("quiet", "Check").on_click(move || servers.check(checked.clone())))
+                .child(act("quiet", "Forget").on_click(move || servers.forget(&forgotten))),
+        )
+}
+
+fn standing(servers: Servers, server: &Server) -> AnyView {
+    let server = server.clone();
+    dynamic(move || match servers.standing(&server.url) {
+        Standing::NotAsked => status("Not asked since the page was loaded.").view(),
+        Standing::Asked => status("Asking the server …").view(),
+        Standing::Down(diagnosis) => diagnosed(&diagnosis).attr("role", "alert").view(),
+        Standing::Up(connected, said) => all(vec![
+            status(format!("{said} {}", summary(&connected)).trim().to_owned()).view(),
+            environments(servers, &server, &connected),
+        ]),
+    })
+}
+
+fn status(words: impl Into<String>) -> El {
+    el("p").attr("role", "status").child(words.into())
+}
+
+/// What a server said of itself, in words.
+fn summary(connected: &Connected) -> String {
+    let mut words = String::from("Connected. ");
+    match connected.info.dataset_size {
+        Some(1) => words.push_str("1 task, "),
+        Some(size) => words.push_str(&format!("{size} tasks, ")),
+        None => words.push_str("tasks without number, "),
+    }
+    match connected.info.running_env_ids.len() {
+        1 => words.push_str("1 running environment."),
+        count => words.push_str(&format!("{count} running environments.")),
+    }
+    match connected.frames {
+        Some(true) => {}
+        Some(false) => words.push_str(" It shows no frames."),
+        None => words.push_str(" It does not say whether it shows frames."),
+    }
+    if !connected.lacks.is_empty() {
+        words.push_str(&format!(
+            " It is of another version: it lacks {}.",
+            connected.lacks.join(", ")
+        ));
+    }
+    words
+}
+
+/// The environments that run, and a way to close old ones.
+fn environments(servers: Servers, server: &Server, connected: &Connected) -> AnyView {
+    let ids = &connected.info.running_env_ids;
+    if ids.is_empty() {
+        return nothing();
+    }
+    let shown = ids
+        .iter()
+        .take(SHOWN_IDS)
+        .map(|id| el("li").child(el("code").child(id.to_string())).view());
+    let more = ids.len().saturating_sub(SHOWN_IDS);
+    let seconds = RwSignal::new(OLD.to_owned());
+    let wrong = RwSignal::new(false);
+    let server_of_these = server.clone();
+    let close = move || {
+        let given = seconds.get_untracked().trim().parse::<f64>();
+        match given
+            .ok()
+            .filter(|seconds| seconds.is_finite() && *seconds >= 0.0)
+        {
+            Some(seconds) => servers.close_old(server_of_these.clone(), seconds),
+            None => wrong.set(true),
+        }
+    };
+    let field = el("input")
+        .attr("type", "text")
+        .attr("inputmode", "decimal")
+        .attr("autocomplete", "off");
+    let complaint = dynamic(move || match wrong.get() {
+        true => el("p")
+            .class("error")
+            .attr("role", "alert")
+            .child("Enter a number of seconds, 0 or more.")
+            .view(),
+        false => nothing(),
+    });
+    el("details")
+        .child(el("summary").child("Running environments"))
+        .child(el("ul").class("env-ids").child(all(shown.collect())))
+        .child((more > 0).then(|| help(format!("… and {more} more."))))
+        .child(
+            el("div")
+                .class("field-row")
+                .child(
+                    el("label")
+                        .class("field")
+                        .child("Unused for so many seconds")
+                        .child(typed(field, seconds)),
+                )
+                .child(button("").on_click(close).child("Close old environments")),
+        )
+        .child(complaint)
+        .view()
+}

@@ -1,0 +1,272 @@
+//! Connections to task dataset servers: a form to connect to one, and the list of those that are known.
+
+use leptos::prelude::*;
+use volary_core::json::Text;
+use volary_remote::diagnosis::Diagnosis;
+use volary_remote::task;
+
+use super::section::section as settings_section;
+use super::server_list::server_list;
+use crate::components::copy_button::copy_button;
+use crate::components::erased::{dynamic, flag};
+use crate::components::markup::{El, all, el, nothing};
+use crate::playground::controls::{self, buttons, field, help, typed};
+use crate::playground::state::{Playground, use_playground};
+use crate::remote::connection::{self, Connected};
+use crate::remote::keeping;
+use crate::remote::servers::Server;
+use crate::shell;
+
+/// How things stand with a server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum Standing {
+    /// It was not asked since the page was loaded.
+    #[default]
+    NotAsked,
+    /// It is being asked.
+    Asked,
+    /// It answered; and what else there is to say.
+    Up(Connected, String),
+    /// It can't be used.
+    Down(Diagnosis),
+}
+
+/// The signals of this section.
+#[derive(Clone, Copy)]
+pub(super) struct Servers {
+    pub playground: Playground,
+    name: RwSignal<String>,
+    url: RwSignal<String>,
+    key: RwSignal<String>,
+    /// How the attempt of the form stands.
+    attempt: RwSignal<Standing>,
+    /// How the known servers stand, by address.
+    standings: RwSignal<Vec<(Text, Standing)>>,
+}
+
+/// The section.
+pub fn section() -> El {
+    let servers = Servers {
+        playground: use_playground(),
+        name: RwSignal::default(),
+        url: RwSignal::default(),
+        key: RwSignal::default(),
+        attempt: RwSignal::default(),
+        standings: RwSignal::default(),
+    };
+    let about = "Environments may run elsewhere: on aviary's TaskDatasetServer, or on volary-server. Connect to one \
+                 here, then choose it as the environment in the playground.";
+    settings_section("settings-servers", "Task dataset servers", about).child(
+        el("div")
+            .class("servers")
+            .child(
+                el("div")
+                    .class("server-form")
+                    .child(form(servers))
+                    .child(asking(servers)),
+            )
+            .child(
+                el("div")
+                    .class("server-side")
+                    .child(refused(servers))
+                    .child(server_list(servers)),
+            ),
+    )
+}
+
+fn form(servers: Servers) -> El {
+    let text = || el("input").attr("type", "text").attr("autocomplete", "off");
+    let url = text()
+        .attr("inputmode", "url")
+        .attr("spellcheck", "false")
+        .attr("placeholder", "http://127.0.0.1:8041");
+    let key = el("input")
+        .attr("type", "password")
+        .attr("autocomplete", "off")
+        .attr("aria-describedby", "server-key-help");
+    let connect = el("button")
+        .attr("type", "submit")
+        .class("primary")
+        .flag_property(
+            "disabled",
+            flag(move || servers.attempt.get() == Standing::Asked),
+        )
+        .child("Connect");
+    let fields = el("fieldset")
+        .child(el("legend").child("Task dataset server"))
+        .child(field("server-url", "Server URL", typed(url, servers.url)))
+        .child(
+            field("server-key", "API key", typed(key, servers.key)).child(
+                help("If the server wants one. Sent to this server alone; where it is kept stands under Keys.")
+                    .attr("id", "server-key-help"),
+            ),
+        )
+        .child(
+            field("server-name", "Name", typed(text(), servers.name))
+                .child(help("What you call it; its address if you leave this empty.")),
+        )
+        .child(buttons([connect]));
+    controls::form("server-form", "Connect to a server", move || {
+        servers.connect();
+    })
+    .child(fields)
+}
+
+/// That an attempt to connect is under way.
+fn asking(servers: Servers) -> AnyView {
+    dynamic(move || match servers.attempt.get() {
+        Standing::Asked => el("p")
+            .attr("role", "status")
+            .class("help")
+            .child("Asking the server …")
+            .view(),
+        _ => nothing(),
+    })
+}
+
+/// Why the attempt to connect failed.
+fn refused(servers: Servers) -> AnyView {
+    dynamic(move || match servers.attempt.get() {
+        Standing::Down(diagnosis) => diagnosed(&diagnosis).attr("role", "alert").view(),
+        _ => nothing(),
+    })
+}
+
+/// What is wrong, why, what to do, and the lines to copy.
+pub(super) fn diagnosed(diagnosis: &Diagnosis) -> El {
+    let part = |class: &'static str, text: &str| el("p").class(class).child(text.to_owned());
+    let lines = diagnosis.lines.iter().map(|lines| {
+        let text = lines.text.clone();
+        let copied = Callback::new(move |()| text.clone());
+        el("div")
+            .class("lines")
+            .child(
+                el("p")
+                    .class("lines-place")
+                    .child(lines.place)
+                    .child(copy_button(copied, "Copy", false)),
+            )
+            .child(
+                el("pre")
+                    .attr("tabindex", "0")
+                    .child(el("code").child(lines.text.clone())),
+            )
+            .view()
+    });
+    el("div").class("alert inline diagnosis").child(
+        el("div")
+            .class("alert-words")
+            .child(part("alert-what", &diagnosis.what))
+            .child(part("alert-why", &diagnosis.why))
+            .child(part("alert-advice", &diagnosis.remedy))
+            .child(all(lines.collect())),
+    )
+}
+
+impl Servers {
+    /// Asks the server of the form; one that answers is added to the list.
+    fn connect(self) {
+        let url = Text::from(task::tidied(&self.url.get_untracked()));
+        let key = Some(self.key.get_untracked().trim().to_owned())
+            .filter(|key| !key.is_empty())
+            .map(Text::from)
+            // Who connects again need not enter it again.
+            .or_else(|| keeping::key_of(&url));
+        let name = match self.name.get_untracked().trim() {
+            "" => url.split("://").nth(1).unwrap_or(&url).into(),
+            name => Text::from(name),
+        };
+        self.attempt.set(Standing::Asked);
+        shell::spawn(async move {
+            match connection::connect(&url, key.as_ref()).await {
+                Err(diagnosis) => self.attempt.set(Standing::Down(diagnosis)),
+                Ok(connected) => {
+                    // Where keys are kept says so if it can't; in memory it is all the same.
+                    let _ = keeping::keep_key(&url, key.as_deref().unwrap_or_default());
+                    self.add(Server {
+                        name,
+                        url: url.clone(),
+                        size: connected.info.dataset_size,
+                        frames: connected.frames,
+                    });
+                    self.stands(url, Standing::Up(connected, String::new()));
+                    self.attempt.set(Standing::NotAsked);
+                    for field in [self.name, self.url, self.key] {
+                        field.set(String::new());
+                    }
+                }
+            }
+        });
+    }
+
+    /// Asks a known server again.
+    pub fn check(self, server: Server) {
+        self.ask(server, String::new());
+    }
+
+    fn ask(self, mut server: Server, said: String) {
+        let url = server.url.clone();
+        self.stands(url.clone(), Standing::Asked);
+        shell::spawn(async move {
+            let key = keeping::key_of(&url);
+            let standing = match connection::connect(&url, key.as_ref()).await {
+                Err(diagnosis) => Standing::Down(diagnosis),
+                Ok(connected) => {
+                    server.size = connected.info.dataset_size;
+                    server.frames = connected.frames;
+                    self.add(server);
+                    Standing::Up(connected, said)
+                }
+            };
+            self.stands(url, standing);
+        });
+    }
+
+    /// Closes environments of a server that nobody used for so many seconds.
+    pub fn close_old(self, server: Server, seconds: f64) {
+        let url = server.url.clone();
+        self.stands(url.clone(), Standing::Asked);
+        shell::spawn(async move {
+            let key = keeping::key_of(&url);
+            match connection::close_old(&url, key.as_ref(), seconds).await {
+                Err(diagnosis) => self.stands(url, Standing::Down(diagnosis)),
+                Ok(1) => self.ask(server, "Closed 1 environment.".to_owned()),
+                Ok(count) => self.ask(server, format!("Closed {count} environments.")),
+            }
+        });
+    }
+
+    /// Forgets a server, and its key.
+    pub fn forget(self, url: &Text) {
+        let _ = keeping::forget_key(url);
+        let mut known = self.playground.setup.servers.get_untracked();
+        known.retain(|server| server.url != *url);
+        self.playground.set_servers(known);
+    }
+
+    /// How a server stands.
+    pub fn standing(self, url: &Text) -> Standing {
+        self.standings.with(|standings| {
+            let known = standings.iter().find(|(known, _)| known == url);
+            known.map_or_else(Standing::default, |(_, standing)| standing.clone())
+        })
+    }
+
+    fn stands(self, url: Text, standing: Standing) {
+        self.standings.update(|standings| {
+            standings.retain(|(known, _)| *known != url);
+            standings.push((url, standing));
+        });
+    }
+
+    /// Puts a server into the list, or in the place of the one with its address.
+    fn add(self, server: Server) {
+        let mut known = self.playground.setup.servers.get_untracked();
+        match known.iter_mut().find(|known| known.url == server.url) {
+            Some(place) if *place == server => return,
+            Some(place) => *place = server,
+            None => known.push(server),
+        }
+        self.playground.set_servers(known);
+    }
+}

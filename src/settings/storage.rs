@@ -1,0 +1,165 @@
+//! **Storage**: what this page keeps in the browser, how much room there is, and getting rid of it.
+
+use leptos::prelude::*;
+
+use super::section::{section as framed, small};
+use crate::components::erased::{dynamic, words};
+use crate::components::markup::{El, all, button, el, nothing};
+use crate::projection::text::{plural, size_text};
+use crate::records::{self, episodes, evaluations};
+use crate::shell::room::{self, Room};
+use crate::shell::{self, database::DatabaseError};
+
+/// What is kept.
+#[derive(Clone, Debug, PartialEq)]
+struct Kept {
+    episodes: usize,
+    /// What they take, in bytes.
+    size: f64,
+    evaluations: usize,
+    room: Option<Room>,
+    lasting: bool,
+}
+
+/// How far it is known.
+#[derive(Clone, Debug, PartialEq)]
+enum State {
+    Looking,
+    Known(Kept),
+    Refused(DatabaseError),
+}
+
+/// The section.
+pub fn section() -> El {
+    let state = RwSignal::new(State::Looking);
+    let sure = RwSignal::new(false);
+    look(state);
+    let body = dynamic(move || match state.get() {
+        State::Looking => el("p").class("help").child("Looking…").view(),
+        State::Refused(error) => el("div")
+            .class("alert inline")
+            .attr("role", "alert")
+            .child(
+                el("div")
+                    .class("alert-words")
+                    .child(el("p").class("alert-what").child("Nothing can be kept."))
+                    .child(el("p").class("alert-why").child(error.to_string()))
+                    .child(el("p").class("alert-advice").child(error.advice())),
+            )
+            .view(),
+        State::Known(kept) => known(state, sure, &kept),
+    });
+    framed(
+        "storage-title",
+        "Storage",
+        "What you import, play and evaluate is kept in this browser, in a database of this page, until you delete it.",
+    )
+    .child(body)
+    .child(small("Look again", move || look(state)))
+}
+
+fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
+    let row = |name: &'static str, value: String| {
+        el("div")
+            .child(el("dt").child(name))
+            .child(el("dd").child(value))
+            .view()
+    };
+    let mut rows = vec![
+        row(
+            "Episodes",
+            format!(
+                "{}, {}",
+                plural(kept.episodes, "episode"),
+                size_text(kept.size as usize)
+            ),
+        ),
+        row("Evaluations", plural(kept.evaluations, "evaluation")),
+    ];
+    if let Some(room) = kept.room {
+        rows.push(row(
+            "Room",
+            format!(
+                "{} of {} used by all pages of this host",
+                size_text(room.used as usize),
+                size_text(room.quota as usize)
+            ),
+        ));
+    }
+    let lasting = match kept.lasting {
+        true => el("p")
+            .class("help")
+            .child("The browser promised to keep it, also when the disk gets full.")
+            .view(),
+        false => button("")
+            .on_click(move || {
+                shell::spawn(async move {
+                    // The answer is seen in what is shown next.
+                    room::ask_to_last().await;
+                    look(state);
+                });
+            })
+            .child("Ask the browser to keep it for good")
+            .view(),
+    };
+    let label = words(move || {
+        match sure.get() {
+            true => "Yes, delete all of it",
+            false => "Delete all",
+        }
+        .to_owned()
+    });
+    let delete = button("")
+        .on_click(move || {
+            if !sure.get_untracked() {
+                sure.set(true);
+                return;
+            }
+            sure.set(false);
+            shell::spawn(async move {
+                match records::forget_all().await {
+                    Ok(()) => look(state),
+                    Err(error) => state.set(State::Refused(error)),
+                }
+            });
+        })
+        .child(label);
+    let warning = dynamic(move || match sure.get() {
+        true => el("p")
+            .class("help")
+            .attr("role", "status")
+            .child("All evaluations and episodes that are kept here will be gone.")
+            .view(),
+        false => nothing(),
+    });
+    all(vec![
+        el("dl").class("storage-list").child(rows).view(),
+        el("div")
+            .class("button-row")
+            .child(lasting)
+            .child(delete)
+            .view(),
+        warning,
+    ])
+}
+
+fn look(state: RwSignal<State>) {
+    shell::spawn(async move {
+        let looked = async {
+            let listed = episodes::list().await?;
+            Ok(Kept {
+                episodes: listed.len(),
+                size: listed
+                    .iter()
+                    .filter_map(|episode| episode.row.bytes)
+                    .sum::<u64>() as f64,
+                evaluations: evaluations::list().await?.len(),
+                room: room::room().await,
+                lasting: room::is_lasting().await,
+            })
+        };
+        let found = looked.await.map_or_else(State::Refused, State::Known);
+        // Whoever left meanwhile took the signal along.
+        let _ = state.try_set(found);
+    });
+}

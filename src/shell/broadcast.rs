@@ -1,0 +1,36 @@
+//! Words to all other tabs and workers of this page.
+
+use wasm_bindgen::prelude::*;
+use web_sys::{BroadcastChannel, MessageEvent};
+
+/// The name of the channel, which other pages of the host may share.
+const NAME: &str = "volary";
+
+thread_local! {
+    /// One for speaking and listening: nobody hears themselves.
+    static CHANNEL: Option<BroadcastChannel> = BroadcastChannel::new(NAME).ok();
+}
+
+/// Says something. Where nobody can hear it, nobody misses it.
+pub fn tell(text: &str) {
+    CHANNEL.with(|channel| {
+        if let Some(channel) = channel {
+            let _ = channel.post_message(&text.into());
+        }
+    });
+}
+
+/// Hears what others say, from now on.
+pub fn listen(heard: impl Fn(String) + 'static) {
+    let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+        if let Some(text) = event.data().as_string() {
+            heard(text);
+        }
+    });
+    CHANNEL.with(|channel| {
+        if let Some(channel) = channel {
+            channel.set_onmessage(Some(listener.as_ref().unchecked_ref()));
+        }
+    });
+    listener.forget();
+}

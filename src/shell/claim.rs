@@ -1,0 +1,82 @@
+//! Claims: what only one tab of the browser may have at a time (the Web Locks of the browser). A claim ends when it
+//! is dropped, or with its tab.
+//!
+//! Browsers have no locks where the page is not served securely (http, but not from localhost); there every
+//! claim is granted.
+
+use js_sys::{Function, Object, Promise, Reflect};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+
+/// Names begin so, because pages of one host share their locks.
+const PREFIX: &str = "volary.";
+
+/// A claim that was granted.
+#[derive(Debug)]
+pub struct Claim {
+    /// Ends it; `None` where the browser has no locks.
+    release: Option<Function>,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if let Some(release) = &self.release {
+            // Resolving a promise of our own can't fail.
+            let _ = release.call0(&JsValue::NULL);
+        }
+    }
+}
+
+/// Claims a name; `None` if another has it, in this tab or in another one.
+pub async fn claim(name: &str) -> Option<Claim> {
+    let Some((locks, request)) = manager() else {
+        return Some(Claim { release: None });
+    };
+    let (Some((decision, decide)), Some((end, release))) = (promise(), promise()) else {
+        return Some(Claim { release: None });
+    };
+    let refuse = decide.clone();
+    let granted = Closure::once_into_js(move |lock: JsValue| {
+        let is_granted = !lock.is_null();
+        // Resolving a promise of our own can't fail.
+        let _ = decide.call1(&JsValue::NULL, &is_granted.into());
+        // Held for as long as this promise is open.
+        match is_granted {
+            true => JsValue::from(end),
+            false => JsValue::UNDEFINED,
+        }
+    });
+    let options = Object::new();
+    // An option on an object of our own: this can't fail.
+    let _ = Reflect::set(&options, &"ifAvailable".into(), &JsValue::TRUE);
+    let name = format!("{PREFIX}{name}");
+    let asked = request.call3(&locks, &name.into(), &options, &granted);
+    let Ok(asked) = asked.and_then(JsCast::dyn_into::<Promise>) else {
+        return Some(Claim { release: None });
+    };
+    super::spawn(async move {
+        // A browser that refuses locks altogether grants everything, as one without them.
+        if JsFuture::from(asked).await.is_err() {
+            let _ = refuse.call1(&JsValue::NULL, &JsValue::TRUE);
+        }
+    });
+    let is_granted = JsFuture::from(decision).await.ok()?.is_truthy();
+    is_granted.then_some(Claim {
+        release: Some(release),
+    })
+}
+
+/// The browser's locks, and how they are asked for.
+fn manager() -> Option<(JsValue, Function)> {
+    let navigator = web_sys::window()?.navigator();
+    let locks = Reflect::get(&navigator, &"locks".into()).ok()?;
+    let request = Reflect::get(&locks, &"request".into()).ok()?;
+    Some((locks, request.dyn_into().ok()?))
+}
+
+/// A promise, and what resolves it. Browsers give both at once, always.
+fn promise() -> Option<(Promise, Function)> {
+    let mut resolver = None;
+    let promise = Promise::new(&mut |resolve, _| resolver = Some(resolve));
+    Some((promise, resolver?))
+}

@@ -1,0 +1,110 @@
+//! Why the browser keeps nothing.
+
+use wasm_bindgen::prelude::*;
+use web_sys::{DomException, Event, IdbTransaction};
+
+use crate::shell::worker_link::text_of;
+
+/// Why the database did not do something. All of them leave it as it was.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DatabaseError {
+    /// The browser has no database.
+    #[error("This browser has no database for pages.")]
+    Absent,
+    /// The browser refuses to keep anything.
+    #[error("The browser refuses to keep anything for this page ({reason})")]
+    Refused {
+        /// Its words.
+        reason: String,
+    },
+    /// There is no more room.
+    #[error("There is no more room: the disk, or this page's share of it, is full.")]
+    Full,
+    /// Another tab has a newer version of this page.
+    #[error("Another tab has opened a newer version of this page.")]
+    Newer,
+    /// Anything else.
+    #[error("The browser's database failed: {reason}")]
+    Failed {
+        /// Its words.
+        reason: String,
+    },
+}
+
+impl DatabaseError {
+    /// What a person can do.
+    pub fn advice(&self) -> &'static str {
+        match self {
+            DatabaseError::Absent | DatabaseError::Refused { .. } => {
+                "Use a window that is not private, or allow this page to keep data; until then, save files."
+            }
+            DatabaseError::Full => {
+                "Delete stored episodes (Settings, Storage) or free space on the disk; until then, save files."
+            }
+            DatabaseError::Newer => "Load this tab again.",
+            DatabaseError::Failed { .. } => "Load the page again; until then, save files.",
+        }
+    }
+
+    /// Why a transaction was broken off.
+    pub(super) fn of_event(event: &Event) -> Self {
+        let transaction = event
+            .target()
+            .and_then(|target| target.dyn_into::<IdbTransaction>().ok());
+        match transaction.and_then(|transaction| transaction.error()) {
+            Some(exception) => DatabaseError::of_exception(&exception),
+            None => DatabaseError::Failed {
+                reason: "a transaction was broken off".to_owned(),
+            },
+        }
+    }
+
+    fn of_exception(exception: &DomException) -> Self {
+        let reason = || format!("{}: {}", exception.name(), exception.message());
+        match exception.name().as_str() {
+            "QuotaExceededError" => DatabaseError::Full,
+            "VersionError" => DatabaseError::Newer,
+            "SecurityError" | "InvalidAccessError" | "NotAllowedError" => {
+                DatabaseError::Refused { reason: reason() }
+            }
+            _ => DatabaseError::Failed { reason: reason() },
+        }
+    }
+
+    fn of_value(value: &JsValue) -> Self {
+        match value.dyn_ref::<DomException>() {
+            Some(exception) => DatabaseError::of_exception(exception),
+            None => DatabaseError::Failed {
+                reason: text_of(value),
+            },
+        }
+    }
+}
+
+impl From<idb::Error> for DatabaseError {
+    fn from(error: idb::Error) -> Self {
+        use idb::Error::*;
+        match &error {
+            DomException(exception) => DatabaseError::of_exception(exception),
+            IndexedDbNotFound(_) => DatabaseError::Absent,
+            IndexedDbOpenFailed(value) => match DatabaseError::of_value(value) {
+                DatabaseError::Failed { reason } => DatabaseError::Refused { reason },
+                other => other,
+            },
+            AddFailed(value)
+            | ClearFailed(value)
+            | DeleteFailed(value)
+            | GetFailed(value)
+            | GetAllFailed(value)
+            | GetAllKeysFailed(value)
+            | TransactionOpenFailed(value)
+            | ObjectStoreNotFound(value)
+            | KeyRangeCreateFailed(value)
+            | UpdateFailed(value) => DatabaseError::of_value(value),
+            _ => DatabaseError::Failed {
+                reason: error.to_string(),
+            },
+        }
+    }
+}

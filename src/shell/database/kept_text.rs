@@ -1,0 +1,74 @@
+//! A text as JavaScript holds it. Texts of episodes go from a worker to the database and to files
+//! without being copied into our memory on the way.
+
+use js_sys::{Array, JsString};
+use wasm_bindgen::prelude::*;
+
+/// A text of JavaScript's.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptText(JsString);
+
+impl KeptText {
+    /// The text, if the value is one.
+    pub fn from_js(value: JsValue) -> Option<KeptText> {
+        value.dyn_into().ok().map(KeptText)
+    }
+
+    /// The value.
+    pub fn as_js(&self) -> &JsValue {
+        &self.0
+    }
+
+    /// A copy of our own.
+    pub fn to_text(&self) -> String {
+        String::from(&self.0)
+    }
+
+    /// Its length, in UTF-16 units.
+    pub fn length(&self) -> u32 {
+        self.0.length()
+    }
+
+    /// Parts of at most so many units, in order; one if it is short.
+    pub fn parts(&self, most: u32) -> Vec<KeptText> {
+        let length = self.length();
+        if length <= most {
+            return vec![self.clone()];
+        }
+        let starts = (0..length).step_by(most.max(1) as usize);
+        starts
+            .map(|start| {
+                KeptText(
+                    self.0
+                        .substring(start, length.min(start.saturating_add(most))),
+                )
+            })
+            .collect()
+    }
+
+    /// The text of which these are the parts.
+    pub fn joined(parts: &[KeptText]) -> KeptText {
+        match parts {
+            [only] => only.clone(),
+            _ => {
+                let list = Array::new();
+                for part in parts {
+                    list.push(part.as_js());
+                }
+                KeptText(list.join(""))
+            }
+        }
+    }
+}
+
+impl From<&str> for KeptText {
+    fn from(text: &str) -> Self {
+        KeptText(text.into())
+    }
+}
+
+impl From<String> for KeptText {
+    fn from(text: String) -> Self {
+        KeptText(text.into())
+    }
+}

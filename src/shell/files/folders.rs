@@ -1,0 +1,91 @@
+//! What is in dropped folders.
+
+use std::pin::Pin;
+
+use js_sys::{Array, Promise};
+use leptos::wasm_split::wasm_split;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{DragEvent, FileSystemDirectoryEntry, FileSystemEntry, FileSystemFileEntry};
+
+use super::GivenFile;
+use crate::shell::lazy::Loaded;
+
+/// Deeper folders are left out: links can make a folder its own child.
+const DEEPEST: usize = 32;
+/// So many files are taken.
+const MOST: usize = 100_000;
+
+/// What was dropped, if there is a folder among it.
+pub(super) fn entries(event: &DragEvent) -> Vec<FileSystemEntry> {
+    let Some(transfer) = event.data_transfer() else {
+        return Vec::new();
+    };
+    let items = transfer.items();
+    let entries = (0..items.length()).filter_map(|place| {
+        let entry = items.get(place)?.webkit_get_as_entry();
+        entry.ok().flatten()
+    });
+    let entries: Vec<FileSystemEntry> = entries.collect();
+    match entries.iter().any(FileSystemEntry::is_directory) {
+        true => entries,
+        false => Vec::new(),
+    }
+}
+
+/// The files that are being gathered.
+pub(super) type Gathering = Pin<Box<dyn Future<Output = Vec<GivenFile>>>>;
+
+/// Gathers all files in what was dropped, each under its path.
+#[wasm_split(playground, wasm_split_path = leptos::wasm_split, fallible)]
+pub(super) fn gather(entries: Vec<FileSystemEntry>) -> Loaded<Gathering> {
+    Ok(Box::pin(walk(entries)))
+}
+
+async fn walk(entries: Vec<FileSystemEntry>) -> Vec<GivenFile> {
+    let mut files = Vec::new();
+    let mut open: Vec<(usize, FileSystemEntry)> =
+        entries.into_iter().rev().map(|entry| (0, entry)).collect();
+    while let Some((depth, entry)) = open.pop() {
+        if files.len() >= MOST {
+            break;
+        }
+        if entry.is_directory() {
+            if depth < DEEPEST {
+                let inside = children(entry.unchecked_into()).await;
+                open.extend(inside.into_iter().rev().map(|entry| (depth + 1, entry)));
+            }
+        } else {
+            let path = entry.full_path();
+            files.extend(file(entry.unchecked_into(), path.trim_start_matches('/')).await);
+        }
+    }
+    files
+}
+
+/// What is in a folder; what can't be listed is left out.
+async fn children(folder: FileSystemDirectoryEntry) -> Vec<FileSystemEntry> {
+    let reader = folder.create_reader();
+    let mut found = Vec::new();
+    // Browsers list a hundred at a time, and none at the end.
+    loop {
+        let some = Promise::new(&mut |resolve, reject| {
+            let _ = reader.read_entries_with_callback_and_callback(&resolve, &reject);
+        });
+        let Ok(some) = JsFuture::from(some).await else {
+            return found;
+        };
+        let some = Array::from(&some);
+        if some.length() == 0 {
+            return found;
+        }
+        found.extend(some.iter().map(JsCast::unchecked_into::<FileSystemEntry>));
+    }
+}
+
+async fn file(entry: FileSystemFileEntry, path: &str) -> Option<GivenFile> {
+    let file = Promise::new(&mut |resolve, reject| {
+        entry.file_with_callback_and_callback(&resolve, &reject);
+    });
+    GivenFile::of(path, JsFuture::from(file).await.ok()?)
+}

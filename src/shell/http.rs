@@ -1,0 +1,339 @@
+//! HTTP: the one door through which requests leave the page, and their replies come in piece by piece.
+//!
+//! What always holds:
+//! - Dropping what stands here, the future of [`send`] or the [`Response`], ends the request itself. So
+//!   whoever stops a run needs only to drop it (`futures_util::future::Abortable` does).
+//! - Nobody waits for ever: silence longer than [`Patience`] is an error.
+//! - No cookies go along, nothing is taken from a cache, and no redirect is followed: a key goes to the
+//!   address that it was entered for, and nowhere else.
+//! - Neither requests nor errors have a `Debug` or a text with a header's value in it.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::future::{Either, select};
+use gloo_net::http as gloo;
+use volary_reach::{Address, Space};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_streams::ReadableStream;
+use wasm_streams::readable::IntoStream;
+use web_sys::{
+    AbortController, ReferrerPolicy, RequestCache, RequestCredentials, RequestInit, RequestMode,
+    RequestRedirect, ResponseType,
+};
+
+use super::timers;
+
+/// A request, ready to be sent.
+#[derive(Clone, Default)]
+pub struct Request {
+    /// Such as `GET`.
+    pub method: &'static str,
+    /// The whole address.
+    pub url: String,
+    /// Names and values.
+    pub headers: Vec<(&'static str, String)>,
+    /// Text, if there is a body.
+    pub body: Option<String>,
+}
+
+/// How long to wait for a server that says nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// Until the head of the reply.
+    pub before: Duration,
+    /// Between two pieces of its body.
+    pub within: Duration,
+}
+
+impl Default for Patience {
+    /// Models on one's own machine may read a long prompt for minutes; once they speak they go on.
+    fn default() -> Self {
+        Patience {
+            before: Duration::from_secs(300),
+            within: Duration::from_secs(120),
+        }
+    }
+}
+
+impl Patience {
+    /// The same patience before and within the reply.
+    pub fn of(duration: Duration) -> Self {
+        Patience {
+            before: duration,
+            within: duration,
+        }
+    }
+}
+
+/// Why there is no reply, or no more of it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HttpError {
+    /// No request can be made of it.
+    #[error("The request can't be sent: {reason}")]
+    Unsendable {
+        /// Why.
+        reason: String,
+    },
+    /// It failed before any reply; browsers don't tell pages why.
+    #[error("there was no reply ({reason})")]
+    NoReply {
+        /// The browser's words.
+        reason: String,
+    },
+    /// The server sends to another address, and nobody goes there.
+    #[error(
+        "the server redirects to another address, which is not followed, so that keys go nowhere else. \
+         Enter the address where it ends"
+    )]
+    Redirected,
+    /// Nothing came for too long.
+    #[error("Nothing came for {seconds} s.")]
+    Silent {
+        /// How long.
+        seconds: u32,
+    },
+    /// The connection broke within the body.
+    #[error("The connection broke off ({reason}).")]
+    Broken {
+        /// The browser's words.
+        reason: String,
+    },
+    /// The body is larger than the caller takes.
+    #[error("The reply is larger than {limit} bytes.")]
+    TooLarge {
+        /// The limit.
+        limit: usize,
+    },
+}
+
+/// A reply: its head, and its body as it comes.
+pub struct Response {
+    head: gloo::Response,
+    body: Option<IntoStream<'static>>,
+    within: Duration,
+    /// Ends the request when it is dropped.
+    _cancel: Cancel,
+}
+
+/// Sends a request; any status is a reply.
+pub async fn send(request: &Request, patience: Patience) -> Result<Response, HttpError> {
+    let cancel = Cancel::new()?;
+    let raw = made(request, &cancel)?;
+    let sent = gloo::Request::from(raw).send();
+    let head = in_time(patience.before, sent).await?;
+    let head = head.map_err(|error| HttpError::NoReply {
+        reason: error.to_string(),
+    })?;
+    if head.type_() == ResponseType::Opaqueredirect {
+        return Err(HttpError::Redirected);
+    }
+    let body = head.body().map(|body| {
+        // Locked by nobody else, so this can't fail.
+        let stream = ReadableStream::from_raw(body.unchecked_into());
+        stream.try_into_stream()
+    });
+    let body = match body.transpose() {
+        Ok(body) => body,
+        Err((error, _)) => {
+            return Err(HttpError::Broken {
+                reason: words_of(&error),
+            });
+        }
+    };
+    Ok(Response {
+        head,
+        body,
+        within: patience.within,
+        _cancel: cancel,
+    })
+}
+
+/// A reply that was read to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Whole {
+    /// The HTTP status.
+    pub status: u16,
+    /// The body; what is no UTF-8 is replaced.
+    pub body: String,
+}
+
+/// Sends a request and reads its whole reply, of at most `limit` bytes.
+pub async fn fetch(
+    request: &Request,
+    patience: Patience,
+    limit: usize,
+) -> Result<Whole, HttpError> {
+    let mut response = send(request, patience).await?;
+    let mut body = Vec::new();
+    while let Some(piece) = response.piece().await? {
+        if body.len() + piece.len() > limit {
+            return Err(HttpError::TooLarge { limit });
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(Whole {
+        status: response.status(),
+        body: String::from_utf8_lossy(&body).into_owned(),
+    })
+}
+
+/// Sends a request that outlives the page, and whose reply nobody waits for.
+pub fn send_and_go(request: &Request) {
+    let Ok(cancel) = Cancel::new() else { return };
+    let Ok((url, init)) = described(request) else {
+        return;
+    };
+    // An option on an object of our own: this can't fail.
+    let _ = js_sys::Reflect::set(&init, &"keepalive".into(), &JsValue::TRUE);
+    if let Ok(raw) = raw_request(url, &init, &cancel) {
+        // The page may be gone before the reply, and the request must not end with it.
+        std::mem::forget(cancel);
+        let scope: web_sys::WorkerGlobalScope = js_sys::global().unchecked_into();
+        let sent = scope.fetch_with_request(&raw);
+        super::spawn(async move {
+            let _ = wasm_bindgen_futures::JsFuture::from(sent).await;
+        });
+    }
+}
+
+/// Whether an address answers at all, be it with a reply that this page may not read. `None` if nothing can
+/// be said.
+pub async fn answers_without_cors(url: &str, patience: Patience) -> Option<bool> {
+    let cancel = Cancel::new().ok()?;
+    let init = RequestInit::new();
+    init.set_mode(RequestMode::NoCors);
+    let raw = raw_request(url, &init, &cancel).ok()?;
+    let sent = gloo::Request::from(raw).send();
+    let reply = in_time(patience.before, sent).await.ok()?;
+    Some(reply.is_ok())
+}
+
+impl Response {
+    /// The HTTP status.
+    pub fn status(&self) -> u16 {
+        self.head.status()
+    }
+
+    /// A header of the reply, if there is one and the server lets pages see it.
+    pub fn header(&self, name: &str) -> Option<String> {
+        self.head.headers().get(name)
+    }
+
+    /// The next piece of the body; `None` at its end.
+    pub async fn piece(&mut self) -> Result<Option<Vec<u8>>, HttpError> {
+        let Some(body) = &mut self.body else {
+            return Ok(None);
+        };
+        match in_time(self.within, body.next()).await? {
+            None => Ok(None),
+            Some(Ok(piece)) => Ok(Some(js_sys::Uint8Array::new(&piece).to_vec())),
+            Some(Err(error)) => Err(HttpError::Broken {
+                reason: words_of(&error),
+            }),
+        }
+    }
+}
+
+/// Ends the request that it was given to.
+struct Cancel(AbortController);
+
+impl Cancel {
+    fn new() -> Result<Self, HttpError> {
+        AbortController::new().map(Cancel).map_err(unsendable)
+    }
+}
+
+impl Drop for Cancel {
+    fn drop(&mut self) {
+        // Of a request that is over, this does nothing.
+        self.0.abort();
+    }
+}
+
+fn made(request: &Request, cancel: &Cancel) -> Result<web_sys::Request, HttpError> {
+    let (url, init) = described(request)?;
+    raw_request(url, &init, cancel)
+}
+
+fn described(request: &Request) -> Result<(&str, RequestInit), HttpError> {
+    let headers = web_sys::Headers::new().map_err(unsendable)?;
+    for (name, value) in &request.headers {
+        // Not the browser's words: they hold the value.
+        headers
+            .set(name, value)
+            .map_err(|_| HttpError::Unsendable {
+                reason: format!(
+                    "the value of the header {name} holds a character that headers can't hold. \
+                     Was something else pasted than the key?"
+                ),
+            })?;
+    }
+    let init = RequestInit::new();
+    init.set_method(request.method);
+    init.set_headers(&headers);
+    if let Some(body) = &request.body {
+        init.set_body(&JsValue::from_str(body));
+    }
+    init.set_redirect(RequestRedirect::Manual);
+    Ok((&request.url, init))
+}
+
+fn raw_request(
+    url: &str,
+    init: &RequestInit,
+    cancel: &Cancel,
+) -> Result<web_sys::Request, HttpError> {
+    init.set_cache(RequestCache::NoStore);
+    init.set_credentials(RequestCredentials::Omit);
+    init.set_referrer_policy(ReferrerPolicy::NoReferrer);
+    init.set_signal(Some(&cancel.0.signal()));
+    if let Some(space) = near_space(url) {
+        // An option of our own making on an object of our own: this can't fail.
+        let _ = js_sys::Reflect::set(init, &"targetAddressSpace".into(), &space.into());
+        // Browsers that know the option by other words refuse it; then it is left out.
+        if let Ok(request) = web_sys::Request::new_with_str_and_init(url, init) {
+            return Ok(request);
+        }
+        let _ = js_sys::Reflect::delete_property(init, &"targetAddressSpace".into());
+    }
+    web_sys::Request::new_with_str_and_init(url, init).map_err(unsendable)
+}
+
+/// Where an https page wants to reach an http address near by, it must say so in advance: else Chrome takes the
+/// request for mixed content.
+fn near_space(url: &str) -> Option<&'static str> {
+    let address = Address::of(url)?;
+    if address.is_secure || !super::network::page().is_https {
+        return None;
+    }
+    match address.space() {
+        Space::Loopback => Some("loopback"),
+        Space::Local => Some("local"),
+        Space::Public => None,
+    }
+}
+
+async fn in_time<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, HttpError> {
+    match select(pin!(future), pin!(timers::sleep(limit))).await {
+        Either::Left((output, _)) => Ok(output),
+        Either::Right(_) => Err(HttpError::Silent {
+            seconds: u32::try_from(limit.as_secs()).unwrap_or(u32::MAX),
+        }),
+    }
+}
+
+fn unsendable(error: JsValue) -> HttpError {
+    HttpError::Unsendable {
+        reason: words_of(&error),
+    }
+}
+
+fn words_of(error: &JsValue) -> String {
+    let message = error
+        .dyn_ref::<js_sys::Error>()
+        .map(|error| String::from(error.message()));
+    message.unwrap_or_else(|| "the browser says no more".to_owned())
+}

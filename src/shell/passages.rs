@@ -1,0 +1,221 @@
+//! Passages of texts on the page: marking them without changing what is drawn, bringing them into sight,
+//! and finding out which one a person selected.
+
+use js_sys::{Array, Function, Map, Reflect};
+use wasm_bindgen::prelude::*;
+use web_sys::{Element, Node, Range};
+
+use crate::projection::marks::{Piece, Point, Spot, locate};
+
+/// Marks passages under a name that style sheets know (`::highlight(name)`), in place of those that were
+/// marked under it before. Each comes with the id of the element that holds its text; those that are not
+/// on the page are left out. Browsers that can't mark show the page without.
+pub fn mark(name: &str, passages: &[(String, Spot)]) {
+    let global = js_sys::global();
+    let registry = Reflect::get(&global, &"CSS".into())
+        .and_then(|css| Reflect::get(&css, &"highlights".into()));
+    let class = Reflect::get(&global, &"Highlight".into());
+    let (Ok(registry), Ok(class)) = (registry, class) else {
+        return;
+    };
+    if registry.is_undefined() || !class.is_function() {
+        return;
+    }
+    // A registry has the methods of a map.
+    let registry: Map = registry.unchecked_into();
+    let ranges: Array = passages
+        .iter()
+        .filter_map(|(id, spot)| range(id, spot))
+        .collect();
+    if ranges.length() == 0 {
+        registry.delete(&name.into());
+        return;
+    }
+    // Fails for nothing but ranges that are none.
+    if let Ok(marks) = Reflect::construct(class.unchecked_ref::<Function>(), &ranges) {
+        registry.set(&name.into(), &marks);
+    }
+}
+
+/// Scrolls an element so that a passage in it is seen. False if the passage is not on the page.
+pub fn bring_into_sight(id: &str, spot: &Spot, scroller: &Element) -> bool {
+    let Some(range) = range(id, spot) else {
+        return false;
+    };
+    let (seen, view) = (
+        range.get_bounding_client_rect(),
+        scroller.get_bounding_client_rect(),
+    );
+    if seen.height() == 0.0 {
+        return false;
+    }
+    // Below the head of its step, which stays at the upper edge.
+    const HEAD: f64 = 64.0;
+    if seen.top() < view.top() + HEAD || seen.bottom() > view.bottom() - 24.0 {
+        let wanted = seen.top() - view.top() - (view.height() / 3.0).max(HEAD);
+        scroller.set_scroll_top(scroller.scroll_top() + wanted.round() as i32);
+    }
+    true
+}
+
+/// What a person selected: the id of the element that holds the text, its pieces, and from where to where.
+pub struct Selected {
+    /// The id of the element.
+    pub id: String,
+    /// What it shows.
+    pub pieces: Vec<Piece>,
+    /// Where the selection begins.
+    pub start: Point,
+    /// Where it ends.
+    pub end: Point,
+}
+
+/// What is selected, if it lies within one element whose id begins so. Of a selection that reaches
+/// further, the part in the element in which it begins.
+pub fn selected(id_start: &str) -> Option<Selected> {
+    let selection = web_sys::window()?.get_selection().ok()??;
+    if selection.is_collapsed() || selection.range_count() == 0 {
+        return None;
+    }
+    let range = selection.get_range_at(0).ok()?;
+    let holder = holder_of(&range.start_container().ok()?, id_start)?;
+    let shown = shown(&holder);
+    let start = point(
+        &shown,
+        &range.start_container().ok()?,
+        range.start_offset().ok()?,
+    )?;
+    let end_node = range.end_container().ok()?;
+    let end = match holder.contains(Some(&end_node)) {
+        true => point(&shown, &end_node, range.end_offset().ok()?)?,
+        false => last_point(&shown)?,
+    };
+    Some(Selected {
+        id: holder.id(),
+        pieces: shown.into_iter().map(|(_, piece)| piece).collect(),
+        start,
+        end,
+    })
+}
+
+fn holder_of(node: &Node, id_start: &str) -> Option<Element> {
+    let element = match node.dyn_ref::<Element>() {
+        Some(element) => element.clone(),
+        None => node.parent_element()?,
+    };
+    // The selector is well-formed, as ids of ours are.
+    element.closest(&format!("[id^=\"{id_start}\"]")).ok()?
+}
+
+/// The stretches of text in an element, in order, with their nodes. Those of controls are none of the
+/// text.
+fn shown(holder: &Element) -> Vec<(Node, Piece)> {
+    let mut found = Vec::new();
+    let mut at = None;
+    let mut next = holder.first_child();
+    // Depth first, without recursion: what is drawn may be deep.
+    while let Some(node) = next {
+        let mut enter = false;
+        if let Some(element) = node.dyn_ref::<Element>() {
+            if let Some(start) = element.get_attribute("data-at") {
+                at = start.parse().ok();
+            }
+            if element.class_name() == "hidden-character" {
+                push(&mut found, element.first_child(), &mut at, true);
+            } else {
+                enter = element.tag_name() != "BUTTON"
+                    && !element.has_attribute("data-skip")
+                    && !element.class_name().contains("fold-row");
+            }
+        } else {
+            push(&mut found, Some(node.clone()), &mut at, false);
+        }
+        next = match node.first_child().filter(|_| enter) {
+            Some(child) => Some(child),
+            None => following(&node, holder),
+        };
+    }
+    found
+}
+
+/// The next node that is not within this one.
+fn following(node: &Node, holder: &Element) -> Option<Node> {
+    let mut here = node.clone();
+    loop {
+        if let Some(sibling) = here.next_sibling() {
+            return Some(sibling);
+        }
+        here = here.parent_node()?;
+        if here.is_same_node(Some(holder)) {
+            return None;
+        }
+    }
+}
+
+fn push(found: &mut Vec<(Node, Piece)>, node: Option<Node>, at: &mut Option<usize>, is_name: bool) {
+    let Some(node) = node.filter(|node| node.node_type() == Node::TEXT_NODE) else {
+        return;
+    };
+    let text = node.node_value().unwrap_or_default();
+    if text.is_empty() {
+        return;
+    }
+    let length = if is_name { 1 } else { text.chars().count() };
+    found.push((
+        node,
+        Piece {
+            at: *at,
+            text,
+            is_name,
+        },
+    ));
+    *at = at.map(|at| at + length);
+}
+
+fn range(id: &str, spot: &Spot) -> Option<Range> {
+    let document = web_sys::window()?.document()?;
+    let shown = shown(&document.get_element_by_id(id)?);
+    let (nodes, pieces): (Vec<Node>, Vec<Piece>) = shown.into_iter().unzip();
+    let (start, end) = locate(&pieces, spot)?;
+    let range = document.create_range().ok()?;
+    range
+        .set_start(nodes.get(start.piece)?, start.offset)
+        .ok()?;
+    range.set_end(nodes.get(end.piece)?, end.offset).ok()?;
+    Some(range)
+}
+
+/// A place of the browser (a node and an offset) as a point. Between elements it is the start of what
+/// follows.
+fn point(shown: &[(Node, Piece)], node: &Node, offset: u32) -> Option<Point> {
+    let here = shown
+        .iter()
+        .position(|(known, _)| known.is_same_node(Some(node)));
+    if let Some(piece) = here {
+        return Some(Point { piece, offset });
+    }
+    // An element: the offset counts its children. What stands at or after that child comes first.
+    let child = node.child_nodes().item(offset);
+    let after = shown.iter().position(|(known, _)| match &child {
+        Some(child) => {
+            child.contains(Some(known))
+                || child.compare_document_position(known) & Node::DOCUMENT_POSITION_FOLLOWING != 0
+        }
+        None => {
+            !node.contains(Some(known))
+                && node.compare_document_position(known) & Node::DOCUMENT_POSITION_FOLLOWING != 0
+        }
+    });
+    match after {
+        Some(piece) => Some(Point { piece, offset: 0 }),
+        None => last_point(shown),
+    }
+}
+
+fn last_point(shown: &[(Node, Piece)]) -> Option<Point> {
+    let (_, last) = shown.last()?;
+    Some(Point {
+        piece: shown.len() - 1,
+        offset: last.text.chars().map(|c| c.len_utf16() as u32).sum(),
+    })
+}

@@ -1,0 +1,53 @@
+//! How much room the browser gives to this host, and whether it promises to keep what is stored.
+
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{StorageEstimate, StorageManager};
+
+/// Room, in bytes. All pages of the host share it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Room {
+    /// What is used.
+    pub used: f64,
+    /// What may be used.
+    pub quota: f64,
+}
+
+/// The room, where the browser tells.
+pub async fn room() -> Option<Room> {
+    let estimate = JsFuture::from(manager()?.estimate().ok()?).await.ok()?;
+    let estimate: StorageEstimate = estimate.unchecked_into();
+    Some(Room {
+        used: estimate.get_usage()?,
+        quota: estimate.get_quota()?,
+    })
+}
+
+/// Whether the browser promised not to throw away what is stored when the disk gets full.
+pub async fn is_lasting() -> bool {
+    match manager().and_then(|manager| manager.persisted().ok()) {
+        Some(promise) => is_true(promise).await,
+        None => false,
+    }
+}
+
+/// Asks the browser for that promise. Some ask the person, some decide by themselves.
+pub async fn ask_to_last() -> bool {
+    match manager().and_then(|manager| manager.persist().ok()) {
+        Some(promise) => is_true(promise).await,
+        None => false,
+    }
+}
+
+async fn is_true(promise: js_sys::Promise) -> bool {
+    let answer = JsFuture::from(promise).await;
+    answer.is_ok_and(|value| value.is_truthy())
+}
+
+fn manager() -> Option<StorageManager> {
+    // Of the page or of its worker.
+    let navigator = js_sys::Reflect::get(&js_sys::global(), &"navigator".into()).ok()?;
+    // Absent where the page is not served securely.
+    let manager = js_sys::Reflect::get(&navigator, &"storage".into()).ok()?;
+    manager.dyn_into().ok()
+}

@@ -1,0 +1,291 @@
+//! The worker's part in evaluations: plays cells beside each other, and keeps several environments for
+//! policies that act from the page.
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use futures_util::StreamExt;
+use futures_util::future::{LocalBoxFuture, join_all};
+use futures_util::stream;
+use js_sys::Array;
+use volary_agent::evaluation::play::play_on;
+use volary_agent::evaluation::{CellResult, Job};
+use volary_agent::{Cancel, RunnerError, Stage, Stepped};
+use volary_core::AnyMessage;
+use volary_core::json::Text;
+use volary_trace::table::Row;
+use volary_trace::{Episode, Recipe, native};
+
+use super::spawn;
+use super::worker_live::{Live, Refusal};
+use super::worker_loop::Host;
+use crate::evaluate::protocol::{Order, Played, Word, played_to_text};
+use crate::protocol::{Event, Token};
+use crate::remote::servers::Access;
+
+/// So many cells of an order are played at once: environments may wait.
+const BESIDE: usize = 16;
+/// Played cells are handed over when their texts are so long…
+const MOST_TEXT: usize = 500_000;
+/// …or when so many seconds have passed.
+const LONGEST_SILENCE: f64 = 0.1;
+
+/// What the worker does for evaluations.
+#[derive(Default)]
+pub(super) struct Evaluating {
+    /// The environments that are played from the page; one that is being opened or stepped is taken out.
+    stages: RefCell<BTreeMap<Token, Option<Live>>>,
+    /// How many orders are not done yet.
+    under_way: Cell<usize>,
+    /// Whether it shall come to an end.
+    end: Cancel,
+}
+
+/// Cells that were played and not handed over yet.
+struct Batch {
+    played: Vec<Played>,
+    texts: Vec<String>,
+    length: usize,
+    since: f64,
+}
+
+impl Host {
+    /// Does what an evaluation wants; orders don't wait for each other.
+    pub(super) fn order(self: Rc<Self>, order: Order) {
+        let under_way = &self.evaluating.under_way;
+        under_way.set(under_way.get() + 1);
+        spawn(async move {
+            match order {
+                Order::Play { jobs, servers } => self.play(jobs, &servers).await,
+                Order::Open {
+                    token,
+                    recipe,
+                    actions,
+                    servers,
+                } => self.open_stage(token, recipe, actions, &servers).await,
+                Order::Step { token, action } => self.step_stage(token, action).await,
+                Order::Leave { token } => {
+                    let stage = self.evaluating.stages.borrow_mut().remove(&token);
+                    if let Some(live) = stage.flatten() {
+                        self.leave(live).await;
+                    }
+                }
+                Order::End => {
+                    self.evaluating.end.cancel();
+                    let stages = std::mem::take(&mut *self.evaluating.stages.borrow_mut());
+                    let stages = stages.into_values().flatten();
+                    join_all(stages.map(|live| self.leave(live))).await;
+                }
+            }
+            let under_way = &self.evaluating.under_way;
+            under_way.set(under_way.get() - 1);
+            if self.evaluating.end.is_cancelled() && under_way.get() == 0 {
+                self.word(&Word::Idle);
+            }
+        });
+    }
+
+    async fn play(&self, jobs: Vec<Job>, servers: &[Access]) {
+        let playing = jobs
+            .into_iter()
+            .map(|job| async move { self.play_one(&job, servers).await });
+        let mut playing = stream::iter(playing).buffer_unordered(BESIDE);
+        let mut batch = self.batch();
+        while let Some(played) = playing.next().await {
+            let Some((result, episode)) = played else {
+                continue;
+            };
+            let row = episode.as_ref().map(|episode| Row::of(episode, Vec::new()));
+            let text = episode.map_or_else(String::new, |episode| native::to_text(&episode));
+            batch.played.push(Played { result, row });
+            batch.length += text.len();
+            batch.texts.push(text);
+            if batch.length > MOST_TEXT || self.clock.now() - batch.since > LONGEST_SILENCE {
+                self.hand_over(std::mem::replace(&mut batch, self.batch()));
+            }
+        }
+        self.hand_over(batch);
+    }
+
+    /// Plays a cell, unless it shall come to an end.
+    async fn play_one(
+        &self,
+        job: &Job,
+        servers: &[Access],
+    ) -> Option<(CellResult, Option<Episode>)> {
+        let end = &self.evaluating.end;
+        if end.is_cancelled() {
+            return None;
+        }
+        let opened = async {
+            let (head, live) = self.enter(0, job.recipe.clone(), servers).await?;
+            Ok((Told { host: self, live }, head))
+        };
+        Some(play_on(job, &self.registry, &*self.clock, end, opened).await)
+    }
+
+    /// Opens an environment, and tells the page if it is on a server.
+    async fn enter(
+        &self,
+        token: Token,
+        recipe: Recipe,
+        servers: &[Access],
+    ) -> Result<(Episode, Live), Refusal> {
+        let clock = Rc::clone(&self.clock);
+        let known = RefCell::new(None);
+        let begun = |url: &Text, env_id: &Text| {
+            known.replace(Some(env_id.clone()));
+            let (url, env_id) = (url.clone(), env_id.clone());
+            self.word(&Word::Opened { url, env_id });
+        };
+        let opened = Live::open(token, recipe, &self.registry, servers, clock, &begun).await;
+        if let (Err(_), Some(env_id)) = (&opened, known.take()) {
+            self.word(&Word::Closed { env_id });
+        }
+        opened
+    }
+
+    async fn leave(&self, live: Live) {
+        Told { host: self, live }.close().await;
+    }
+
+    fn word(&self, word: &Word) {
+        // A text can always be cloned to the page.
+        let _ = self.scope.post_message(&word.to_text().into());
+    }
+
+    fn batch(&self) -> Batch {
+        Batch {
+            played: Vec::new(),
+            texts: Vec::new(),
+            length: 0,
+            since: self.clock.now(),
+        }
+    }
+
+    /// A letter: what the page reads, then the texts, which it only passes on.
+    fn hand_over(&self, batch: Batch) {
+        if batch.played.is_empty() {
+            return;
+        }
+        let letter = Array::of1(&played_to_text(&batch.played).into());
+        for text in &batch.texts {
+            letter.push(&text.as_str().into());
+        }
+        // Texts can always be cloned to the page.
+        let _ = self.scope.post_message(&letter);
+    }
+
+    async fn open_stage(
+        &self,
+        token: Token,
+        recipe: Recipe,
+        actions: Vec<AnyMessage>,
+        servers: &[Access],
+    ) {
+        self.evaluating.stages.borrow_mut().insert(token, None);
+        let (head, mut live) = match self.enter(token, recipe, servers).await {
+            Ok(opened) => opened,
+            Err(refusal) => return self.fail(token, &refusal.into()),
+        };
+        self.say(&Event::Opened { token, head });
+        let (mut steps, mut patches) = (Vec::new(), Vec::new());
+        for action in actions {
+            match live.step(action).await {
+                Ok(stepped) => {
+                    steps.push(stepped.record);
+                    patches.push(stepped.frame);
+                }
+                Err(error) => {
+                    self.fail(token, &error);
+                    return self.leave(live).await;
+                }
+            }
+        }
+        self.say(&Event::Stepped {
+            token,
+            steps,
+            patches,
+        });
+        self.say(&Event::Finished {
+            token,
+            notes: Vec::new(),
+        });
+        self.put_back(token, live).await;
+    }
+
+    async fn step_stage(&self, token: Token, action: AnyMessage) {
+        // Taken out for the time of the step: a step may wait, and no borrow may.
+        let stage = self
+            .evaluating
+            .stages
+            .borrow_mut()
+            .get_mut(&token)
+            .map(Option::take);
+        let Some(Some(mut live)) = stage else {
+            self.say(&Event::Gone { token });
+            return;
+        };
+        match live.step(action).await {
+            Ok(stepped) => self.say(&Event::Stepped {
+                token,
+                steps: vec![stepped.record],
+                patches: vec![stepped.frame],
+            }),
+            Err(error) => self.fail(token, &error),
+        }
+        self.put_back(token, live).await;
+    }
+
+    /// Puts an environment back, unless the page has left it meanwhile.
+    async fn put_back(&self, token: Token, live: Live) {
+        let left = match self.evaluating.stages.borrow_mut().get_mut(&token) {
+            Some(place) => {
+                *place = Some(live);
+                None
+            }
+            None => Some(live),
+        };
+        if let Some(live) = left {
+            self.leave(live).await;
+        }
+    }
+
+    /// Says that an environment is of no more use, or that its whole server is.
+    fn fail(&self, token: Token, error: &RunnerError) {
+        let reason = error.to_string().into();
+        self.say(&match error {
+            RunnerError::Elsewhere {
+                concerns_all: true, ..
+            } => Event::Lost { token, reason },
+            _ => Event::Refused {
+                token,
+                reason,
+                key: None,
+            },
+        });
+    }
+}
+
+/// An environment whose end the page is told of, if it is on a server.
+struct Told<'host> {
+    host: &'host Host,
+    live: Live,
+}
+
+impl Stage for Told<'_> {
+    fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>> {
+        self.live.step(action)
+    }
+
+    fn close(&mut self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(async {
+            Stage::close(&mut self.live).await;
+            if let Some((_, env_id)) = self.live.names() {
+                let env_id = env_id.clone();
+                self.host.word(&Word::Closed { env_id });
+            }
+        })
+    }
+}

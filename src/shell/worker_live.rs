@@ -1,0 +1,154 @@
+//! An environment that is open in the worker, whether it is here or on a task dataset server.
+
+use std::pin::pin;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::{LocalBoxFuture, select};
+use volary_agent::{Runner, RunnerError, Stage, Stepped};
+use volary_core::json::Text;
+use volary_core::registry::{Registry, RegistryError};
+use volary_core::{AnyMessage, Clock};
+use volary_remote::task;
+use volary_trace::frames::FrameHistory;
+use volary_trace::{Episode, Recipe};
+
+use super::timers;
+use crate::protocol::Token;
+use crate::remote::opening;
+use crate::remote::servers::Access;
+
+/// How long an environment has to close, in seconds.
+const CLOSING: Duration = Duration::from_secs(10);
+
+/// The environment that is open.
+pub(super) struct Live {
+    pub token: Token,
+    pub runner: Runner,
+    /// Environments on servers may have none.
+    pub has_frames: bool,
+    /// Where it is, if not here.
+    place: Option<opening::Place>,
+}
+
+/// Why an environment could not be opened.
+pub(super) struct Refusal {
+    pub reason: Text,
+    pub key: Option<Text>,
+    /// Whether others can't be opened there either.
+    pub concerns_all: bool,
+}
+
+impl From<RunnerError> for Refusal {
+    fn from(error: RunnerError) -> Self {
+        let key = match &error {
+            RunnerError::Make(RegistryError::Configuration { key, .. }) => Some(key.clone()),
+            _ => None,
+        };
+        Refusal {
+            reason: error.to_string().into(),
+            key,
+            concerns_all: false,
+        }
+    }
+}
+
+impl From<Refusal> for RunnerError {
+    fn from(refusal: Refusal) -> Self {
+        RunnerError::Elsewhere {
+            message: refusal.reason,
+            concerns_all: refusal.concerns_all,
+        }
+    }
+}
+
+impl Live {
+    /// Makes the environment of a recipe, here or on one of these servers, and resets it; gives it with the
+    /// episode that begins there. `begun` hears of one on a server while it is being opened.
+    pub async fn open(
+        token: Token,
+        recipe: Recipe,
+        registry: &Registry,
+        servers: &[Access],
+        clock: Rc<dyn Clock>,
+        begun: opening::Begun<'_>,
+    ) -> Result<(Episode, Live), Refusal> {
+        if !task::is_server(&recipe.environment) {
+            let (runner, opening) = Runner::open(registry, &recipe, clock).await?;
+            let live = Live {
+                token,
+                runner,
+                has_frames: true,
+                place: None,
+            };
+            return Ok((opening.episode(recipe), live));
+        }
+        let opened = opening::open(&recipe, servers, clock, begun).await;
+        let opened = opened.map_err(|refused| Refusal {
+            reason: refused.reason,
+            key: refused.key,
+            concerns_all: refused.concerns_all,
+        })?;
+        let mut head = opened.opening.episode(recipe);
+        head.metadata.insert(opening::NOTE, opened.place.note());
+        if !opened.has_frames {
+            head.frames = FrameHistory::default();
+        }
+        let live = Live {
+            token,
+            runner: opened.runner,
+            has_frames: opened.has_frames,
+            place: Some(opened.place),
+        };
+        Ok((head, live))
+    }
+
+    /// What is known of a loss, and how its server is now.
+    pub async fn reason_of_loss(&self, message: Text) -> Text {
+        match &self.place {
+            Some(place) => place.after_a_loss(&message).await.reason,
+            None => message,
+        }
+    }
+
+    /// The address of its server and its id there, if it is on one.
+    pub fn names(&self) -> Option<(&Text, &Text)> {
+        self.place.as_ref()?.names()
+    }
+
+    /// Frees what it holds. Nobody waits for what it says, nor for a server that is slow to.
+    pub fn close(mut self) {
+        super::spawn(async move {
+            let _ = self.runner.close().await;
+        });
+    }
+}
+
+impl Stage for Live {
+    fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>> {
+        Box::pin(async move {
+            match (self.runner.step(action).await, &self.place) {
+                (Err(RunnerError::Crashed { message }), Some(place)) => {
+                    let loss = place.after_a_loss(&message).await;
+                    Err(RunnerError::Elsewhere {
+                        message: loss.reason,
+                        concerns_all: loss.server_is_lost,
+                    })
+                }
+                (stepped, _) => stepped,
+            }
+        })
+    }
+
+    fn close(&mut self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(async {
+            let mut closing = pin!(self.runner.close());
+            // Most need no time for it, and no timer.
+            if (&mut closing).now_or_never().is_none() {
+                // Whichever comes first: what it says changes nothing.
+                select(closing, pin!(timers::sleep(CLOSING))).await;
+            }
+        })
+    }
+}
