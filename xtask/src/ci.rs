@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use crate::count::Count;
 use crate::project::Project;
 use crate::setup::{self, WasmStd};
-use crate::{layering, run, test, tidy};
+use crate::{layering, links, run, test, tidy};
 
 /// Runs every stage, or those that are named, also after one has failed, and ends with a line that counts.
 pub fn ci(project: &Project, only: &[String]) -> Result<bool> {
@@ -88,7 +88,9 @@ fn layers(project: &Project) -> Result<Count> {
 }
 
 fn sources(project: &Project) -> Result<Count> {
-    Ok(judge(&tidy::complaints(project)?))
+    let mut complaints = tidy::complaints(project)?;
+    complaints.extend(links::complaints(project)?);
+    Ok(judge(&complaints))
 }
 
 fn tests(project: &Project) -> Result<Count> {

@@ -8,6 +8,7 @@ use crate::page;
 use crate::project::Project;
 use crate::run;
 use crate::serve::Options;
+use crate::wasm::{self, Profile};
 
 /// The name under which Trunk calls us after each build.
 pub const HOOK: &str = "open-policy";
@@ -19,21 +20,24 @@ const FOLDER: &str = "target/xtask/dev";
 /// Its configuration is written here and not in Trunk.toml, because it names this very program: Trunk's
 /// reloading is an inline script, which the page's policy would forbid.
 pub fn serve(project: &Project, options: &Options) -> Result<()> {
-    page::ensure_tools(project)?;
+    page::ensure_tools(project, Profile::Debug)?;
     let folder = project.path(FOLDER);
     std::fs::create_dir_all(&folder)
         .with_context(|| format!("cannot create {}", folder.display()))?;
     let config = folder.join("Trunk.toml");
     let this = std::env::current_exe().context("cannot tell where xtask is")?;
+    let watched = page::SOURCES.map(|source| project.path(source));
     let text = format!(
         "[build]\ntarget = {:?}\ndist = {:?}\npublic_url = \"./\"\npattern_script = \"\"\n\
-         [[hooks]]\nstage = \"post_build\"\ncommand = {:?}\ncommand_arguments = [{HOOK:?}]\n",
+         [watch]\nwatch = {watched:?}\n\
+         [[hooks]]\nstage = \"pre_build\"\ncommand = {this:?}\ncommand_arguments = [{:?}]\n\
+         [[hooks]]\nstage = \"post_build\"\ncommand = {this:?}\ncommand_arguments = [{HOOK:?}]\n",
         project.path("index.html"),
         folder.join("dist"),
-        this,
+        wasm::HOOK,
     );
     std::fs::write(&config, text).with_context(|| format!("cannot write {}", config.display()))?;
-    let mut trunk = page::trunk(project)?;
+    let mut trunk = page::trunk(project);
     trunk.arg("serve").arg("--config").arg(&config);
     trunk.args(["--address", "127.0.0.1", "--port"]);
     trunk.arg(options.port.to_string());

@@ -7,15 +7,30 @@ use anyhow::Result;
 
 use crate::project::Project;
 use crate::setup::{
-    Chromium, HaProxy, Need, Node, Original, Playwright, Remedy, Sdks, Trunk, WasmBindgen, WasmOpt,
-    WasmStd,
+    Chromium, Esbuild, HARNESSES, HaProxy, Need, Node, Original, Playwright, Remedy, SDKS, Trunk,
+    WasmBindgen, WasmOpt, WasmSplit, WasmStd,
 };
 
 /// Says what is here, what is missing, and what would be done about it.
 pub fn doctor(project: &Project) -> Result<()> {
     let wasm_bindgen = WasmBindgen::locked(project)?;
-    let page: [&dyn Need; 5] = [&WasmStd, &Node, &Trunk, &wasm_bindgen, &WasmOpt];
-    let tests: [&dyn Need; 5] = [&Chromium, &Playwright, &Original, &HaProxy, &Sdks];
+    let page: [&dyn Need; 7] = [
+        &WasmStd,
+        &Node,
+        &Trunk,
+        &wasm_bindgen,
+        &WasmSplit,
+        &WasmOpt,
+        &Esbuild,
+    ];
+    let tests: [&dyn Need; 6] = [
+        &Chromium,
+        &Playwright,
+        &Original,
+        &HaProxy,
+        &SDKS,
+        &HARNESSES,
+    ];
     let mut report = String::from("To build and serve the page:\n");
     let mut missing = tell(project, &page, &mut report)?;
     report += "\nTo test and measure it, besides:\n";

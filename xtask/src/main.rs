@@ -1,4 +1,4 @@
-//! What a person types: `cargo xtask serve`, `test`, `build`, `bench`, `ci`, `doctor`.
+//! What a person types: `cargo xtask serve`, `test`, `build`, `publish`, `bench`, `fuzz`, `ci`, `doctor`.
 //!
 //! Each command is one file. All that a command needs on the machine is a [`setup::Need`], which is
 //! looked for first and installed, with a line that says what and why.
@@ -8,15 +8,19 @@ mod ci;
 mod count;
 mod dev;
 mod doctor;
+mod fuzz;
 mod http;
 mod layering;
+mod links;
 mod page;
 mod project;
+mod publish;
 mod run;
 mod serve;
 mod setup;
 mod test;
 mod tidy;
+mod wasm;
 
 use std::process::ExitCode;
 
@@ -34,8 +38,15 @@ Usage: cargo xtask <command>
   test     run every test
              --only <part>   unit, golden, e2e or interop; may be repeated
   build    leave a static site in dist/
+  publish  leave a static site that shows the trajectories of a folder: publish <folder>
+             --out <folder>  where (default: published/)
+             --title <text>  what the library is called (default: the folder's name)
   bench    measure, and print one table
              --only <part>   one part; may be repeated
+  fuzz     give every importer damaged files
+             --only <format> one format; may be repeated
+             --inputs <n>    so many of each, 10,000 unless told
+             --from <n>      the number of the first
   ci       what must hold before a change goes in
              --only <stage>  format, lint-native, lint-wasm, layers, sources or test
   doctor   say what is here, what is missing and what would be done about it
@@ -67,7 +78,9 @@ fn command() -> Result<bool> {
         Some(other) => return Err(other.unexpected().into()),
     };
     let mut serve = serve::Options::default();
+    let mut fuzz = fuzz::Options::default();
     let mut only = Vec::new();
+    let mut publish = publish::Options::default();
     while let Some(argument) = line.next()? {
         match (name.as_str(), argument) {
             (_, Short('h') | Long("help")) => {
@@ -77,7 +90,14 @@ fn command() -> Result<bool> {
             ("serve", Long("port")) => serve.port = line.value()?.parse()?,
             ("serve", Long("open")) => serve.open = true,
             ("serve", Long("dev")) => serve.dev = true,
-            ("test" | "bench" | "ci", Long("only")) => only.push(line.value()?.string()?),
+            ("fuzz", Long("inputs")) => fuzz.inputs = Some(line.value()?.parse()?),
+            ("fuzz", Long("from")) => fuzz.from = Some(line.value()?.parse()?),
+            ("test" | "bench" | "ci" | "fuzz", Long("only")) => only.push(line.value()?.string()?),
+            ("publish", Long("out")) => publish.out = line.value()?.into(),
+            ("publish", Long("title")) => publish.title = Some(line.value()?.string()?),
+            ("publish", Value(folder)) if publish.folder.is_none() => {
+                publish.folder = Some(folder.into());
+            }
             (_, other) => return Err(other.unexpected().into()),
         }
     }
@@ -86,9 +106,15 @@ fn command() -> Result<bool> {
         "serve" => serve::serve(&project, &serve)?,
         "test" => return test::test(&project, &only),
         "build" => page::build(&project)?,
+        "publish" => publish::publish(&project, &publish)?,
         "bench" => return bench::bench(&project, &only),
+        "fuzz" => {
+            fuzz.only = only;
+            fuzz::fuzz(&project, &fuzz)?;
+        }
         "ci" => return ci::ci(&project, &only),
         "doctor" => doctor::doctor(&project)?,
+        wasm::HOOK => wasm::hook(&project)?,
         dev::HOOK => dev::open_policy()?,
         other => bail!("there is no command `{other}`\n\n{HELP}"),
     }

@@ -10,10 +10,13 @@ use anyhow::{Context, Result};
 use crate::project::Project;
 use crate::run;
 use crate::setup::quietly::quietly;
-use crate::setup::{self, Job, Need, Node, Trunk, WasmBindgen, WasmOpt, WasmStd};
+use crate::setup::{
+    self, Esbuild, Job, Need, Node, Trunk, WasmBindgen, WasmOpt, WasmSplit, WasmStd,
+};
+use crate::wasm::{self, Profile};
 
 /// What the site is made of. Whatever else changes, it stays the same.
-const SOURCES: [&str; 9] = [
+pub const SOURCES: [&str; 11] = [
     ".cargo/config.toml",
     "Cargo.lock",
     "Cargo.toml",
@@ -23,6 +26,8 @@ const SOURCES: [&str; 9] = [
     "public",
     "src",
     "style",
+    "xtask/src/wasm",
+    "xtask/src/wasm.rs",
 ];
 
 /// Where the fingerprint of the sources of `dist/` is kept.
@@ -37,12 +42,10 @@ pub fn build(project: &Project) -> Result<()> {
         eprintln!("dist/ is up to date.");
         return Ok(());
     }
-    ensure_tools(project)?;
+    ensure_tools(project, Profile::Release)?;
     let start = Instant::now();
     eprintln!("Building the page.");
-    // First by itself, so that an error in the code is shown as cargo shows it.
-    run::run(&mut compile(project)?)?;
-    run::run(trunk(project)?.args(["build", "--release"]))?;
+    run::run(trunk(project).args(["build", "--release"]))?;
     // What the sources were before the build: whatever changed meanwhile is built next time.
     write(&built, &sources)?;
     eprintln!("Built dist/ in {:.0?}.", start.elapsed());
@@ -50,10 +53,10 @@ pub fn build(project: &Project) -> Result<()> {
 }
 
 /// Installs what building takes. What can be compiled of the page meanwhile is.
-pub fn ensure_tools(project: &Project) -> Result<()> {
+pub fn ensure_tools(project: &Project, profile: Profile) -> Result<()> {
     setup::ensure(project, &[&WasmStd, &Node])?;
     let wasm_bindgen = WasmBindgen::locked(project)?;
-    let mut compile = compile(project)?;
+    let mut compile = wasm::ahead(project, profile)?;
     let head_start = Job {
         name: "The page".to_owned(),
         work: Box::new(move |status| {
@@ -62,14 +65,13 @@ pub fn ensure_tools(project: &Project) -> Result<()> {
             Ok(())
         }),
     };
-    let tools: [&dyn Need; 3] = [&Trunk, &wasm_bindgen, &WasmOpt];
+    let tools: [&dyn Need; 5] = [&Trunk, &wasm_bindgen, &WasmSplit, &WasmOpt, &Esbuild];
     setup::ensure_beside(project, &tools, Some(head_start))
 }
 
-/// Trunk, told how wasm is compiled on this machine.
-pub fn trunk(project: &Project) -> Result<Command> {
+/// Trunk; it calls us for the wasm.
+pub fn trunk(project: &Project) -> Command {
     let mut trunk = project.command("trunk");
-    WasmStd::source(project)?.apply(&mut trunk);
     if std::env::var_os("RUST_LOG").is_none() {
         // It warns that it can't minify what wasm-bindgen writes, at every build.
         trunk.env("RUST_LOG", "error");
@@ -78,17 +80,7 @@ pub fn trunk(project: &Project) -> Result<Command> {
         .env("RUST_BACKTRACE", "0")
         .env("TRUNK_SKIP_VERSION_CHECK", "true")
         .env_remove("NO_COLOR");
-    Ok(trunk)
-}
-
-/// The very compilation that Trunk asks for.
-fn compile(project: &Project) -> Result<Command> {
-    let mut cargo = project.cargo();
-    cargo
-        .args(["build", "--target", "wasm32-unknown-unknown"])
-        .args(["--profile", "wasm-release", "--bin", "volary"]);
-    WasmStd::source(project)?.apply(&mut cargo);
-    Ok(cargo)
+    trunk
 }
 
 /// Changes when a source is written, added, removed or renamed.

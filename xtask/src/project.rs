@@ -1,22 +1,25 @@
 //! Where things are in the project, and what its lock file says.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context, Result};
 
-/// The project that this xtask was built in.
+/// The project in whose folders a command was given.
 pub struct Project {
     root: PathBuf,
 }
 
 impl Project {
-    /// The project around this crate.
+    /// The project around the working directory. It need not be the one that this program was built in:
+    /// two clones may share a target folder.
     pub fn here() -> Result<Project> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .parent()
-            .context("xtask lies outside of a workspace")?;
+        let here = std::env::current_dir().context("there is no working directory")?;
+        let root = here
+            .ancestors()
+            .find(|folder| folder.join("xtask/Cargo.toml").exists())
+            .with_context(|| format!("{} lies outside of the project", here.display()))?;
         Ok(Project {
             root: root.to_owned(),
         })
@@ -48,6 +51,7 @@ impl Project {
         let own = [
             self.path("target/tools/bin"),
             self.path("target/tools/npm/node_modules/.bin"),
+            self.path("target/tools/esbuild/node_modules/.bin"),
         ];
         let given = std::env::var_os("PATH").unwrap_or_default();
         let all = own.into_iter().chain(std::env::split_paths(&given));

@@ -8,11 +8,14 @@ use anyhow::{Context, Result, bail};
 use crate::count::Count;
 use crate::http::Site;
 use crate::project::Project;
-use crate::setup::{self, Chromium, HaProxy, Node, Original, Playwright, Sdks};
+use crate::setup::{self, Chromium, HARNESSES, HaProxy, Node, Original, Playwright, SDKS};
 use crate::{page, run};
 
 /// The page must work under any prefix, so this is where the tests meet it.
 const PREFIX: &str = "/some/prefix/";
+
+/// The server that journeys play on.
+const OUR_SERVER: &str = "target/debug/volary-server";
 
 /// The parts, in the order in which they fail soonest.
 const PARTS: [&str; 4] = ["unit", "golden", "interop", "e2e"];
@@ -73,17 +76,19 @@ fn interop(project: &Project) -> Result<Count> {
     pytest
         .args(["-m", "pytest", "-p", "no:cacheprovider", "tests/interop"])
         .arg("--ignore=tests/interop/providers")
+        .arg("--ignore=tests/interop/harnesses")
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("VOLARY_PYTHON", &python);
     let mut count = tally(&mut pytest)?;
     count += providers(project)?;
+    count += harnesses(project)?;
     Ok(count)
 }
 
 /// The wire formats of model providers, by the providers' own SDKs and by servers that speak them.
 fn providers(project: &Project) -> Result<Count> {
-    setup::ensure(project, &[&Sdks, &Node, &Playwright])?;
-    let mut pytest = project.command(Sdks::python(project));
+    setup::ensure(project, &[&SDKS, &Node, &Playwright])?;
+    let mut pytest = project.command(SDKS.python(project));
     pytest
         .args(["-m", "pytest", "-p", "no:cacheprovider"])
         .arg("tests/interop/providers")
@@ -91,14 +96,37 @@ fn providers(project: &Project) -> Result<Count> {
     tally(&mut pytest)
 }
 
+/// Formats of trajectories, by the tools that write and read them.
+fn harnesses(project: &Project) -> Result<Count> {
+    setup::ensure(project, &[&HARNESSES])?;
+    let mut pytest = project.command(HARNESSES.python(project));
+    pytest
+        .args(["-m", "pytest", "-p", "no:cacheprovider"])
+        .arg("tests/interop/harnesses")
+        .env("PYTHONDONTWRITEBYTECODE", "1");
+    tally(&mut pytest)
+}
+
 fn e2e(project: &Project) -> Result<Count> {
-    setup::ensure(project, &[&Node, &Chromium, &Playwright])?;
+    setup::ensure(project, &[&Node, &Chromium, &Playwright, &Original])?;
     page::build(project)?;
+    // Journeys play on task dataset servers too: ours and the original's.
+    let mut cargo = project.cargo();
+    run::run(cargo.args(["build", "-p", "volary-server", "--bin", "volary-server"]))?;
     let site = Site::serve(project.path("dist"), PREFIX, 0)?;
     let journeys = files(&project.path("tests/e2e"), ".spec.mjs")?;
     let mut node = in_browser(project, &site)?;
     // One file at a time: a journey measures time, and there may be two cores.
-    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"]);
+    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"])
+        .env("VOLARY_DIST", project.path("dist"))
+        .env("VOLARY_XTASK", std::env::current_exe()?)
+        .env(
+            "VOLARY_SERVER",
+            project
+                .path(OUR_SERVER)
+                .with_extension(std::env::consts::EXE_EXTENSION),
+        )
+        .env("VOLARY_PYTHON", Original::python(project));
     tally(node.args(journeys))
 }
 

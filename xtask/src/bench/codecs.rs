@@ -5,7 +5,7 @@ use anyhow::{Result, ensure};
 use super::{Row, number};
 use crate::project::Project;
 use crate::run::{self, output};
-use crate::setup::{self, Sdks};
+use crate::setup::{self, SDKS};
 
 /// Times the SDK.
 const AIM: f64 = 20.0;
@@ -14,12 +14,12 @@ const STREAM: &str = "target/bench/answer.sse";
 
 /// Has the SDK read the stream that it made, and then ours.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
-    setup::ensure(project, &[&Sdks])?;
+    setup::ensure(project, &[&SDKS])?;
     let mut cargo = project.cargo();
     let ours = ["--release", "-p", "volary-agent", "--example", "throughput"];
     run::run(cargo.args(["build", "--quiet"]).args(ours))?;
     std::fs::create_dir_all(project.path("target/bench"))?;
-    let mut python = project.command(Sdks::python(project));
+    let mut python = project.command(SDKS.python(project));
     let script = project.path("tests/bench/sdk_stream.py");
     let theirs = output(python.arg(script).arg(project.path(STREAM)))?;
     let mut cargo = project.cargo();

@@ -5,8 +5,13 @@
 
 mod codecs;
 mod environments;
+mod evaluate;
 mod first_load;
+mod library;
+mod long_episode;
+mod review;
 mod server;
+mod streaming;
 
 use anyhow::{Context, Result, bail};
 
@@ -30,11 +35,16 @@ pub struct Row {
 
 type Part = fn(&Project) -> Result<Vec<Row>>;
 
-const PARTS: [(&str, Part); 4] = [
+const PARTS: [(&str, Part); 9] = [
     ("first-load", first_load::measure),
+    ("long-episode", long_episode::measure),
+    ("review", review::measure),
+    ("streaming", streaming::measure),
     ("environments", environments::measure),
+    ("evaluate", evaluate::measure),
     ("server", server::measure),
     ("codecs", codecs::measure),
+    ("library", library::measure),
 ];
 
 /// Measures every part, or those that are named, prints the table, and says whether all aims are met.

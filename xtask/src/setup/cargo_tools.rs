@@ -1,4 +1,4 @@
-//! Tools that are written in Rust: Trunk and wasm-bindgen's command line.
+//! Tools that are written in Rust: Trunk, wasm-bindgen's command line and the splitter.
 //!
 //! Where there is cargo-binstall, it downloads them. Else cargo builds them: unoptimised, and without what
 //! we never use of them, because a user waits for them and they run for seconds only. On two cores
@@ -84,6 +84,47 @@ impl Need for WasmBindgen {
         format!(
             "To install it yourself: `cargo install wasm-bindgen-cli --version {}`.",
             self.version
+        )
+    }
+}
+
+/// The splitter's command line. It is of the family of `wasm_split_helpers`, which Leptos brings.
+pub struct WasmSplit;
+
+const SPLITTER: (&str, &str) = ("wasm_split_cli_support", "0.2.4");
+
+impl Need for WasmSplit {
+    fn name(&self) -> String {
+        format!("wasm-split-cli {}", SPLITTER.1)
+    }
+
+    fn reason(&self) -> &'static str {
+        "cuts the page into what is loaded at once and what is loaded later"
+    }
+
+    fn find(&self, project: &Project) -> Option<String> {
+        // It does not know its own version, but cargo does.
+        let installed = std::fs::read_to_string(project.path("target/tools/.crates.toml")).ok()?;
+        let line = format!("\"{} {} ", SPLITTER.0, SPLITTER.1);
+        installed
+            .contains(&line)
+            .then(|| "in target/tools".to_owned())
+    }
+
+    fn remedy(&self, project: &Project) -> Remedy {
+        remedy(project, "45 seconds")
+    }
+
+    fn install(&self, project: &Project, status: &Status) -> Result<()> {
+        let fixed = ["--bin", "wasm-split-cli", "--features", "build-binary"];
+        build(project, SPLITTER.0, SPLITTER.1, &fixed, status)
+    }
+
+    fn by_hand(&self) -> String {
+        format!(
+            "To install it yourself, in the project: `cargo install {} --version {} \
+             --features build-binary --root target/tools`.",
+            SPLITTER.0, SPLITTER.1
         )
     }
 }

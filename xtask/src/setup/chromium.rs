@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::quietly::Status;
 use super::{Need, Remedy, debian};
 use crate::project::Project;
 
@@ -51,11 +50,11 @@ impl Need for Chromium {
         if std::env::var_os(CHOICE).is_some() {
             return Remedy::Ask;
         }
-        debian::remedy(&PACKAGES)
+        debian::remedy(self.packages())
     }
 
-    fn install(&self, _: &Project, status: &Status) -> Result<()> {
-        debian::install(&PACKAGES, status)
+    fn packages(&self) -> &'static [&'static str] {
+        &PACKAGES
     }
 
     fn by_hand(&self) -> String {

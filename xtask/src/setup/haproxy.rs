@@ -1,9 +1,6 @@
 //! HAProxy: a reverse proxy, for the tests of `examples/reverse-proxy`.
 
-use anyhow::Result;
-
-use super::quietly::Status;
-use super::{Need, Remedy, debian};
+use super::{Need, debian};
 use crate::project::Project;
 use crate::run::output;
 
@@ -37,12 +34,8 @@ impl Need for HaProxy {
             .and_then(|version| version.lines().next().map(str::to_owned))
     }
 
-    fn remedy(&self, _: &Project) -> Remedy {
-        debian::remedy(&PACKAGES)
-    }
-
-    fn install(&self, _: &Project, status: &Status) -> Result<()> {
-        debian::install(&PACKAGES, status)
+    fn packages(&self) -> &'static [&'static str] {
+        &PACKAGES
     }
 
     fn by_hand(&self) -> String {

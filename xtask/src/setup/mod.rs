@@ -11,20 +11,20 @@ mod jobs;
 mod node;
 mod npm;
 mod original;
+mod python_packages;
 pub mod quietly;
-mod sdks;
 mod wasm_std;
 
 use anyhow::{Result, bail};
 
-pub use cargo_tools::{Trunk, WasmBindgen};
+pub use cargo_tools::{Trunk, WasmBindgen, WasmSplit};
 pub use chromium::Chromium;
 pub use haproxy::HaProxy;
 pub use jobs::Job;
 pub use node::Node;
-pub use npm::{Playwright, WasmOpt};
+pub use npm::{Esbuild, Playwright, WasmOpt, esbuild, wasm_opt};
 pub use original::Original;
-pub use sdks::Sdks;
+pub use python_packages::{HARNESSES, SDKS};
 pub use wasm_std::WasmStd;
 
 use crate::project::Project;
@@ -38,10 +38,18 @@ pub trait Need: Sync {
     fn reason(&self) -> &'static str;
     /// Where it is, if it is here.
     fn find(&self, project: &Project) -> Option<String>;
+    /// The packages of Debian that it is; what is had in other ways says how in the next two.
+    fn packages(&self) -> &'static [&'static str] {
+        &[]
+    }
     /// What is to be done when it is missing.
-    fn remedy(&self, project: &Project) -> Remedy;
+    fn remedy(&self, _: &Project) -> Remedy {
+        debian::remedy(self.packages())
+    }
     /// Does what [`Remedy::Install`] says.
-    fn install(&self, project: &Project, status: &Status) -> Result<()>;
+    fn install(&self, _: &Project, status: &Status) -> Result<()> {
+        debian::install(self.packages(), status)
+    }
     /// What the user can do, should it come to that.
     fn by_hand(&self) -> String;
 }

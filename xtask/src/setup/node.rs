@@ -1,9 +1,6 @@
 //! Node, with npm.
 
-use anyhow::Result;
-
-use super::quietly::Status;
-use super::{Need, Remedy, debian};
+use super::{Need, debian};
 use crate::project::Project;
 use crate::run::output;
 
@@ -35,12 +32,8 @@ impl Need for Node {
         (major >= OLDEST).then_some(version)
     }
 
-    fn remedy(&self, _: &Project) -> Remedy {
-        debian::remedy(&PACKAGES)
-    }
-
-    fn install(&self, _: &Project, status: &Status) -> Result<()> {
-        debian::install(&PACKAGES, status)
+    fn packages(&self) -> &'static [&'static str] {
+        &PACKAGES
     }
 
     fn by_hand(&self) -> String {

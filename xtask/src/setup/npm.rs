@@ -1,4 +1,4 @@
-//! What npm brings: wasm-opt, and what drives a browser in tests.
+//! What npm brings: wasm-opt, esbuild, and what drives a browser in tests.
 
 use anyhow::{Context, Result};
 
@@ -38,15 +38,7 @@ impl Need for WasmOpt {
     }
 
     fn install(&self, project: &Project, status: &Status) -> Result<()> {
-        let folder = project.path("target/tools/npm");
-        std::fs::create_dir_all(&folder)?;
-        let mut command = npm(project);
-        command
-            .args(["install", "--no-save", "--no-package-lock", "--no-audit"])
-            .args(["--no-fund", "--ignore-scripts", "--prefix"])
-            .arg(&folder)
-            .arg(format!("binaryen@{BINARYEN}"));
-        quietly(&mut command, None, status)
+        add(project, "npm", &format!("binaryen@{BINARYEN}"), status)
     }
 
     fn by_hand(&self) -> String {
@@ -55,12 +47,71 @@ impl Need for WasmOpt {
     }
 }
 
-fn wasm_opt() -> &'static str {
+/// What wasm-opt is called here.
+pub fn wasm_opt() -> &'static str {
     if cfg!(windows) {
         "wasm-opt.cmd"
     } else {
         "wasm-opt"
     }
+}
+
+const ESBUILD: &str = "0.28.2";
+
+/// esbuild, for the scripts that wasm-bindgen and the splitter write. Trunk's own minifier takes
+/// neither.
+pub struct Esbuild;
+
+impl Need for Esbuild {
+    fn name(&self) -> String {
+        format!("esbuild {ESBUILD}")
+    }
+
+    fn reason(&self) -> &'static str {
+        "makes the page's scripts smaller"
+    }
+
+    fn find(&self, project: &Project) -> Option<String> {
+        let said = output(project.command(esbuild()).arg("--version")).ok()?;
+        (said == ESBUILD).then(|| "esbuild".to_owned())
+    }
+
+    fn remedy(&self, _: &Project) -> Remedy {
+        Remedy::Install {
+            how: format!("npm install esbuild@{ESBUILD}, 12 MB"),
+            lane: Lane::Project,
+        }
+    }
+
+    fn install(&self, project: &Project, status: &Status) -> Result<()> {
+        add(project, "esbuild", &format!("esbuild@{ESBUILD}"), status)
+    }
+
+    fn by_hand(&self) -> String {
+        format!("To install it yourself: `npm install --global esbuild@{ESBUILD}`.")
+    }
+}
+
+/// What esbuild is called here.
+pub fn esbuild() -> &'static str {
+    if cfg!(windows) {
+        "esbuild.cmd"
+    } else {
+        "esbuild"
+    }
+}
+
+/// Installs a package. Each has a folder of its own: two may be installed at the same time.
+fn add(project: &Project, folder: &str, package: &str, status: &Status) -> Result<()> {
+    let folder = project.path(&format!("target/tools/{folder}"));
+    std::fs::create_dir_all(&folder)?;
+    let mut command = npm(project);
+    command
+        .args(["install", "--no-save", "--no-package-lock", "--no-audit"])
+        .args(["--no-fund", "--ignore-scripts", "--prefix"])
+        .arg(&folder)
+        .arg(package);
+    quietly(&mut command, None, status)
 }
 
 /// Playwright, axe and a mock of model providers, as `tests/package-lock.json` fixes them.

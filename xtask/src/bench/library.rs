@@ -1,0 +1,85 @@
+//! A large library on the page: a gigabyte is imported, five thousand trajectories are searched.
+
+use anyhow::Result;
+
+use super::{Row, number};
+use crate::http::Site;
+use crate::project::Project;
+use crate::run::output_aloud;
+use crate::setup::{self, Chromium, Node, Playwright};
+use crate::{page, test};
+
+/// Megabytes a second that are to be read at least.
+const RATE: f64 = 100.0;
+/// What a task of the page may take, in milliseconds.
+const TASK: f64 = 50.0;
+/// What a search may take, in milliseconds.
+const ANSWER: f64 = 100.0;
+
+/// Builds the page, and gives Chromium the files.
+pub fn measure(project: &Project) -> Result<Vec<Row>> {
+    setup::ensure(project, &[&Node, &Chromium, &Playwright])?;
+    page::build(project)?;
+    let site = Site::serve(project.path("dist"), "/", 0)?;
+    let mut node = test::in_browser(project, &site)?;
+    let said = output_aloud(node.arg(project.path("tests/bench/library.mjs")))?;
+    let of = |key: &str| number(&said, key);
+    let (rate, memory, bytes) = (of("rate")?, of("memory")?, of("bytes")?);
+    let (median, slow) = (of("search_median")?, of("search_p95")?);
+    Ok(vec![
+        Row {
+            what: format!(
+                "import of {:.2} GB JSONL, {:.0} trajectories",
+                bytes / 1e9,
+                of("episodes")?
+            ),
+            ours: format!(
+                "{rate:.0} MB/s (first row after {:.0} ms)",
+                of("first_row")?
+            ),
+            against: format!("{RATE:.0} MB/s"),
+            ratio: format!("{:.2}", rate / RATE),
+            aim: format!("at least {RATE:.0} MB/s"),
+            met: rate >= RATE,
+        },
+        Row {
+            what: "memory of page and worker after that".to_owned(),
+            ours: format!("{:.0} MB", memory / 1e6),
+            against: "the file".to_owned(),
+            ratio: format!("{:.2} of the file", memory / bytes),
+            aim: "at most half of it".to_owned(),
+            met: memory <= bytes / 2.0,
+        },
+        Row {
+            what: "longest task of the page meanwhile".to_owned(),
+            ours: format!("{:.0} ms", of("longest_task")?),
+            against: format!("{TASK:.0} ms"),
+            ratio: format!("{:.2}", of("longest_task")? / TASK),
+            aim: format!("at most {TASK:.0} ms"),
+            met: of("longest_task")? <= TASK,
+        },
+        Row {
+            what: "sorting them by their names, longest task".to_owned(),
+            ours: format!(
+                "{:.0} ms (in order after {:.0} ms)",
+                of("sort_task")?,
+                of("sort")?
+            ),
+            against: format!("{TASK:.0} ms"),
+            ratio: format!("{:.2}", of("sort_task")? / TASK),
+            aim: format!("at most {TASK:.0} ms"),
+            met: of("sort_task")? <= TASK,
+        },
+        Row {
+            what: "search over 5,000 trajectories, letter to rows".to_owned(),
+            ours: format!(
+                "{median:.0} ms (95 of 100: {slow:.0} ms; the first {:.0} ms)",
+                of("first_search")?
+            ),
+            against: format!("{ANSWER:.0} ms"),
+            ratio: format!("{:.2}", slow / ANSWER),
+            aim: format!("at most {ANSWER:.0} ms"),
+            met: slow <= ANSWER,
+        },
+    ])
+}

@@ -1,0 +1,80 @@
+//! A long episode on the page: what a step costs the main thread, and the memory.
+
+use anyhow::Result;
+
+use super::{Row, number};
+use crate::http::Site;
+use crate::project::Project;
+use crate::run::output_aloud;
+use crate::setup::{self, Chromium, Node, Playwright};
+use crate::{page, test};
+
+/// A frame of a screen that shows sixty a second, in milliseconds.
+const FRAME: f64 = 16.0;
+
+/// What is done at ten thousand steps: what it is called in the script, and for people.
+const MOVES: [(&str, &str); 3] = [
+    ("append", "append by hand"),
+    ("next", "scrub by one step"),
+    ("jump", "scrub by a random jump"),
+];
+
+/// Builds the page, and plays ten thousand steps of the dummy environment in Chromium.
+pub fn measure(project: &Project) -> Result<Vec<Row>> {
+    setup::ensure(project, &[&Node, &Chromium, &Playwright])?;
+    page::build(project)?;
+    let site = Site::serve(project.path("dist"), "/", 0)?;
+    let mut node = test::in_browser(project, &site)?;
+    let said = output_aloud(node.arg(project.path("tests/bench/long_episode.mjs")))?;
+    let mut rows = vec![run(&said)?];
+    for (key, what) in MOVES {
+        let median = number(&said, &format!("{key}_median"))?;
+        let slow = number(&said, &format!("{key}_p95"))?;
+        rows.push(Row {
+            what: format!("10,000 steps: {what}"),
+            ours: format!("{median:.1} ms (95 of 100: {slow:.1} ms)"),
+            against: format!("{FRAME:.0} ms (a frame)"),
+            ratio: format!("{:.0} %", 100.0 * median / FRAME),
+            aim: format!("at most {FRAME:.0} ms"),
+            met: median <= FRAME,
+        });
+    }
+    rows.push(memory(&said)?);
+    Ok(rows)
+}
+
+/// A policy acts as fast as it can, and the page shows what it does.
+fn run(said: &str) -> Result<Row> {
+    let step = number(said, "run_10000")?;
+    Ok(Row {
+        what: "10,000 steps: append by a policy".to_owned(),
+        ours: format!("{step:.2} ms a step"),
+        against: format!("{FRAME:.0} ms (a frame)"),
+        ratio: format!("{:.0} %", 100.0 * step / FRAME),
+        aim: format!("at most {FRAME:.0} ms"),
+        met: step <= FRAME,
+    })
+}
+
+/// Linear: twice the steps take about twice as much more.
+fn memory(said: &str) -> Result<Row> {
+    let at = |steps: u32| number(said, &format!("memory_{steps}"));
+    let (first, second, last) = (at(2_500)?, at(5_000)?, at(10_000)?);
+    let per_step = (last - first) / 7_500.0;
+    let growth = (last - second) / (second - first);
+    let megabytes = |bytes: f64| format!("{:.1}", bytes / 1e6);
+    Ok(Row {
+        what: "memory at 2,500, 5,000, 10,000 steps".to_owned(),
+        ours: format!(
+            "{}, {}, {} MB ({:.1} KB a step)",
+            megabytes(first),
+            megabytes(second),
+            megabytes(last),
+            per_step / 1e3
+        ),
+        against: "linear growth".to_owned(),
+        ratio: format!("{growth:.1} times more for twice the steps"),
+        aim: "about 2 times".to_owned(),
+        met: growth <= 2.6,
+    })
+}

@@ -1,0 +1,326 @@
+//! The page's wasm, in parts: what a first visit needs, and what is loaded when it is asked for.
+//!
+//! Cargo links one binary. The splitter cuts it at the functions that are marked as split points: what
+//! only these reach, code and data, becomes a part of its own. wasm-bindgen then writes the glue of
+//! the main part, and wasm-opt makes each of them small, and esbuild the scripts. Trunk calls this before each build, and puts
+//! into the site what it finds in [`FOLDER`].
+
+mod ahead;
+mod binary;
+mod exports;
+mod names;
+mod styles;
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::{fs, thread};
+
+use anyhow::{Context, Result, bail};
+use data_encoding::{BASE64, HEXLOWER};
+use hmac_sha256::Hash;
+
+use crate::page;
+use crate::project::Project;
+use crate::run::{output, output_aloud, run};
+use crate::setup::WasmStd;
+
+/// The name under which Trunk calls us before each build.
+pub const HOOK: &str = "wasm";
+
+/// `index.html` names what lies in here: `site/`, which is copied, `head.html`, which is inlined, and the styles.
+const FOLDER: &str = "target/xtask/wasm";
+
+const NAME: &str = "volary";
+/// What the splitter calls the script that loads the other parts.
+const LOADER: &str = "__wasm_split.js";
+
+/// What Rust's compiler emits today, and every browser of the last years reads.
+const FEATURES: [&str; 7] = [
+    "--enable-bulk-memory",
+    "--enable-bulk-memory-opt",
+    "--enable-nontrapping-float-to-int",
+    "--enable-sign-ext",
+    "--enable-mutable-globals",
+    "--enable-reference-types",
+    "--enable-multivalue",
+];
+
+/// For whom it is built.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// For whoever works on it.
+    Debug,
+    /// For everybody.
+    Release,
+}
+
+/// Does what Trunk asks for.
+pub fn hook(project: &Project) -> Result<()> {
+    let release = std::env::var("TRUNK_PROFILE").is_ok_and(|profile| profile == "release");
+    let profile = if release {
+        Profile::Release
+    } else {
+        Profile::Debug
+    };
+    page::ensure_tools(project, profile)?;
+    let mut cargo = compile(project, profile)?;
+    cargo.arg("--message-format=json-render-diagnostics");
+    let linked = linked(&output_aloud(relocatable(&mut cargo))?)?;
+    let folder = project.path(FOLDER);
+    let site = folder.join("site");
+    if site.exists() {
+        fs::remove_dir_all(&site).with_context(|| unwritable(&site))?;
+    }
+    let parts = site.join("parts");
+    fs::create_dir_all(&folder).with_context(|| unwritable(&folder))?;
+    let used = folder.join("used.wasm");
+    let module = exports::without_unused(&read(&linked)?)?;
+    fs::write(&used, module).with_context(|| unwritable(&used))?;
+    split(project, &used, &folder.join("split"), &parts)?;
+    let glue = read(&parts.join(NAME).with_extension("js"))?;
+    exports::check(&String::from_utf8_lossy(&glue))?;
+    if profile == Profile::Release {
+        shorten_names(&parts)?;
+        shrink(project, &parts)?;
+    }
+    gather(&parts)?;
+    if profile == Profile::Release {
+        minify(project, &parts)?;
+    }
+    // All parts belong together: a folder that is named after what is in it holds them, so that a
+    // host's cache never pairs the parts of two builds, and none has to know another's hash.
+    let name = format!("{NAME}-{}", &HEXLOWER.encode(&fingerprint(&parts)?)[..16]);
+    let named = site.join(&name);
+    fs::rename(&parts, &named).with_context(|| unwritable(&named))?;
+    styles::join(project, &folder.join("first.css"))?;
+    let head = folder.join("head.html");
+    fs::write(&head, links(&named, &name)?).with_context(|| unwritable(&head))
+}
+
+/// The compilation of the page by itself, ahead of Trunk's call.
+pub fn ahead(project: &Project, profile: Profile) -> Result<Command> {
+    let mut cargo = compile(project, profile)?;
+    relocatable(&mut cargo);
+    Ok(cargo)
+}
+
+fn compile(project: &Project, profile: Profile) -> Result<Command> {
+    let mut cargo = project.cargo();
+    cargo.args(["rustc", "--target", "wasm32-unknown-unknown", "--bin", NAME]);
+    if profile == Profile::Release {
+        cargo.args(["--profile", "wasm-release"]);
+        let flags: Vec<String> = renamed_paths(project)?
+            .into_iter()
+            .map(|(path, name)| format!("{:?}", format!("--remap-path-prefix={path}={name}")))
+            .collect();
+        let flags = flags.join(",");
+        cargo.arg("--config");
+        cargo.arg(format!("target.wasm32-unknown-unknown.rustflags=[{flags}]"));
+    }
+    WasmStd::source(project)?.apply(&mut cargo);
+    Ok(cargo)
+}
+
+/// Linked in the way that the splitter wants; this comes after all other arguments.
+fn relocatable(cargo: &mut Command) -> &mut Command {
+    cargo.args(["--", "-Clink-arg=--emit-relocs"])
+}
+
+/// Folders of this machine, which are nobody's business, and what panics call them instead.
+fn renamed_paths(project: &Project) -> Result<Vec<(String, &'static str)>> {
+    let mut rustc = project.command("rustc");
+    WasmStd::source(project)?.apply(&mut rustc);
+    let sysroot = output_aloud(rustc.args(["--print", "sysroot"]))?;
+    let library = Path::new(&sysroot).join("lib/rustlib/src/rust/library");
+    let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
+    let packages = home.map(|home| home.join("registry/src"));
+    // The registry has a folder of its own in there.
+    let registries = packages.iter().filter_map(|path| path.read_dir().ok());
+    let registries = registries
+        .flatten()
+        .flatten()
+        .map(|entry| (entry.path(), ""));
+    let ours = [(library, "std"), (project.path(""), "")];
+    let all = registries.chain(ours);
+    Ok(all
+        .map(|(path, name)| (path.to_string_lossy().into_owned(), name))
+        .collect())
+}
+
+/// Where cargo says that the binary lies.
+fn linked(messages: &str) -> Result<PathBuf> {
+    let start = "\"executable\":\"";
+    let found = messages.lines().rev().find_map(|line| {
+        let (_, path) = line.split_once(start)?;
+        let (path, _) = path.split_once('"')?;
+        Some(PathBuf::from(path.replace("\\\\", "\\")))
+    });
+    found.context("cargo does not say where it left the page's wasm")
+}
+
+/// Cuts the binary, and leaves in `parts` the glue and whatever can be loaded.
+fn split(project: &Project, linked: &Path, pieces: &Path, parts: &Path) -> Result<()> {
+    if pieces.exists() {
+        fs::remove_dir_all(pieces).with_context(|| unwritable(pieces))?;
+    }
+    let mut splitter = project.command("wasm-split-cli");
+    run(splitter.args([linked, pieces]).args(["--out-name", NAME]))?;
+    let main = pieces.join(NAME).with_extension("wasm");
+    let mut bindgen = project.command("wasm-bindgen");
+    bindgen
+        .args(["--target", "web", "--keep-lld-exports", "--no-typescript"])
+        .args(["--out-name", NAME, "--out-dir"]);
+    run(bindgen.arg(parts).arg(&main))?;
+    for piece in files(pieces)? {
+        if let Some(name) = piece.file_name().filter(|_| piece != main) {
+            fs::rename(&piece, parts.join(name)).with_context(|| unwritable(parts))?;
+        }
+    }
+    Ok(())
+}
+
+/// Shortens the names between the first part and its glue.
+fn shorten_names(parts: &Path) -> Result<()> {
+    let module = parts.join(format!("{NAME}_bg.wasm"));
+    let glue = parts.join(NAME).with_extension("js");
+    let bytes = fs::read(&module).with_context(|| format!("cannot read {}", module.display()))?;
+    let text =
+        fs::read_to_string(&glue).with_context(|| format!("cannot read {}", glue.display()))?;
+    let (bytes, text) = names::shortened(&bytes, &text)?;
+    fs::write(&module, bytes).with_context(|| unwritable(&module))?;
+    fs::write(&glue, text).with_context(|| unwritable(&glue))
+}
+
+/// Makes each part small, as many at a time as there are processors; the largest first, for it takes as
+/// long as all others.
+fn shrink(project: &Project, parts: &Path) -> Result<()> {
+    let mut wasm = files(parts)?;
+    wasm.retain(|file| is_wasm(file));
+    wasm.sort_by_key(|file| file.metadata().map_or(0, |data| data.len()));
+    let left = Mutex::new(wasm);
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let work = || -> Result<()> {
+        while let Some(file) = next() {
+            let mut optimizer = project.command(crate::setup::wasm_opt());
+            optimizer.arg("-Oz").args(FEATURES).arg(&file);
+            // What it says of every file is that it does not know the names of data.
+            output(optimizer.arg("-o").arg(&file))?;
+        }
+        Ok(())
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let mut ended = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        ended.try_for_each(|ended| ended.unwrap_or_else(|_| bail!("wasm-opt was not waited for")))
+    })
+}
+
+/// Puts the parts that Review wants into one file as well, and has the loader look there first.
+fn gather(parts: &Path) -> Result<()> {
+    let loader = parts.join(LOADER);
+    let text =
+        fs::read_to_string(&loader).with_context(|| format!("cannot read {}", loader.display()))?;
+    let (text, names) = ahead::loader(&text)?;
+    fs::write(&loader, text).with_context(|| unwritable(&loader))?;
+    let bytes = |name: &String| read(&parts.join(name).with_extension("wasm"));
+    let found: Vec<Vec<u8>> = names.iter().map(bytes).collect::<Result<_>>()?;
+    let module = ahead::module(names.iter().map(String::as_str).zip(found));
+    fs::write(parts.join(ahead::FILE), module).with_context(|| unwritable(parts))
+}
+
+/// Takes comments and long names out of the scripts.
+fn minify(project: &Project, parts: &Path) -> Result<()> {
+    let scripts = files(parts)?.into_iter().filter(|file| !is_wasm(file));
+    let mut esbuild = project.command(crate::setup::esbuild());
+    let mut folder = OsString::from("--outdir=");
+    folder.push(parts);
+    esbuild
+        .args(["--minify", "--format=esm", "--target=es2022"])
+        .args(["--log-level=error", "--allow-overwrite"])
+        .arg(folder);
+    run(esbuild.args(scripts))
+}
+
+/// What the browser is to fetch at once, with digests. `src/start.js` takes the addresses from here as
+/// well, the glue's first. The loader, whose digest is here too, names the other parts; their own digests
+/// would be a hundredth of the first load.
+fn links(parts: &Path, folder: &str) -> Result<String> {
+    let wasm = format!("{NAME}_bg.wasm");
+    let glue = format!("{NAME}.js");
+    let kinds = [
+        (glue.as_str(), "rel=\"modulepreload\""),
+        (LOADER, "rel=\"modulepreload\""),
+        (
+            &wasm,
+            "rel=\"preload\" as=\"fetch\" type=\"application/wasm\"",
+        ),
+    ];
+    let mut links = String::new();
+    for (name, kind) in kinds {
+        let digest = digest(&parts.join(name))?;
+        writeln!(
+            links,
+            "<link {kind} href=\"./{folder}/{name}\" crossorigin=\"anonymous\" integrity=\"{digest}\">"
+        )?;
+    }
+    Ok(links)
+}
+
+/// As `integrity` wants it.
+fn digest(file: &Path) -> Result<String> {
+    let bytes = read(file)?;
+    Ok(format!("sha256-{}", BASE64.encode(&Hash::hash(&bytes))))
+}
+
+fn fingerprint(folder: &Path) -> Result<[u8; 32]> {
+    let mut hash = Hash::new();
+    for file in files(folder)? {
+        hash.update(digest(&file)?);
+    }
+    Ok(hash.finalize())
+}
+
+fn is_wasm(file: &Path) -> bool {
+    file.extension().is_some_and(|end| end == "wasm")
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = folder.read_dir();
+    let entries = entries.with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut files = entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<Vec<_>, _>>()?;
+    files.sort();
+    Ok(files)
+}
+
+fn read(file: &Path) -> Result<Vec<u8>> {
+    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
+}
+
+fn unwritable(path: &Path) -> String {
+    format!("cannot write {}", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::linked;
+
+    #[test]
+    fn the_binary_is_where_cargo_says() {
+        let messages = "{\"reason\":\"compiler-artifact\",\"executable\":null}\n\
+                        {\"reason\":\"compiler-artifact\",\"executable\":\"C:\\\\x\\\\volary.wasm\"}\n\
+                        {\"reason\":\"build-finished\",\"success\":true}";
+        let path = linked(messages).ok();
+        assert_eq!(
+            path.as_deref(),
+            Some(std::path::Path::new("C:\\x\\volary.wasm"))
+        );
+        assert!(linked("{\"executable\":null}").is_err());
+    }
+}

@@ -1,0 +1,35 @@
+//! The styles of a first visit: a file for each component, joined into one sheet, which is one request and packs
+//! better than many. What is shown later brings its own styles (`src/pages.rs`).
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use crate::project::Project;
+
+/// The files, in `style/`. The first names the layers; within a layer what comes later wins.
+const FIRST_VISIT: [&str; 10] = [
+    "base",
+    "layout",
+    "narrow",
+    "transcript",
+    "form",
+    "tools",
+    "timeline",
+    "frame",
+    "notices",
+    "print",
+];
+
+/// Writes the sheet that `index.html` links.
+pub fn join(project: &Project, sheet: &Path) -> Result<()> {
+    let mut joined = String::new();
+    for name in FIRST_VISIT {
+        let path = project.path("style").join(name).with_extension("css");
+        let text = fs::read_to_string(&path)
+            .with_context(|| format!("could not read {}", path.display()))?;
+        joined.push_str(&text);
+    }
+    fs::write(sheet, joined).with_context(|| super::unwritable(sheet))
+}
