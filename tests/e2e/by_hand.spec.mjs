@@ -92,6 +92,7 @@ test("calculator: arguments are checked before anything runs", () =>
     await form.getByLabel("expr", { exact: true }).fill("");
     await playground.field("answer").fill("many");
     await playground.button("Reset").click();
+    await playground.configuration.locator("[aria-invalid=true]").waitFor();
     assert.equal(await playground.field("answer").getAttribute("aria-invalid"), "true");
     await playground.says("0 steps");
   }));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { ended, visit } from "./support/browser.mjs";
+import { SIZES, ended, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 
 after(ended);
@@ -32,6 +32,27 @@ test("a problem stands ready, and a hint leads to its reward", () =>
     assert.equal(await hint.count(), 0, "the hint came back");
   }));
 
+test("on a phone the problem and what to do next stand on the first screen", () =>
+  visit({ size: "narrow" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    const expression = page.getByRole("form", { name: "calculator" }).getByLabel("expr", { exact: true });
+    const seen = [playground.messages().first(), playground.tools, expression, playground.button("Step")];
+    const tops = [];
+    for (const part of seen) {
+      const { y } = await part.boundingBox();
+      assert.ok(y < SIZES.narrow.height, `${part} stands at ${y}`);
+      tops.push(y);
+    }
+    assert.deepEqual(tops, [...tops].sort((a, b) => a - b), "the problem comes first");
+    for (const name of ["Transcript", "Tools", "Set-up", "Frame", "Policy"]) {
+      await page.getByRole("navigation", { name: "Panes" }).getByRole("button", { name, exact: true }).click();
+    }
+    // Where a jump leads, nothing is hidden below the bar.
+    await page.getByRole("navigation", { name: "Panes" }).getByRole("button", { name: "Set-up" }).click();
+    await playground.environment.click({ trial: true });
+  }));
+
 test("the hint goes when it is dismissed", () =>
   visit({}, async (page) => {
     const playground = new Playground(page);
@@ -41,8 +62,18 @@ test("the hint goes when it is dismissed", () =>
     await hint.waitFor({ state: "hidden" });
   }));
 
-test("pages that are not built are not linked", () =>
+test("every page that is linked is there", () =>
   visit({}, async (page) => {
-    const links = page.getByRole("navigation").getByRole("link");
-    assert.deepEqual(await links.allInnerTexts(), ["Playground"]);
+    const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
+    await links.first().waitFor();
+    const names = await links.allInnerTexts();
+    const known = ["Playground", "Review", "Evaluate", "Settings"];
+    assert.deepEqual(names, known.filter((name) => names.includes(name)));
+    assert.equal(names[0], "Playground");
+    for (const name of names.reverse()) {
+      await links.filter({ hasText: name }).click();
+      await page.locator(`nav a[aria-current=page]`).filter({ hasText: name }).waitFor();
+      await page.getByRole("main").getByRole("heading").first().waitFor();
+      assert.equal(await page.getByRole("alert").count(), 0);
+    }
   }));

@@ -67,3 +67,22 @@ test("print gives the transcript and nothing else", () =>
       assert.ok(!(await hidden.isVisible()), "controls are printed");
     }
   }));
+
+test("a long episode is printed whole, and scrolls as before afterwards", () =>
+  visit({ hash: "#/run/dummy", axe: false }, async (page) => {
+    const playground = new Playground(page);
+    await playground.plays(60);
+    const steps = () => page.locator("[data-step]").count();
+    const seen = await steps();
+    assert.ok(seen < 40, `${seen} steps stand on the page`);
+    await page.evaluate(() => {
+      globalThis.printed = 0;
+      // The page's own listener came first.
+      addEventListener("beforeprint", () => {
+        globalThis.printed = document.querySelectorAll("[data-step]").length;
+      });
+    });
+    await page.pdf();
+    assert.equal(await page.evaluate(() => globalThis.printed), 61);
+    await page.waitForFunction(() => document.querySelectorAll("[data-step]").length < 40);
+  }));

@@ -45,11 +45,12 @@ export async function ended() {
  * journey.
  *
  * @param {{hash?: string, size?: keyof SIZES, theme?: "light"|"dark", axe?: boolean,
- *          allowedErrors?: RegExp[], init?: (context) => Promise<void>}} options
- *   `allowedErrors` are console errors that the journey provokes on purpose.
+ *          allowedErrors?: RegExp[], origins?: string[], init?: (context) => Promise<void>}} options
+ *   `allowedErrors` are console errors that the journey provokes on purpose; `origins` are servers that it
+ *   names to the page, as a person would.
  */
 export async function visit(options, journey) {
-  const { hash = "", size = "wide", theme = "light", axe = true, allowedErrors = [] } = options;
+  const { hash = "", size = "wide", theme = "light", axe = true, allowedErrors = [], origins = [] } = options;
   const context = await (await launched()).newContext({
     viewport: SIZES[size],
     colorScheme: theme,
@@ -63,7 +64,7 @@ export async function visit(options, journey) {
   context.on("request", (request) => {
     requests.push(request.url());
     const url = new URL(request.url());
-    const local = ["data:", "blob:"].includes(url.protocol) || url.origin === new URL(HOME).origin;
+    const local = ["data:", "blob:"].includes(url.protocol) || url.origin === new URL(HOME).origin || origins.includes(url.origin);
     if (!local) problems.push(`request off the origin: ${request.url()}`);
   });
   context.on("console", (message) => {
@@ -87,6 +88,24 @@ export async function visit(options, journey) {
   } finally {
     await context.close();
   }
+}
+
+/** For `init`: code that runs in the page's workers before their own. */
+export function inWorkers(code) {
+  return async (context) => {
+    // The page's own script has the same address, and a digest.
+    await context.addInitScript(() => {
+      globalThis.Worker = class extends Worker {
+        constructor(address, options) {
+          super(`${address}?worker`, options);
+        }
+      };
+    });
+    await context.route(/\.js\?worker$/, async (route) => {
+      const response = await route.fetch();
+      await route.fulfill({ response, body: `{ ${code} }\n${await response.text()}` });
+    });
+  };
 }
 
 /** Fails on anything that axe finds. */

@@ -67,6 +67,20 @@ export class Playground {
     }
   }
 
+  /** Lets the policy Random write so many stories in the environment dummy, which goes on after each. */
+  async plays(steps) {
+    await this.ready();
+    await this.field("end_immediately").uncheck();
+    await this.button("Reset").click();
+    await this.says("0 steps");
+    await this.policy.selectOption("Random");
+    const settings = this.page.getByRole("form", { name: "Policy settings" });
+    await settings.getByLabel("Maximum steps", { exact: true }).fill(String(steps));
+    await this.button("Run").click();
+    const words = `${steps.toLocaleString("en")} steps`;
+    await this.status.filter({ hasText: words }).waitFor({ timeout: 120_000 });
+  }
+
   async steps() {
     const text = await this.status.innerText();
     const found = text.match(/(\d[\d,]*) steps?/);

@@ -1,0 +1,114 @@
+// Connections to task dataset servers, in the settings: refused, several, and how they look.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { SIZES, accessible } from "./support/browser.mjs";
+import { ORIGIN, bothServers, freePort, ours, scripted, taskFile, theirs } from "./support/servers.mjs";
+import { FAILED, connecting } from "./support/settings_servers.mjs";
+
+const { our, their } = await bothServers();
+
+test("a refused connection says which it is", async () => {
+  const silent = `http://127.0.0.1:${await freePort()}`;
+  const [strict, closed, server] = await Promise.all([
+    ours(["--gsm8k", taskFile()]),
+    theirs(["--key", "s3cret"]),
+    scripted(),
+  ]);
+  const urls = [silent, strict.url, closed.url, server.url, "http://10.255.255.1:9"];
+  await connecting(urls, { allowedErrors: [FAILED] }, async (page, servers) => {
+    const says = async (url, ...words) => {
+      await servers.enter(url, { name: "X" });
+      for (const word of words) await servers.alert.getByText(word).first().waitFor();
+    };
+    await says("soon", /is no web address/);
+    await says("ftp://127.0.0.1", /is no web address/);
+    await says(silent, /Nothing answers at/, /Start the server/);
+    // Ours without leave, the original as it is shipped: both want CORS, with lines to copy.
+    for (const url of [strict.url, closed.url]) {
+      await says(url, /does not allow pages of/, /app\.add_middleware/);
+      const lines = servers.alert.locator("pre").first();
+      assert.match(await lines.innerText(), new RegExp(`allow_origins=\\["${ORIGIN}"\\]`));
+      await servers.alert.getByRole("button", { name: "Copy" }).first().click();
+      assert.equal(await page.evaluate(() => navigator.clipboard.readText()), await lines.innerText());
+    }
+    await accessible(page);
+    server.tell({ "/info": { text: "<!doctype html><title>It works!</title>" } });
+    await says(server.url, /is no TaskDatasetServer/);
+    server.tell({ "/info": { status: 404, body: { detail: "Not Found" } } });
+    await says(server.url, /is no TaskDatasetServer/);
+    const paths = { "/start": {}, "/reset": {}, "/step": {}, "/close": {} };
+    server.tell({
+      "/info": { status: 404, body: { detail: "Not Found" } },
+      "/openapi.json": { status: 200, body: { paths } },
+    });
+    await says(server.url, /another version/, /lacks \/close_old_envs, \/info/);
+    server.tell({ "/info": { status: 503, body: { detail: "Too many" } } });
+    await says(server.url, /takes no more for now/);
+    server.tell({ "/info": { status: 500, body: { detail: "Oh" } } });
+    await says(server.url, /The server failed/);
+    server.tell({ "/info": { hang: true } });
+    await page.clock.install();
+    await servers.enter(server.url, { name: "X" });
+    await page.getByText("Asking the server").waitFor();
+    await page.clock.runFor(20_000);
+    await servers.alert.getByText("did not answer in time").first().waitFor();
+  });
+  await Promise.all([strict.stop(), closed.kill(), server.close()]);
+});
+
+test("several servers: named, checked, old environments closed, forgotten", async () => {
+  const ids = [];
+  for (let count = 0; count < 3; count += 1) {
+    const reply = await fetch(`${our.url}/start`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ task_idx: count }),
+    });
+    ids.push((await reply.json()).env_id);
+  }
+  await connecting([our.url, their.url], {}, async (page, servers) => {
+    await servers.connect(our.url, { name: "Ours" });
+    await servers.connect(their.url, { name: "Theirs" });
+    const entry = servers.server("Ours");
+    await entry.getByText("3 running environments").waitFor();
+    await entry.getByText("Running environments", { exact: true }).click();
+    await entry.getByText(ids[0]).waitFor();
+    await accessible(page);
+    await entry.getByLabel("Unused for so many seconds").fill("0");
+    await entry.getByRole("button", { name: "Close old environments" }).click();
+    await entry.getByText("Closed 3 environments.").waitFor();
+    await servers.server("Theirs").getByText("shows no frames").waitFor();
+
+    await page.reload();
+    await servers.server("Ours").getByRole("button", { name: "Check Ours" }).click();
+    await servers.server("Ours").getByText("0 running environments").waitFor();
+    await servers.server("Ours").getByRole("button", { name: "Forget Ours" }).click();
+    await servers.server("Ours").waitFor({ state: "detached" });
+    await servers.server("Theirs").waitFor();
+  });
+  await our.runs(0);
+});
+
+const nobody = `http://127.0.0.1:${await freePort()}`;
+for (const size of Object.keys(SIZES)) {
+  for (const theme of ["light", "dark"]) {
+    test(`how it looks, ${size}, ${theme}`, () =>
+      connecting([our.url, nobody], { size, theme, allowedErrors: [FAILED] }, async (page, servers, playground) => {
+        await servers.connect(our.url);
+        await servers.enter(nobody);
+        await servers.alert.waitFor();
+        await accessible(page);
+        const shots = process.env.VOLARY_SHOTS;
+        if (shots) await page.screenshot({ path: `${shots}/servers-${size}-${theme}.png`, fullPage: true });
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        assert.ok(wide <= 0, `${wide} pixels too wide`);
+        await page.getByRole("link", { name: "Play on Class" }).click();
+        await playground.ready();
+        await playground.act("calculator", { expr: "6 * 7" });
+        await playground.says("1 step");
+        if (shots) await page.screenshot({ path: `${shots}/played-${size}-${theme}.png` });
+      }));
+  }
+}

@@ -1,0 +1,35 @@
+// What was recorded natively happens in the browser as well, bit for bit. A native test holds the recordings
+// against what happens there (crates/agent/tests/play/recordings.rs).
+
+import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
+import { after, test } from "node:test";
+
+import { ended, visit } from "./support/browser.mjs";
+
+after(ended);
+
+test("episodes recorded natively give the same in the browser", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const file = new URL("./fixtures/recorded_natively.jsonl", import.meta.url);
+    const [chooser] = await Promise.all([
+      page.waitForEvent("filechooser"),
+      page.getByRole("button", { name: "Import", exact: true }).click(),
+    ]);
+    await chooser.setFiles({
+      name: "recorded_natively.jsonl",
+      mimeType: "application/jsonl",
+      buffer: await readFile(file),
+    });
+    const links = page.getByRole("table", { name: "Trajectories" }).getByRole("link");
+    for (const name of ["calculator", "dummy", "counter", "hands", "calculations"]) {
+      await links.filter({ hasText: `${name}, recorded natively` }).click();
+      await page.getByRole("heading", { name: `${name}, recorded natively` }).waitFor();
+      await page.getByRole("button", { name: "Check", exact: true }).click();
+      // It can be pressed again when the answer is there.
+      await page.getByRole("button", { name: "Check", exact: true, disabled: false }).waitFor();
+      await page.getByText(/^Run again, all of its \d+ steps gave what was recorded/).waitFor();
+      assert.equal(await page.getByText("gave something else").count(), 0);
+      await page.goBack();
+    }
+  }));

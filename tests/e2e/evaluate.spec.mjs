@@ -1,0 +1,228 @@
+// Evaluations: many tasks × policies × repeats.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { ended, visit } from "./support/browser.mjs";
+import { Evaluate, HASH } from "./support/evaluate.mjs";
+
+after(ended);
+
+const oracleAndRandom = async (page, source = "dataset:0") => {
+  const evaluate = new Evaluate(page);
+  await evaluate.from(source);
+  await evaluate.policy(0).selectOption("Oracle");
+  await evaluate.button("Add policy").click();
+  await evaluate.policy(1).selectOption("Random");
+  await evaluate.field("Repeats").fill("2");
+  return evaluate;
+};
+
+/** Episodes that take their time. */
+const waiting = async (evaluate, count, seconds) => {
+  await evaluate.from("environment:faults");
+  await evaluate.field("Seeds").fill(String(count));
+  await evaluate.policy(0).selectOption("Scripted");
+  await evaluate.field("Script").fill(JSON.stringify([{ name: "wait", arguments: { seconds } }]));
+};
+
+for (const size of ["wide", "narrow"]) {
+  for (const theme of ["light", "dark"]) {
+    test(`tasks × policies × repeats, ${size}, ${theme}`, () =>
+      visit({ hash: HASH, size, theme }, async (page) => {
+        const evaluate = await oracleAndRandom(page);
+        await evaluate.button("Start").click();
+        await evaluate.says("Finished");
+        const oracle = await evaluate.row("Oracle");
+        assert.match(oracle[1], /^1\.0/, "the oracle gets all rewards");
+        assert.equal(oracle[3], "100 %", "pass@1");
+        const cell = page.getByRole("table", { name: "Tasks" }).getByRole("button").first();
+        await cell.scrollIntoViewIfNeeded();
+        await cell.click();
+        const dialog = page.getByRole("dialog", { name: "Episodes" });
+        await dialog.getByRole("button", { name: "Open try 2" }).click();
+        await page.getByRole("log", { name: "Transcript" }).getByRole("listitem").first().waitFor();
+        const episode = page.getByRole("status", { name: "Episode" });
+        assert.match(await episode.innerText(), /done/i);
+        await page.goBack();
+        await evaluate.says("Finished");
+      }));
+  }
+}
+
+test("results can be saved as CSV and JSONL, and episodes as episodes", () =>
+  visit({ hash: HASH }, async (page) => {
+    const evaluate = new Evaluate(page);
+    await evaluate.from("environment:dummy");
+    await evaluate.field("Seeds").fill("5");
+    await evaluate.button("Start").click();
+    await evaluate.says("Finished: 5 of 5 episodes");
+    const csv = (await evaluate.saved("Export CSV")).trimEnd().split("\r\n");
+    assert.equal(csv.length, 6);
+    assert.match(csv[0], /^policy,actor,dataset,task/);
+    const rows = (await evaluate.saved("Export JSONL")).trimEnd().split("\n").map(JSON.parse);
+    assert.deepEqual(rows.map((row) => row.task), ["1", "2", "3", "4", "5"]);
+    assert.equal(new Set(rows.map((row) => row.seed)).size, 5);
+    const episodes = (await evaluate.saved("Export episodes")).trimEnd().split("\n").map(JSON.parse);
+    assert.deepEqual(episodes.map((episode) => episode.format), Array(5).fill("volary-episode"));
+  }));
+
+test("a paused evaluation goes on after the page was loaded again", () =>
+  visit({ hash: HASH }, async (page) => {
+    const evaluate = new Evaluate(page);
+    await waiting(evaluate, 40, 0.4);
+    await evaluate.button("Start").click();
+    await page.waitForFunction(() =>
+      /Running: [1-9]/.test(document.querySelector(".evaluation-status")?.textContent),
+    );
+    await page.reload();
+    await evaluate.says("Paused");
+    const kept = Number((await evaluate.status.innerText()).match(/: (\d+) of 40/)[1]);
+    assert.ok(kept > 0, "finished episodes are kept");
+    await evaluate.button("Resume").click();
+    await evaluate.button("Pause").click();
+    await evaluate.says("Paused");
+    await evaluate.button("Resume").click();
+    await evaluate.says("Finished: 40 of 40 episodes");
+    await page.getByRole("link", { name: "All evaluations" }).click();
+    const former = page.getByRole("region", { name: "Former evaluations" });
+    await former.getByRole("button", { name: /^Delete/ }).click();
+    await former.waitFor({ state: "detached" });
+  }));
+
+test("what is finished is there after the page was closed at that moment, and all at once can be deleted", () =>
+  visit({ hash: HASH }, async (page) => {
+    const evaluate = new Evaluate(page);
+    await evaluate.from("environment:dummy");
+    await evaluate.field("Seeds").fill("300");
+    await evaluate.button("Start").click();
+    await evaluate.says("Finished: 300 of 300 episodes");
+    await page.reload();
+    await evaluate.says("Finished: 300 of 300 episodes");
+    const episodes = (await evaluate.saved("Export episodes")).trimEnd().split("\n").map(JSON.parse);
+    assert.equal(new Set(episodes.map((episode) => episode.id)).size, 300);
+    await page.getByRole("link", { name: "Settings", exact: true }).click();
+    const storage = page.getByRole("region", { name: "Storage" });
+    await storage.getByText(/300 episodes, /).waitFor();
+    // Of another evaluation, all is deleted while some of it may not be in its place yet.
+    await page.getByRole("link", { name: "Evaluate", exact: true }).click();
+    await evaluate.from("environment:dummy");
+    await evaluate.field("Seeds").fill("200");
+    await evaluate.button("Start").click();
+    await evaluate.says("Finished: 200 of 200 episodes");
+    await page.getByRole("link", { name: "Settings", exact: true }).click();
+    await storage.getByRole("button", { name: "Look again" }).click();
+    await storage.getByText(/500 episodes, /).waitFor();
+    await storage.getByRole("button", { name: "Delete all" }).click();
+    await storage.getByRole("button", { name: "Yes, delete all of it" }).click();
+    await storage.getByText(/\b0 episodes, /).waitFor();
+    await page.reload();
+    await storage.getByText(/\b0 episodes, /).waitFor();
+  }));
+
+test("cancelled, it gives up what is under way, and can go on", () =>
+  visit({ hash: HASH }, async (page) => {
+    const evaluate = new Evaluate(page);
+    await waiting(evaluate, 3, 3);
+    await evaluate.button("Start").click();
+    await evaluate.button("Cancel").click();
+    await evaluate.says("Cancelled: 0 of 3");
+    await evaluate.button("Resume").click();
+    await evaluate.says("Finished: 3 of 3");
+  }));
+
+test("environments that break down are failures of their own cells", () =>
+  visit({ hash: HASH, allowedErrors: [/panicked|unreachable/] }, async (page) => {
+    const evaluate = new Evaluate(page);
+    await evaluate.from("environment:faults");
+    await evaluate.field("Seeds").fill("3");
+    await evaluate.policy(0).selectOption("Scripted");
+    await evaluate.field("Script").fill('[{"name": "crash", "arguments": {}}]');
+    await evaluate.button("Start").click();
+    await evaluate.says("Finished: 3 of 3 episodes, 3 failed");
+    assert.match((await evaluate.row("Scripted")).at(-1), /3 × environment/);
+  }));
+
+test("bad input is marked where it stands", () =>
+  visit({ hash: HASH }, async (page) => {
+    const evaluate = new Evaluate(page);
+    await evaluate.field("Repeats").fill("0");
+    await evaluate.policy(0).selectOption("Scripted");
+    await evaluate.field("Script").fill("{");
+    await evaluate.button("Start").click();
+    assert.equal(await evaluate.field("Repeats").getAttribute("aria-invalid"), "true");
+    assert.equal(await evaluate.field("Script").getAttribute("aria-invalid"), "true");
+  }));
+
+const refuseStorage = (how) => (context) => context.addInitScript(how);
+
+test("refused storage is said, and the episodes can be saved", () =>
+  visit(
+    {
+      hash: HASH,
+      init: refuseStorage(() => {
+        indexedDB.open = () => {
+          throw new DOMException("Not in this window.", "SecurityError");
+        };
+      }),
+    },
+    async (page) => {
+      const evaluate = new Evaluate(page);
+      await evaluate.from("environment:dummy");
+      await evaluate.field("Seeds").fill("3");
+      await evaluate.button("Start").click();
+      const alert = page.getByRole("alert").filter({ hasText: "stand in this tab alone" });
+      await alert.waitFor();
+      await evaluate.says("3 of 3 episodes");
+      const text = await evaluate.saved("Save the episodes");
+      assert.equal(text.trimEnd().split("\n").length, 3);
+      for (const dismiss of await page.getByRole("button", { name: "Dismiss" }).all()) await dismiss.click();
+    },
+  ));
+
+test("a full disk pauses the evaluation and loses nothing", () =>
+  visit(
+    {
+      hash: HASH,
+      init: refuseStorage(() => {
+        const put = IDBObjectStore.prototype.put;
+        IDBObjectStore.prototype.put = function (value, key) {
+          if (this.name === "episodes" && !window.roomy) {
+            throw new DOMException("No more room.", "QuotaExceededError");
+          }
+          return put.call(this, value, key);
+        };
+      }),
+    },
+    async (page) => {
+      const evaluate = new Evaluate(page);
+      await evaluate.from("environment:dummy");
+      await evaluate.field("Seeds").fill("4");
+      await evaluate.button("Start").click();
+      await page.getByRole("alert").filter({ hasText: "no more room" }).first().waitFor();
+      if (await evaluate.button("Resume").isVisible()) await evaluate.button("Resume").click();
+      await evaluate.says("4 of 4 episodes");
+      await page.evaluate(() => {
+        window.roomy = true;
+      });
+      await evaluate.button("Try to keep them").click();
+      await page.getByRole("alert").filter({ hasText: "in this tab alone" }).waitFor({ state: "detached" });
+      await page.reload();
+      await evaluate.says("Finished: 4 of 4 episodes");
+    },
+  ));
+
+test("the settings say what is kept, and delete it", () =>
+  visit({ hash: HASH }, async (page) => {
+    const evaluate = new Evaluate(page);
+    await evaluate.from("environment:dummy");
+    await evaluate.field("Seeds").fill("3");
+    await evaluate.button("Start").click();
+    await evaluate.says("Finished: 3 of 3 episodes");
+    await page.getByRole("link", { name: "Settings", exact: true }).click();
+    const storage = page.getByRole("region", { name: "Storage" });
+    await storage.getByText(/3 episodes, /).waitFor();
+    await storage.getByRole("button", { name: "Delete all" }).click();
+    await storage.getByRole("button", { name: "Yes, delete all of it" }).click();
+    await storage.getByText(/0 episodes, /).waitFor();
+  }));

@@ -1,0 +1,74 @@
+// What a first visit fetches, what it does not, and what happens when the rest does not come.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+import { gzipSync } from "node:zlib";
+
+import { ended, visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
+
+after(ended);
+
+/** Of all that is fetched until the first problem can be played, gzipped, in bytes. */
+const LIMIT = 250_000;
+
+const name = (url) => new URL(url).pathname.split("/").pop();
+/** All wasm but the first part. */
+const isLater = (url) => url.endsWith(".wasm") && name(url) !== "volary_bg.wasm";
+
+test("a first visit fetches at most 250 KB, and nothing for later", () => {
+  const answers = [];
+  const init = async (context) => context.on("response", (answer) => answers.push(answer));
+  return visit({ init, axe: false }, async (page) => {
+    await new Playground(page).ready();
+    // What the page still wants once it can be played is part of the visit.
+    await page.waitForTimeout(500);
+    const later = answers.map((answer) => answer.url()).filter(isLater);
+    assert.deepEqual(later, [], "fetched before anybody touched the page");
+    let bytes = 0;
+    const sizes = [];
+    for (const answer of answers) {
+      const size = gzipSync(await answer.body()).length;
+      sizes.push(`${name(answer.url())} ${size}`);
+      bytes += size;
+    }
+    assert.ok(bytes <= LIMIT, `${bytes} bytes: ${sizes.join(", ")}`);
+  });
+});
+
+test("the rest comes at the first sign of a person", () =>
+  visit({ axe: false }, async (page, { requests }) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    const shown = await playground.transcript.innerText();
+    const rest = page.waitForRequest((request) => name(request.url()) === "split_engine.wasm");
+    await page.mouse.move(200, 200);
+    await rest;
+    assert.ok(requests.some(isLater));
+    assert.equal(await playground.transcript.innerText(), shown, "it looks as it did");
+    await playground.act("calculator", { expr: "1 + 1" });
+    await playground.says("1 step");
+  }));
+
+test("a press waits for its code", () =>
+  visit({ axe: false }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    // At once: not even the pointer was moved.
+    await playground.button("Step").dispatchEvent("click");
+    await page.getByText("This is required").waitFor();
+  }));
+
+test("code that does not come is told, and can be asked for again", () => {
+  const allowedErrors = [/Failed to (load|fetch)/, /net::ERR/, /compil/i];
+  return visit({ axe: false, allowedErrors }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await page.route((url) => isLater(url.href), (route) => route.abort());
+    await playground.button("Step").dispatchEvent("click");
+    await playground.alert.getByText("The environments could not be loaded.").waitFor();
+    await page.unrouteAll();
+    await playground.act("calculator", { expr: "1 + 1" });
+    await playground.says("1 step");
+  });
+});

@@ -1,0 +1,114 @@
+// Five hundred hostile texts in every text of every format: all of them are shown as the texts they are. Nothing
+// runs, nothing is fetched, nothing is said on the console (every visit looks at both), axe finds nothing.
+
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+
+import { ended, launched, visit } from "./support/browser.mjs";
+import { FORMATS, HOSTILE, hostileFile, hostileFrames } from "./support/hostile.mjs";
+
+after(ended);
+
+/** A text holds so many of them. */
+const EACH = 100;
+const TEXTS = Array.from({ length: HOSTILE.length / EACH }, (_, part) =>
+  HOSTILE.slice(part * EACH, (part + 1) * EACH).join("\n\n"),
+);
+
+async function imported(page, files) {
+  await page.getByRole("heading", { name: "Trajectories" }).waitFor();
+  const [chooser] = await Promise.all([
+    page.waitForEvent("filechooser"),
+    page.getByRole("button", { name: "Import", exact: true }).click(),
+  ]);
+  await chooser.setFiles(
+    files.map(([name, text]) => ({ name, mimeType: "application/json", buffer: Buffer.from(text) })),
+  );
+}
+
+/** Nothing that was given became more than text. */
+async function inert(page) {
+  const found = await page.evaluate(() => ({
+    ran: globalThis.__ran,
+    elements: [
+      ...document.querySelectorAll(
+        "main :is(script, iframe, object, embed, base, meta, style, math, foreignObject, video, audio)",
+      ),
+      ...document.querySelectorAll("main :is(img, source)[src]:not([src^='data:image/'], [src^='blob:'])"),
+      ...document.querySelectorAll("main [src^='data:image/svg']"),
+    ].map((element) => element.outerHTML.slice(0, 200)),
+    handlers: [...document.querySelectorAll("main *")]
+      .flatMap((element) => [...element.attributes])
+      .filter(({ name }) => name.startsWith("on"))
+      .map(({ name, value }) => `${name}=${value}`),
+    links: [...document.querySelectorAll("main a[href]")]
+      .map((link) => link.protocol)
+      .filter((protocol) => !["http:", "https:", "mailto:", "blob:"].includes(protocol)),
+  }));
+  assert.deepEqual(found, { ran: undefined, elements: [], handlers: [], links: [] });
+}
+
+/** Looks at all that is shown of an episode. */
+async function read(page) {
+  await page.getByRole("log", { name: "Transcript" }).waitFor();
+  for (const tab of await page.getByRole("tab").all()) {
+    await tab.click();
+    await inert(page);
+  }
+  await page.evaluate(() => document.activeElement?.blur());
+  await page.keyboard.press("G");
+  await inert(page);
+}
+
+/** The rows of the table, its head included. */
+function count() {
+  return Number(document.querySelector("[role=table]")?.ariaRowCount ?? 1);
+}
+
+for (const [format, fixture] of Object.entries({ ...FORMATS, "Aviary Renderer": undefined })) {
+  test(`texts of ${format} stay texts`, () =>
+    visit({ hash: "#/review", theme: fixture ? "light" : "dark" }, async (page) => {
+      const title = await page.title();
+      for (const [part, text] of TEXTS.entries()) {
+        const files = fixture ? [hostileFile(fixture, text)] : hostileFrames(text);
+        const table = page.getByRole("table", { name: "Trajectories" });
+        const before = part === 0 ? 1 : await page.evaluate(count);
+        await imported(page, files);
+        await page.waitForFunction(
+          (before) => Number(document.querySelector("[role=table]")?.ariaRowCount) > before,
+          before,
+        );
+        await inert(page);
+        await table.getByRole("link").first().click();
+        await read(page);
+        if (part < TEXTS.length - 1) await page.getByRole("link", { name: "Trajectories" }).first().click();
+      }
+      assert.equal((await page.title()).includes("ran"), false, title);
+    }));
+}
+
+test("what is exported of them runs nothing either", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    await imported(page, [hostileFile(FORMATS.ATIF, TEXTS[0])]);
+    await page.getByRole("table", { name: "Trajectories" }).getByRole("link").first().click();
+    await page.getByRole("log", { name: "Transcript" }).waitFor();
+    await page.getByRole("button", { name: "Export", exact: true }).click();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Page (HTML)" }).click(),
+    ]);
+    const path = await download.path();
+    assert.match(readFileSync(path, "utf8"), /globalThis\.__ran/);
+    const context = await (await launched()).newContext();
+    const asked = [];
+    context.on("request", (request) => asked.push(request.url()));
+    const opened = await context.newPage();
+    await opened.goto("about:blank");
+    await opened.setContent(readFileSync(path, "utf8"));
+    await opened.waitForTimeout(300);
+    assert.equal(await opened.evaluate(() => globalThis.__ran), undefined);
+    assert.deepEqual(asked.filter((url) => !url.startsWith("about:") && url !== pathToFileURL(path).href), []);
+    await context.close();
+  }));

@@ -1,0 +1,514 @@
+// A model acts, with the person's own key: against a server that says what it is told to, faults included, and
+// against one that nobody here wrote.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { startAimock, STORY } from "../support/aimock.mjs";
+import { accessible, visit } from "./support/browser.mjs";
+import { connected, FORMATS, KEY, ModelPlayground } from "./support/models.mjs";
+import { FAILED_LOADS, provided } from "./support/providers.mjs";
+import { stateOf, until } from "./support/state.mjs";
+
+const provider = await provided();
+
+const story = (text = STORY) => ({ name: "print_story", arguments: { story: text } });
+const cast = (x) => ({ name: "cast_int", arguments: { x } });
+
+/** A visit to the playground with a model in its seat. */
+function played({ format = "chat", hash = "#/run/dummy", init, ...options }, journey) {
+  const { kind } = FORMATS.find((known) => known.format === format);
+  const seat = connected({ kind, base: provider.base(format) });
+  const both = async (context) => {
+    await seat.init(context);
+    await init?.(context);
+  };
+  return visit({ hash, allowedErrors: FAILED_LOADS, ...seat, ...options, init: both }, async (page, about) => {
+    const playground = new ModelPlayground(page);
+    await playground.seated();
+    await journey(playground, page, about);
+  });
+}
+
+/** Goes on after one story was told. */
+async function endless(playground) {
+  await playground.field("end_immediately").uncheck();
+  await playground.button("Reset").click();
+  await playground.says("0 steps");
+}
+
+for (const { format, kind, mock } of FORMATS) {
+  test(`${format}: a server from elsewhere completes an episode`, async () => {
+    const aimock = await startAimock();
+    try {
+      const seat = connected({ kind, base: aimock.url + mock });
+      await visit({ hash: "#/run/dummy", ...seat }, async (page) => {
+        const playground = new ModelPlayground(page);
+        await playground.seated();
+        await playground.button("Run").click();
+        await playground.says("1 step", "done", "Reward 1.0");
+        await playground.messages().filter({ hasText: STORY }).first().waitFor();
+      });
+    } finally {
+      await aimock.stop();
+    }
+  });
+
+  test(`${format}: text, thinking and calls stream in, and are not final until they are`, () =>
+    played({ format }, async (playground) => {
+      const call = story("Once there were five cats. ".repeat(20));
+      provider.tell({
+        script: [{ thinking: "A story, then. ", text: "Here it is.", calls: [call], pace: format === "gemini" ? 400 : 60, usage: { prompt: 1234, completion: 56 } }],
+      });
+      await playground.button("Run").click();
+      await playground.turn.getByText("not final").waitFor();
+      await playground.turn.getByText("Here it is.").waitFor();
+      // Gemini's calls come whole, so there is no half of one to see.
+      if (format !== "gemini") {
+        await playground.turn.getByText("five cats").waitFor();
+        assert.equal(await playground.steps(), 0, "nothing was taken yet");
+      }
+      await playground.says("1 step", "done", "1,234 tokens in, 56 out", "cost unknown");
+      await playground.turn.waitFor({ state: "detached" });
+      const facts = await playground.transcript.getByText("first token after").innerText();
+      assert.match(facts, /first token after/);
+    }));
+}
+
+test("Stop ends the request itself, before and within the answer", () =>
+  played({}, async (playground) => {
+    for (const hang of ["before", "within"]) {
+      provider.reset();
+      provider.tell({ script: [{ text: "I am about to say a lot of things.", hang }] });
+      await playground.button("Run").click();
+      await playground.turn.waitFor();
+      if (hang === "within") await playground.turn.getByText("I am").waitFor();
+      await until(() => provider.requests.length === 1);
+      await playground.button("Stop").click();
+      await playground.turn.getByText("Stopped").waitFor();
+      await until(() => provider.requests[0].aborted);
+      await playground.button("Run").waitFor();
+      assert.equal(await playground.steps(), 0);
+    }
+    provider.tell({ script: [{ calls: [story()] }] });
+    await playground.button("Ask again").click();
+    await playground.says("1 step", "done");
+  }));
+
+test("a person takes over and hands back, and changes the last action", () =>
+  played({}, async (playground, page) => {
+    await endless(playground);
+    provider.tell({ script: [{ calls: [cast(1)] }] });
+    await playground.button("Step").click();
+    await playground.says("1 step");
+    assert.equal(provider.requests.length, 1, "one action is one request");
+    // By hand, although a model is asked at that moment.
+    provider.tell({ script: [{ text: "Let me think.", hang: "within" }] });
+    await playground.button("Run").click();
+    await playground.turn.getByText("Let me").waitFor();
+    await playground.act("cast_int", { x: 2 });
+    await playground.says("2 steps");
+    await until(() => provider.requests[1].aborted);
+    // And back: what the person did is part of what the model is told.
+    provider.tell({ script: [{ calls: [cast(3)] }] });
+    await playground.button("Step").click();
+    await playground.says("3 steps");
+    const told = JSON.stringify(provider.requests[2].body.messages);
+    assert.match(told, /\\"x\\": ?2/);
+    // The model's last action again, but another way.
+    await playground.button("Edit last action").click();
+    await playground.says("2 steps");
+    const field = page.getByRole("form", { name: "cast_int" }).getByLabel("x", { exact: true });
+    assert.equal(await field.inputValue(), "3");
+    await field.fill("33");
+    await playground.button("Step").click();
+    await playground.says("3 steps");
+    await playground.messages().filter({ hasText: "33" }).first().waitFor();
+    provider.tell({ script: [{ calls: [story()] }] });
+    await playground.button("Step").click();
+    await playground.says("4 steps");
+  }));
+
+test("what went over the wire is kept with the episode, without the key", () =>
+  played({}, async (playground, page, { problems }) => {
+    const said = [];
+    page.on("console", (message) => said.push(message.text()));
+    // A server that says the key back, in an error and in an answer.
+    provider.tell({
+      script: [
+        { status: 500, message: `No luck with ${KEY}.` },
+        { text: `Your key is ${KEY}.`, calls: [story()] },
+      ],
+    });
+    await playground.button("Run").click();
+    await playground.says("1 step", "done");
+    await playground.button("Request").click();
+    await playground.inspector.getByText("Bearer YOUR_API_KEY").waitFor();
+    await playground.inspector.getByRole("button", { name: "Request 1 (500)" }).click();
+    await playground.inspector.getByText("No luck with YOUR_API_KEY.").first().waitFor();
+    await playground.inspector.getByRole("button", { name: "Request 2 (200)" }).click();
+    await playground.inspector.getByText(/data: /).first().waitFor();
+    await playground.inspector.getByRole("button", { name: "Copy as curl" }).click();
+    const curl = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(curl, /^curl 'http:\/\/127\.0\.0\.1/);
+    assert.match(curl, /Bearer YOUR_API_KEY/);
+    await accessible(page);
+    await page.keyboard.press("Escape");
+
+    // The session storage holds it, because this visit was told to keep it there; nothing else does.
+    const { page: shown, local } = await stateOf(page);
+    assert.ok(!`${shown}${local}`.includes(KEY), "the key is in the page");
+    const files = [];
+    for (const name of ["JSON", "Renderer", "messages"]) {
+      await playground.button("Export").click();
+      const dialog = page.getByRole("dialog", { name: "Export" });
+      const choice = dialog.getByRole("button", { name: new RegExp(name, "i") }).first();
+      const file = await playground.downloads(() => choice.click());
+      files.push(file);
+      if (await dialog.isVisible()) await page.keyboard.press("Escape");
+    }
+    for (const { name, bytes } of files) assert.ok(!bytes.includes(KEY), `the key is in ${name}`);
+    assert.ok(!said.join("\n").includes(KEY) && !problems.join("\n").includes(KEY), "the key is in the console");
+
+    // The file brings the requests back.
+    const [native] = files;
+    await playground.button("Reset").click();
+    await playground.says("0 steps");
+    const [chooser] = await Promise.all([page.waitForEvent("filechooser"), playground.button("Import").click()]);
+    await chooser.setFiles({ name: native.name, mimeType: "application/json", buffer: native.bytes });
+    await playground.says("1 step");
+    await playground.button("Request").click();
+    await playground.inspector.getByText("Bearer YOUR_API_KEY").waitFor();
+    await page.keyboard.press("Escape");
+  }));
+
+test("a key that is typed into the settings is nowhere else after a run", () =>
+  visit({ hash: "#/settings", allowedErrors: FAILED_LOADS, origins: [provider.url] }, async (page, { problems }) => {
+    const said = [];
+    page.on("console", (message) => said.push(message.text()));
+    const group = page.getByRole("group", { name: "Model connection" });
+    await group.getByLabel("Provider", { exact: true }).selectOption({ label: "Other, speaks OpenAI Chat Completions" });
+    await group.getByLabel("Base URL", { exact: true }).fill(provider.base("chat"));
+    await group.getByLabel("Model", { exact: true }).fill("mock-model");
+    await group.getByLabel("API key", { exact: true }).fill(KEY);
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Playground" }).click();
+    const playground = new ModelPlayground(page);
+    await playground.pick("dummy");
+    await playground.seated();
+    // It says the key back wherever it can.
+    provider.tell({
+      script: [
+        { status: 503, message: `Not with ${KEY}.` },
+        { thinking: `The key is ${KEY}.`, text: KEY, calls: [story(`A story of ${KEY}`)], piece: 500 },
+      ],
+    });
+    await playground.button("Run").click();
+    await playground.says("1 step", "done");
+    assert.match(provider.requests[0].headers.authorization, new RegExp(KEY), "it was sent");
+    await playground.button("Request").click();
+    await playground.inspector.getByText("Bearer YOUR_API_KEY").waitFor();
+    const { page: shown, local, session } = await stateOf(page);
+    const state = [shown, local, session].join("\n");
+    await page.keyboard.press("Escape");
+    await playground.button("Export").click();
+    const dialog = page.getByRole("dialog", { name: "Export" });
+    const file = await playground.downloads(() => dialog.getByRole("button", { name: /JSON/ }).first().click());
+    for (const [place, text] of Object.entries({ state, console: said.join("\n"), problems: problems.join("\n"), file: file.bytes.toString() })) {
+      assert.ok(!text.includes(KEY), `the key is in the ${place}`);
+    }
+  }));
+
+/** What can go wrong with a request, what is said of it, and whether it is tried again by itself. */
+const FAULTS = [
+  { name: "a wrong key", tell: { key: "another" }, says: /does not accept the API key/ },
+  { name: "a 4xx with JSON", reply: { status: 400, message: "No such thing." }, says: /400: No such thing/ },
+  { name: "a 4xx without JSON", reply: { status: 404, raw: "nothing here" }, says: /404/ },
+  { name: "HTML instead of JSON", reply: { html: true }, says: /web page/ },
+  { name: "empty choices", reply: { choices: 0 }, says: /no action|can't be read/i },
+  { name: "an error within the stream", reply: { text: "half", error: { code: "invalid", message: "Broken inside." } }, says: /Broken inside/ },
+  { name: "an answer cut at the limit of tokens", reply: { text: "half", finish: "length" }, says: /limit of tokens/ },
+  { name: "a filter", reply: { text: "no", finish: "filter" }, says: /declined/ },
+  { name: "50 MB", reply: { text: "x", bytes: 50_000_000 }, says: /larger than/, patience: 60_000 },
+];
+
+for (const { name, reply, tell, says, patience } of FAULTS) {
+  test(`fault: ${name} is said at its step, and the episode goes on`, () =>
+    played({}, async (playground) => {
+      await endless(playground);
+      provider.tell({ script: [{ calls: [cast(1)] }] });
+      await playground.button("Step").click();
+      await playground.says("1 step");
+      provider.tell(tell ?? { script: [reply] });
+      await playground.button("Step").click();
+      await playground.alert.filter({ hasText: says }).waitFor({ timeout: patience });
+      await playground.turn.getByText(says).first().waitFor();
+      assert.equal(await playground.steps(), 1, "the episode is as it was");
+      await playground.dismissAlert();
+      provider.tell({ key: null, script: [{ calls: [story()] }] });
+      await playground.button("Ask again").click();
+      await playground.says("2 steps");
+    }));
+}
+
+/** What passes: it is tried again, or makes no difference. */
+const MENDED = [
+  { name: "a 5xx", reply: { status: 503, message: "Overloaded." }, tries: 2 },
+  { name: "a 429 without Retry-After", reply: { status: 429, message: "Slow down." }, tries: 2 },
+  { name: "a stream cut within an event", reply: { text: "half of it", cut: "event" }, tries: 2 },
+  { name: "a stream cut within a character", reply: { text: "hälf öf ït", cut: "character" }, tries: 2 },
+];
+
+for (const { name, reply, tries } of MENDED) {
+  test(`fault: ${name} is tried again`, () =>
+    played({}, async (playground) => {
+      provider.tell({ script: [reply, { calls: [story()] }] });
+      await playground.button("Run").click();
+      await playground.turn.getByText(/Trying again in/).waitFor();
+      await playground.says("1 step", "done");
+      assert.equal(provider.requests.length, tries);
+    }));
+}
+
+test("fault: a 429 with Retry-After is waited for, with a countdown that Stop ends", () =>
+  played({}, async (playground) => {
+    provider.tell({ exposes: "retry-after", script: [{ status: 429, retry_after: 40, message: "Slow down." }] });
+    await playground.button("Run").click();
+    await playground.turn.getByText(/Trying again in (40|41|39) s/).waitFor();
+    await playground.turn.getByText(/Trying again in 3[78] s/).waitFor();
+    await playground.button("Stop").click();
+    await playground.turn.getByText("Stopped").waitFor();
+    assert.equal(provider.requests.length, 1);
+    assert.equal(await playground.steps(), 0);
+  }));
+
+for (const { hang, seconds } of [{ hang: "before", seconds: 300 }, { hang: "within", seconds: 120 }]) {
+  test(`fault: silence ${hang} an answer is waited for until the deadline, then it is asked again`, () =>
+    played({}, async (playground, page) => {
+      await page.clock.install();
+      provider.tell({ script: [{ text: "Well, well.", hang }, { calls: [story()] }] });
+      await playground.button("Step").click();
+      await until(() => provider.requests.length === 1);
+      if (hang === "within") await playground.turn.getByText("Well").waitFor();
+      await page.clock.fastForward((seconds - 20) * 1000);
+      await playground.turn.getByRole("button", { name: "Stop the request" }).waitFor();
+      assert.equal(provider.requests[0].aborted, false, "it may still come");
+      await page.clock.fastForward(21_000);
+      await playground.turn.getByText(`sent nothing for ${seconds} s`).waitFor();
+      await playground.says("1 step", "done");
+      assert.deepEqual(provider.requests.map((sent) => sent.aborted), [true, false]);
+    }));
+}
+
+test("a clock that jumps breaks nothing, and a machine that slept keeps to its limit of time", () =>
+  played({}, async (playground, page) => {
+      await page.clock.install();
+    await endless(playground);
+    await playground.unfold("Limits");
+    await playground.setting("Maximum seconds").fill("60");
+    provider.tell({ otherwise: { calls: [cast(1)], delay: 500 } });
+    for (const [steps, day] of [[1, "2040-01-01"], [2, "2001-01-01"]]) {
+      await playground.button("Step").click();
+      await until(() => provider.requests.length === steps);
+      // As when a machine hears what time it is.
+      await page.clock.setSystemTime(day);
+      await playground.says(`${steps} step`);
+    }
+    const facts = await playground.transcript.locator(".step-facts").allInnerTexts();
+    for (const fact of facts.slice(-2)) assert.match(fact, /\b\d+ ms|\b[12]\.\d s/, `how long it took: ${fact}`);
+    provider.tell({ otherwise: { text: "Well", hang: "before" } });
+    await playground.button("Step").click();
+    await until(() => provider.requests.length === 3);
+    await page.clock.fastForward(3_600_000);
+    await playground.says("2 steps", "truncated");
+    await page.getByText("The time limit of 60 s was reached.").first().waitFor();
+    provider.tell({ otherwise: { calls: [cast(2)] } });
+    await playground.button("Step").click();
+    await playground.says("3 steps");
+  }));
+
+/** Calls that are broken in themselves: they are answered, so that the model can mend them. */
+const BROKEN_CALLS = [
+  { name: "arguments that never become JSON", calls: [{ name: "print_story", arguments: '{"story": "on' }], says: "INVALID" },
+  { name: "an unknown tool", calls: [{ name: "fly_away", arguments: {} }], says: "fly_away" },
+  { name: "a call without a name", calls: [{ name: "", arguments: {} }], says: "INVALID" },
+  { name: "a call without an id", calls: [{ id: "", name: "cast_int", arguments: { x: 5 } }], says: "cast_int" },
+];
+
+for (const { name, calls, says } of BROKEN_CALLS) {
+  test(`fault: ${name} is a step like any other`, () =>
+    played({}, async (playground) => {
+      await endless(playground);
+      provider.tell({ script: [{ calls }, { calls: [story()] }] });
+      await playground.button("Step").click();
+      await playground.says("1 step");
+      await playground.messages().filter({ hasText: says }).first().waitFor();
+      await playground.button("Step").click();
+      await playground.says("2 steps");
+    }));
+}
+
+test("fault: deltas that come twice or out of order break nothing", () =>
+  played({}, async (playground) => {
+    await endless(playground);
+    for (const [count, fault] of [{ duplicate: true }, { reorder: true }, { choices: 2 }].entries()) {
+      provider.tell({ script: [{ text: "Well, well, well.", calls: [cast(1)], ...fault }] });
+      await playground.button("Step").click();
+      // Whether it was an action or an error, it is said, and the next one works.
+      const failed = playground.turn.getByRole("button", { name: "Ask again" });
+      await Promise.race([playground.says(`${count * 2 + 1} step`), failed.waitFor()]);
+      if (await failed.isVisible()) {
+        await playground.dismissAlert();
+        provider.tell({ script: [{ calls: [cast(1)] }] });
+        await playground.button("Step").click();
+      }
+      await playground.says(`${count * 2 + 1} step`);
+      provider.tell({ script: [{ calls: [cast(2)] }] });
+      await playground.button("Step").click();
+      await playground.says(`${count * 2 + 2} steps`);
+    }
+  }));
+
+test("fault: offline, and back", () =>
+  played({}, async (playground, page) => {
+    await page.context().setOffline(true);
+    await playground.button("Step").click();
+    await playground.alert.filter({ hasText: /offline|reached/i }).waitFor();
+    assert.equal(await playground.steps(), 0);
+    await playground.dismissAlert();
+    await page.context().setOffline(false);
+    provider.tell({ script: [{ calls: [story()] }] });
+    await playground.button("Ask again").click();
+    await playground.says("1 step", "done");
+  }));
+
+test("settings reach the request, and limits end the run", () =>
+  played({}, async (playground) => {
+    await endless(playground);
+    await playground.setting("System prompt").fill("Be brief.");
+    await playground.setting("Tool choice").selectOption({ label: "tool: cast_int" });
+    await playground.unfold("Sampling");
+    await playground.setting("Temperature").fill("0.5");
+    await playground.setting("Maximum tokens").fill("200");
+    await playground.setting("Seed").fill("7");
+    await playground.setting("Effort").selectOption({ label: "low" });
+    await playground.unfold("Limits");
+    await playground.setting("Maximum steps").fill("2");
+    provider.tell({ otherwise: { calls: [cast(1)] } });
+    await playground.button("Run").click();
+    await playground.says("2 steps", "truncated");
+    await playground.page.getByText("The limit of 2 steps was reached.").first().waitFor();
+    const { body } = provider.requests[0];
+    assert.equal(body.messages[0].content, "Be brief.");
+    assert.equal(body.temperature, 0.5);
+    assert.equal(body.seed, 7);
+    assert.equal(body.reasoning_effort, "low");
+    assert.equal(body.tool_choice.function.name, "cast_int");
+    assert.equal(body.max_tokens ?? body.max_completion_tokens, 200);
+    // Another limit, and it goes on.
+    await playground.setting("Maximum steps").fill("50");
+    await playground.setting("Total tokens").fill("100");
+    await playground.button("Run").click();
+    await playground.says("4 steps", "truncated");
+    await playground.setting("Total tokens").fill("");
+    await playground.setting("Maximum cost").fill("1");
+    await playground.button("Run").click();
+    await playground.alert.filter({ hasText: /price of the model is unknown/ }).waitFor();
+    await playground.dismissAlert();
+    await playground.setting("Maximum cost").fill("");
+    await playground.setting("Maximum seconds").fill("1");
+    provider.tell({ script: [{ text: "Hm.", hang: "within" }] });
+    await playground.button("Run").click();
+    await playground.says("truncated");
+    await until(() => provider.requests.at(-1).aborted);
+  }));
+
+test("Stop stands beside what a single step is saying", () =>
+  played({}, async (playground) => {
+    provider.tell({ script: [{ text: "One moment.", hang: "within" }] });
+    await playground.button("Step").click();
+    await playground.turn.getByText("One").waitFor();
+    await playground.button("Stop").waitFor();
+    await playground.turn.getByRole("button", { name: "Stop the request" }).click();
+    await playground.turn.getByText("Stopped").waitFor();
+    await until(() => provider.requests[0].aborted);
+    assert.equal(await playground.steps(), 0);
+  }));
+
+test("on a phone, Stop stands beside Step while the model is asked", () =>
+  played({ size: "narrow" }, async (playground, page) => {
+    provider.tell({ script: [{ text: "One moment.", hang: "within" }] });
+    await playground.button("Step").click();
+    const stop = playground.button("Stop what is under way");
+    await stop.waitFor();
+    assert.ok(await inSight(stop), "without scrolling");
+    await stop.click();
+    await playground.turn.getByText("Stopped").waitFor();
+    await until(() => provider.requests[0].aborted);
+    await stop.waitFor({ state: "detached" });
+  }));
+
+/** Whether all of it can be seen as the page is scrolled, with nothing above it. */
+const inSight = (locator) =>
+  locator.evaluate((element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    const corners = [[left + 2, top + 2], [right - 2, bottom - 2]];
+    return corners.every(([x, y]) => element.contains(document.elementFromPoint(x, y)));
+  });
+
+test("how a model is asked survives a reload, and the key does not", () =>
+  played({ hash: "#/run/dummy" }, async (playground, page) => {
+    await playground.setting("System prompt").fill("Be brief.");
+    await playground.setting("Tool choice").selectOption({ label: "tool: cast_int" });
+    await playground.unfold("Sampling");
+    await playground.setting("Temperature").fill("0.5");
+    await playground.unfold("Limits");
+    await playground.setting("Maximum steps").fill("7");
+    await playground.setting("Total tokens").fill("900");
+    await page.reload();
+    await playground.seated();
+    assert.equal(await playground.setting("System prompt").inputValue(), "Be brief.");
+    assert.match(await playground.settings.innerText(), /temperature 0\.5/);
+    assert.match(await playground.settings.innerText(), /maximum steps 7, total tokens 900/);
+    assert.equal(await playground.setting("Tool choice").locator("option:checked").innerText(), "tool: cast_int");
+    assert.equal(await playground.setting("Connection").locator("option:checked").innerText(), "Test model");
+    provider.tell({ script: [{ calls: [cast(1)] }] });
+    await playground.button("Step").click();
+    await playground.says("1 step");
+    assert.equal(provider.requests[0].body.messages[0].content, "Be brief.");
+    const { local } = await stateOf(page);
+    assert.ok(!local.includes(KEY), "the key is kept with the settings");
+  }));
+
+test("without a connection the way to the settings is shown", () =>
+  visit({ hash: "#/run/dummy" }, async (page) => {
+    const playground = new ModelPlayground(page);
+    await playground.ready();
+    await playground.policy.selectOption("Model");
+    const link = playground.settings.getByRole("link", { name: "Connect a model" });
+    await link.waitFor();
+    assert.match(await link.getAttribute("href"), /#\/settings$/);
+  }));
+
+for (const size of ["wide", "narrow"]) {
+  for (const theme of ["light", "dark"]) {
+    test(`a turn, its failure and its request are accessible (${size}, ${theme})`, () =>
+      played({ size, theme }, async (playground, page) => {
+        await endless(playground);
+        provider.tell({ script: [{ thinking: "Let me see.", text: "One moment.", calls: [cast(1)], hang: "within" }] });
+        await playground.button("Run").click();
+        await playground.turn.getByText("Let me").waitFor();
+        await accessible(page);
+        await playground.button("Stop").click();
+        await playground.turn.getByText("Stopped").waitFor();
+        await accessible(page);
+        provider.tell({ script: [{ thinking: "Let me see.", calls: [cast(1)] }, { status: 400, message: "Broken." }] });
+        await playground.button("Run").click();
+        await playground.turn.getByText("Broken.").first().waitFor();
+        await playground.dismissAlert();
+        await accessible(page);
+        await playground.transcript.getByRole("button", { name: "Thinking" }).click();
+        await playground.transcript.getByText("Let me see.").waitFor();
+        await accessible(page);
+      }));
+  }
+}

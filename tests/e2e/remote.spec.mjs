@@ -1,0 +1,307 @@
+// Environments on task dataset servers, ours and the original's: connect, play, lose, reconnect.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { accessible, visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
+import { ORIGIN, bothServers, ours, scripted, taskFile, until } from "./support/servers.mjs";
+import { FAILED, Servers, connecting } from "./support/settings_servers.mjs";
+
+const call = (name, values) => ({ name, arguments: values });
+
+/** Actions for both servers, with the number of steps after which the episode is done. */
+const SCRIPTS = [
+  [3, [
+    call("calculator", { expr: "6 * 7" }),
+    [call("calculator", { expr: "2 ** 0.5" }), call("calculator", { expr: "max(1, 2.0)" })],
+    call("submit_answer", { answer: "42" }),
+  ]],
+  [1, [call("calculator", { expr: "import os" })]],
+  [2, [call("calculator", { expr: "1 + 1" }), call("submit_answer", { answer: "41" })]],
+];
+
+const { our, their } = await bothServers();
+
+async function run(playground, script) {
+  await playground.policy.selectOption("Scripted");
+  await playground.page.getByLabel("Script", { exact: true }).fill(JSON.stringify(script));
+  await playground.button("Run").click();
+}
+
+test("our server: connect, play by hand, see frames, leave", async () => {
+  await connecting([our.url], {}, async (page, servers, playground) => {
+    await servers.connect(`${our.url}/`, { name: "Class" });
+    await servers.server("Class").getByText("3 tasks, 0 running environments.").waitFor();
+    await accessible(page);
+    await servers.play(our.url);
+    await playground.ready();
+    assert.equal(await playground.environment.inputValue(), our.url);
+    await playground.messages().first().getByText("What is 6 * 7?").waitFor();
+    await playground.act("calculator", { expr: "6 * 7" });
+    await playground.says("1 step");
+    await playground.transcript.getByText("42", { exact: true }).waitFor();
+    await playground.frame.getByText("problem_id").waitFor();
+    await our.runs(1);
+    // Another task, by its place: the one before is closed.
+    await playground.field("task_idx").fill("-1");
+    await playground.button("Reset").click();
+    await playground.messages().first().getByText("Half of -7?").waitFor();
+    await our.runs(1);
+    await playground.act("submit_answer", { answer: "-3.5" });
+    await playground.says("1.0", "done");
+  });
+  await our.runs(0);
+});
+
+test("a server that chooses for itself, and arguments for a task", async () => {
+  const server = await ours(["--dataset", "hands", "--cors-origin", ORIGIN]);
+  await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
+    await servers.play(server.url);
+    await playground.ready();
+    const running = async () => String((await server.info()).running_env_ids);
+    const first = await running();
+    await playground.field("task_kwargs").fill('{"right_hand_broken": true}');
+    await playground.button("Reset").click();
+    await until(async () => (await running()) !== first && !(await running()).includes(","), "another one");
+    assert.equal(await playground.alert.count(), 0);
+    const second = await running();
+    // What the dataset does not know is the server's to refuse.
+    await playground.field("task_kwargs").fill('{"nonsense": 1}');
+    await playground.button("Reset").click();
+    await playground.alert.getByText("nonsense").waitFor();
+    await playground.alert.getByRole("button", { name: "Dismiss" }).click();
+    // Not both: it is said, and what is shown stays.
+    await playground.field("task_idx").fill("0");
+    await playground.button("Reset").click();
+    await page.getByText("mutually exclusive").first().waitFor();
+    assert.equal(await running(), second);
+  });
+  await server.stop();
+});
+
+test("the same actions give the same answers on both servers", async () => {
+  const told = [];
+  for (const server of [our, their]) {
+    const said = [];
+    told.push(said);
+    await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
+      await servers.play(server.url);
+      await playground.ready();
+      for (const [steps, script] of SCRIPTS) {
+        await run(playground, script);
+        await playground.says(steps === 1 ? "1 step" : `${steps} steps`, "done");
+        const texts = await playground.messages().allInnerTexts();
+        said.push(texts.map((text) => text.replaceAll(/\d+(\.\d+)?\s*(ms|s)\b/g, "").trim()));
+        said.push(await playground.status.innerText());
+        await playground.button("Reset").click();
+        await playground.says("0 steps");
+      }
+      if (server === their) {
+        await playground.frame.getByText("shows no frames").waitFor();
+      }
+      // The last Reset is through: what is being opened when the page is closed is not known to it.
+      await server.runs(1);
+    });
+    await server.runs(0);
+  }
+  assert.deepEqual(told[0], told[1]);
+});
+
+test("a policy plays on a server, back and on another way", () =>
+  connecting([our.url], {}, async (page, servers, playground) => {
+    await servers.play(our.url);
+    await playground.ready();
+    await playground.policy.selectOption("Random");
+    await page.getByLabel("Maximum steps").fill("3");
+    await playground.button("Run").click();
+    await playground.status.filter({ hasText: /[1-3] steps?/ }).filter({ hasText: /done|truncated/ }).waitFor();
+    await page.getByText("Going back to an earlier step starts a new environment").waitFor();
+    await playground.button("Undo").click();
+    await playground.says("open");
+    const before = await playground.steps();
+    await playground.act("calculator", { expr: "2 + 2" });
+    await playground.says(`${before + 1} step`);
+  }));
+
+test("an episode is exported without the key, comes back, and goes on", async () => {
+  const server = await ours(["--gsm8k", taskFile(), "--cors-origin", ORIGIN, "--api-key", "s3cret-key"]);
+  await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
+    await servers.enter(server.url);
+    await servers.alert.getByText("wants an API key").waitFor();
+    await servers.enter(server.url, { key: "wrong" });
+    await servers.alert.getByText("does not take the API key").waitFor();
+    await servers.play(server.url, { key: "s3cret-key" });
+    await playground.ready();
+    await playground.act("calculator", { expr: "40 + 2" });
+    await playground.says("1 step");
+    const { bytes } = await playground.downloads(async () => {
+      await playground.button("Export").click();
+      await page.getByRole("button", { name: /Volary JSON/ }).click();
+    });
+    const text = bytes.toString();
+    assert.ok(!text.includes("s3cret-key"), "the key is in the export");
+    const { episodes, episode = episodes?.[0] } = JSON.parse(text);
+    const recipe = episode?.recipe ?? JSON.parse(text).recipe;
+    assert.equal(recipe.environment, server.url);
+    assert.deepEqual(recipe.configuration, { task_idx: 0 });
+    const kept = await page.evaluate(() => JSON.stringify({ ...localStorage }));
+    assert.ok(!kept.includes("s3cret-key"), "the key is kept for always");
+
+    await playground.button("Reset").click();
+    await playground.says("0 steps");
+    const [chooser] = await Promise.all([
+      page.waitForEvent("filechooser"),
+      playground.button("Import").click(),
+    ]);
+    await chooser.setFiles({ name: "episode.json", mimeType: "application/json", buffer: bytes });
+    await playground.says("1 step");
+    await server.runs(0, { "x-api-key": "s3cret-key" });
+    await playground.act("submit_answer", { answer: "42" });
+    await playground.says("2 steps", "done");
+  });
+  await server.stop();
+});
+
+test("a server is lost in the middle, and comes back", async () => {
+  let server = await ours(["--gsm8k", taskFile(), "--cors-origin", ORIGIN]);
+  await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
+    await servers.play(server.url);
+    await playground.ready();
+    await playground.act("calculator", { expr: "1 + 1" });
+    await playground.says("1 step");
+    await server.kill();
+    await playground.act("calculator", { expr: "2 + 2" });
+    await playground.alert.getByText("The environment on the server was lost").waitFor();
+    await playground.alert.getByText("Nothing answers at").waitFor();
+    await playground.transcript.getByText("Whether the step was taken is not known").waitFor();
+    await playground.says("2 steps", "crashed");
+    await playground.alert.getByRole("button", { name: "Dismiss" }).click();
+    // Nobody there: what is shown stays.
+    await playground.button("Reset").click();
+    await playground.alert.getByText("Nothing answers at").waitFor();
+    await playground.says("2 steps");
+    await playground.alert.getByRole("button", { name: "Dismiss" }).click();
+
+    server = await ours(["--gsm8k", taskFile(), "--cors-origin", ORIGIN], server.port);
+    await playground.button("Undo").click();
+    await playground.says("1 step", "open");
+    await playground.transcript.getByText("1 + 1").waitFor();
+    await playground.act("submit_answer", { answer: "42" });
+    await playground.says("2 steps", "done");
+
+    // The server is started again: it no longer has the environment.
+    await playground.button("Reset").click();
+    await playground.says("0 steps");
+    await server.kill();
+    server = await ours(["--gsm8k", taskFile(), "--cors-origin", ORIGIN], server.port);
+    await playground.act("calculator", { expr: "3 + 3" });
+    await playground.alert.getByText("no longer has this environment").waitFor();
+    await playground.alert.getByRole("button", { name: "Dismiss" }).click();
+    await playground.button("Reset").click();
+    await playground.says("0 steps", "open");
+  });
+  await server.stop();
+});
+
+test("servers that answer late, twice, with nonsense, or not at all", async () => {
+  const server = await scripted();
+  await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
+    await servers.play(server.url);
+    await playground.ready();
+    await playground.act("go");
+    await playground.says("1 step");
+    const cases = [
+      [{ "/step": { text: "<!doctype html>" } }, /no JSON/],
+      [{ "/step": { body: { env_id: "e1" } } }, /should be a list of messages/],
+      [{ "/step": { cut: true } }, /can't be reached|broke off/],
+      [{ "/step": { status: 404, body: { detail: "Environment e1 not found" } } }, /not found/],
+      [{ "/step": { status: 502, text: "Bad Gateway" } }, /502/],
+    ];
+    for (const [told, words] of cases) {
+      server.tell(told);
+      await playground.act("go");
+      await playground.alert.getByText("The environment on the server was lost").waitFor();
+      await playground.alert.getByText(words).waitFor();
+      assert.ok((await playground.messages().count()) >= 3, "the steps before are kept");
+      await playground.alert.getByRole("button", { name: "Dismiss" }).click();
+      server.tell({});
+      const steps = server.asked.filter((path) => path === "/step").length;
+      await playground.button("Undo").click();
+      await playground.says("1 step", "open");
+      const again = server.asked.filter((path) => path === "/step").length;
+      assert.equal(again - steps, 1, "a lost step is not sent again by itself");
+    }
+    // A failure of the environment's own is a failed step, and the episode goes on.
+    server.tell({ "/step": { status: 500, body: { detail: "the tool fell over" } } });
+    await playground.act("go");
+    await playground.transcript.getByText("the tool fell over").waitFor();
+    await playground.says("2 steps", "open");
+    server.tell({});
+    await playground.act("go");
+    await playground.says("3 steps");
+    // Late, but in time.
+    server.tell({ "/step": { late: 800 } });
+    await playground.act("go");
+    await playground.says("4 steps");
+    // Never: Stop gives it up, and nothing is taken again.
+    server.tell({ "/step": { hang: true } });
+    await playground.act("go");
+    await playground.button("Stop").click();
+    await playground.alert.getByText("was not waited for").waitFor();
+    await playground.says("5 steps", "crashed");
+    await playground.alert.getByRole("button", { name: "Dismiss" }).click();
+    server.tell({});
+    await playground.button("Reset").click();
+    await playground.says("0 steps", "open");
+  });
+  await server.close();
+});
+
+test("a link to a server that nobody connected to calls nobody", () =>
+  visit({ hash: `#/run/${encodeURIComponent(their.url)}` }, async (page) => {
+    const playground = new Playground(page);
+    await playground.alert.getByText("not connected to that server").waitFor();
+    await playground.ready();
+  }));
+
+test("leaving the page closes the environment", async () => {
+  await connecting([our.url], { axe: false }, async (page, servers, playground) => {
+    await servers.play(our.url);
+    await playground.ready();
+    await our.runs(1);
+    await page.goto("about:blank");
+    await our.runs(0);
+  });
+});
+
+test("leaving while an environment is being opened closes it too", async () => {
+  const server = await scripted();
+  await connecting([server.url], { axe: false, allowedErrors: [FAILED] }, async (page, servers) => {
+    server.tell({ "/reset": { hang: true } });
+    await servers.play(server.url);
+    await until(() => server.asked.includes("/reset"), "a reset");
+    assert.ok(!server.asked.includes("/close"));
+    await page.goto("about:blank");
+    await until(() => server.asked.includes("/close"), "the environment closed");
+  });
+  await server.close();
+});
+
+test("our server serves the page itself, and no CORS is needed", async () => {
+  const dist = process.env.VOLARY_DIST;
+  const server = await ours(["--gsm8k", taskFile(), ...(dist ? ["--serve-page", dist] : [])]);
+  if (dist) {
+    await visit({ origins: [server.url] }, async (elsewhere) => {
+      const page = await elsewhere.context().newPage();
+      await page.goto(`${server.url}/#/settings`);
+      const servers = new Servers(page);
+      await servers.play(server.url);
+      const playground = new Playground(page);
+      await playground.ready();
+      await playground.act("submit_answer", { answer: "42" });
+      await playground.says("1.0", "done");
+    });
+  }
+  await server.stop();
+});

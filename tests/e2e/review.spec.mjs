@@ -1,0 +1,208 @@
+// Review: trajectories of other tools are read, found, compared and gone on with.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { SIZES, ended, visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
+import { Library, trajectory } from "./support/trajectories.mjs";
+
+after(ended);
+
+const ALIKE = [
+  { says: "I look.", calls: [["look", { where: "box" }]], sees: ["a marble"] },
+  { says: "I take the marble.", calls: [["take", { what: "marble" }]], sees: ["taken"], reward: 1 },
+];
+const ONE = trajectory("one", [...ALIKE, { says: "The marble is red." }]);
+const OTHER = trajectory("other", [...ALIKE, { says: "The marble is blue." }]);
+
+async function library(page, ...files) {
+  const review = await new Library(page).ready();
+  await review.import(...files);
+  return review;
+}
+
+for (const size of Object.keys(SIZES)) {
+  for (const theme of ["light", "dark"]) {
+    test(`a trajectory is imported and read, ${size}, ${theme}`, () =>
+      visit({ hash: "#/review", size, theme }, async (page) => {
+        const review = await library(page, ["one.json", ONE], ["other.json", OTHER]);
+        await review.rows(2);
+        await review.link(/one/).click();
+        await review.transcript.getByText("I look.").waitFor();
+        assert.match(page.url(), /#\/review\/one/);
+        await page.keyboard.press("n");
+        await page.waitForURL(/step=2/);
+        assert.equal(await review.slider.inputValue(), "2");
+        await page.keyboard.press("G");
+        await review.transcript.getByText("The marble is red.").waitFor();
+        await page.getByRole("tab", { name: "Details" }).click();
+        await page.getByRole("tabpanel", { name: "Details" }).getByText("model-one").first().waitFor();
+        await page.getByRole("tab", { name: "Raw" }).click();
+        await page.getByText("as it was recorded").waitFor();
+      }));
+  }
+}
+
+test("words are found in all texts, and lead to the step where they stand", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const review = await library(page, ["one.json", ONE], ["other.json", OTHER]);
+    await review.rows(2);
+    await page.keyboard.press("/");
+    await page.keyboard.type("blue");
+    await review.rows(1);
+    await review.table.getByText("The marble is").waitFor();
+    await review.link(/other/).click();
+    await page.waitForURL(/#\/review\/other\?step=3/);
+    await review.transcript.getByText("The marble is blue.").waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("marble");
+    await page.getByRole("search").getByText(/^1 of \d+$/).waitFor();
+  }));
+
+test("rows are filtered, sorted and grouped", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const short = trajectory("short", []);
+    const review = await library(page, ["a.json", ONE], ["b.json", OTHER], ["c.json", short]);
+    await review.rows(3);
+    const filter = page.getByRole("form", { name: "New filter" });
+    await filter.getByRole("combobox", { name: "Column" }).selectOption({ label: "Steps" });
+    await filter.getByRole("combobox", { name: "What it must be" }).fill(">= 1");
+    await filter.getByRole("button", { name: "Filter" }).click();
+    await review.rows(2);
+    await page.getByRole("button", { name: "Take this filter away" }).click();
+    await review.rows(3);
+    const steps = review.table.getByRole("columnheader", { name: "Steps" });
+    await steps.getByRole("button").click();
+    assert.equal(await steps.getAttribute("aria-sort"), "ascending");
+    assert.match(await review.table.getByRole("link").first().innerText(), /short/);
+    await page.getByRole("combobox", { name: "Group by" }).selectOption("model");
+    const groups = page.getByRole("table", { name: "Groups" });
+    await groups.getByRole("rowheader", { name: "model-other" }).getByRole("button").click();
+    await review.rows(1);
+  }));
+
+test("two are compared: where they part, and what differs there", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const review = await library(page, ["one.json", ONE], ["other.json", OTHER]);
+    await review.rows(2);
+    await review.table.getByRole("checkbox", { name: "Choose all" }).check();
+    await page.getByRole("button", { name: "Compare" }).click();
+    await page.getByText(/They part at/).waitFor();
+    const differences = page.getByRole("region", { name: "Differences" });
+    await page.keyboard.press("G");
+    await differences.getByText("red", { exact: true }).waitFor();
+    await differences.getByText("blue", { exact: true }).waitFor();
+  }));
+
+test("chosen trajectories are exported and deleted", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const review = await library(page, ["one.json", ONE], ["other.json", OTHER]);
+    await review.rows(2);
+    await review.table.getByRole("checkbox", { name: /Choose .*other/ }).check();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Export" }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), "trajectories.jsonl");
+    const [table] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save as CSV" }).click(),
+    ]);
+    assert.equal(table.suggestedFilename(), "trajectories.csv");
+    await review.delete();
+    await review.rows(1);
+  }));
+
+test("what is no trajectory is said, and changes nothing", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const review = await library(page, ["one.json", ONE]);
+    await review.rows(1);
+    await review.import(["nonsense.txt", "hello"]);
+    await page.getByRole("alert").getByText("Nothing could be imported.").waitFor();
+    await review.rows(1);
+  }));
+
+test("markup in every field stays text", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const evil = "<img src=x onerror=document.title='executed'><script>document.title='executed'</script>";
+    const hostile = trajectory(evil, [
+      { says: evil, calls: [[evil, { [evil]: evil }]], sees: [evil] },
+    ]);
+    const review = await library(page, [`${evil.slice(0, 20)}.json`, hostile]);
+    await review.rows(1);
+    await review.table.getByRole("link").first().click();
+    await review.transcript.getByText("onerror").first().waitFor();
+    assert.notEqual(await page.title(), "executed");
+  }));
+
+test("an address of nothing says so", () =>
+  visit({ hash: "#/review/nowhere" }, async (page) => {
+    await page.getByRole("alert").getByText("This trajectory can't be shown.").waitFor();
+    await page.getByRole("link", { name: "All trajectories" }).click();
+    await page.getByRole("heading", { name: "Trajectories" }).waitFor();
+  }));
+
+test("a note is pinned to a step, kept, and saved as a file", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const review = await library(page, ["one.json", ONE]);
+    await review.rows(1);
+    await review.link(/one/).click();
+    await review.transcript.getByText("I look.").waitFor();
+    await page.keyboard.press("j");
+    await page.getByRole("tab", { name: "Notes" }).click();
+    const form = page.getByRole("form", { name: "Note" });
+    await form.getByRole("button", { name: "This step" }).click();
+    await form.getByLabel("What there is to say").fill("It looks before it takes.");
+    await form.getByLabel("Verdict").selectOption("good");
+    await form.getByLabel("Your name").fill("ada");
+    await form.getByRole("button", { name: "Add note" }).click();
+    const notes = page.getByRole("list", { name: "Notes" });
+    await notes.getByText("It looks before it takes.").waitFor();
+    await notes.getByRole("button", { name: "Step 1" }).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save notes" }).click(),
+    ]);
+    assert.equal(download.suggestedFilename(), "annotations.json");
+  }));
+
+test("an episode of the playground is read, checked and gone on with", () =>
+  visit({ hash: "#/run/counter" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.act("incr");
+    await playground.says("1 step");
+    await page.getByRole("link", { name: "Review" }).click();
+    const review = await new Library(page).ready();
+    await review.rows(1);
+    await review.table.getByRole("link").first().click();
+    await page.getByRole("button", { name: "Check" }).click();
+    await page.getByText("gave what was recorded").waitFor();
+    await page.getByRole("button", { name: "Open in the playground" }).click();
+    await playground.says("1 step");
+  }));
+
+test("an episode is exported in each format", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const review = await library(page, ["one.json", ONE]);
+    await review.rows(1);
+    await review.link(/one/).click();
+    await review.transcript.getByText("I look.").waitFor();
+    for (const [name, ending] of [
+      ["Volary JSON", ".json"],
+      ["Messages (JSONL)", ".jsonl"],
+      ["ATIF", ".atif.json"],
+      ["Inspect log", ".inspect.json"],
+      ["ldp (JSONL)", ".ldp.jsonl"],
+      ["Page (HTML)", ".html"],
+      ["Markdown", ".md"],
+    ]) {
+      await page.getByRole("button", { name: "Export", exact: true }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("dialog").getByRole("button", { name }).click(),
+      ]);
+      assert.ok(download.suggestedFilename().endsWith(ending), download.suggestedFilename());
+    }
+  }));

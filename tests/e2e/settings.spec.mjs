@@ -1,0 +1,421 @@
+// Settings: connections to models of every kind, what Test connection says, where keys live.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+
+import { SIZES, accessible, visit } from "./support/browser.mjs";
+import { provided } from "./support/providers.mjs";
+import { stateOf, until } from "./support/state.mjs";
+
+const KEY = "sk-test-0123456789abcdef";
+/** Nothing listens there. */
+const NOWHERE = "http://127.0.0.1:9";
+/** What the browser itself says of requests that fail. */
+const FAILED = /Failed to load resource|blocked by CORS policy|net::ERR/;
+
+/** Each wire format, as the test's provider and the page call it. */
+const FORMATS = {
+  chat: "OpenAI Chat Completions",
+  responses: "OpenAI Responses",
+  anthropic: "Anthropic Messages",
+  gemini: "Google Gemini",
+  mistral: "Mistral",
+};
+
+const provider = await provided();
+
+class Settings {
+  constructor(page) {
+    this.page = page;
+    this.group = page.getByRole("group", { name: "Model connection" });
+    this.provider = this.field("Provider");
+    this.baseUrl = this.field("Base URL");
+    this.model = this.field("Model");
+    this.key = this.field("API key");
+    this.result = this.group.getByRole("status", { name: "Test result" });
+    this.alert = this.group.getByRole("alert");
+    this.connections = page.getByRole("list", { name: "Connections" });
+  }
+
+  field(name) {
+    return this.group.getByLabel(name, { exact: true });
+  }
+
+  button(name) {
+    return this.page.getByRole("button", { name, exact: true });
+  }
+
+  /** Enters a connection to a server that speaks a format. */
+  async connect(format, { base = provider.base(format), model = "mock-model", key = KEY } = {}) {
+    await this.provider.selectOption({ label: `Other, speaks ${FORMATS[format]}` });
+    await this.baseUrl.fill(base);
+    await this.model.fill(model);
+    await this.key.fill(key);
+  }
+
+  async test() {
+    await this.button("Test connection").click();
+  }
+
+  async works() {
+    await this.result.filter({ hasText: "It works" }).waitFor();
+  }
+
+  /** Waits for an alert that says all of these. */
+  async fails(...texts) {
+    for (const text of texts) {
+      await this.alert.filter({ hasText: text }).first().waitFor();
+    }
+  }
+
+  keep(name) {
+    return this.page.getByRole("radio", { name });
+  }
+}
+
+function settings(options, journey) {
+  const origins = [provider.url, NOWHERE, "http://localhost:11434"];
+  return visit({ hash: "#/settings", origins, ...options }, async (page, visited) => {
+    const settings = new Settings(page);
+    await settings.group.waitFor();
+    await journey(settings, page, visited);
+  });
+}
+
+for (const format of Object.keys(FORMATS)) {
+  test(`a connection to ${FORMATS[format]} is entered and tested`, () =>
+    settings({}, async (settings) => {
+      provider.tell({ key: KEY, script: [{ text: "OK." }] });
+      await settings.connect(format);
+      await settings.test();
+      await settings.works();
+      await settings.result.filter({ hasText: "It said: OK." }).waitFor();
+      assert.equal(provider.requests.length, 1);
+      assert.ok(!provider.requests[0].path.includes(KEY), "the key stands in the address");
+    }));
+
+  test(`${FORMATS[format]}: a wrong key, a wrong model, a rate limit, a failing server`, () =>
+    settings({ allowedErrors: [FAILED] }, async (settings) => {
+      await settings.connect(format);
+      provider.tell({ key: "another-key-entirely" });
+      await settings.test();
+      await settings.fails("does not accept the API key");
+      provider.tell({ key: null });
+      provider.tell({ script: [{ status: 404, message: "The model mock-model does not exist", code: "not_found" }] });
+      await settings.test();
+      await settings.fails("has no model mock-model");
+      provider.tell({ script: [{ status: 429, message: "Slow down", retry_after: 7 }], exposes: "retry-after" });
+      await settings.test();
+      await settings.fails("takes no more requests", "Wait 7 s");
+      provider.tell({ script: [{ status: 500, message: "Out of order" }] });
+      await settings.test();
+      await settings.fails("failed", "Out of order");
+      provider.tell({ script: [{ html: true }] });
+      await settings.test();
+      await settings.fails("Something other than a model", "Check the base URL");
+      provider.tell({ script: [{ text: "OK." }] });
+      await settings.test();
+      await settings.works();
+    }));
+}
+
+test("a server that lets no page in is told from one that does not answer", () =>
+  settings({ allowedErrors: [FAILED] }, async (settings) => {
+    for (const cors of ["none", "no-preflight"]) {
+      provider.tell({ cors });
+      await settings.connect("chat");
+      await settings.test();
+      await settings.fails("can't be reached", "CORS", new URL(settings.page.url()).origin);
+    }
+    await settings.connect("chat", { base: `${NOWHERE}/v1` });
+    await settings.test();
+    await settings.fails("can't be reached", "Nothing answers");
+  }));
+
+test("a local server's own words for letting a page in", () =>
+  settings({ allowedErrors: [FAILED] }, async (settings, page) => {
+    provider.tell({ cors: "none" });
+    await settings.provider.selectOption("Ollama");
+    await settings.group.getByText(`OLLAMA_ORIGINS=${new URL(page.url()).origin}`).waitFor();
+    await settings.baseUrl.fill(provider.base("chat"));
+    await settings.model.fill("mock-model");
+    await settings.test();
+    await settings.fails("CORS", `OLLAMA_ORIGINS=${new URL(page.url()).origin}`);
+  }));
+
+test("a redirect is not followed, so that the key goes nowhere else", () =>
+  settings({ allowedErrors: [FAILED] }, async (settings) => {
+    provider.tell({ script: [{ status: 307, headers: { location: `${provider.base("chat")}/elsewhere` } }] });
+    await settings.connect("chat");
+    await settings.test();
+    await settings.fails("redirects to another address");
+    assert.equal(provider.requests.length, 1);
+  }));
+
+test("a server that hangs is given up in time, before its reply and within it", () =>
+  settings(
+    { axe: false, init: (context) => context.clock.install() },
+    async (settings, page) => {
+      for (const hang of ["before", "within"]) {
+        provider.reset();
+        provider.tell({ script: [{ hang, text: "A longer answer." }] });
+        await settings.connect("chat");
+        await settings.test();
+        await until(() => provider.requests.length > 0);
+        await new Promise((done) => setTimeout(done, 300));
+        await page.clock.runFor(61_000);
+        await settings.fails("did not come to its end", "60 s");
+        await until(() => provider.requests[0].aborted, "the request goes on");
+      }
+    },
+  ));
+
+test("cancelling the test ends the request itself", () =>
+  settings({}, async (settings) => {
+    provider.tell({ script: [{ hang: "within", text: "A longer answer." }] });
+    await settings.connect("anthropic");
+    await settings.test();
+    await until(() => provider.requests.length === 1, "no request");
+    await settings.button("Cancel the test").click();
+    await settings.button("Test connection").waitFor();
+    await until(() => provider.requests[0].aborted, "the request goes on");
+  }));
+
+test("what is missing is said before anything is sent", () =>
+  settings({}, async (settings, page) => {
+    await settings.provider.selectOption("Ollama");
+    await settings.test();
+    await settings.fails("Enter the name of a model");
+    await settings.baseUrl.fill("localhost:11434");
+    await settings.model.fill("qwen");
+    await settings.group.getByText("must begin with https:// or http://").waitFor();
+    assert.equal(await settings.baseUrl.getAttribute("aria-invalid"), "true");
+    await settings.key.fill("ключ");
+    await settings.baseUrl.fill(provider.base("chat"));
+    await settings.test();
+    await settings.fails("holds a character that headers can't hold");
+    assert.equal(provider.requests.length, 0);
+  }));
+
+test("models are listed, and one is picked", () =>
+  settings({ allowedErrors: [FAILED] }, async (settings) => {
+    for (const format of Object.keys(FORMATS)) {
+      provider.tell({ models: ["first-one", "second-one"] });
+      await settings.connect(format, { model: "x" });
+      await settings.button("List models").click();
+      const pick = settings.group.getByRole("combobox", { name: "What is listed" });
+      await pick.selectOption("second-one");
+      assert.equal(await settings.model.inputValue(), "second-one");
+      await settings.baseUrl.fill(`${provider.base(format)}/other`);
+      await settings.baseUrl.blur();
+      await pick.waitFor({ state: "detached" });
+    }
+    await settings.connect("chat");
+    provider.tell({ key: "another-key-entirely" });
+    await settings.button("List models").click();
+    await settings.fails("does not accept the API key");
+  }));
+
+test("connections are added, renamed, duplicated, chosen and deleted", () =>
+  settings({}, async (settings, page) => {
+    const names = () => settings.connections.locator(".connection-name").allInnerTexts();
+    await settings.provider.selectOption("Anthropic");
+    await settings.key.fill(KEY);
+    await settings.button("Duplicate").click();
+    assert.deepEqual(await names(), ["Anthropic", "Anthropic 2"]);
+    assert.equal(await settings.key.inputValue(), KEY, "the copy has the key");
+    await settings.field("Name").fill("Mine");
+    await settings.button("Make default").click();
+    await settings.button("Add connection").click();
+    await settings.provider.selectOption("Google Gemini");
+    assert.equal(await settings.key.inputValue(), "", "another provider gets the key");
+    assert.deepEqual(await names(), ["Anthropic", "Mine", "Google Gemini"]);
+    await page.reload();
+    await settings.group.waitFor();
+    assert.deepEqual(await names(), ["Anthropic", "Mine", "Google Gemini"]);
+    assert.equal(await settings.field("Name").inputValue(), "Mine", "the default is shown");
+    assert.equal(await settings.key.inputValue(), "", "the key was kept");
+    await settings.button("Delete").click();
+    await settings.button("Delete").click();
+    await settings.button("Delete").click();
+    assert.deepEqual(await names(), ["OpenAI"], "a draft");
+    assert.equal(await page.evaluate(() => JSON.parse(localStorage["volary.models"]).list.length), 0);
+  }));
+
+test("keys stay in memory, unless another choice is made", () =>
+  settings({}, async (settings, page) => {
+    const kept = async () => {
+      const { local, session } = await stateOf(page);
+      return { local: local.includes(KEY), session: session.includes(KEY) };
+    };
+    const again = async () => {
+      await page.reload();
+      await settings.group.waitFor();
+    };
+    await settings.connect("chat");
+    await settings.field("Name").focus();
+    assert.deepEqual(await kept(), { local: false, session: false });
+    await settings.keep(/With this tab/).check();
+    assert.deepEqual(await kept(), { local: false, session: true });
+    await again();
+    assert.equal(await settings.key.inputValue(), KEY);
+    await settings.keep(/On this device/).check();
+    assert.deepEqual(await kept(), { local: true, session: false });
+    await page.getByText("can read them, whoever made it").waitFor();
+    await again();
+    assert.ok(await settings.keep(/On this device/).isChecked());
+    await settings.keep(/In memory/).check();
+    assert.deepEqual(await kept(), { local: false, session: false });
+    assert.equal(await settings.key.inputValue(), KEY, "still in memory");
+    await again();
+    assert.equal(await settings.key.inputValue(), "");
+  }));
+
+test("one click forgets all keys, wherever they are", () =>
+  settings({}, async (settings, page) => {
+    await settings.connect("chat");
+    await settings.keep(/On this device/).check();
+    await page.getByRole("status", { name: "Keys" }).filter({ hasText: "1 key is kept." }).waitFor();
+    await settings.button("Forget all keys").click();
+    await page.getByRole("status", { name: "Keys" }).filter({ hasText: "All keys are forgotten." }).waitFor();
+    assert.equal(await settings.key.inputValue(), "");
+    const { local, session } = await stateOf(page);
+    assert.ok(!local.includes(KEY) && !session.includes(KEY));
+    assert.ok(await settings.keep(/In memory/).isChecked());
+  }));
+
+test("keys that one tab forgets are forgotten in the other", () =>
+  settings({ allowedErrors: [FAILED] }, async (settings, page) => {
+    await settings.connect("chat");
+    await settings.keep(/On this device/).check();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByRole("button", { name: "Forget all keys", exact: true }).click();
+    await other.getByRole("status", { name: "Keys" }).filter({ hasText: "All keys are forgotten." }).waitFor();
+    provider.tell({ key: KEY });
+    await settings.test();
+    await settings.fails("wants an API key");
+    assert.ok(!JSON.stringify(provider.requests).includes(KEY));
+  }));
+
+test("no key is found anywhere in the page's state", async () => {
+  const said = [];
+  await settings(
+    {
+      allowedErrors: [FAILED],
+      init: (context) => context.on("console", (message) => said.push(message.text())),
+    },
+    async (settings, page, { requests }) => {
+      for (const format of Object.keys(FORMATS)) {
+        await settings.connect(format);
+        provider.tell({ script: [{ text: `You sent ${KEY}.` }] });
+        await settings.test();
+        await settings.works();
+        // A provider that repeats the key, in its error and in a web page.
+        provider.tell({ script: [{ status: 401, message: `Incorrect API key provided: ${KEY}` }] });
+        await settings.test();
+        await settings.fails("does not accept");
+        provider.tell({ script: [{ status: 400, message: `Authorization: Bearer ${KEY}` }] });
+        await settings.test();
+        await settings.fails("YOUR_API_KEY");
+      }
+      for (const hash of ["#/", "#/settings"]) {
+        await page.evaluate((hash) => (location.hash = hash), hash);
+        const { page: state, local, session } = await stateOf(page);
+        for (const text of [state, local, session, ...requests, ...said]) {
+          assert.ok(!text.includes(KEY), `the key stands in: ${text.slice(0, 200)}`);
+        }
+      }
+    },
+  );
+  assert.ok(!said.join("\n").includes(KEY));
+});
+
+test("prices are changed, added, removed and restored", () =>
+  settings({}, async (settings, page) => {
+    const input = page.getByLabel("Input of gpt-6-luna", { exact: true });
+    await input.fill("0.25");
+    await input.press("Enter");
+    await page.getByLabel("Name to add").fill("my-model");
+    await settings.button("Add price").click();
+    await page.getByLabel("Output of my-model", { exact: true }).fill("3");
+    await settings.button("Remove the price of gpt-6-astra").click();
+    await page.reload();
+    assert.equal(await input.inputValue(), "0.25");
+    assert.equal(await page.getByLabel("Output of my-model", { exact: true }).inputValue(), "3");
+    assert.equal(await page.getByLabel("Input of gpt-6-astra", { exact: true }).count(), 0);
+    await input.fill("a lot");
+    await input.press("Enter");
+    assert.equal(await input.inputValue(), "0.25", "no amount");
+    await settings.button("Restore the built-in prices").click();
+    await page.getByLabel("Input of gpt-6-astra", { exact: true }).waitFor();
+    assert.equal(await input.inputValue(), "0.1");
+  }));
+
+test("by keyboard alone", () =>
+  settings({}, async (settings, page) => {
+    provider.tell({ key: KEY, script: [{ text: "OK." }] });
+    await settings.provider.focus();
+    await settings.provider.selectOption({ label: `Other, speaks ${FORMATS.chat}` });
+    for (const value of [provider.base("chat"), "mock-model"]) {
+      await page.keyboard.press("Tab");
+      await page.keyboard.press("ControlOrMeta+a");
+      await page.keyboard.type(value);
+    }
+    await page.keyboard.press("Tab"); // List models
+    await page.keyboard.press("Tab");
+    await page.keyboard.type(KEY);
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await settings.works();
+    assert.ok(
+      await settings.button("Test connection").evaluate((button) => button === document.activeElement),
+      "the focus went elsewhere",
+    );
+  }));
+
+test("the navigation leads there and back", () =>
+  visit({}, async (page) => {
+    const link = (name) => page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true });
+    await page.getByRole("log", { name: "Transcript" }).getByRole("listitem").first().waitFor();
+    await link("Settings").click();
+    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    assert.equal(await link("Settings").getAttribute("aria-current"), "page");
+    await link("Playground").click();
+    await page.getByRole("log", { name: "Transcript" }).getByRole("listitem").first().waitFor();
+  }));
+
+for (const size of Object.keys(SIZES)) {
+  for (const theme of ["light", "dark"]) {
+    test(`the settings, ${size}, ${theme}`, () =>
+      settings({ size, theme, allowedErrors: [FAILED] }, async (settings, page) => {
+        const looksWell = async (name) => {
+          const { content, window } = await page.evaluate(() => ({
+            content: document.documentElement.scrollWidth,
+            window: document.documentElement.clientWidth,
+          }));
+          assert.ok(content <= window, `the page is ${content - window} px too wide`);
+          await accessible(page);
+          if (process.env.SHOTS) {
+            await page.screenshot({ path: `${process.env.SHOTS}/${name}-${size}-${theme}.png`, fullPage: true });
+          }
+        };
+        await looksWell("empty");
+        provider.tell({ script: [{ text: "OK." }] });
+        await settings.connect("anthropic");
+        await settings.button("Add connection").click();
+        await settings.provider.selectOption("Ollama");
+        await settings.button("Add connection").click();
+        await settings.connect("chat");
+        await settings.test();
+        await settings.works();
+        await settings.button("List models").click();
+        await settings.group.getByRole("combobox", { name: "What is listed" }).waitFor();
+        await looksWell("works");
+        provider.tell({ key: "another-key-entirely" });
+        await settings.test();
+        await settings.fails("does not accept the API key");
+        await looksWell("fails");
+      }));
+  }
+}

@@ -1,0 +1,101 @@
+// Trajectories made on the fly, in formats that other tools write.
+
+/** One in ATIF, in which an agent says and does one thing after the other. */
+export function trajectory(id, acts) {
+  const steps = [{ step_id: 1, source: "user", message: `Task ${id}` }];
+  for (const { says = "", thinks, calls = [], sees = [], reward = 0 } of acts) {
+    steps.push({
+      step_id: steps.length + 1,
+      source: "agent",
+      message: says,
+      reasoning_content: thinks,
+      tool_calls: calls.map(([name, args], place) => ({
+        tool_call_id: `c${steps.length}-${place}`,
+        function_name: name,
+        arguments: args,
+      })),
+      observation: {
+        results: sees.map((content, place) => ({
+          source_call_id: `c${steps.length}-${place}`,
+          content,
+        })),
+      },
+      extra: { reward, done: false, truncated: false },
+    });
+  }
+  return {
+    schema_version: "ATIF-v1.6",
+    session_id: id,
+    agent: { name: "tester", version: "1", model_name: `model-${id}` },
+    steps,
+  };
+}
+
+/** So many of them, a line each, each of about so many bytes and with a word of its own: `word17`. */
+export function lines(count, bytes) {
+  const filler = "some words that fill the line ".repeat(Math.ceil(bytes / 30));
+  const line = (number) =>
+    JSON.stringify(
+      trajectory(`episode-${number}`, [
+        { says: `word${number} ${filler}`, calls: [["look", { at: number }]], sees: ["seen"], reward: number % 2 },
+      ]),
+    );
+  return Array.from({ length: count }, (_, number) => line(number)).join("\n");
+}
+
+/** The library as a person meets it. */
+export class Library {
+  constructor(page) {
+    this.page = page;
+    this.table = page.getByRole("table", { name: "Trajectories" });
+    this.transcript = page.getByRole("log", { name: "Transcript" });
+    this.slider = page.getByRole("slider", { name: "Step" });
+  }
+
+  /** Waits until it is there. */
+  async ready() {
+    await this.page.getByRole("heading", { name: "Trajectories" }).waitFor();
+    return this;
+  }
+
+  /** Gives files to a button: paths, or pairs of a name and what the file holds. */
+  async give(button, files) {
+    const [chooser] = await Promise.all([
+      this.page.waitForEvent("filechooser"),
+      this.page.getByRole("button", { name: button, exact: true }).click(),
+    ]);
+    await chooser.setFiles(files);
+  }
+
+  async import(...files) {
+    const file = ([name, content]) => ({
+      name,
+      mimeType: "application/octet-stream",
+      buffer: content instanceof Buffer ? content : Buffer.from(typeof content === "string" ? content : JSON.stringify(content)),
+    });
+    await this.give("Import", files.map(file));
+  }
+
+  link(name) {
+    return this.table.getByRole("link", { name });
+  }
+
+  /** Waits until the table has so many rows. */
+  async rows(count) {
+    await this.page.waitForFunction(
+      (count) => document.querySelector("[role=table]")?.ariaRowCount === String(count + 1),
+      count,
+    );
+  }
+
+  /** Searches all texts. */
+  async search(words) {
+    await this.page.getByRole("searchbox", { name: "Search" }).fill(words);
+  }
+
+  /** Deletes what is chosen. */
+  async delete() {
+    await this.page.getByRole("button", { name: "Delete", exact: true }).click();
+    await this.page.getByRole("dialog", { name: "Delete trajectories" }).getByRole("button", { name: "Delete them" }).click();
+  }
+}

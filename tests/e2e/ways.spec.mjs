@@ -1,0 +1,92 @@
+// Ways to the same thing: raw JSON for forms, play for arrow keys, the clipboard.
+
+import assert from "node:assert/strict";
+import { after, test } from "node:test";
+
+import { ended, visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
+
+after(ended);
+
+const copied = (page) => page.evaluate(() => navigator.clipboard.readText());
+
+test("arguments as raw JSON: taken, or the fault is said", () =>
+  visit({}, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    const form = await playground.choose("calculator");
+    await form.getByRole("button", { name: "Raw JSON" }).click();
+    const raw = form.getByLabel("JSON", { exact: true });
+    await raw.fill('{"expr": 5');
+    await playground.button("Step").click();
+    // The check of arguments may still have to be loaded.
+    await form.locator('textarea[aria-invalid="true"], input[aria-invalid="true"]').first().waitFor();
+    await playground.says("0 steps");
+    await raw.fill('{"expr": "5 * 5"}');
+    await playground.button("Step").click();
+    await playground.says("1 step");
+    await playground.messages().filter({ hasText: "25" }).first().waitFor();
+  }));
+
+test("play goes through the episode and ends at its end", () =>
+  visit({ hash: "#/run/counter" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.policy.selectOption("Oracle");
+    await playground.button("Run").click();
+    await playground.says("10 steps", "done");
+    await page.getByRole("combobox", { name: "Speed" }).selectOption("20");
+    await playground.button("Play").click();
+    await playground.frame.getByText(/After (the reset|step [1-9])$/).waitFor();
+    await playground.frame.getByText("After step 10").waitFor();
+    await playground.button("Play").waitFor();
+  }));
+
+test("messages, frames and links can be copied", () =>
+  visit({}, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.act("calculator", { expr: "6 * 7" });
+    await playground.says("1 step");
+    await playground.messages().last().getByRole("button", { name: "Copy" }).click();
+    await page.getByText("Copied").first().waitFor();
+    assert.equal(await copied(page), "42");
+    await playground.frame.getByRole("button", { name: "Copy" }).click();
+    await playground.frame.getByText("Copied").waitFor();
+    assert.ok("state" in JSON.parse(await copied(page)));
+    await playground.button("Share").click();
+    const dialog = page.getByRole("dialog", { name: "Share this episode" });
+    await dialog.getByRole("button", { name: "Copy link" }).click();
+    await dialog.getByText("Copied").waitFor();
+    assert.equal(await copied(page), await dialog.getByLabel("Link").inputValue());
+  }));
+
+test("where Step can't be pressed, it is said why, and what to do instead", () =>
+  visit({ hash: "#/run/counter" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.policy.selectOption("Oracle");
+    await playground.button("Run").click();
+    await playground.says("10 steps", "done");
+    assert.ok(await playground.button("Step").isDisabled());
+    await page.getByText("The episode is over.").waitFor();
+    await playground.button("Undo").click();
+    await playground.says("9 steps", "open");
+    await playground.act("incr");
+    await playground.says("10 steps", "done");
+  }));
+
+test("a script that can't be read marks its field", () =>
+  visit({ hash: "#/run/counter" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.policy.selectOption("Scripted");
+    const script = page.getByRole("form", { name: "Policy settings" }).getByLabel("Script", { exact: true });
+    await script.fill('[{"name": "incr", ');
+    await playground.button("Run").click();
+    await page.locator("[aria-invalid=true]").waitFor();
+    await playground.says("0 steps");
+    await script.fill('[{"name": "incr", "arguments": {}}, {"name": "incr", "arguments": {}}]');
+    await playground.button("Run").click();
+    await playground.says("2 steps");
+  }));
