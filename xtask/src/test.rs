@@ -116,8 +116,8 @@ fn e2e(project: &Project) -> Result<Count> {
     let site = Site::serve(project.path("dist"), PREFIX, 0)?;
     let journeys = files(&project.path("tests/e2e"), ".spec.mjs")?;
     let mut node = in_browser(project, &site)?;
-    // One file at a time: a journey measures time, and there may be two cores.
-    node.args(["--test", "--test-concurrency=1", "--test-reporter=spec"])
+    // Two files at a time: each has a browser of its own, and waits for it more often than not.
+    node.args(["--test", "--test-concurrency=2", "--test-reporter=spec"])
         .env("VOLARY_DIST", project.path("dist"))
         .env("VOLARY_XTASK", std::env::current_exe()?)
         .env(

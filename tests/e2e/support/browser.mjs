@@ -80,7 +80,8 @@ export async function visit(options, journey) {
   try {
     await options.init?.(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    // Long enough for a machine that does other things too: what comes late is no failure, what never comes is.
+    page.setDefaultTimeout(30_000);
     await page.goto(HOME + hash);
     await journey(page, { requests, problems });
     if (axe) await accessible(page);

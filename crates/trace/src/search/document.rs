@@ -74,12 +74,14 @@ impl Document {
         self.folded.text()
     }
 
-    /// The first hit of any of the terms, if all of them are there.
+    /// The first hit of any of the terms, if all of them are there; of two that start together, the shorter.
     pub fn first(&self, query: &Query) -> Option<Hit> {
         let mut first: Option<Range<usize>> = None;
         for term in &query.terms {
             let range = term.ranges(self.folded.text()).next()?;
-            if first.as_ref().is_none_or(|known| range.start < known.start) {
+            let sooner =
+                |known: &Range<usize>| (range.start, range.end) < (known.start, known.end);
+            if first.as_ref().is_none_or(sooner) {
                 first = Some(range);
             }
         }

@@ -73,6 +73,15 @@ proptest! {
 }
 
 #[test]
+fn of_two_hits_that_start_together_the_shorter_is_the_first() {
+    let document = Document::of(&episode(&["kc".to_owned()]));
+    let query = Query::parse("kc k");
+    let first = document.first(&query);
+    assert_eq!(first, document.hits(&query, 1).first().copied());
+    assert_eq!(first.map(|hit| hit.length), Some(1));
+}
+
+#[test]
 fn phrases_reach_over_spaces_but_not_over_texts() {
     let said = [
         "Book a\n  flight to Boston".to_owned(),
