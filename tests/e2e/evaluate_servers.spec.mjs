@@ -46,7 +46,7 @@ const task = (page, title) => page.getByRole("table", { name: "Tasks" }).getByRo
 for (const size of ["wide", "narrow"]) {
   for (const theme of ["light", "dark"]) {
     test(`a server's tasks × policies × repeats, ${size}, ${theme}`, async () => {
-      await evaluating(our, { size, theme }, async (page, evaluate) => {
+      await evaluating(our, { size, theme, left: () => our.runs(0) }, async (page, evaluate) => {
         const shots = process.env.VOLARY_SHOTS;
         await evaluate.form.getByRole("option", { name: "Class (3 tasks)" }).waitFor({ state: "attached" });
         await script(evaluate, FORTY_TWO);
@@ -75,13 +75,12 @@ for (const size of ["wide", "narrow"]) {
         await playground.messages().first().getByText("What is 6 * 7?").waitFor();
         await playground.says("1 step", "done");
       });
-      await our.runs(0);
     });
   }
 }
 
 test("a range and a sample of the original's tasks, without frames", async () => {
-  await evaluating(their, {}, async (page, evaluate) => {
+  await evaluating(their, { left: () => their.runs(0) }, async (page, evaluate) => {
     await script(evaluate, FORTY_TWO);
     await evaluate.field("Tasks").selectOption("A range");
     await evaluate.field("First task").fill("1");
@@ -101,19 +100,19 @@ test("a range and a sample of the original's tasks, without frames", async () =>
     await evaluate.button("Start").click();
     await evaluate.says("Finished: 3 of 3 episodes");
   });
-  await their.runs(0);
 });
 
 for (const whose of ["our server", "the original"]) {
-  test(`a model plays the tasks of ${whose}, and its environment in the playground`, async () => {
+  test(`a model plays the tasks of ${whose}, and its environment in the playground`, async (context) => {
     const server = whose === "our server" ? our : their;
     const provider = await startProvider();
+    context.after(() => provider.close());
     const calls = (expr) => ({ calls: [{ name: "calculator", arguments: { expr } }] });
     const submit = { calls: [{ name: "submit_answer", arguments: { answer: "42" } }] };
     // After a calculation the answer is known.
     provider.tell({ rules: [{ when: '"role":"tool"', reply: submit }], otherwise: calls("6 * 7") });
     const seat = connected({ kind: "openai-chat", base: provider.base("chat") });
-    const options = { init: seat.init, alsoFrom: seat.origins };
+    const options = { init: seat.init, alsoFrom: seat.origins, left: () => server.runs(0) };
     await evaluating(server, options, async (page, evaluate) => {
       await evaluate.policy(0).selectOption("model:Test model");
       await evaluate.button("Start").click();
@@ -132,8 +131,6 @@ for (const whose of ["our server", "the original"]) {
       await playground.says("2 steps", "done");
       await playground.says("1.0");
     });
-    await server.runs(0);
-    await provider.close();
   });
 }
 

@@ -30,7 +30,7 @@ async function run(playground, script) {
 }
 
 test("our server: connect, play by hand, see frames, leave", async () => {
-  await connecting([our.url], {}, async (page, servers, playground) => {
+  await connecting([our.url], { left: () => our.runs(0) }, async (page, servers, playground) => {
     await servers.connect(`${our.url}/`, { name: "Class" });
     await servers.server("Class").getByText("3 tasks, 0 running environments.").waitFor();
     await accessible(page);
@@ -51,7 +51,6 @@ test("our server: connect, play by hand, see frames, leave", async () => {
     await playground.act("submit_answer", { answer: "-3.5" });
     await playground.says("1.0", "done");
   });
-  await our.runs(0);
 });
 
 test("a server that chooses for itself, and arguments for a task", async () => {
@@ -85,7 +84,8 @@ test("the same actions give the same answers on both servers", async () => {
   for (const server of [our, their]) {
     const said = [];
     told.push(said);
-    await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
+    const options = { allowedErrors: [FAILED], left: () => server.runs(0) };
+    await connecting([server.url], options, async (page, servers, playground) => {
       await servers.play(server.url);
       await playground.ready();
       for (const [steps, script] of SCRIPTS) {
@@ -103,7 +103,6 @@ test("the same actions give the same answers on both servers", async () => {
       // The last Reset is through: what is being opened when the page is closed is not known to it.
       await server.runs(1);
     });
-    await server.runs(0);
   }
   assert.deepEqual(told[0], told[1]);
 });

@@ -117,7 +117,9 @@ fn e2e(project: &Project) -> Result<Count> {
     let journeys = files(&project.path("tests/e2e"), ".spec.mjs")?;
     let mut node = in_browser(project, &site)?;
     // Two files at a time: each has a browser of its own, and waits for it more often than not.
-    node.args(["--test", "--test-concurrency=2", "--test-reporter=spec"])
+    // A journey that failed may leave a server behind: that ends the file as well.
+    node.args(["--test", "--test-concurrency=2", "--test-force-exit"])
+        .arg("--test-reporter=spec")
         .env("VOLARY_DIST", project.path("dist"))
         .env("VOLARY_XTASK", std::env::current_exe()?)
         .env(

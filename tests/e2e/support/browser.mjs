@@ -45,8 +45,9 @@ export async function ended() {
  * journey.
  *
  * @param {{hash?: string, size?: keyof SIZES, theme?: "light"|"dark", axe?: boolean,
- *          allowedErrors?: RegExp[], origins?: string[], init?: (context) => Promise<void>}} options
- *   `allowedErrors` are console errors that the journey provokes on purpose; `origins` are servers that it
+ *          allowedErrors?: RegExp[], origins?: string[], init?: (context) => Promise<void>,
+ *          left?: () => Promise<void>}} options
+ *   `left` waits for what must become true once the page was left; `allowedErrors` are console errors that the journey provokes on purpose; `origins` are servers that it
  *   names to the page, as a person would.
  */
 export async function visit(options, journey) {
@@ -86,6 +87,11 @@ export async function visit(options, journey) {
     await journey(page, { requests, problems });
     if (axe) await accessible(page);
     assert.deepEqual(problems, []);
+    if (options.left) {
+      // As a person leaves: with the context, the browser would end what the page still sends.
+      await page.goto("about:blank");
+      await options.left();
+    }
   } finally {
     await context.close();
   }
