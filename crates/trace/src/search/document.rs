@@ -79,8 +79,7 @@ impl Document {
         let mut first: Option<Range<usize>> = None;
         for term in &query.terms {
             let range = term.ranges(self.folded.text()).next()?;
-            let sooner =
-                |known: &Range<usize>| (range.start, range.end) < (known.start, known.end);
+            let sooner = |known: &Range<usize>| (range.start, range.end) < (known.start, known.end);
             if first.as_ref().is_none_or(sooner) {
                 first = Some(range);
             }
