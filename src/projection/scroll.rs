@@ -145,6 +145,7 @@ impl Scroll {
         self.viewport = viewport;
         self.tail = tail;
         self.hold();
+        self.stay_where_all_is_seen();
     }
 
     /// The true heights of blocks that stand on the page, from the first of them on.
@@ -156,6 +157,7 @@ impl Scroll {
         }
         self.top = self.heights.top(block) + into;
         self.hold();
+        self.stay_where_all_is_seen();
     }
 
     /// Goes to where a step begins, unless that is well in sight already.
@@ -186,6 +188,11 @@ impl Scroll {
     /// How far one can scroll.
     fn end(&self) -> f64 {
         (self.heights.total() + self.tail - self.viewport).max(0.0)
+    }
+
+    /// Who sees all of it is at its end, whatever was estimated before.
+    fn stay_where_all_is_seen(&mut self) {
+        self.follows |= self.end() == 0.0;
     }
 
     fn hold(&mut self) {
@@ -288,6 +295,20 @@ mod tests {
         assert!(!scroll.follows());
         scroll.to_end();
         assert_eq!(scroll.top(), scroll.end());
+    }
+
+    #[test]
+    fn who_sees_all_of_it_is_at_its_end() {
+        let mut scroll = scroll(2);
+        scroll.resized(60.0, 0.0);
+        scroll.reveal(0);
+        assert!(!scroll.follows(), "there is more below");
+        scroll.resized(6_000.0, 0.0);
+        assert!(scroll.follows());
+        scroll.resized(60.0, 0.0);
+        scroll.reveal(0);
+        scroll.measured(0, &[10.0; 3]);
+        assert!(scroll.follows());
     }
 
     #[test]
