@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::erased::dynamic;
 use super::icon::{Glyph, icon, named_icon};
-use super::markup::{button, el, nothing};
+use super::markup::{El, button, el, nothing};
 use super::text::inert_in;
 use crate::projection::notice::Notice;
 
@@ -18,11 +18,7 @@ pub fn AlertBox(
         let Some(Notice { what, why, advice }) = notice.get() else {
             return nothing();
         };
-        let words = el("div")
-            .class("alert-words")
-            .child(inert_in("p", "alert-what", &what))
-            .child(inert_in("p", "alert-why", &why))
-            .child(inert_in("p", "alert-advice", &advice));
+        let words = alert_words(&what, &why, &advice);
         let dismiss = button("quiet icon-button")
             .on_click(move || notice.set(None))
             .child(named_icon(Glyph::Close, "Dismiss"));
@@ -34,4 +30,13 @@ pub fn AlertBox(
             .child(dismiss)
             .view()
     })
+}
+
+/// What went wrong, why, and what to do, as any alert says it.
+pub fn alert_words(what: &str, why: &str, advice: &str) -> El {
+    el("div")
+        .class("alert-words")
+        .child(inert_in("p", "alert-what", what))
+        .child(inert_in("p", "alert-why", why))
+        .child(inert_in("p", "alert-advice", advice))
 }

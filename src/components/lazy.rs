@@ -5,6 +5,7 @@ use std::pin::Pin;
 
 use leptos::prelude::*;
 
+use super::alert_box::alert_words;
 use super::erased::dynamic;
 use super::markup::{button, el};
 use crate::shell::lazy::{Loaded, Page, Unloaded};
@@ -42,17 +43,11 @@ pub fn lazy(name: &'static str, load: fn() -> Coming) -> AnyView {
         State::Lost => el("div")
             .class("alert")
             .attr("role", "alert")
-            .child(
-                el("div")
-                    .class("alert-words")
-                    .child(
-                        el("p")
-                            .class("alert-what")
-                            .child(format!("{name} could not be opened.")),
-                    )
-                    .child(el("p").class("alert-why").child(Unloaded.to_string()))
-                    .child(el("p").class("alert-advice").child(Unloaded::ADVICE)),
-            )
+            .child(alert_words(
+                &format!("{name} could not be opened."),
+                &Unloaded.to_string(),
+                Unloaded::ADVICE,
+            ))
             .child(button("primary").on_click(fetch).child("Try again"))
             .view(),
     })

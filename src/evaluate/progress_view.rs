@@ -10,6 +10,7 @@ use volary_agent::model::limits::Spent;
 use super::chart;
 use super::run::Run;
 use super::state::Evaluations;
+use crate::components::alert_box::alert_words;
 use crate::components::erased::{dynamic, flag, shown, words};
 use crate::components::markup::{El, all, button, el, nothing, path, svg};
 use crate::components::text::inert_in;
@@ -109,13 +110,11 @@ fn failures(reason: &MainReason, total: usize) -> AnyView {
     el("div")
         .class("alert")
         .attr("role", "alert")
-        .child(
-            el("div")
-                .class("alert-words")
-                .child(inert_in("p", "alert-what", &failed_words(reason, total)))
-                .child(inert_in("p", "alert-why", &reason.message))
-                .child(inert_in("p", "alert-advice", advice)),
-        )
+        .child(alert_words(
+            &failed_words(reason, total),
+            &reason.message,
+            advice,
+        ))
         .view()
 }
 

@@ -11,6 +11,7 @@ use super::progress_view::{controls, progress};
 use super::run::Run;
 use super::state::Evaluations;
 use super::tasks_view::tasks_view;
+use crate::components::alert_box::alert_words;
 use crate::components::erased::dynamic;
 use crate::components::markup::{El, button, el, nothing};
 use crate::components::text::inert_in;
@@ -53,25 +54,21 @@ pub fn storage_alert(evaluations: Evaluations) -> AnyView {
             .class("alert")
             .attr("role", "alert")
             .child(
-                el("div")
-                    .class("alert-words")
-                    .child(inert_in(
-                        "p",
-                        "alert-what",
-                        "The results stand in this tab alone, until it is closed.",
-                    ))
-                    .child(inert_in("p", "alert-why", &trouble.to_string()))
-                    .child(inert_in("p", "alert-advice", trouble.advice()))
-                    .child(
-                        el("div")
-                            .class("button-row")
-                            .child(
-                                button("primary")
-                                    .on_click(move || evaluations.export_episodes())
-                                    .child("Save the episodes"),
-                            )
-                            .child(button("").on_click(try_again).child("Try to keep them")),
-                    ),
+                alert_words(
+                    "The results stand in this tab alone, until it is closed.",
+                    &trouble.to_string(),
+                    trouble.advice(),
+                )
+                .child(
+                    el("div")
+                        .class("button-row")
+                        .child(
+                            button("primary")
+                                .on_click(move || evaluations.export_episodes())
+                                .child("Save the episodes"),
+                        )
+                        .child(button("").on_click(try_again).child("Try to keep them")),
+                ),
             )
             .view()
     })

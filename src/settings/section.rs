@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
+use crate::components::alert_box::alert_words;
 use crate::components::markup::{Child, El, button, el};
-use crate::components::text::inert_in;
 use crate::projection::notice::Notice;
 
 /// A section with its heading, and what it is about.
@@ -17,15 +17,10 @@ pub fn section(id: &'static str, title: &'static str, about: impl Child) -> El {
 
 /// What went wrong, why, and what to do, where it happened.
 pub fn trouble(notice: &Notice) -> El {
-    let words = el("div")
-        .class("alert-words")
-        .child(inert_in("p", "alert-what", &notice.what))
-        .child(inert_in("p", "alert-why", &notice.why))
-        .child(inert_in("p", "alert-advice", &notice.advice));
     el("div")
         .class("alert inline")
         .attr("role", "alert")
-        .child(words)
+        .child(alert_words(&notice.what, &notice.why, &notice.advice))
 }
 
 /// A button of little weight.

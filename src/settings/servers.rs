@@ -7,6 +7,7 @@ use volary_remote::task;
 
 use super::section::section as settings_section;
 use super::server_list::server_list;
+use crate::components::alert_box::alert_words;
 use crate::components::copy_button::copy_button;
 use crate::components::erased::{dynamic, flag};
 use crate::components::markup::{El, all, el, nothing};
@@ -134,7 +135,6 @@ fn refused(servers: Servers) -> AnyView {
 
 /// What is wrong, why, what to do, and the lines to copy.
 pub(super) fn diagnosed(diagnosis: &Diagnosis) -> El {
-    let part = |class: &'static str, text: &str| el("p").class(class).child(text.to_owned());
     let lines = diagnosis.lines.iter().map(|lines| {
         let text = lines.text.clone();
         let copied = Callback::new(move |()| text.clone());
@@ -154,12 +154,7 @@ pub(super) fn diagnosed(diagnosis: &Diagnosis) -> El {
             .view()
     });
     el("div").class("alert inline diagnosis").child(
-        el("div")
-            .class("alert-words")
-            .child(part("alert-what", &diagnosis.what))
-            .child(part("alert-why", &diagnosis.why))
-            .child(part("alert-advice", &diagnosis.remedy))
-            .child(all(lines.collect())),
+        alert_words(&diagnosis.what, &diagnosis.why, &diagnosis.remedy).child(all(lines.collect())),
     )
 }
 

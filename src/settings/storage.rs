@@ -3,6 +3,7 @@
 use leptos::prelude::*;
 
 use super::section::{section as framed, small};
+use crate::components::alert_box::alert_words;
 use crate::components::erased::{dynamic, words};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::projection::text::{plural, size_text};
@@ -39,13 +40,11 @@ pub fn section() -> El {
         State::Refused(error) => el("div")
             .class("alert inline")
             .attr("role", "alert")
-            .child(
-                el("div")
-                    .class("alert-words")
-                    .child(el("p").class("alert-what").child("Nothing can be kept."))
-                    .child(el("p").class("alert-why").child(error.to_string()))
-                    .child(el("p").class("alert-advice").child(error.advice())),
-            )
+            .child(alert_words(
+                "Nothing can be kept.",
+                &error.to_string(),
+                error.advice(),
+            ))
             .view(),
         State::Known(kept) => known(state, sure, &kept),
     });

@@ -1,41 +1,17 @@
-// A model acts, with the person's own key: against a server that says what it is told to, faults included, and
-// against one that nobody here wrote.
+// A model acts, with the person's own key: against a server that says what it is told to, and against one that
+// nobody here wrote. What goes wrong meanwhile is in model_faults.spec.mjs.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { startAimock, STORY } from "../support/aimock.mjs";
 import { accessible, visit } from "./support/browser.mjs";
-import { connected, FORMATS, KEY, ModelPlayground } from "./support/models.mjs";
+import { cast, connected, endless, FORMATS, KEY, ModelPlayground, playedOn, story } from "./support/models.mjs";
 import { FAILED_LOADS, provided } from "./support/providers.mjs";
 import { stateOf, until } from "./support/state.mjs";
 
 const provider = await provided();
-
-const story = (text = STORY) => ({ name: "print_story", arguments: { story: text } });
-const cast = (x) => ({ name: "cast_int", arguments: { x } });
-
-/** A visit to the playground with a model in its seat. */
-function played({ format = "chat", hash = "#/run/dummy", init, ...options }, journey) {
-  const { kind } = FORMATS.find((known) => known.format === format);
-  const seat = connected({ kind, base: provider.base(format) });
-  const both = async (context) => {
-    await seat.init(context);
-    await init?.(context);
-  };
-  return visit({ hash, allowedErrors: FAILED_LOADS, ...seat, ...options, init: both }, async (page, about) => {
-    const playground = new ModelPlayground(page);
-    await playground.seated();
-    await journey(playground, page, about);
-  });
-}
-
-/** Goes on after one story was told. */
-async function endless(playground) {
-  await playground.field("end_immediately").uncheck();
-  await playground.button("Reset").click();
-  await playground.says("0 steps");
-}
+const played = playedOn(provider);
 
 for (const { format, kind, mock } of FORMATS) {
   test(`${format}: a server from elsewhere completes an episode`, async () => {
@@ -216,169 +192,6 @@ test("a key that is typed into the settings is nowhere else after a run", () =>
     for (const [place, text] of Object.entries({ state, console: said.join("\n"), problems: problems.join("\n"), file: file.bytes.toString() })) {
       assert.ok(!text.includes(KEY), `the key is in the ${place}`);
     }
-  }));
-
-/** What can go wrong with a request, what is said of it, and whether it is tried again by itself. */
-const FAULTS = [
-  { name: "a wrong key", tell: { key: "another" }, says: /does not accept the API key/ },
-  { name: "a 4xx with JSON", reply: { status: 400, message: "No such thing." }, says: /400: No such thing/ },
-  { name: "a 4xx without JSON", reply: { status: 404, raw: "nothing here" }, says: /404/ },
-  { name: "HTML instead of JSON", reply: { html: true }, says: /web page/ },
-  { name: "empty choices", reply: { choices: 0 }, says: /no action|can't be read/i },
-  { name: "an error within the stream", reply: { text: "half", error: { code: "invalid", message: "Broken inside." } }, says: /Broken inside/ },
-  { name: "an answer cut at the limit of tokens", reply: { text: "half", finish: "length" }, says: /limit of tokens/ },
-  { name: "a filter", reply: { text: "no", finish: "filter" }, says: /declined/ },
-  { name: "50 MB", reply: { text: "x", bytes: 50_000_000 }, says: /larger than/, patience: 60_000 },
-];
-
-for (const { name, reply, tell, says, patience } of FAULTS) {
-  test(`fault: ${name} is said at its step, and the episode goes on`, () =>
-    played({}, async (playground) => {
-      await endless(playground);
-      provider.tell({ script: [{ calls: [cast(1)] }] });
-      await playground.button("Step").click();
-      await playground.says("1 step");
-      provider.tell(tell ?? { script: [reply] });
-      await playground.button("Step").click();
-      await playground.alert.filter({ hasText: says }).waitFor({ timeout: patience });
-      await playground.turn.getByText(says).first().waitFor();
-      assert.equal(await playground.steps(), 1, "the episode is as it was");
-      await playground.dismissAlert();
-      provider.tell({ key: null, script: [{ calls: [story()] }] });
-      await playground.button("Ask again").click();
-      await playground.says("2 steps");
-    }));
-}
-
-/** What passes: it is tried again, or makes no difference. */
-const MENDED = [
-  { name: "a 5xx", reply: { status: 503, message: "Overloaded." }, tries: 2 },
-  { name: "a 429 without Retry-After", reply: { status: 429, message: "Slow down." }, tries: 2 },
-  { name: "a stream cut within an event", reply: { text: "half of it", cut: "event" }, tries: 2 },
-  { name: "a stream cut within a character", reply: { text: "hälf öf ït", cut: "character" }, tries: 2 },
-];
-
-for (const { name, reply, tries } of MENDED) {
-  test(`fault: ${name} is tried again`, () =>
-    played({}, async (playground) => {
-      provider.tell({ script: [reply, { calls: [story()] }] });
-      await playground.button("Run").click();
-      await playground.turn.getByText(/Trying again in/).waitFor();
-      await playground.says("1 step", "done");
-      assert.equal(provider.requests.length, tries);
-    }));
-}
-
-test("fault: a 429 with Retry-After is waited for, with a countdown that Stop ends", () =>
-  played({}, async (playground) => {
-    provider.tell({ exposes: "retry-after", script: [{ status: 429, retry_after: 40, message: "Slow down." }] });
-    await playground.button("Run").click();
-    await playground.turn.getByText(/Trying again in (40|41|39) s/).waitFor();
-    await playground.turn.getByText(/Trying again in 3[78] s/).waitFor();
-    await playground.button("Stop").click();
-    await playground.turn.getByText("Stopped").waitFor();
-    assert.equal(provider.requests.length, 1);
-    assert.equal(await playground.steps(), 0);
-  }));
-
-for (const { hang, seconds } of [{ hang: "before", seconds: 300 }, { hang: "within", seconds: 120 }]) {
-  test(`fault: silence ${hang} an answer is waited for until the deadline, then it is asked again`, () =>
-    played({}, async (playground, page) => {
-      await page.clock.install();
-      provider.tell({ script: [{ text: "Well, well.", hang }, { calls: [story()] }] });
-      await playground.button("Step").click();
-      await until(() => provider.requests.length === 1);
-      if (hang === "within") await playground.turn.getByText("Well").waitFor();
-      await page.clock.fastForward((seconds - 20) * 1000);
-      await playground.turn.getByRole("button", { name: "Stop the request" }).waitFor();
-      assert.equal(provider.requests[0].aborted, false, "it may still come");
-      await page.clock.fastForward(21_000);
-      await playground.turn.getByText(`sent nothing for ${seconds} s`).waitFor();
-      await playground.says("1 step", "done");
-      assert.deepEqual(provider.requests.map((sent) => sent.aborted), [true, false]);
-    }));
-}
-
-test("a clock that jumps breaks nothing, and a machine that slept keeps to its limit of time", () =>
-  played({}, async (playground, page) => {
-      await page.clock.install();
-    await endless(playground);
-    await playground.unfold("Limits");
-    await playground.setting("Maximum seconds").fill("60");
-    provider.tell({ otherwise: { calls: [cast(1)], delay: 500 } });
-    for (const [steps, day] of [[1, "2040-01-01"], [2, "2001-01-01"]]) {
-      await playground.button("Step").click();
-      await until(() => provider.requests.length === steps);
-      // As when a machine hears what time it is.
-      await page.clock.setSystemTime(day);
-      await playground.says(`${steps} step`);
-    }
-    const facts = await playground.transcript.locator(".step-facts").allInnerTexts();
-    for (const fact of facts.slice(-2)) assert.match(fact, /\b\d+ ms|\b[12]\.\d s/, `how long it took: ${fact}`);
-    provider.tell({ otherwise: { text: "Well", hang: "before" } });
-    await playground.button("Step").click();
-    await until(() => provider.requests.length === 3);
-    await page.clock.fastForward(3_600_000);
-    await playground.says("2 steps", "truncated");
-    await page.getByText("The time limit of 60 s was reached.").first().waitFor();
-    provider.tell({ otherwise: { calls: [cast(2)] } });
-    await playground.button("Step").click();
-    await playground.says("3 steps");
-  }));
-
-/** Calls that are broken in themselves: they are answered, so that the model can mend them. */
-const BROKEN_CALLS = [
-  { name: "arguments that never become JSON", calls: [{ name: "print_story", arguments: '{"story": "on' }], says: "INVALID" },
-  { name: "an unknown tool", calls: [{ name: "fly_away", arguments: {} }], says: "fly_away" },
-  { name: "a call without a name", calls: [{ name: "", arguments: {} }], says: "INVALID" },
-  { name: "a call without an id", calls: [{ id: "", name: "cast_int", arguments: { x: 5 } }], says: "cast_int" },
-];
-
-for (const { name, calls, says } of BROKEN_CALLS) {
-  test(`fault: ${name} is a step like any other`, () =>
-    played({}, async (playground) => {
-      await endless(playground);
-      provider.tell({ script: [{ calls }, { calls: [story()] }] });
-      await playground.button("Step").click();
-      await playground.says("1 step");
-      await playground.messages().filter({ hasText: says }).first().waitFor();
-      await playground.button("Step").click();
-      await playground.says("2 steps");
-    }));
-}
-
-test("fault: deltas that come twice or out of order break nothing", () =>
-  played({}, async (playground) => {
-    await endless(playground);
-    for (const [count, fault] of [{ duplicate: true }, { reorder: true }, { choices: 2 }].entries()) {
-      provider.tell({ script: [{ text: "Well, well, well.", calls: [cast(1)], ...fault }] });
-      await playground.button("Step").click();
-      // Whether it was an action or an error, it is said, and the next one works.
-      const failed = playground.turn.getByRole("button", { name: "Ask again" });
-      await Promise.race([playground.says(`${count * 2 + 1} step`), failed.waitFor()]);
-      if (await failed.isVisible()) {
-        await playground.dismissAlert();
-        provider.tell({ script: [{ calls: [cast(1)] }] });
-        await playground.button("Step").click();
-      }
-      await playground.says(`${count * 2 + 1} step`);
-      provider.tell({ script: [{ calls: [cast(2)] }] });
-      await playground.button("Step").click();
-      await playground.says(`${count * 2 + 2} steps`);
-    }
-  }));
-
-test("fault: offline, and back", () =>
-  played({}, async (playground, page) => {
-    await page.context().setOffline(true);
-    await playground.button("Step").click();
-    await playground.alert.filter({ hasText: /offline|reached/i }).waitFor();
-    assert.equal(await playground.steps(), 0);
-    await playground.dismissAlert();
-    await page.context().setOffline(false);
-    provider.tell({ script: [{ calls: [story()] }] });
-    await playground.button("Ask again").click();
-    await playground.says("1 step", "done");
   }));
 
 test("settings reach the request, and limits end the run", () =>

@@ -1,8 +1,10 @@
 // A model for the page: a connection as a person would have left it on an earlier visit, and the playground with
 // the policy Model.
 
-import { HOME } from "./browser.mjs";
+import { STORY } from "../../support/aimock.mjs";
+import { HOME, visit } from "./browser.mjs";
 import { Playground } from "./playground.mjs";
+import { FAILED_LOADS } from "./providers.mjs";
 
 /** A key that is found wherever it leaks. */
 export const KEY = "sk-test-0123456789-secret";
@@ -63,4 +65,32 @@ export class ModelPlayground extends Playground {
   async dismissAlert() {
     await this.alert.getByRole("button", { name: "Dismiss" }).click();
   }
+}
+
+/** What a model may call in the environment dummy. */
+export const story = (text = STORY) => ({ name: "print_story", arguments: { story: text } });
+export const cast = (x) => ({ name: "cast_int", arguments: { x } });
+
+/** Visits to the playground with a model of a provider in its seat. */
+export function playedOn(provider) {
+  return ({ format = "chat", hash = "#/run/dummy", init, ...options }, journey) => {
+    const { kind } = FORMATS.find((known) => known.format === format);
+    const seat = connected({ kind, base: provider.base(format) });
+    const both = async (context) => {
+      await seat.init(context);
+      await init?.(context);
+    };
+    return visit({ hash, allowedErrors: FAILED_LOADS, ...seat, ...options, init: both }, async (page, about) => {
+      const playground = new ModelPlayground(page);
+      await playground.seated();
+      await journey(playground, page, about);
+    });
+  };
+}
+
+/** Goes on after one story was told. */
+export async function endless(playground) {
+  await playground.field("end_immediately").uncheck();
+  await playground.button("Reset").click();
+  await playground.says("0 steps");
 }

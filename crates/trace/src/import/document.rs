@@ -19,11 +19,7 @@ pub(crate) struct DocumentRead {
 pub(crate) fn read(text: &str) -> Result<DocumentRead, ReadError> {
     let error = match Json::parse(text) {
         Ok(value) => {
-            return Ok(DocumentRead {
-                document: Document::Value(value),
-                remarks: Vec::new(),
-                losses: Vec::new(),
-            });
+            return Ok(DocumentRead::of(Document::Value(value)));
         }
         Err(error) => error,
     };
@@ -38,11 +34,7 @@ pub(crate) fn read(text: &str) -> Result<DocumentRead, ReadError> {
         return Ok(read);
     }
     let mended = mend(text)?;
-    let mut read = DocumentRead {
-        document: Document::Value(mended.value),
-        remarks: Vec::new(),
-        losses: Vec::new(),
-    };
+    let mut read = DocumentRead::of(Document::Value(mended.value));
     if let Some(why) = mended.cut {
         let text = format!("The file is cut off or broken ({why}); what stands before is read.");
         read.losses.push(text);
@@ -52,6 +44,14 @@ pub(crate) fn read(text: &str) -> Result<DocumentRead, ReadError> {
 }
 
 impl DocumentRead {
+    fn of(document: Document) -> Self {
+        DocumentRead {
+            document,
+            remarks: Vec::new(),
+            losses: Vec::new(),
+        }
+    }
+
     fn mended(&mut self, deep: usize, odd: usize) {
         if deep > 0 {
             let text = format!("Parts that are nested too deeply ({deep}) are kept as text.");
@@ -91,11 +91,7 @@ fn filled(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 fn lines(text: &str) -> Option<DocumentRead> {
-    let mut read = DocumentRead {
-        document: Document::Lines(Vec::new()),
-        remarks: Vec::new(),
-        losses: Vec::new(),
-    };
+    let mut read = DocumentRead::of(Document::Lines(Vec::new()));
     let mut lines = Vec::new();
     let (mut deep, mut odd) = (0, 0);
     let mut rest = filled(text).peekable();
@@ -139,11 +135,7 @@ fn lines(text: &str) -> Option<DocumentRead> {
 /// Values that stand one after the other, each over several lines, as tools write them that indent what they append.
 /// `None` if there is only one.
 fn several(text: &str) -> Option<DocumentRead> {
-    let mut read = DocumentRead {
-        document: Document::Lines(Vec::new()),
-        remarks: Vec::new(),
-        losses: Vec::new(),
-    };
+    let mut read = DocumentRead::of(Document::Lines(Vec::new()));
     let mut lines = Vec::new();
     let (mut deep, mut odd) = (0, 0);
     let mut number = 1;
