@@ -116,11 +116,8 @@ impl<'a> Builder<'a> {
                 self.text(&text, range);
             }
             Event::Code(text) => {
-                // The range holds the backticks too.
                 let within = self.source.get(range.clone()).unwrap_or_default();
-                // Lines in it are joined by spaces; then it is not written like this anywhere.
-                let signs = within.len() - within.trim_start_matches('`').len();
-                let start = range.start + within.find(&*text).unwrap_or(signs);
+                let start = range.start + start_of_code(within, &text);
                 self.begin(Kind::Inline);
                 self.text(&text, start..start + text.len());
                 self.end();
@@ -252,6 +249,22 @@ pub fn may_lead_to(address: &str) -> bool {
     })
 }
 
+/// Where a text begins in its code span, whose backticks stand around it.
+fn start_of_code(span: &str, text: &str) -> usize {
+    let inner = span.trim_start_matches('`');
+    let signs = span.len() - inner.len();
+    if let Some(place) = inner.find(text) {
+        return signs + place;
+    }
+    // Lines in it are joined by spaces, so it is not written like this anywhere. Of what begins and ends with a
+    // space or a new line, one of each is no part of it.
+    let inner = inner.get(..inner.len().saturating_sub(signs));
+    let is_space = |letter: char| letter == ' ' || letter == '\n';
+    let is_padded =
+        inner.is_some_and(|inner| inner.starts_with(is_space) && inner.ends_with(is_space));
+    signs + usize::from(is_padded)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -322,6 +335,13 @@ mod tests {
         ] {
             assert_eq!(may_lead_to(address), allowed, "{address}");
         }
+    }
+
+    #[test]
+    fn code_is_where_its_first_letter_is() {
+        check("`` ` ``", r#"Paragraph[Inline[3:"`"]]"#);
+        check("` a\nb `", r#"Paragraph[Inline[2:"a b"]]"#);
+        check("`a\nb`", r#"Paragraph[Inline[1:"a b"]]"#);
     }
 
     #[test]
