@@ -17,25 +17,24 @@ pub fn EpisodeStatus(
     #[prop(into)]
     episode: Signal<Arc<Episode>>,
 ) -> impl IntoView {
-    let state = move || {
-        let (class, word) = match episode.with(|episode| standing(episode).state) {
-            State::Open => ("badge", "open"),
-            State::Done => ("badge good", "done"),
-            State::Truncated => ("badge notice", "truncated"),
-            State::Crashed => ("badge bad", "crashed"),
-        };
-        (class.to_owned(), word.to_owned())
+    // All steps are added up for it: once for each change.
+    let standing = Memo::new(move |_| episode.with(|episode| standing(episode)));
+    let state = move || match standing.with(|standing| standing.state) {
+        State::Open => ("badge", "open"),
+        State::Done => ("badge good", "done"),
+        State::Truncated => ("badge notice", "truncated"),
+        State::Crashed => ("badge bad", "crashed"),
     };
-    let reward = words(move || episode.with(|episode| standing(episode).reward));
-    let steps = words(move || episode.with(|episode| standing(episode).steps));
-    let spent = words(move || episode.with(|episode| standing(episode).spent.unwrap_or_default()));
+    let reward = words(move || standing.with(|standing| standing.reward.clone()));
+    let steps = words(move || standing.with(|standing| standing.steps.clone()));
+    let spent = words(move || standing.with(|standing| standing.spent.clone().unwrap_or_default()));
     let reward = el("span")
         .class("figure")
         .child("Reward ")
         .child(el("strong").child(reward));
     let badge = el("span")
-        .class(words(move || state().0))
-        .child(words(move || state().1));
+        .class(words(move || state().0.to_owned()))
+        .child(words(move || state().1.to_owned()));
     el("div")
         .class("episode-status")
         .attr("role", "status")

@@ -8,7 +8,7 @@ use volary_trace::Episode;
 
 use super::erased::words;
 use super::markup::{el, path, svg};
-use crate::projection::curve::{Curve, HEIGHT, WIDTH, curve, of_amounts, step_at, x_of_step};
+use crate::projection::curve::{Curve, HEIGHT, WIDTH, of_amounts, rewards, step_at, x_of_step};
 use crate::projection::measures::Measure;
 use crate::projection::number::decimals;
 use crate::projection::summary::reward_text;
@@ -24,7 +24,9 @@ pub fn RewardCurve(
     /// The selected step; 0 is the reset.
     selected: RwSignal<usize>,
 ) -> impl IntoView {
-    let curve = Memo::new(move |_| episode.with(|episode| curve(episode)));
+    // Without the steps themselves: to add up ten thousand of those takes long.
+    let rewards = Memo::new(move |_| episode.with(|episode| rewards(episode)));
+    let curve = Memo::new(move |_| rewards.with(|rewards| of_amounts(rewards)));
     let summary = words(move || {
         let total = episode.with(|episode| episode.total_reward());
         curve.with(|curve| {
@@ -37,7 +39,14 @@ pub fn RewardCurve(
             )
         })
     });
-    let here = words(move || episode.with(|episode| reward_at(episode, selected.get())));
+    let here = words(move || {
+        let step = selected.get();
+        let last = episode.with(|episode| {
+            let record = episode.steps.get(step.checked_sub(1)?)?;
+            record.reward()
+        });
+        rewards.with(|rewards| reward_at(rewards, step, last))
+    });
     figure("Reward", reward_text, curve, summary, here, selected)
 }
 
@@ -150,13 +159,11 @@ fn zero_line(y: f64) -> String {
     format!("M0 {}H{}", decimals(y, 1), decimals(WIDTH, 0))
 }
 
-/// The reward of a step and the total up to it, in words.
-fn reward_at(episode: &Episode, step: usize) -> String {
-    let so_far = episode.steps.get(..step.min(episode.steps.len()));
-    let so_far = so_far.unwrap_or_default();
-    let total: f64 = so_far.iter().filter_map(|step| step.reward()).sum();
+/// The reward of a step, if it has one, and the total up to it, in words.
+fn reward_at(rewards: &[f64], step: usize, reward: Option<f64>) -> String {
+    let total: f64 = rewards.iter().take(step).sum();
     let total = reward_text(total);
-    match so_far.last().and_then(|step| step.reward()) {
+    match reward {
         Some(reward) => format!("{} at step {step}, {total} so far", reward_text(reward)),
         None if step == 0 => "nothing yet".to_owned(),
         None => format!("none at step {step}, {total} so far"),

@@ -66,11 +66,10 @@ fn shown(reward: f64) -> f64 {
     }
 }
 
-/// The curve of an episode's rewards.
-pub fn curve(episode: &Episode) -> Curve {
+/// What each step of an episode brought.
+pub fn rewards(episode: &Episode) -> Vec<f64> {
     let rewards = episode.steps.iter().map(StepRecord::reward);
-    let rewards: Vec<f64> = rewards.map(Option::unwrap_or_default).collect();
-    of_amounts(&rewards)
+    rewards.map(Option::unwrap_or_default).collect()
 }
 
 /// The curve of an amount by step.
@@ -244,6 +243,10 @@ mod tests {
             steps: rewards.iter().map(step).collect(),
             ..Episode::default()
         }
+    }
+
+    fn curve(episode: &Episode) -> Curve {
+        of_amounts(&rewards(episode))
     }
 
     #[test]

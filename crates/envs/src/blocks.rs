@@ -13,28 +13,25 @@ const MOST_CHARACTERS: usize = 200;
 /// What a call was, what came of it, and how that is meant.
 pub type Row = (Text, Text, Tone);
 
-/// A block of results: the last rows, if there are too many; only these are made. None without rows.
-pub fn results<T>(label: &str, all: &[T], row: impl Fn(&T) -> Row) -> Option<Block> {
-    if all.is_empty() {
-        return None;
-    }
-    let last = all
-        .get(all.len().saturating_sub(MOST_ROWS)..)
-        .unwrap_or(all);
-    let label = if last.len() < all.len() {
-        format!("{label} (the last {MOST_ROWS} of {})", all.len()).into()
-    } else {
-        label.into()
-    };
-    let rows = last.iter().map(|made_of| {
+/// A block of results: the last rows, if there are too many; nothing else is looked at. What they are made of comes
+/// the latest first, as they do not stand. None without rows.
+pub fn results<T>(
+    label: &str,
+    mut latest: impl Iterator<Item = T>,
+    row: impl Fn(T) -> Row,
+) -> Option<Block> {
+    let made = latest.by_ref().take(MOST_ROWS).map(|made_of| {
         let (input, result, tone) = row(made_of);
         let short = |text| shortened(text, MOST_CHARACTERS);
         (short(&input), short(&result), tone)
     });
-    Some(Block::Results {
-        label,
-        rows: rows.collect(),
-    })
+    let mut rows: Vec<Row> = made.collect();
+    rows.reverse();
+    let label = match latest.next() {
+        Some(_) => format!("{label} (the last {MOST_ROWS})").into(),
+        None => label.into(),
+    };
+    (!rows.is_empty()).then_some(Block::Results { label, rows })
 }
 
 /// A verdict.
@@ -74,13 +71,16 @@ mod tests {
 
     #[test]
     fn the_last_rows_stay() {
-        let row = |number: &u32| (number.to_string().into(), "".into(), Tone::Plain);
-        let numbers: Vec<u32> = (0..60).collect();
-        let Some(Block::Results { label, rows }) = results("Calls", &numbers, row) else {
-            panic!("There are rows.");
-        };
-        assert_eq!(&*label, "Calls (the last 12 of 60)");
-        assert_eq!((rows.len(), &*rows[0].0), (12, "48"));
-        assert_eq!(results("Calls", &[], row), None);
+        let row = |number: u32| (number.to_string().into(), "".into(), Tone::Plain);
+        for (count, expected) in [(60, "Calls (the last 12)"), (12, "Calls")] {
+            let Some(Block::Results { label, rows }) = results("Calls", (0..count).rev(), row)
+            else {
+                panic!("There are rows.");
+            };
+            assert_eq!(&*label, expected);
+            let first = (count - 12).to_string();
+            assert_eq!((rows.len(), &*rows[0].0), (12, first.as_str()));
+        }
+        assert_eq!(results("Calls", 0..0, row), None);
     }
 }

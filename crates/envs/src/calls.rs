@@ -58,6 +58,21 @@ pub fn exchanges(messages: &[AnyMessage]) -> Vec<Exchange<'_>> {
     exchanges
 }
 
+/// The same, the latest call first, and looked for no further than is asked: whoever wants a few of them pays for
+/// a few, however much was said.
+pub fn latest_exchanges(messages: &[AnyMessage]) -> impl Iterator<Item = Exchange<'_>> {
+    let mut rest = messages;
+    let actions = std::iter::from_fn(move || {
+        let latest = rest
+            .iter()
+            .rposition(|message| matches!(message, AnyMessage::Request(_)))?;
+        let (earlier, action) = rest.split_at_checked(latest)?;
+        rest = earlier;
+        Some(exchanges(action).into_iter().rev())
+    });
+    actions.flatten()
+}
+
 /// An action of calls, with ids that follow from how much was said before, so that an oracle is
 /// deterministic.
 pub fn action<const N: usize>(
@@ -80,4 +95,52 @@ pub fn argument(key: impl Into<Key>, value: impl Into<Json>) -> Object {
     let mut arguments = Object::new();
     arguments.insert(key, value);
     arguments
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use volary_core::message::Message;
+
+    use super::*;
+
+    /// What is said: an action with these calls, a reply to one of them (or none), or something else.
+    fn said() -> impl Strategy<Value = AnyMessage> {
+        let id = || prop::sample::select(vec!["a", "b"]);
+        let name = || prop::sample::select(vec!["walk", "talk"]);
+        prop_oneof![
+            prop::collection::vec((id(), name()), 0..4).prop_map(|calls| {
+                let mut request = action(&[], []);
+                request.tool_calls = calls
+                    .into_iter()
+                    .map(|(id, name)| {
+                        let mut call =
+                            ToolCall::from_name(name, Object::new(), &mut Random::new(1));
+                        call.id = id.into();
+                        call
+                    })
+                    .collect();
+                AnyMessage::Request(request)
+            }),
+            (id(), name()).prop_map(|(id, name)| AnyMessage::Response(ToolResponseMessage {
+                body: Body::default(),
+                name: name.into(),
+                tool_call_id: id.into(),
+            })),
+            Just(Message::user("Go on.").into()),
+        ]
+    }
+
+    fn place<'a>(exchange: Exchange<'a>) -> (*const ToolCall, Option<*const ToolResponseMessage>) {
+        (exchange.call, exchange.reply.map(|reply| reply as *const _))
+    }
+
+    proptest! {
+        #[test]
+        fn the_latest_first_is_all_backwards(messages in prop::collection::vec(said(), 0..12)) {
+            let backwards: Vec<_> = latest_exchanges(&messages).map(place).collect();
+            let all: Vec<_> = exchanges(&messages).into_iter().rev().map(place).collect();
+            prop_assert_eq!(backwards, all);
+        }
+    }
 }

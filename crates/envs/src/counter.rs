@@ -7,7 +7,7 @@ use volary_core::{AnyMessage, Object, Step, ToolSet, json};
 use volary_macros::tool;
 
 use crate::blocks::verdict;
-use crate::calls::{action, exchanges};
+use crate::calls::{action, latest_exchanges};
 use crate::settings::Settings;
 use crate::tool_environment::{ToolEnvironment, ToolState, answered};
 
@@ -71,9 +71,7 @@ impl ToolState for Count {
 
 /// The count as the last reply said it. The frame does not hold it.
 fn count(input: &ViewInput<'_>) -> i64 {
-    exchanges(input.messages)
-        .iter()
-        .rev()
+    latest_exchanges(input.messages)
         .find_map(|exchange| exchange.content()?.strip_prefix("counter=")?.parse().ok())
         .unwrap_or_default()
 }

@@ -158,8 +158,9 @@ fn view(input: &ViewInput<'_>) -> View {
         .filter_map(|exchange| moment(exchange, "start_ts"))
         .fold(f64::INFINITY, f64::min);
     let row = |exchange: &Exchange<'_>| row(exchange, first);
+    let latest = exchanges.iter().rev();
     View {
-        blocks: results("When the calls ran", &exchanges, row)
+        blocks: results("When the calls ran", latest, row)
             .into_iter()
             .collect(),
     }

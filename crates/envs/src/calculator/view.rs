@@ -6,7 +6,7 @@ use volary_core::json::{Json, Text, float_text};
 use volary_core::view::{Block, Tone, View, ViewInput};
 
 use crate::blocks::{Row, results, shortened, verdict};
-use crate::calls::{Exchange, action, argument, exchanges};
+use crate::calls::{Exchange, action, argument, latest_exchanges};
 use crate::cast::to_float;
 
 /// How many characters of a submitted answer stand in its verdict.
@@ -17,18 +17,18 @@ pub fn view(input: &ViewInput<'_>) -> View {
     let state = &input.frame.state;
     let problem = state.get("problem").and_then(Json::as_text).cloned();
     let answer = state.get("answer").and_then(Json::as_f64);
-    let (answers, rest): (Vec<Exchange<'_>>, Vec<Exchange<'_>>) = exchanges(input.messages)
-        .into_iter()
-        .partition(|exchange| exchange.tool() == "submit_answer");
+    let is_answer = |exchange: &Exchange<'_>| exchange.tool() == "submit_answer";
+    let latest = || latest_exchanges(input.messages);
+    let calculations = latest().filter(|exchange| !is_answer(exchange));
 
     let mut blocks: Vec<Block> = Vec::new();
     blocks.extend(problem.map(|text| Block::Passage {
         label: "Problem".into(),
         text,
     }));
-    blocks.extend(results("Calculations", &rest, row));
-    match answers.last() {
-        Some(latest) => blocks.push(judged(latest, answer)),
+    blocks.extend(results("Calculations", calculations, row));
+    match latest().find(is_answer) {
+        Some(submitted) => blocks.push(judged(&submitted, answer)),
         None if input.done => {
             let text = "A failure ended the episode before an answer was submitted.";
             blocks.push(verdict(Tone::Bad, text));
@@ -48,7 +48,7 @@ pub fn oracle(input: &ViewInput<'_>) -> Option<ToolRequestMessage> {
     Some(action(input.messages, [("submit_answer", arguments)]))
 }
 
-fn row(exchange: &Exchange<'_>) -> Row {
+fn row(exchange: Exchange<'_>) -> Row {
     if exchange.tool() != "calculator" {
         let text = "There is no such tool.";
         return (exchange.tool().into(), text.into(), Tone::Bad);
@@ -58,7 +58,7 @@ fn row(exchange: &Exchange<'_>) -> Row {
         Some(error) if error.starts_with("Error using calculator: ") => (error, Tone::Bad),
         Some(result) => (result, Tone::Plain),
     };
-    (shown(exchange, "expr"), result, tone)
+    (shown(&exchange, "expr"), result, tone)
 }
 
 fn judged(exchange: &Exchange<'_>, answer: Option<f64>) -> Block {

@@ -5,27 +5,32 @@ use volary_core::json::{Json, Text};
 use volary_core::view::{Block, Tone, View, ViewInput};
 
 use crate::blocks::{Row, results, shortened, verdict};
-use crate::calls::{Exchange, action, argument, exchanges};
+use crate::calls::{Exchange, action, argument, latest_exchanges};
 
 /// How many stories are shown, the latest ones, and how many characters of each.
 const MOST_STORIES: usize = 3;
 const MOST_OF_A_STORY: usize = 2000;
 
+/// So many calls are looked through for what is shown, the latest ones.
+const LOOKED_AT: usize = 1000;
+
 /// The task, the stories told, what other tools gave.
 pub fn view(input: &ViewInput<'_>) -> View {
-    let (stories, rest): (Vec<Exchange<'_>>, Vec<Exchange<'_>>) = exchanges(input.messages)
-        .into_iter()
-        .filter(|exchange| exchange.reply.is_some())
-        .partition(|exchange| exchange.tool() == "print_story");
-    let told = &stories[stories.len().saturating_sub(MOST_STORIES)..];
+    let latest = |are_stories: bool| {
+        let latest = latest_exchanges(input.messages).take(LOOKED_AT);
+        latest.filter(move |exchange| {
+            exchange.reply.is_some() && (exchange.tool() == "print_story") == are_stories
+        })
+    };
+    let told: Vec<Exchange<'_>> = latest(true).take(MOST_STORIES).collect();
 
     let mut blocks = Vec::new();
     blocks.extend(task(input).map(|text| Block::Passage {
         label: "Task".into(),
         text,
     }));
-    blocks.extend(told.iter().map(story));
-    blocks.extend(results("Other calls", &rest, row));
+    blocks.extend(told.iter().rev().map(story));
+    blocks.extend(results("Other calls", latest(false), row));
     if input.done {
         blocks.push(verdict(Tone::Good, "The story is told."));
     }
@@ -60,7 +65,7 @@ fn story(exchange: &Exchange<'_>) -> Block {
     }
 }
 
-fn row(exchange: &Exchange<'_>) -> Row {
+fn row(exchange: Exchange<'_>) -> Row {
     let call = exchange.call.function.to_string();
     let result = exchange.content().unwrap_or_default();
     (call.into(), result, Tone::Plain)
