@@ -259,7 +259,7 @@ test("a site that was published shows its trajectories, to be read only", async 
   });
   try {
     // The icon of the page that is left for it may be asked for late; the new page's policy then refuses it.
-    const allowedErrors = [/icon-[0-9a-f]+\.svg' violates/];
+    const allowedErrors = [/icon-[0-9a-f]+\.png' violates/];
     await visit({ axe: false, allowedErrors, origins: [published.origin] }, async (page) => {
       await page.goto(`${published.origin}/`);
       await page.waitForURL(/#\/review/);
