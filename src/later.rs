@@ -4,8 +4,10 @@
 //! Such a function stands behind a [`Later`], a place that is empty at first. [`install`] fills all of
 //! them; whatever part is loaded later calls it before anything else, so what needs them is never
 //! drawn without them. A direct call would bring the function into the first load.
+//!
+//! What a person presses before that is not lost: [`once_here`] has it wait for the code.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::components::{form, frame_view, key_help, text, transcript};
 use crate::projection;
@@ -40,6 +42,30 @@ impl<F: Copy> Default for Later<F> {
     }
 }
 
+/// What is to be done once all places are filled.
+pub type Act = Arc<dyn Fn() + Send + Sync>;
+
+type Load = Box<dyn Fn(Act) + Send + Sync>;
+
+/// Has an act done once the code is here, and the code loaded.
+static LOAD: OnceLock<Load> = OnceLock::new();
+
+static HERE: Later<()> = Later::new();
+
+/// Says who loads what is missing for an act.
+pub fn load_with(load: impl Fn(Act) + Send + Sync + 'static) {
+    // There is one page.
+    let _ = LOAD.set(Box::new(load));
+}
+
+/// Does what needs the code behind the places: now, or when it has come.
+pub fn once_here(act: impl Fn() + Send + Sync + 'static) {
+    match LOAD.get() {
+        Some(load) if HERE.get().is_none() => load(Arc::new(act)),
+        _ => act(),
+    }
+}
+
 /// Fills all places.
 pub fn install() {
     form::install();
@@ -49,4 +75,5 @@ pub fn install() {
     transcript::install();
     projection::form::install();
     projection::tree::install();
+    HERE.set(());
 }

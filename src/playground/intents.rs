@@ -61,6 +61,8 @@ pub enum Intent {
     TakeFiles(Vec<GivenFile>),
     Export(Format),
     Share,
+    /// What some part of the page can't do without the code that is not here.
+    Do(later::Act),
 }
 
 fn act(playground: Playground, intent: Intent) {
@@ -92,6 +94,7 @@ fn act(playground: Playground, intent: Intent) {
         Intent::TakeFiles(files) => playground.take_files(files),
         Intent::Export(format) => playground.export(format),
         Intent::Share => playground.share(),
+        Intent::Do(act) => act(),
     }
 }
 
@@ -147,6 +150,7 @@ impl Playground {
     pub fn await_person(self) {
         self.progress
             .update_value(|progress| progress.owner = Owner::current());
+        later::load_with(move |act| self.intend(Intent::Do(act)));
         presence::on_first_sign(move || self.intend(Intent::Nothing));
         if rescue::is_kept() {
             self.intend(Intent::Nothing);

@@ -59,6 +59,37 @@ test("a press waits for its code", () =>
     await page.getByText("This is required").waitFor();
   }));
 
+/** On a slow connection a press comes long before its code. */
+const slowly = (page) =>
+  page.route((url) => isLater(url.href), async (route) => {
+    await new Promise((done) => setTimeout(done, 500));
+    await route.continue();
+  });
+
+test("the first press on Raw JSON waits for its code", () =>
+  visit({ axe: false, size: "narrow" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await slowly(page);
+    const raw = playground.configuration.getByRole("button", { name: "Raw JSON" });
+    await raw.click();
+    await playground.configuration.getByRole("textbox", { name: "JSON" }).waitFor();
+    assert.equal(await raw.getAttribute("aria-pressed"), "true");
+  }));
+
+test("the first press on Copy waits for its code", () =>
+  visit({ axe: false, size: "narrow" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await slowly(page);
+    const message = playground.messages().first();
+    await message.getByRole("button", { name: "Copy" }).click();
+    await page.getByText("Copied", { exact: true }).waitFor();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.ok(copied.length > 20, copied);
+    assert.ok((await message.innerText()).includes(copied));
+  }));
+
 test("code that does not come is told, and can be asked for again", () => {
   const allowedErrors = [/Failed to (load|fetch)/, /net::ERR/, /compil/i];
   return visit({ axe: false, allowedErrors }, async (page) => {

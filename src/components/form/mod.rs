@@ -20,7 +20,7 @@ use leptos::prelude::*;
 
 use super::erased::{dynamic, words};
 use super::markup::{all, button, el, nothing};
-use crate::later::Later;
+use crate::later::{self, Later};
 use crate::projection::form::{Draft, Field, Form, Kind, Place, Shape};
 
 static RAW: Later<fn(Editor) -> AnyView> = Later::new();
@@ -126,9 +126,7 @@ pub fn SchemaForm(
             None => nothing(),
         }
     });
-    let switch = move || {
-        form.update(Form::switch_mode);
-    };
+    let switch = move || later::once_here(move || form.update(Form::switch_mode));
     let mode = button("quiet small")
         .attr("aria-pressed", words(move || is_raw.get().to_string()))
         .on_click(switch)

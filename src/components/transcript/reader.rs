@@ -14,6 +14,7 @@ use super::reading::Reading;
 use crate::components::folds::Folds;
 use crate::components::markup::{El, button};
 use crate::components::text::Fold;
+use crate::later;
 use crate::shell;
 
 /// A text of the transcript: step, message, and part of the message.
@@ -99,7 +100,7 @@ impl Reader {
         let on = |attribute: &str| shell::element::attribute_around(click, attribute);
         let number = |text: String| text.parse::<usize>().ok();
         if let Some(message) = on(COPY) {
-            self.copy(message);
+            later::once_here(move || self.copy(message.clone()));
         } else if let Some((step, message)) = on(GO).as_deref().and_then(pair) {
             self.go(step, message);
         } else if let Some(step) = on(REWIND).and_then(number) {
