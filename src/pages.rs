@@ -89,7 +89,9 @@ fn rest() -> Loaded<()> {
 #[wasm_split(review, wasm_split_path = leptos::wasm_split, fallible)]
 fn review() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/library.css"));
+    appearance::adopt(include_str!("../style/outline.css"));
     appearance::adopt(include_str!("../style/episode.css"));
+    appearance::adopt(include_str!("../style/notes.css"));
     appearance::adopt(include_str!("../style/reading.css"));
     appearance::adopt(include_str!("../style/compare.css"));
     crate::components::prose::install();
@@ -99,6 +101,7 @@ fn review() -> Loaded<Drawn> {
 #[wasm_split(evaluate, wasm_split_path = leptos::wasm_split, fallible)]
 fn evaluate() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/evaluate.css"));
+    appearance::adopt(include_str!("../style/results.css"));
     Ok(crate::evaluate::page)
 }
 

@@ -9,11 +9,13 @@ use anyhow::{Context, Result};
 use crate::project::Project;
 
 /// The files, in `style/`. The first names the layers; within a layer what comes later wins.
-const FIRST_VISIT: [&str; 10] = [
+const FIRST_VISIT: [&str; 12] = [
     "base",
+    "elements",
     "layout",
     "narrow",
     "transcript",
+    "message",
     "form",
     "tools",
     "timeline",
