@@ -16,7 +16,7 @@ pub struct Format {
 }
 
 /// The files of each format, in the folder of fixtures.
-const FIXTURES: [(&str, &[&[&str]]); 13] = [
+const FIXTURES: [(&str, &[&[&str]]); 14] = [
     (
         "inspect",
         &[
@@ -51,6 +51,7 @@ const FIXTURES: [(&str, &[&[&str]]); 13] = [
     ),
     ("slime", &[&["slime.jsonl"]]),
     ("openai-chat", &[&["chat.jsonl"]]),
+    ("open-telemetry", &[&["open-telemetry.json"]]),
 ];
 
 /// Every format with its files: the fixtures of the importers, and what Volary itself writes.

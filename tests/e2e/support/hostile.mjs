@@ -107,13 +107,14 @@ export const HOSTILE = [
 /** Texts that say what a part is: without them nothing would be read at all. */
 const TELLING = new Set(
   ("role type event source action observation schema_version trajectory_format format kind op path status " +
-    "timestamp started_at completed_at completed created created_at time start_time end_time").split(" "),
+    "timestamp started_at completed_at completed created created_at time start_time end_time startTimeUnixNano " +
+    "endTimeUnixNano timeUnixNano gen_ai.operation.name").split(" "),
 );
 
 /** Texts by which parts name each other: they stay different ones. */
 const NAMING = new Set(
   ("id uuid parentUuid tool_call_id tool_use_id source_call_id call_id parent session_id trajectory_id " +
-    "continued_trajectory_ref trajectory_path").split(" "),
+    "continued_trajectory_ref trajectory_path traceId spanId parentSpanId gen_ai.conversation.id gen_ai.tool.call.id").split(" "),
 );
 
 /** The value with every text in it replaced, but for those that tell what a part is; names in free objects too. */
@@ -132,8 +133,17 @@ function replaced(value, text, key, within) {
     }
     return text;
   }
-  if (Array.isArray(value)) return value.map((one) => replaced(one, text, key, within));
+  if (Array.isArray(value)) {
+    const all = value.map((one) => replaced(one, text, key, within));
+    return key === "attributes" ? [...all, { key: text.slice(0, 200), value: { stringValue: text } }] : all;
+  }
   if (value === null || typeof value !== "object") return value;
+  // Attributes of OpenTelemetry: the key of one says what its value is.
+  if (typeof value.key === "string" && value.value) {
+    const { stringValue } = value.value;
+    const made = typeof stringValue === "string" ? { stringValue: replaced(stringValue, text, value.key, value.key) } : value.value;
+    return { key: value.key, value: made };
+  }
   const members = Object.entries(value).map(([name, one]) => [name, replaced(one, text, name, isFree ? within : name)]);
   if (isFree) members.push([text.slice(0, 200), text]);
   return Object.fromEntries(members);
@@ -156,6 +166,7 @@ export const FORMATS = {
   OpenHands: "openhands.json",
   "OpenHands SDK": "openhands-sdk.jsonl",
   slime: "slime.jsonl",
+  OpenTelemetry: "open-telemetry.json",
   "OpenAI chat": "chat.jsonl",
 };
 
