@@ -10,7 +10,7 @@ use volary_trace::table::Row;
 
 use super::origin::IMPORTED;
 use super::source::Source;
-use super::stock::{Held, InFile, Keeping, KnownFile, Listed, Stock};
+use super::stock::{Held, InFile, Item, Keeping, KnownFile, Listed, Stock, Unkept};
 use crate::projection::text::size_text;
 use crate::records::sources::{self, About};
 use crate::records::{self, episodes};
@@ -35,20 +35,28 @@ fn listed(listed: episodes::Listed) -> Listed {
 }
 
 impl Stock for KeptStock {
-    fn keep(&self, episodes: Vec<(Row, Held)>) -> Keeping<'_> {
+    fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>> {
         async move {
             let mut changes = Vec::with_capacity(episodes.len() * 3);
-            for (row, held) in episodes {
-                match held {
+            for Item { row, held, is_new } in &episodes {
+                let keeping = match held {
                     Held::Text(text) => {
-                        changes.extend(episodes::keeping(&row, &KeptText::from(text), IMPORTED));
+                        episodes::keeping(row, &KeptText::from(text.as_str()), IMPORTED)
                     }
                     Held::At(at) => {
-                        changes.push(episodes::summary(&row, Some(&(at.file, at.place))));
+                        let at = (at.file.clone(), at.place.clone());
+                        vec![episodes::summary(row, Some(&at))]
                     }
+                };
+                match is_new {
+                    true => changes.extend(keeping.into_iter().map(episodes::only_new)),
+                    false => changes.extend(keeping),
                 }
             }
-            said(records::write(changes).await)
+            match records::write(changes).await {
+                Err(DatabaseError::Taken) => Err(Unkept::Taken(episodes)),
+                kept => said(kept).map_err(Unkept::InMemory),
+            }
         }
         .boxed_local()
     }
@@ -59,6 +67,8 @@ impl Stock for KeptStock {
             for row in rows {
                 // One that can't be read now is not there any more.
                 if let Ok(Some(known)) = episodes::listed(&row.id).await {
+                    // A row without its text would be all that the next visit finds.
+                    changes.extend(episodes::keeping_unkept(&row.id));
                     changes.push(episodes::summary(&row, known.place.as_ref()));
                 }
             }
@@ -104,16 +114,6 @@ impl Stock for KeptStock {
                 size: file.size,
                 whole: file.whole,
             };
-            said(sources::keep_about(&file.id, &about).await)?;
-            let Some(source) = file.source else {
-                return Ok(());
-            };
-            let Some(given) = source.as_any().downcast_ref::<GivenFile>() else {
-                return Ok(());
-            };
-            if let Ok(Some(_)) = sources::file(&file.id, &file.name).await {
-                return Ok(());
-            }
             let again = |why: String| {
                 format!(
                     "{} ({}) stays where it is: {why} Until you leave this page its trajectories can be \
@@ -122,6 +122,17 @@ impl Stock for KeptStock {
                     size_text(file.size as usize)
                 )
             };
+            let known = sources::keep_about(&file.id, &about).await;
+            known.map_err(|error| again(error.to_string()))?;
+            let Some(source) = &file.source else {
+                return Ok(());
+            };
+            let Some(given) = source.as_any().downcast_ref::<GivenFile>() else {
+                return Ok(());
+            };
+            if let Ok(Some(_)) = sources::file(&file.id, &file.name).await {
+                return Ok(());
+            }
             if let Some(room) = room::room().await {
                 let free = (room.quota * (1.0 - SPARED) - room.used).max(0.0);
                 if file.size as f64 > free {

@@ -1,13 +1,15 @@
 //! The worker's side of the library: reads files, keeps episodes, opens them, searches in them.
 //!
-//! - `reading`: files to episodes; large ones `in_place`, others `together`. `opening`: an episode from where it
-//!   is kept. `finding`: words in all texts.
+//! - `reading`: files to episodes; large ones `in_place`, others `together`; `naming`: ids for them. `opening`: an
+//!   episode from where it is kept. `finding`: words in all texts.
 //!
 //! It knows no browser: what it says goes through the function that it is given. What it is asked is done
 //! side by side: between two slices of a large file another episode is opened.
 
+mod cancelled;
 mod finding;
 mod in_place;
+mod naming;
 mod opening;
 mod reading;
 mod together;
@@ -24,6 +26,7 @@ use volary_trace::search::{Document, SearchIndex};
 use volary_trace::table::Row;
 use volary_trace::table::order::natural;
 
+use self::cancelled::Cancelled;
 use super::protocol::{Answer, Number, Request};
 use super::source::Window;
 use super::stock::{InFile, MemoryStock, Stock};
@@ -74,7 +77,7 @@ pub struct Librarian {
     /// The episode in which somebody looked for words last, and its texts.
     found: RefCell<Option<(Text, Rc<Document>)>>,
     /// The readings that shall end.
-    cancelled: RefCell<BTreeSet<Number>>,
+    cancelled: Cancelled,
     /// The search that counts: whoever types on wants no answer to what stood there before.
     last_search: Cell<Number>,
     is_settling: Cell<bool>,
@@ -124,7 +127,7 @@ impl Librarian {
             index: RefCell::default(),
             indexed: RefCell::default(),
             found: RefCell::default(),
-            cancelled: RefCell::default(),
+            cancelled: Cancelled::default(),
             last_search: Cell::new(0),
             is_settling: Cell::new(false),
         }
@@ -170,9 +173,7 @@ impl Librarian {
                 on,
             } => self.tag(number, &ids, &tag, on, say).await,
             Request::Export { ids, .. } => self.export(&ids, say).await,
-            Request::Cancel { reading } => {
-                self.cancelled.borrow_mut().insert(reading);
-            }
+            Request::Cancel { reading } => self.cancelled.add(reading),
         }
     }
 

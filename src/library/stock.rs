@@ -46,6 +46,26 @@ pub struct KnownFile {
     pub source: Option<Rc<dyn Source>>,
 }
 
+/// An episode that is to be kept.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Item {
+    /// What lists show of it.
+    pub row: Row,
+    /// The episode.
+    pub held: Held,
+    /// Whether there is none of its id, as far as is known; otherwise it goes into the place of that one.
+    pub is_new: bool,
+}
+
+/// Why episodes were not kept as they were to be.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Unkept {
+    /// Nothing was kept: there are others of some of the ids that should have been new. The episodes come back.
+    Taken(Vec<Item>),
+    /// They will not be there at the next visit, and why; until then they are kept all the same.
+    InMemory(String),
+}
+
 /// What is to be done, and why it will not be there at the next visit; until then it is done all the same.
 pub type Keeping<'a> = LocalBoxFuture<'a, Result<(), String>>;
 
@@ -54,8 +74,8 @@ pub type Listed = (Row, Option<InFile>);
 
 /// Keeps episodes.
 pub trait Stock {
-    /// Keeps episodes, in the place of those of the same ids.
-    fn keep(&self, episodes: Vec<(Row, Held)>) -> Keeping<'_>;
+    /// Keeps episodes, all or none. Whoever else keeps some at the same time, none takes the place of another one.
+    fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>>;
 
     /// Keeps other rows for episodes that are there.
     fn label(&self, rows: Vec<Row>) -> Keeping<'_>;
@@ -73,6 +93,7 @@ pub trait Stock {
     fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()>;
 
     /// Keeps a file, in the place of one of the same id. `Err` if only what is known of it is kept.
+    /// Nothing more of it is copied once nobody waits for that.
     fn keep_file(&self, file: KnownFile) -> Keeping<'_>;
 
     /// A file; `None` if there is none.
@@ -82,11 +103,11 @@ pub trait Stock {
     fn forget_file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, ()>;
 }
 
-/// Keeps episodes as long as it lives.
-#[derive(Default)]
+/// Keeps episodes as long as it, or a clone, lives: clones keep the same ones.
+#[derive(Clone, Default)]
 pub struct MemoryStock {
-    episodes: RefCell<BTreeMap<Text, (Row, Held)>>,
-    files: RefCell<BTreeMap<Text, KnownFile>>,
+    episodes: Rc<RefCell<BTreeMap<Text, (Row, Held)>>>,
+    files: Rc<RefCell<BTreeMap<Text, KnownFile>>>,
 }
 
 impl MemoryStock {
@@ -108,9 +129,13 @@ fn now<T: 'static>(value: T) -> LocalBoxFuture<'static, T> {
 }
 
 impl Stock for MemoryStock {
-    fn keep(&self, episodes: Vec<(Row, Held)>) -> Keeping<'_> {
+    fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>> {
         let mut known = self.episodes.borrow_mut();
-        for (row, held) in episodes {
+        let is_taken = |item: &Item| item.is_new && known.contains_key(&item.row.id);
+        if episodes.iter().any(is_taken) {
+            return now(Err(Unkept::Taken(episodes)));
+        }
+        for Item { row, held, .. } in episodes {
             known.insert(row.id.clone(), (row, held));
         }
         now(Ok(()))

@@ -1,6 +1,7 @@
 //! Episodes that are kept: the whole text in parts, and apart from it the row that lists show.
 //!
-//! A text is one of `volary_trace::native`. Keys of parts are the id, a stroke, and the number of the part.
+//! A text is one of `volary_trace::native`. Keys of parts are the id, in which strokes are written otherwise, a stroke,
+//! and the number of the part: ids are anything, `a` and `a/000000` among them.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,7 @@ pub struct Listed {
 
 /// What keeps an episode, in the place of a former one of the same id. The origin is for rows that have none.
 pub fn keeping(row: &Row, text: &KeptText, origin: &str) -> Vec<Change> {
-    let former = Change::ForgetAll(Store::Episodes, format!("{}/", row.id));
+    let former = Change::ForgetAll(Store::Episodes, parts_of(&row.id));
     [former]
         .into_iter()
         .chain(keeping_new(row, text, origin))
@@ -40,7 +41,7 @@ pub fn keeping(row: &Row, text: &KeptText, origin: &str) -> Vec<Change> {
 
 /// What keeps an episode, where none of its id was kept before.
 pub fn keeping_new(row: &Row, text: &KeptText, origin: &str) -> Vec<Change> {
-    let id = row.id.to_string();
+    let prefix = parts_of(&row.id);
     let mut row = row.clone();
     row.origin.get_or_insert_with(|| origin.into());
     row.bytes = Some(u64::from(text.length()));
@@ -50,12 +51,36 @@ pub fn keeping_new(row: &Row, text: &KeptText, origin: &str) -> Vec<Change> {
     for (number, part) in parts.into_iter().enumerate() {
         changes.push(Change::Put(
             Store::Episodes,
-            format!("{id}/{number:06}"),
+            format!("{prefix}{number:06}"),
             part,
         ));
     }
     changes.push(summary(&row, None));
     changes
+}
+
+/// The same change, which is not made, and no other one of its list, if an episode of that id is there.
+pub fn only_new(change: Change) -> Change {
+    match change {
+        Change::Put(Store::Summaries, id, row) => Change::Add(Store::Summaries, id, row),
+        other => other,
+    }
+}
+
+/// What keeps the text of an episode, as far as the browser did not keep it.
+pub fn keeping_unkept(id: &str) -> Vec<Change> {
+    let parts = super::unkept(Store::Episodes, &parts_of(id)).into_iter();
+    parts
+        .filter_map(|(key, text)| Some(Change::Put(Store::Episodes, key, text?)))
+        .collect()
+}
+
+/// How the keys of all parts of a text begin.
+fn parts_of(id: &str) -> String {
+    match id.contains(['/', '%']) {
+        true => format!("{}/", id.replace('%', "%25").replace('/', "%2F")),
+        false => format!("{id}/"),
+    }
 }
 
 /// What keeps a row: with the place of its episode, if that has no text.
@@ -76,7 +101,7 @@ pub fn summary(row: &Row, place: Option<&(Text, Place)>) -> Change {
 /// What forgets an episode.
 pub fn forgetting(id: &str) -> Vec<Change> {
     vec![
-        Change::ForgetAll(Store::Episodes, format!("{id}/")),
+        Change::ForgetAll(Store::Episodes, parts_of(id)),
         Change::Forget(Store::Summaries, id.to_owned()),
     ]
 }
@@ -101,7 +126,7 @@ pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
         }
     }
     // What the browser did not keep, or not in its place.
-    let mut unkept = super::unkept(Store::Summaries);
+    let mut unkept = super::unkept(Store::Summaries, "");
     let waiting = journal::all_waiting(Store::Summaries, "");
     unkept.extend(waiting.into_iter().map(|(key, text)| (key, Some(text))));
     for (key, text) in unkept {
@@ -142,13 +167,14 @@ fn place(record: &Json) -> Option<(Text, Place)> {
 
 /// The text of an episode; `None` if there is none of the id.
 pub async fn text(id: &str) -> Result<Option<KeptText>, DatabaseError> {
-    let first = get(Store::Episodes, &format!("{id}/000000")).await?;
+    let prefix = parts_of(id);
+    let first = get(Store::Episodes, &format!("{prefix}000000")).await?;
     match first {
         // Full parts are followed by others.
         Some(first) if first.length() < PART => Ok(Some(first)),
         None => Ok(None),
         Some(_) => {
-            let parts = all(Store::Episodes, &format!("{id}/")).await?;
+            let parts = all(Store::Episodes, &prefix).await?;
             let parts: Vec<KeptText> = parts.into_iter().map(|(_, part)| part).collect();
             Ok(Some(KeptText::joined(&parts)))
         }
@@ -158,7 +184,7 @@ pub async fn text(id: &str) -> Result<Option<KeptText>, DatabaseError> {
 /// Those that the browser did not keep, each as a file in memory.
 pub fn unkept_files() -> Vec<GivenFile> {
     let mut texts: BTreeMap<String, Vec<KeptText>> = BTreeMap::new();
-    for (key, text) in super::unkept(Store::Episodes) {
+    for (key, text) in super::unkept(Store::Episodes, "") {
         let id = key.rsplit_once('/').map_or(key.as_str(), |(id, _)| id);
         texts.entry(id.to_owned()).or_default().extend(text);
     }

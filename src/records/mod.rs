@@ -42,7 +42,8 @@ pub fn trouble() -> Option<DatabaseError> {
     TROUBLE.with(ArcRwSignal::clone).get()
 }
 
-/// Makes the changes, all or none; on an error they are made in memory.
+/// Makes the changes, all or none; on an error they are made in memory. If something that was to be new is there
+/// already ([`DatabaseError::Taken`]), they are not made at all.
 pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
     if journal::concerns(&changes) {
         journal::settle().await;
@@ -51,6 +52,9 @@ pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
         Ok(database) => database.write(&changes).await,
         Err(error) => Err(error),
     };
+    if kept == Err(DatabaseError::Taken) {
+        return kept;
+    }
     news::tell(&changes);
     UNKEPT.with_borrow_mut(|unkept| match &kept {
         Ok(()) => changes.iter().for_each(|change| forget(unkept, change)),
@@ -102,17 +106,12 @@ pub async fn all(store: Store, prefix: &str) -> Result<Vec<(String, KeptText)>, 
     };
     let mut found: BTreeMap<String, KeptText> = kept.into_iter().collect();
     found.extend(journal::all_waiting(store, prefix));
-    UNKEPT.with_borrow(|unkept| {
-        for ((_, key), text) in unkept
-            .iter()
-            .filter(|((of, key), _)| *of == store && key.starts_with(prefix))
-        {
-            match text {
-                Some(text) => found.insert(key.clone(), text.clone()),
-                None => found.remove(key),
-            };
-        }
-    });
+    for (key, text) in unkept(store, prefix) {
+        match text {
+            Some(text) => found.insert(key, text),
+            None => found.remove(&key),
+        };
+    }
     Ok(found.into_iter().collect())
 }
 
@@ -128,11 +127,12 @@ async fn some(
     }
 }
 
-/// What the browser did not keep of a store; `None` where something was forgotten.
-fn unkept(store: Store) -> Vec<(String, Option<KeptText>)> {
+/// What the browser did not keep of a store, under keys that begin so; `None` where something was forgotten.
+fn unkept(store: Store, prefix: &str) -> Vec<(String, Option<KeptText>)> {
     UNKEPT.with_borrow(|unkept| {
-        let unkept = unkept.iter().filter(|((of, _), _)| *of == store);
-        unkept
+        let after = unkept.range((store, prefix.to_owned())..);
+        after
+            .take_while(|((of, key), _)| *of == store && key.starts_with(prefix))
             .map(|((_, key), text)| (key.clone(), text.clone()))
             .collect()
     })
@@ -175,7 +175,7 @@ async fn database() -> Result<Rc<Database>, DatabaseError> {
 
 fn apply(unkept: &mut Unkept, change: Change) {
     match change {
-        Change::Put(store, key, text) => {
+        Change::Put(store, key, text) | Change::Add(store, key, text) => {
             unkept.insert((store, key), Some(text));
         }
         Change::Forget(store, key) => {
@@ -189,7 +189,7 @@ fn apply(unkept: &mut Unkept, change: Change) {
 
 fn forget(unkept: &mut Unkept, change: &Change) {
     match change {
-        Change::Put(store, key, _) | Change::Forget(store, key) => {
+        Change::Put(store, key, _) | Change::Add(store, key, _) | Change::Forget(store, key) => {
             unkept.remove(&(*store, key.clone()));
         }
         Change::ForgetAll(store, prefix) => {

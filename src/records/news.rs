@@ -25,7 +25,7 @@ pub(super) fn tell(changes: &[Change]) {
         .filter(|change| change.store() == Store::Summaries)
     {
         match change {
-            Change::Put(_, id, _) => news.kept.push(id.as_str().into()),
+            Change::Put(_, id, _) | Change::Add(_, id, _) => news.kept.push(id.as_str().into()),
             Change::Forget(_, id) => news.gone.push(id.as_str().into()),
             Change::ForgetAll(_, start) => news.gone_from.push(start.as_str().into()),
         }

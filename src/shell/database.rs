@@ -81,6 +81,8 @@ impl Store {
 pub enum Change {
     /// A text is kept under a key, in the place of what was there.
     Put(Store, String, KeptText),
+    /// A text is kept under a key. If there is one, no change of the list is made ([`DatabaseError::Taken`]).
+    Add(Store, String, KeptText),
     /// What stands under a key is forgotten.
     Forget(Store, String),
     /// What stands under all keys that begin so is forgotten; all of the store for the empty text.
@@ -146,7 +148,8 @@ impl Database {
         Ok(found.and_then(KeptText::from_js))
     }
 
-    /// Keeps a file. The browser copies it by itself: it does not pass through our memory.
+    /// Keeps a file. The browser copies it by itself: it does not pass through our memory. It is copied no further once
+    /// nobody waits for that.
     pub async fn put_file(
         &self,
         store: Store,
@@ -155,10 +158,11 @@ impl Database {
     ) -> Result<(), DatabaseError> {
         let names = [store.name()];
         let transaction = self.0.transaction(&names, TransactionMode::ReadWrite)?;
-        let done = Completion::of(transaction);
+        let mut done = Completion::of(transaction);
         if let Some(transaction) = &done.transaction {
             let store = transaction.object_store(store.name())?;
             store.put(file.as_js(), Some(&key.into()))?;
+            done.breaks_off = Some(store.transaction());
         }
         done.wait().await
     }
@@ -229,9 +233,10 @@ impl Change {
     /// The store that it concerns.
     pub fn store(&self) -> Store {
         match self {
-            Change::Put(store, ..) | Change::Forget(store, _) | Change::ForgetAll(store, _) => {
-                *store
-            }
+            Change::Put(store, ..)
+            | Change::Add(store, ..)
+            | Change::Forget(store, _)
+            | Change::ForgetAll(store, _) => *store,
         }
     }
 }
@@ -266,6 +271,9 @@ fn make(transaction: &Transaction, change: &Change) -> Result<(), DatabaseError>
         Change::Put(_, key, text) => {
             store.put(text.as_js(), Some(&key.into()))?;
         }
+        Change::Add(_, key, text) => {
+            store.add(text.as_js(), Some(&key.into()))?;
+        }
         Change::Forget(_, key) => {
             store.delete(JsValue::from(key))?;
         }
@@ -284,6 +292,8 @@ struct Completion {
     /// Only `None` if it could not even be aborted.
     transaction: Option<Transaction>,
     end: Rc<RefCell<End>>,
+    /// The same transaction once more, if it ends when nobody waits for it any more.
+    breaks_off: Option<Transaction>,
 }
 
 enum End {
@@ -295,6 +305,8 @@ impl Drop for Completion {
     /// Whoever waited may be gone; the browser still calls when it is done.
     fn drop(&mut self) {
         if matches!(&*self.end.borrow(), End::Open(_)) {
+            // One that can't be broken off is over, but for the call.
+            let _ = self.breaks_off.take().map(Transaction::abort);
             std::mem::forget(self.transaction.take());
         }
     }
@@ -317,6 +329,7 @@ impl Completion {
         Completion {
             transaction: Some(transaction),
             end,
+            breaks_off: None,
         }
     }
 

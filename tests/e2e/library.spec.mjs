@@ -57,6 +57,22 @@ test("what is imported is there at the next visit, until it is deleted", () =>
     await page.getByText("Nothing to read yet").waitFor();
   }));
 
+test("ids that look like places in each other are different ones", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const library = await new Library(page).ready();
+    for (const id of ["runs/a", "runs/000000", "runs%2Fa", "runs"]) {
+      await library.import(["one.json", trajectory(id, [{ says: `This is ${id}.` }])]);
+    }
+    await library.rows(4);
+    await library.table.getByRole("checkbox", { name: "Choose runs", exact: true }).check();
+    await library.delete();
+    await library.rows(3);
+    for (const id of ["runs/a", "runs/000000", "runs%2Fa"]) {
+      await page.goto(`${HOME}#/review/${encodeURIComponent(id)}`);
+      await library.transcript.getByText(`This is ${id}.`).waitFor();
+    }
+  }));
+
 test("what is played is in the library once, and another way beside it", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);
@@ -102,6 +118,34 @@ test("two tabs show the same library", () =>
     await tab.getByText("Nothing to read yet").waitFor();
   }));
 
+/** Workers that hear nothing of each other, as when both are at work at the same moment. */
+const DEAF = inWorkers("BroadcastChannel.prototype.postMessage = () => {};");
+
+test("two tabs that import at the same time overwrite nothing of each other's", () =>
+  visit({ hash: "#/review", init: DEAF }, async (page) => {
+    const tab = await page.context().newPage();
+    await tab.goto(`${HOME}#/review`);
+    const [here, there] = [await new Library(page).ready(), await new Library(tab).ready()];
+    await Promise.all([page, tab].map((one) => one.getByText("Nothing to read yet").waitFor()));
+    const seven = (says) => trajectory("7", [{ says }]);
+    await Promise.all([
+      here.import(["red.json", seven("The marble is red.")], ["one.json", ONE], ["large.jsonl", LARGE]),
+      there.import(["blue.json", seven("The marble is blue.")], ["one.json", ONE], ["other.jsonl", lines(300, 20_000)]),
+    ]);
+    await Promise.all([here.rows(602), there.rows(302)]);
+    for (const one of [page, tab]) await one.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
+    await again(page);
+    await here.rows(903);
+    for (const [words, count] of [["red", 2], ["blue", 1], ["word599", 1], ["word299", 2], ["\"Task 7\"", 2]]) {
+      await here.search(words);
+      await here.rows(count);
+    }
+    for (const [id, says] of [["7", /red|blue/], ["7 (2)", /red|blue/]]) {
+      await page.goto(`${HOME}#/review/${encodeURIComponent(id)}`);
+      await here.transcript.getByText(says).waitFor();
+    }
+  }));
+
 test("a large file is read in slices, searched, and opened in its place, at the next visit too", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();
@@ -125,15 +169,26 @@ test("a large file is read in slices, searched, and opened in its place, at the 
     await library.rows(600);
   }));
 
-/** A worker that waits before each slice of a file. */
+/** A worker that waits before each slice of a file, and in which copies of files take long. */
 const SLOW = inWorkers(`
+  const put = IDBObjectStore.prototype.put;
+  IDBObjectStore.prototype.put = function (value, key) {
+    if (this.name === "files") {
+      const end = performance.now() + 15_000;
+      const goOn = () => {
+        if (performance.now() < end) this.count().onsuccess = goOn;
+      };
+      goOn();
+    }
+    return put.call(this, value, key);
+  };
   const read = Blob.prototype.arrayBuffer;
   Blob.prototype.arrayBuffer = async function () {
     await new Promise((resolve) => setTimeout(resolve, 400));
     return read.call(this);
   };`);
 
-test("a reading is cancelled, and what was read stays", () =>
+test("a reading is cancelled at once, and what was read stays", () =>
   visit({ hash: "#/review", init: SLOW }, async (page) => {
     const path = folder([["huge.jsonl", `${lines(40, 400_000)}\n`]]);
     const library = await new Library(page).ready();
@@ -141,7 +196,11 @@ test("a reading is cancelled, and what was read stays", () =>
     const rows = library.table.getByRole("link");
     await rows.first().waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByText(/You stopped it/).waitFor();
+    const asked = Date.now();
+    await page.getByText(/You stopped it; \d+ trajector/).waitFor();
+    const took = Date.now() - asked;
+    assert.ok(took < 2500, `${took} ms`);
+    await page.getByText(/was not copied into this browser/).waitFor();
     const count = Number(await library.table.getAttribute("aria-rowcount")) - 1;
     assert.ok(count > 0 && count < 40, `${count} rows`);
     await rows.first().click();

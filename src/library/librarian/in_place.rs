@@ -12,9 +12,9 @@ use volary_trace::import::index::packed::PackedLog;
 use volary_trace::import::index::{Entry, Indexer};
 
 use super::super::source::{Source, Window, id_of};
-use super::super::stock::{Held, InFile, KnownFile};
+use super::super::stock::{Held, InFile, Item, KnownFile};
 use super::finding::SETTLED;
-use super::reading::{Outcome, Reading};
+use super::reading::{Outcome, Reading, kept};
 use super::{BATCH, Librarian};
 
 /// Files from here on are not copied into episodes, if they can be gone through in slices…
@@ -69,20 +69,48 @@ impl Librarian {
             Outcome::Whole => {
                 self.windows.borrow_mut().remove(&id);
             }
-            Outcome::Taken => self.keep_file(reading, known).await,
-            Outcome::Cancelled => {
-                known.whole = false;
+            Outcome::Taken => {
+                kept(reading).await;
+                // Without all rows, it must be read again when it is given again.
+                known.whole = !reading.is_unkept.get();
                 self.keep_file(reading, known).await;
+            }
+            Outcome::Cancelled => {
+                // Nothing more is copied for a person who waits for the end.
+                (known.whole, known.source) = (false, None);
+                self.keep_file(reading, known).await;
+                self.note_uncopied(reading, &id, &name).await;
             }
         }
         Ok(outcome)
     }
 
     async fn keep_file(&self, reading: &Reading<'_>, file: KnownFile) {
-        let name = file.name.clone();
+        let (id, name) = (file.id.clone(), file.name.clone());
         reading.progress(&name, file.size);
-        if let Err(reason) = self.stock_for(reading.origin).keep_file(file).await {
-            reading.note(NoteLevel::Unreadable, &name, reason);
+        let is_copied = file.source.is_some();
+        let keeping = self.stock_for(reading.origin).keep_file(file);
+        let kept = match is_copied {
+            true => self.cancelled.unless(reading.number, keeping).await,
+            false => Some(keeping.await),
+        };
+        match kept {
+            Some(Ok(())) => {}
+            Some(Err(reason)) => reading.note(NoteLevel::Unreadable, &name, reason),
+            None => self.note_uncopied(reading, &id, &name).await,
+        }
+    }
+
+    /// Says so if a file is not kept with what was found in it.
+    async fn note_uncopied(&self, reading: &Reading<'_>, id: &Text, name: &Text) {
+        let stock = self.stock_for(reading.origin);
+        let is_here = |file: KnownFile| file.source.is_some();
+        if reading.found.get() > 0 && !stock.file(id).await.is_some_and(is_here) {
+            let text = format!(
+                "{name} was not copied into this browser. Until you leave this page what was read of it can be \
+                 opened; after that, import the file again."
+            );
+            reading.note(NoteLevel::Unreadable, name, text);
         }
     }
 
@@ -131,7 +159,8 @@ impl Librarian {
             }
         }
         if let Some(copying) = copying {
-            copying.await;
+            // All is read; whoever stops it now only wants no copy.
+            self.cancelled.unless(reading.number, copying).await;
         }
         indexer.finish();
         self.take(reading, id, indexer.take_entries()).await;
@@ -199,28 +228,21 @@ impl Librarian {
                     place: entry.place,
                 };
                 let mut row = self.stamped(reading, entry.row, at.place.bytes());
-                row.id = self.free_id(&row.id, &at);
+                let is_new;
+                (row.id, is_new) = self.free_id(&row.id, &at);
                 self.remember(&row, Some(at.clone()));
                 if let Some(texts) = entry.texts {
                     let mut index = self.index.borrow_mut();
                     index.insert_document(row.id.clone(), texts);
                     self.indexed.borrow_mut().insert(row.id.clone());
                 }
-                (row, Held::At(at))
+                Item {
+                    row,
+                    held: Held::At(at),
+                    is_new,
+                }
             });
             self.add(reading, batch.collect()).await;
         }
-    }
-
-    /// An id for what stands there that nothing else has.
-    fn free_id(&self, wanted: &Text, at: &InFile) -> Text {
-        let known = self.known.borrow();
-        let is_free = |id: &Text| match known.episodes.get(id) {
-            None => true,
-            Some(volume) => volume.place.as_ref().is_some_and(|place| **place == *at),
-        };
-        let numbered = (2..).map(|number| Text::from(format!("{wanted} ({number})")));
-        let mut ids = std::iter::once(wanted.clone()).chain(numbered);
-        ids.find(is_free).unwrap_or_else(|| wanted.clone())
     }
 }

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 use volary_trace::import::{Note, NoteLevel};
 use volary_trace::table::Row;
@@ -12,12 +13,16 @@ use volary_trace::table::Row;
 use super::super::origin::Origin;
 use super::super::protocol::{Answer, Number};
 use super::super::source::Source;
-use super::super::stock::{Held, Keeping, Stock};
+use super::super::stock::{Item, Stock, Unkept};
 use super::{Librarian, Said, Say, tell_unkept};
 use crate::projection::text::{plural, size_text};
 
 /// So many lines of a report are said; more help nobody.
 const MOST_NOTES: usize = 50;
+
+/// What was added, and whether it is kept.
+type Added = (Vec<Row>, Result<(), String>);
+
 /// What became of a file.
 pub(super) enum Outcome {
     /// Its episodes are in the library.
@@ -40,8 +45,10 @@ pub(super) struct Reading<'a> {
     pub(super) done: Cell<u64>,
     pub(super) found: Cell<usize>,
     pub(super) notes: RefCell<Vec<Note>>,
+    /// Whether the next visit will miss some of them.
+    pub(super) is_unkept: Cell<bool>,
     /// Episodes on their way into the stock, while the next ones are read.
-    keeping: RefCell<Option<(Keeping<'a>, Vec<Row>)>>,
+    keeping: RefCell<Option<LocalBoxFuture<'a, Added>>>,
 }
 
 impl Reading<'_> {
@@ -53,8 +60,9 @@ impl Reading<'_> {
         });
     }
 
-    fn tell_added(&self, rows: Vec<Row>, kept: Result<(), String>) {
+    fn tell_added(&self, (rows, kept): Added) {
         let number = self.number;
+        self.is_unkept.set(self.is_unkept.get() || kept.is_err());
         (self.say)(Said::Answer(Answer::Added { number, rows }));
         tell_unkept(kept, self.say);
     }
@@ -98,6 +106,7 @@ impl Librarian {
             done: Cell::new(0),
             found: Cell::new(0),
             notes: RefCell::default(),
+            is_unkept: Cell::new(false),
             keeping: RefCell::default(),
         };
         let mut together = Vec::new();
@@ -127,7 +136,7 @@ impl Librarian {
 
     fn end(&self, reading: &Reading<'_>) {
         let number = reading.number;
-        let was_cancelled = self.cancelled.borrow_mut().remove(&number);
+        let was_cancelled = self.cancelled.remove(number);
         let mut notes = reading.notes.take();
         if was_cancelled {
             let found = plural(reading.found.get(), "trajectory");
@@ -159,7 +168,7 @@ impl Librarian {
     }
 
     pub(super) fn is_cancelled(&self, number: Number) -> bool {
-        self.cancelled.borrow().contains(&number)
+        self.cancelled.has(number)
     }
 
     pub(super) fn stock_for(&self, origin: Origin) -> &dyn Stock {
@@ -180,20 +189,30 @@ impl Librarian {
     }
 
     /// Adds episodes. They are being kept from here on; [`kept`] waits for that.
-    pub(super) async fn add<'a>(&'a self, reading: &Reading<'a>, batch: Vec<(Row, Held)>) {
+    pub(super) async fn add<'a>(&'a self, reading: &Reading<'a>, batch: Vec<Item>) {
         if batch.is_empty() {
             return;
         }
-        let rows: Vec<Row> = batch.iter().map(|(row, _)| row.clone()).collect();
-        reading.found.set(reading.found.get() + rows.len());
+        reading.found.set(reading.found.get() + batch.len());
         // Not more than one batch waits in memory.
         kept(reading).await;
-        let mut keeping = self.stock_for(reading.origin).keep(batch);
-        let begun = (&mut keeping).now_or_never();
-        match begun {
-            Some(kept) => reading.tell_added(rows, kept),
+        let mut keeping = self.keep(reading.origin, batch).boxed_local();
+        match (&mut keeping).now_or_never() {
+            Some(added) => reading.tell_added(added),
             None => {
-                reading.keeping.replace(Some((keeping, rows)));
+                reading.keeping.replace(Some(keeping));
+            }
+        }
+    }
+
+    /// Keeps episodes, under other ids where somebody else took theirs meanwhile.
+    async fn keep(&self, origin: Origin, mut batch: Vec<Item>) -> Added {
+        loop {
+            let rows = batch.iter().map(|item| item.row.clone()).collect();
+            match self.stock_for(origin).keep(batch).await {
+                Ok(()) => return (rows, Ok(())),
+                Err(Unkept::InMemory(reason)) => return (rows, Err(reason)),
+                Err(Unkept::Taken(back)) => batch = self.renamed(origin, back).await,
             }
         }
     }
@@ -202,7 +221,7 @@ impl Librarian {
 /// Waits until what was added is kept, and shows it then.
 pub(super) async fn kept(reading: &Reading<'_>) {
     let keeping = reading.keeping.take();
-    if let Some((keeping, rows)) = keeping {
-        reading.tell_added(rows, keeping.await);
+    if let Some(keeping) = keeping {
+        reading.tell_added(keeping.await);
     }
 }

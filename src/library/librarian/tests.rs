@@ -7,8 +7,8 @@ use volary_core::virtual_clock::VirtualClock;
 use volary_trace::Episode;
 
 use super::super::origin::Origin;
-use super::super::source::{MemorySource, Source};
-use super::super::stock::{Held, MemoryStock};
+use super::super::source::{MemorySource, Source, id_of};
+use super::super::stock::{Held, Item, MemoryStock};
 use super::*;
 
 fn librarian_of(stock: MemoryStock) -> Librarian {
@@ -57,6 +57,10 @@ fn read_as(librarian: &Librarian, files: &[MemorySource], origin: Origin) -> Vec
     let reading = librarian.read(1, files.collect(), origin, &say);
     assert!(reading.now_or_never().is_some());
     said.take()
+}
+
+fn id_of_now(file: &MemorySource) -> Text {
+    id_of(file).now_or_never().unwrap().unwrap()
 }
 
 fn ask(librarian: &Librarian, request: Request) -> Vec<Said> {
@@ -111,6 +115,75 @@ fn the_same_episode_is_there_once_and_others_are_told_apart() {
     assert_eq!(ids(&read(&librarian, &[other])), ["1 (2)"]);
 }
 
+/// Two that know of the same stock, and hear nothing of each other.
+fn two_tabs() -> [Librarian; 2] {
+    let stock = MemoryStock::default();
+    let tabs = [librarian_of(stock.clone()), librarian_of(stock)];
+    for tab in &tabs {
+        ask(tab, Request::List { number: 9 });
+    }
+    tabs
+}
+
+/// The words with which an episode begins.
+fn words_in(librarian: &Librarian, id: &str) -> String {
+    let episode = librarian.episode(&id.into()).now_or_never();
+    let episode = episode.unwrap().unwrap();
+    let words = episode.start[0].body().content.as_ref();
+    words.unwrap().to_string()
+}
+
+#[test]
+fn no_tab_overwrites_what_another_one_kept() {
+    let [here, there] = two_tabs();
+    let one = file("x.jsonl", &[episode("1", "one"), episode("2", "two")]);
+    let other = file("y.jsonl", &[episode("1", "another"), episode("2", "two")]);
+    assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);
+    let said = ids(&read(&there, std::slice::from_ref(&other)));
+    assert_eq!(said, ["1 (2)", "2"], "only what is another one is named so");
+    for (id, words) in [("1", "one"), ("1 (2)", "another"), ("2", "two")] {
+        assert_eq!(words_in(&there, id), words);
+    }
+    // Words are found where they are, not under the id that was wanted first.
+    let search = Request::Search {
+        number: 2,
+        words: "another".into(),
+    };
+    let heard = ask(&there, search);
+    assert!(matches!(
+        heard.last(),
+        Some(Said::Answer(Answer::Found { matches, .. })) if matches.len() == 1 && &*matches[0].id == "1 (2)"
+    ));
+    // Both again, each in the other tab: nothing new.
+    assert_eq!(ids(&read(&here, &[other])), ["1 (2)", "2"]);
+    assert_eq!(ids(&read(&there, &[one])), ["1", "2"]);
+    let rows = here.stock.rows().now_or_never().unwrap();
+    assert_eq!(rows.len(), 3);
+}
+
+#[test]
+fn no_tab_overwrites_what_another_one_read_in_place() {
+    let [here, there] = two_tabs();
+    let one = large("x.jsonl", &["1", "2"]);
+    assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);
+    let other = large("y.jsonl", &["1", "3"]);
+    assert_eq!(ids(&read(&there, &[other])), ["1 (2)", "3"]);
+    assert_eq!(
+        ids(&read(&here, &[file("z.json", &[episode("3", "x")])])),
+        ["3 (2)"]
+    );
+    // The same places of the same file are the same trajectories.
+    let [here, there] = two_tabs();
+    assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);
+    let first = here.stock.file(&id_of_now(&one)).now_or_never().flatten();
+    let mut half = first.unwrap();
+    half.whole = false;
+    assert_eq!(here.stock.keep_file(half).now_or_never(), Some(Ok(())));
+    assert_eq!(ids(&read(&there, &[one])), ["1", "2"]);
+    let rows = there.stock.rows().now_or_never().unwrap();
+    assert_eq!(rows.len(), 2);
+}
+
 #[test]
 fn finds_words_wherever_they_stand() {
     let librarian = librarian();
@@ -161,13 +234,10 @@ fn finds_words_in_what_was_kept_before() {
     let stock = MemoryStock::default();
     let kept = episode("a", "the quick fox");
     let row = Row::of(&kept, Vec::new());
-    let text = native::to_text(&kept);
-    assert!(
-        stock
-            .keep(vec![(row, Held::Text(text))])
-            .now_or_never()
-            .is_some()
-    );
+    let held = Held::Text(native::to_text(&kept));
+    let is_new = true;
+    let keeping = stock.keep(vec![Item { row, held, is_new }]);
+    assert_eq!(keeping.now_or_never(), Some(Ok(())));
     let search = Request::Search {
         number: 2,
         words: "quick".into(),

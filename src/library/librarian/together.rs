@@ -4,13 +4,14 @@
 use std::rc::Rc;
 
 use volary_core::json::{Json, Text};
+use volary_trace::Episode;
 use volary_trace::import::{InputFile, NoteLevel, import};
 use volary_trace::table::Row;
-use volary_trace::{Episode, native};
 
 use super::super::protocol::Answer;
 use super::super::source::Source;
-use super::super::stock::Held;
+use super::super::stock::{Held, Item};
+use super::naming::Named;
 use super::opening::TAGS;
 use super::reading::Reading;
 use super::{BATCH, Librarian, Said};
@@ -68,16 +69,22 @@ impl Librarian {
         drop(inputs);
         reading.notes.borrow_mut().extend(outcome.notes);
         let count = outcome.episodes.len();
-        let mut batch: Vec<(Row, Held)> = Vec::new();
+        let mut batch: Vec<Item> = Vec::new();
         for (place, mut episode) in outcome.episodes.into_iter().enumerate() {
             let tags = take_tags(&mut episode);
-            let (episode, text) = self.named(episode, &batch).await;
+            let named = self.named(reading.origin, episode, &batch).await;
+            let Named {
+                episode,
+                text,
+                is_new,
+            } = named;
             let row = Row::of(&episode, tags);
             let row = self.stamped(reading, row, text.len() as u64);
             self.remember(&row, None);
             self.index.borrow_mut().insert(episode.id.clone(), &episode);
             self.indexed.borrow_mut().insert(episode.id);
-            batch.push((row, Held::Text(text)));
+            let held = Held::Text(text);
+            batch.push(Item { row, held, is_new });
             if batch.len() == BATCH {
                 self.add(reading, std::mem::take(&mut batch)).await;
                 (reading.say)(Said::Answer(Answer::Progress {
@@ -91,43 +98,6 @@ impl Librarian {
             }
         }
         self.add(reading, batch).await;
-    }
-
-    /// An episode under an id that no other one has, and its text. Ids of files are often mere numbers;
-    /// the same episode, read again, is still the same.
-    async fn named(&self, mut episode: Episode, batch: &[(Row, Held)]) -> (Episode, String) {
-        let wanted: Text = match episode.id.trim() {
-            "" => "episode".into(),
-            id => id.into(),
-        };
-        episode.id = wanted.clone();
-        let mut number = 2;
-        loop {
-            let text = native::to_text(&episode);
-            let is_free = match self.volume(&episode.id) {
-                None => true,
-                Some(volume) if volume.place.is_some() => false,
-                Some(_) => {
-                    let waiting = batch.iter().find(|(row, _)| row.id == episode.id);
-                    match waiting {
-                        Some((_, Held::Text(known))) => *known == text,
-                        Some(_) => false,
-                        None => {
-                            let stock = self.stock_of(&episode.id);
-                            stock
-                                .text(&episode.id)
-                                .await
-                                .is_none_or(|known| known == text)
-                        }
-                    }
-                }
-            };
-            if is_free {
-                return (episode, text);
-            }
-            episode.id = format!("{wanted} ({number})").into();
-            number += 1;
-        }
     }
 }
 

@@ -24,6 +24,9 @@ pub enum DatabaseError {
     /// Another tab has a newer version of this page.
     #[error("Another tab has opened a newer version of this page.")]
     Newer,
+    /// Something that was to be new was there already.
+    #[error("Another tab has kept something in the same place.")]
+    Taken,
     /// Anything else.
     #[error("The browser's database failed: {reason}")]
     Failed {
@@ -43,7 +46,9 @@ impl DatabaseError {
                 "Delete stored episodes (Settings, Storage) or free space on the disk; until then, save files."
             }
             DatabaseError::Newer => "Load this tab again.",
-            DatabaseError::Failed { .. } => "Load the page again; until then, save files.",
+            DatabaseError::Taken | DatabaseError::Failed { .. } => {
+                "Load the page again; until then, save files."
+            }
         }
     }
 
@@ -64,6 +69,7 @@ impl DatabaseError {
         let reason = || format!("{}: {}", exception.name(), exception.message());
         match exception.name().as_str() {
             "QuotaExceededError" => DatabaseError::Full,
+            "ConstraintError" => DatabaseError::Taken,
             "VersionError" => DatabaseError::Newer,
             "SecurityError" | "InvalidAccessError" | "NotAllowedError" => {
                 DatabaseError::Refused { reason: reason() }

@@ -1,5 +1,7 @@
 // Trajectories made on the fly, in formats that other tools write.
 
+import { readFile } from "node:fs/promises";
+
 /** One in ATIF, in which an agent says and does one thing after the other. */
 export function trajectory(id, acts) {
   const steps = [{ step_id: 1, source: "user", message: `Task ${id}` }];
@@ -91,6 +93,15 @@ export class Library {
   /** Searches all texts. */
   async search(words) {
     await this.page.getByRole("searchbox", { name: "Search" }).fill(words);
+  }
+
+  /** Exports what is chosen, and gives the text of the file. */
+  async exported() {
+    const [download] = await Promise.all([
+      this.page.waitForEvent("download"),
+      this.page.getByRole("button", { name: "Export", exact: true }).click(),
+    ]);
+    return readFile(await download.path(), "utf8");
   }
 
   /** Deletes what is chosen. */

@@ -1,0 +1,152 @@
+//! Ids: no episode takes the place of another one, and the same one, read again, is still one.
+//!
+//! Ids of files are often mere numbers. They are chosen by what this worker knows. Another tab may keep an episode
+//! of the same id before either hears of the other; the stock then refuses ours, and it gets another id.
+
+use volary_core::json::Text;
+use volary_trace::{Episode, native};
+
+use super::super::origin::Origin;
+use super::super::stock::{Held, InFile, Item};
+use super::Librarian;
+
+/// An episode under its id.
+pub(super) struct Named {
+    pub(super) episode: Episode,
+    pub(super) text: String,
+    /// Whether it was not in the library, as far as is known.
+    pub(super) is_new: bool,
+}
+
+/// What there is under an id.
+enum Standing {
+    Nothing,
+    Same,
+    Another,
+}
+
+impl Librarian {
+    /// An episode under an id that no other one has.
+    pub(super) async fn named(
+        &self,
+        origin: Origin,
+        mut episode: Episode,
+        batch: &[Item],
+    ) -> Named {
+        let mut ids = ids_like(&episode.id);
+        loop {
+            if let Some(id) = ids.next() {
+                episode.id = id;
+            }
+            let text = native::to_text(&episode);
+            let is_new = match self.standing(&episode.id, &text, batch).await {
+                Standing::Another => continue,
+                Standing::Nothing => true,
+                // What came with the site may be kept besides.
+                Standing::Same => self.stock_for(origin).row(&episode.id).await.is_none(),
+            };
+            return Named {
+                episode,
+                text,
+                is_new,
+            };
+        }
+    }
+
+    async fn standing(&self, id: &Text, text: &str, batch: &[Item]) -> Standing {
+        let same = |is_same| match is_same {
+            true => Standing::Same,
+            false => Standing::Another,
+        };
+        let Some(volume) = self.volume(id) else {
+            return Standing::Nothing;
+        };
+        if volume.place.is_some() {
+            return Standing::Another;
+        }
+        if let Some(waiting) = batch.iter().find(|item| item.row.id == *id) {
+            return same(matches!(&waiting.held, Held::Text(known) if known == text));
+        }
+        // Another reading may be about to keep it: then there is nothing yet, and the stock decides.
+        let stock = self.stock_of(id);
+        match stock.row(id).await {
+            None => Standing::Nothing,
+            Some(_) => same(stock.text(id).await.is_none_or(|known| known == text)),
+        }
+    }
+
+    /// An id for what stands there that nothing else has, and whether it is new.
+    pub(super) fn free_id(&self, wanted: &Text, at: &InFile) -> (Text, bool) {
+        let known = self.known.borrow();
+        let mut free = ids_like(wanted).filter_map(|id| match known.episodes.get(&id) {
+            None => Some((id, true)),
+            Some(volume) => {
+                let is_same = volume.place.as_deref() == Some(at);
+                is_same.then_some((id, false))
+            }
+        });
+        free.next().unwrap_or_else(|| (wanted.clone(), true))
+    }
+
+    /// The same episodes, under other ids where others have theirs: what has them is known from here on.
+    pub(super) async fn renamed(&self, origin: Origin, mut batch: Vec<Item>) -> Vec<Item> {
+        let mut taken = Vec::new();
+        for (number, item) in batch.iter_mut().enumerate() {
+            let found = self.stock_for(origin).row(&item.row.id).await;
+            if let Some((row, place)) = found.filter(|_| item.is_new) {
+                self.lose(&row.id);
+                self.remember(&row, place);
+                // Until it has another one it has none.
+                taken.push((number, std::mem::take(&mut item.row.id)));
+            }
+        }
+        if taken.is_empty() {
+            // What has the ids can't be read, or was forgotten for this page alone: nobody misses it.
+            batch.iter_mut().for_each(|item| item.is_new = false);
+        }
+        for (number, wanted) in taken {
+            let (id, held, is_new) = match &batch[number].held {
+                Held::At(at) => {
+                    let (id, is_new) = self.free_id(&wanted, at);
+                    (id, Held::At(at.clone()), is_new)
+                }
+                Held::Text(text) => {
+                    let mut episode = rewritten(text);
+                    episode.id = wanted;
+                    let named = self.named(origin, episode, &batch).await;
+                    (named.episode.id, Held::Text(named.text), named.is_new)
+                }
+            };
+            let place = match &held {
+                Held::At(at) => Some(at.clone()),
+                Held::Text(_) => None,
+            };
+            let item = &mut batch[number];
+            (item.row.id, item.held, item.is_new) = (id, held, is_new);
+            self.remember(&item.row, place);
+        }
+        batch
+    }
+}
+
+/// The episode of a text that was written a moment ago, and therefore can be read.
+fn rewritten(text: &str) -> Episode {
+    let read = native::read(text).map(|reading| reading.episodes.into_iter().next());
+    read.ok().flatten().unwrap_or_default()
+}
+
+/// An id, and as many others like it as anybody wants: `7`, `7 (2)`, `7 (3)`…
+fn ids_like(wanted: &str) -> impl Iterator<Item = Text> + use<> {
+    let wanted: Text = match wanted.trim() {
+        "" => "episode".into(),
+        id => id.into(),
+    };
+    let numbered = |id: &str| {
+        let (name, rest) = id.rsplit_once(" (")?;
+        let number: u64 = rest.strip_suffix(')')?.parse().ok()?;
+        Some((Text::from(name), number.checked_add(1)?))
+    };
+    let (name, next) = numbered(&wanted).unwrap_or_else(|| (wanted.clone(), 2));
+    let others = (next..).map(move |number| format!("{name} ({number})").into());
+    std::iter::once(wanted).chain(others)
+}
