@@ -94,11 +94,12 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
         let row = Row::of(&episode, Vec::new());
         (row, native::to_text(&episode).into())
     });
-    run.keep(vec![Done {
+    let done = Done {
         result,
         episode,
         draft,
-    }]);
+    };
+    run.keep(vec![done], None);
 }
 
 struct Playing<'a> {

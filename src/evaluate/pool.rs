@@ -1,6 +1,7 @@
 //! The workers of an evaluation: they play cells of policies without models in orders of a few, and hold the
 //! environments of episodes that models play. What a lost worker had is told, never forgotten.
 
+mod orders;
 pub mod spares;
 mod winding_up;
 
@@ -10,30 +11,34 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-use volary_agent::evaluation::Job;
+use volary_agent::evaluation::{CellResult, Job};
 use volary_core::json::Text;
 
+use orders::{AHEAD, Ordered, Share, watch};
+
 use super::abroad;
-use super::protocol::{Order, Played, Word, played_from_text};
+use super::protocol::{Order, Word, results_from_text};
 use crate::protocol::{Event, Token};
-use crate::shell::database::KeptText;
+use crate::shell::database::Parcel;
 use crate::shell::worker_link::{Report, WorkerLink};
 use crate::shell::{self, timers};
 
 /// More workers than this make nothing faster: the page writes down what they do.
 const MOST_WORKERS: usize = 6;
-/// An order shall take about so long, in seconds: long enough to pay for itself, short enough to pause.
-const LONG_ORDER: f64 = 0.3;
-const SHORT_ORDER: f64 = 0.1;
-const FIRST_ORDER: usize = 16;
-const LARGEST_ORDER: usize = 128;
 /// The cells of an order on a server. They wait for it beside each other, and each may take long.
 const ORDER_ABROAD: usize = 4;
 
 /// What comes of the cells of an order.
 pub enum News {
-    /// These were played; each with the text of its episode, empty if there is none.
-    Played(Vec<(Played, KeptText)>),
+    /// Cells were played.
+    Played {
+        /// What came of them.
+        results: Vec<CellResult>,
+        /// The results and the episodes, to be kept.
+        parcel: Parcel,
+    },
+    /// There was no time to begin these cells.
+    Left(Vec<usize>),
     /// The worker broke down, or was ended, with these cells.
     Lost {
         /// The cells.
@@ -50,6 +55,7 @@ pub struct Pool {
     workers: Vec<Rc<RefCell<Post>>>,
     /// Whether environments are on servers.
     is_abroad: bool,
+    share: Share,
     hear: Hear,
     next: RefCell<Token>,
 }
@@ -59,11 +65,8 @@ struct Post {
     link: Option<WorkerLink>,
     /// Counts the workers that stood here; reports of former ones are dropped.
     generation: u32,
-    /// The cells of its order that are not played yet.
-    cells: BTreeSet<usize>,
-    /// How many cells its next order has.
-    size: usize,
-    ordered: f64,
+    /// What it is to play, the first order first.
+    orders: VecDeque<Ordered>,
     /// What environments of models said and nobody took yet.
     letters: BTreeMap<Token, Mailbox>,
     /// The environments that it has on servers.
@@ -95,16 +98,14 @@ pub struct Seat {
 }
 
 impl Pool {
-    /// Workers for whom somebody hears news, with environments on servers or here. They are started when they
-    /// are needed.
-    pub fn new(is_abroad: bool, hear: impl Fn(News) + 'static) -> Self {
+    /// Workers of so many cells, for whom somebody hears news, with environments on servers or here. They are started
+    /// when they are needed.
+    pub fn new(is_abroad: bool, cells: usize, hear: impl Fn(News) + 'static) -> Self {
         let post = || {
             Rc::new(RefCell::new(Post {
                 link: None,
                 generation: 0,
-                cells: BTreeSet::new(),
-                size: FIRST_ORDER,
-                ordered: 0.0,
+                orders: VecDeque::new(),
                 letters: BTreeMap::new(),
                 held: BTreeSet::new(),
                 end: End::NotYet,
@@ -112,41 +113,56 @@ impl Pool {
         };
         Pool {
             is_abroad,
+            share: Share::new(cells, worker_count()),
             workers: (0..worker_count()).map(|_| post()).collect(),
             hear: Rc::new(hear),
             next: RefCell::new(0),
         }
     }
 
-    /// Gives orders to workers without one, as long as there are cells. While `careful`, an order has one cell:
-    /// then it is known which cell broke a worker.
-    pub fn fill(&self, careful: bool, seconds: f64, begin: &mut dyn FnMut(usize) -> Vec<Job>) {
-        for worker in &self.workers {
-            let size = {
-                let post = worker.borrow();
-                if !post.cells.is_empty() {
+    /// Gives orders to workers that have too few, of as many cells as wait: `begin` begins some of them. While
+    /// `careful`, an order has one cell: then it is known which cell broke a worker.
+    pub fn fill(
+        &self,
+        careful: bool,
+        seconds: f64,
+        mut waiting: usize,
+        begin: &mut dyn FnMut(usize) -> Vec<Job>,
+    ) {
+        let ahead = match careful || self.is_abroad {
+            true => 1,
+            false => AHEAD,
+        };
+        for round in 0..ahead {
+            for worker in &self.workers {
+                if worker.borrow().orders.len() > round {
                     continue;
                 }
-                match (careful, self.is_abroad) {
+                let size = match (careful, self.is_abroad) {
                     (true, _) => 1,
                     (_, true) => ORDER_ABROAD,
-                    _ => post.size,
+                    _ => self.share.of(waiting),
+                };
+                let jobs = begin(size);
+                if jobs.is_empty() {
+                    return;
                 }
-            };
-            let jobs = begin(size);
-            if jobs.is_empty() {
-                return;
+                waiting = waiting.saturating_sub(jobs.len());
+                self.order(worker, jobs, seconds);
             }
-            let mut post = worker.borrow_mut();
-            post.cells = jobs.iter().map(|job| job.cell).collect();
-            post.ordered = timers::now();
-            drop(post);
-            let servers = abroad::access(jobs.iter().map(|job| &job.recipe));
-            send(worker, &self.hear, &Order::Play { jobs, servers });
-            // Each request to a server has a limit of its own.
-            if !self.is_abroad {
-                self.watch(worker, seconds);
-            }
+        }
+    }
+
+    fn order(&self, worker: &Rc<RefCell<Post>>, jobs: Vec<Job>, seconds: f64) {
+        worker.borrow_mut().orders.push_back(Ordered {
+            cells: jobs.iter().map(|job| job.cell).collect(),
+            since: timers::now(),
+            limit: (!self.is_abroad).then_some(seconds),
+        });
+        let servers = abroad::access(jobs.iter().map(|job| &job.recipe));
+        send(worker, &self.hear, &Order::Play { jobs, servers });
+        if worker.borrow().orders.len() == 1 {
+            watch(worker, &self.hear);
         }
     }
 
@@ -167,31 +183,6 @@ impl Pool {
             hear: Rc::clone(&self.hear),
             token,
         })
-    }
-
-    /// Ends a worker whose order takes too long.
-    fn watch(&self, worker: &Rc<RefCell<Post>>, seconds: f64) {
-        let (worker, hear) = (Rc::downgrade(worker), Rc::clone(&self.hear));
-        let Some(post) = worker.upgrade() else { return };
-        let (ordered, generation) = (post.borrow().ordered, post.borrow().generation);
-        shell::spawn(async move {
-            let limit = std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default();
-            timers::sleep(limit).await;
-            let Some(worker) = worker.upgrade() else {
-                return;
-            };
-            let is_same = {
-                let post = worker.borrow();
-                post.generation == generation && post.ordered == ordered && !post.cells.is_empty()
-            };
-            if is_same {
-                lose(
-                    &worker,
-                    &hear,
-                    format!("It took longer than {seconds} s, which is the limit."),
-                );
-            }
-        });
     }
 }
 
@@ -269,35 +260,25 @@ fn take(worker: &Rc<RefCell<Post>>, hear: &Hear, report: Report) {
     if let Report::Said(text) = &report
         && let Some(word) = Word::read(text)
     {
-        return worker.borrow_mut().take_word(word);
+        return take_word(worker, hear, word);
     }
     if worker.borrow().end != End::NotYet {
         return;
     }
     match report {
-        Report::Handed(mut texts) if !texts.is_empty() => {
-            let head = texts.remove(0).to_text();
-            let Some(played) = played_from_text(&head) else {
+        Report::Handed { head, parcel } => {
+            let Some(results) = results_from_text(&head) else {
                 return lose(worker, hear, "What it said can't be read.".to_owned());
             };
+            if worker
+                .borrow_mut()
+                .tick_off(results.iter().map(|result| result.cell))
             {
-                let mut post = worker.borrow_mut();
-                for played in &played {
-                    post.cells.remove(&played.result.cell);
-                }
-                if post.cells.is_empty() {
-                    let took = timers::now() - post.ordered;
-                    post.size = match post.size {
-                        size if took < SHORT_ORDER / 4.0 => (size * 4).min(LARGEST_ORDER),
-                        size if took < SHORT_ORDER => (size * 2).min(LARGEST_ORDER),
-                        size if took > LONG_ORDER => (size / 2).max(1),
-                        size => size,
-                    };
-                }
+                watch(worker, hear);
             }
-            hear(News::Played(played.into_iter().zip(texts).collect()));
+            hear(News::Played { results, parcel });
         }
-        Report::Handed(_) | Report::Made { .. } => {}
+        Report::Made { .. } => {}
         Report::Said(text) => match Event::read(&text) {
             Ok(Event::Panicked { message }) => lose(worker, hear, message.to_string()),
             Ok(event) => deliver(worker, event),
@@ -306,6 +287,16 @@ fn take(worker: &Rc<RefCell<Post>>, hear: &Hear, report: Report) {
         Report::Unloaded => lose(worker, hear, shell::lazy::Unloaded.to_string()),
         Report::Lost { message } => lose(worker, hear, message),
     }
+}
+
+fn take_word(worker: &Rc<RefCell<Post>>, hear: &Hear, word: Word) {
+    let Word::Left { cells } = word else {
+        return worker.borrow_mut().take_word(word);
+    };
+    if worker.borrow_mut().tick_off(cells.iter().copied()) {
+        watch(worker, hear);
+    }
+    hear(News::Left(cells));
 }
 
 fn deliver(worker: &Rc<RefCell<Post>>, event: Event) {
@@ -337,7 +328,6 @@ fn lose(worker: &Rc<RefCell<Post>>, hear: &Hear, message: String) {
         let mut post = worker.borrow_mut();
         post.finish();
         post.generation = post.generation.wrapping_add(1);
-        post.size = 1;
         let mut wakers = Vec::new();
         for mailbox in post.letters.values_mut() {
             mailbox.events.push_back(Event::Panicked {
@@ -345,7 +335,9 @@ fn lose(worker: &Rc<RefCell<Post>>, hear: &Hear, message: String) {
             });
             wakers.extend(mailbox.waker.take());
         }
-        (std::mem::take(&mut post.cells), wakers)
+        let orders = std::mem::take(&mut post.orders);
+        let cells = orders.into_iter().flat_map(|order| order.cells);
+        (cells.collect(), wakers)
     };
     wakers.into_iter().for_each(Waker::wake);
     // Also without cells: environments of models may have been lost.

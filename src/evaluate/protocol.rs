@@ -9,7 +9,6 @@ use volary_core::json::{Json, Text};
 use volary_core::object;
 use volary_trace::Recipe;
 use volary_trace::native;
-use volary_trace::table::Row;
 
 use crate::protocol::Token;
 use crate::remote::servers::Access;
@@ -47,11 +46,15 @@ pub enum Order {
         /// Its token.
         token: Token,
     },
+    /// Play some episodes that nobody sees, until there is anything else to do: the browser makes code faster that
+    /// was run often.
+    Rehearse,
     /// Begin nothing more, close all, then say [`Word::Idle`].
     End,
 }
 
-/// What a worker says of the environments that it has on servers, so that they can be closed without it.
+/// What a worker says of cells that it could not begin, and of the environments that it has on servers, so that they
+/// can be closed without it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Word {
     /// It opened one.
@@ -66,17 +69,13 @@ pub enum Word {
         /// The environment's id.
         env_id: Text,
     },
+    /// It had no time to begin these cells.
+    Left {
+        /// The cells.
+        cells: Vec<usize>,
+    },
     /// It was told to end, and has nothing open any more.
     Idle,
-}
-
-/// A cell that was played. The text of its episode, if there is one, comes beside.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Played {
-    /// What came of it.
-    pub result: CellResult,
-    /// What lists show of its episode, if there is one.
-    pub row: Option<Row>,
 }
 
 impl Order {
@@ -106,6 +105,7 @@ impl Order {
                 "action": (native::message_to_json(action))
             }),
             Order::Leave { token } => object!({"order": "leave", "token": (*token)}),
+            Order::Rehearse => object!({"order": "rehearse"}),
             Order::End => object!({"order": "end"}),
         }
         .to_python_text()
@@ -141,6 +141,7 @@ impl Order {
                 action: native::message_from_json(json.get("action")?).ok()?,
             },
             "leave" => Order::Leave { token: token()? },
+            "rehearse" => Order::Rehearse,
             "end" => Order::End,
             _ => return None,
         })
@@ -166,6 +167,10 @@ impl Word {
                 "env_id": (env_id.clone())
             }),
             Word::Closed { env_id } => object!({"word": "closed", "env_id": (env_id.clone())}),
+            Word::Left { cells } => {
+                let cells = cells.iter().map(|cell| Json::from(*cell as i64));
+                object!({"word": "left", "cells": (Json::List(cells.collect()))})
+            }
             Word::Idle => object!({"word": "idle"}),
         }
         .to_python_text()
@@ -186,33 +191,28 @@ impl Word {
             "closed" => Word::Closed {
                 env_id: part("env_id")?,
             },
+            "left" => {
+                let cells = json.get("cells")?.as_list()?.iter();
+                let cells = cells.map(|cell| usize::try_from(cell.as_i64()?).ok());
+                Word::Left {
+                    cells: cells.collect::<Option<_>>()?,
+                }
+            }
             "idle" => Word::Idle,
             _ => return None,
         })
     }
 }
 
-/// The head of a letter with played cells.
-pub fn played_to_text(played: &[Played]) -> String {
-    let rows = played.iter().map(|played| {
-        Json::Object(object!({
-            "result": (played.result.to_json()),
-            "row": (played.row.as_ref().map(Row::to_json))
-        }))
-    });
-    Json::List(rows.collect()).to_python_text()
+/// The head of a letter with played cells; a parcel of what is to be kept of them comes beside.
+pub fn results_to_text(results: &[CellResult]) -> String {
+    Json::List(results.iter().map(CellResult::to_json).collect()).to_python_text()
 }
 
 /// Reads the head of such a letter; `None` if it is none.
-pub fn played_from_text(text: &str) -> Option<Vec<Played>> {
+pub fn results_from_text(text: &str) -> Option<Vec<CellResult>> {
     let json = Json::parse(text).ok()?;
-    let played = json.as_list()?.iter().map(|row| {
-        Some(Played {
-            result: CellResult::read(row.get("result")?)?,
-            row: row.get("row").and_then(Row::read),
-        })
-    });
-    played.collect()
+    json.as_list()?.iter().map(CellResult::read).collect()
 }
 
 #[cfg(test)]
@@ -263,6 +263,7 @@ mod tests {
             },
             Order::Step { token: 3, action },
             Order::Leave { token: u32::MAX },
+            Order::Rehearse,
             Order::End,
         ] {
             assert_eq!(Order::read(&order.to_text()), Some(order));
@@ -279,6 +280,7 @@ mod tests {
         for word in [
             Word::Opened { url, env_id },
             Word::Closed { env_id: closed },
+            Word::Left { cells: vec![0, 7] },
             Word::Idle,
         ] {
             assert_eq!(Word::read(&word.to_text()), Some(word));
@@ -289,20 +291,11 @@ mod tests {
     }
 
     #[test]
-    fn played_cells_come_back() {
-        let result = CellResult::finished(0, &Episode::default(), Default::default(), 1);
-        let row = Row {
-            id: "e-000000".into(),
-            ..Row::default()
-        };
-        let played = [Some(row), None].map(|row| Played {
-            result: result.clone(),
-            row,
-        });
-        assert_eq!(
-            played_from_text(&played_to_text(&played)),
-            Some(played.to_vec())
-        );
-        assert_eq!(played_from_text("{}"), None);
+    fn results_come_back() {
+        let results = [0, 7]
+            .map(|cell| CellResult::finished(cell, &Episode::default(), Default::default(), 1));
+        let text = results_to_text(&results);
+        assert_eq!(results_from_text(&text), Some(results.to_vec()));
+        assert_eq!(results_from_text("{}"), None);
     }
 }

@@ -1,7 +1,8 @@
 //! An evaluation that is open: schedule, workers and storage together. It begins what the schedule says, keeps
 //! what comes of it, and tells the page a few times a second.
 //!
-//! - [`control`]: what a person does with it; [`notice`]: what the page is told; [`changes`]: who waits for changes.
+//! - [`control`]: what a person does with it; [`keeping`]: what is kept of it; [`notice`]: what the page is told;
+//!   [`changes`]: who waits for changes.
 //!
 //! What always holds: a cell counts as done once its episode and its result are kept (or, where the browser
 //! keeps nothing, stand in memory); what was begun and is not done waits again. Nothing is under way without
@@ -9,10 +10,12 @@
 
 mod changes;
 mod control;
+mod keeping;
 mod notice;
 mod trouble;
 
 pub(super) use control::claimed;
+pub(super) use keeping::Done;
 
 use std::cell::{Cell as Counter, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,17 +28,14 @@ use volary_agent::evaluation::{
     CellResult, Failure, FailureKind, Job, Lane, Phase, Plan, Progress, Schedule, Table,
 };
 use volary_core::json::Text;
-use volary_trace::table::Row;
 
 use super::abroad;
 use super::model_episode;
 use super::pool::{News, Pool};
-use crate::library::origin::EVALUATED;
-use crate::records::evaluations::{self as kept, Draft, Head, Kept};
-use crate::records::{episodes, journal};
+use crate::records::evaluations::{Draft, Head, Kept};
+use crate::shell;
 use crate::shell::claim::Claim;
-use crate::shell::database::{Change, KeptText};
-use crate::shell::{self, timers};
+use crate::shell::database::Parcel;
 use changes::Changes;
 
 /// How long an episode without a model may take, in seconds.
@@ -82,6 +82,9 @@ pub(super) struct State {
     models: BTreeMap<usize, AbortHandle>,
     /// Cells that are done and on their way into the storage: nothing takes them back.
     keeping: BTreeSet<usize>,
+    /// What is kept next, when what is being kept is.
+    queue: Vec<(Vec<Done>, Parcel)>,
+    is_serving: bool,
     /// Whether the plan is kept: no result is kept before it.
     is_planned: bool,
     /// Whether the browser kept all that it was given.
@@ -135,6 +138,8 @@ impl Run {
                 careful: 0,
                 models: BTreeMap::new(),
                 keeping: BTreeSet::new(),
+                queue: Vec::new(),
+                is_serving: false,
                 is_planned: true,
                 is_kept: true,
                 claim: None,
@@ -182,8 +187,11 @@ impl Run {
     /// Begins what can be begun, wakes who waits, tells the page.
     pub(super) fn go_on(self: &Rc<Self>) {
         let pool = Rc::clone(&self.pool.borrow());
-        let careful = self.state.borrow().careful > 0;
-        pool.fill(careful, LONGEST_EPISODE, &mut |most| {
+        let (careful, waiting) = {
+            let state = self.state.borrow();
+            (state.careful > 0, state.schedule.waiting(Lane::Local))
+        };
+        pool.fill(careful, LONGEST_EPISODE, waiting, &mut |most| {
             let mut state = self.state.borrow_mut();
             let cells = state.schedule.begin(Lane::Local, most);
             state.careful = state.careful.saturating_sub(cells.len());
@@ -237,77 +245,24 @@ impl Run {
         }
     }
 
-    /// Keeps what came of cells, and marks them as done; whoever cancels meanwhile changes nothing of that.
-    pub(super) fn keep(self: &Rc<Self>, done: Vec<Done>) {
-        {
-            let mut state = self.state.borrow_mut();
-            for done in &done {
-                state.models.remove(&done.result.cell);
-                state.keeping.insert(done.result.cell);
-            }
-        }
-        if let Some(trouble) = trouble::of_server(&done) {
-            self.pause(Why::Trouble(trouble));
-        }
-        let run = Rc::clone(self);
-        shell::spawn(async move { run.kept(done).await });
-    }
-
-    async fn kept(self: &Rc<Self>, done: Vec<Done>) {
-        let mut changes: Vec<Change> = Vec::new();
-        for done in &done {
-            let cell = done.result.cell;
-            // What was never there need not be forgotten: that is half of the work of most cells.
-            let is_drafted = self.state.borrow().drafts.contains_key(&cell);
-            if let Some((row, text)) = &done.episode {
-                changes.extend(match done.result.tries {
-                    0 | 1 => episodes::keeping_new(row, text, EVALUATED),
-                    _ => episodes::keeping(row, text, EVALUATED),
-                });
-            }
-            changes.push(kept::keeping_result(&self.id, &done.result));
-            match &done.draft {
-                Some(draft) => changes.push(kept::keeping_draft(&self.id, cell, draft)),
-                None if is_drafted => changes.extend(kept::forgetting_draft(&self.id, cell)),
-                None => {}
-            }
-        }
-        self.planned().await;
-        let kept = journal::write(changes).await;
-        let was_well = self.state.borrow().is_kept;
-        if let Err(error) = kept
-            && was_well
-        {
-            self.state.borrow_mut().is_kept = false;
-            self.pause(Why::Trouble(trouble::storage_trouble(&error)));
-        }
-        {
-            let mut state = self.state.borrow_mut();
-            let now = timers::now();
-            for done in done {
-                let (cell, counts) = (done.result.cell, done.result.is_finished());
-                state.keeping.remove(&cell);
-                match done.draft {
-                    Some(draft) => state.drafts.insert(cell, draft),
-                    None => state.drafts.remove(&cell),
-                };
-                state.results.insert(cell, done.result);
-                state.schedule.ended(now, cell, counts);
-            }
-        }
-        self.go_on();
-    }
-
     fn hear(self: &Rc<Self>, news: News) {
         match news {
-            News::Played(played) => {
-                let done = played.into_iter().map(|(played, text)| Done {
-                    result: played.result,
-                    episode: played.row.map(|row| (row, text)),
+            News::Played { results, parcel } => {
+                let done = results.into_iter().map(|result| Done {
+                    result,
+                    episode: None,
                     draft: None,
                 });
-                self.keep(done.collect());
+                self.keep(done.collect(), Some(parcel));
                 // The worker may have more to do meanwhile.
+                self.go_on();
+            }
+            News::Left(cells) => {
+                let mut state = self.state.borrow_mut();
+                cells
+                    .into_iter()
+                    .for_each(|cell| state.schedule.returned(cell));
+                drop(state);
                 self.go_on();
             }
             News::Lost { cells, message } => self.lose(cells.into_iter().collect(), &message),
@@ -327,11 +282,12 @@ impl Run {
                 message: message.into(),
             };
             let result = CellResult::failed(cell, failure, 0.0, Default::default(), tries + 1);
-            self.keep(vec![Done {
+            let done = Done {
                 result,
                 episode: None,
                 draft: None,
-            }]);
+            };
+            self.keep(vec![done], None);
             return;
         }
         {
@@ -346,18 +302,8 @@ impl Run {
     }
 }
 
-/// What came of a cell.
-pub(super) struct Done {
-    /// The result.
-    pub(super) result: CellResult,
-    /// Its episode, if there is one.
-    pub(super) episode: Option<(Row, KeptText)>,
-    /// From where it goes on if it is tried again.
-    pub(super) draft: Option<Draft>,
-}
-
 fn pool(run: std::rc::Weak<Run>, plan: &Plan) -> Pool {
-    Pool::new(abroad::is_meant(plan), move |news| {
+    Pool::new(abroad::is_meant(plan), plan.length(), move |news| {
         if let Some(run) = run.upgrade() {
             run.hear(news);
         }

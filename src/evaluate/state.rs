@@ -103,23 +103,25 @@ impl Evaluations {
             finished: 0,
             failed: 0,
         };
-        let changes = vec![kept::keeping_head(&head), kept::keeping_plan(&id, &plan)];
         let run = Run::open(Kept {
-            head,
+            head: head.clone(),
             plan,
             results: Vec::new(),
             drafts: Vec::new(),
+        });
+        let started = Rc::clone(&run);
+        run.start(async move {
+            let plan = kept::keeping_plan(&started.id, &started.plan);
+            let changes = vec![kept::keeping_head(&head), plan];
+            if let Err(error) = records::write(changes).await {
+                self.say_refused("The evaluation can't be kept.", &error);
+            }
         });
         self.open.set(Some(Rc::clone(&run)));
         let route = Route::Evaluate {
             evaluation: Some(id.to_string()),
         };
         location::go(&route.to_hash());
-        run.start(async move {
-            if let Err(error) = records::write(changes).await {
-                self.say_refused("The evaluation can't be kept.", &error);
-            }
-        });
     }
 
     /// Deletes one with all its episodes.

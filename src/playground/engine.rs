@@ -262,7 +262,7 @@ impl Playground {
                 Err(error) => self.lose(error.to_string().into()),
             },
             // Evaluations have workers of their own.
-            Report::Handed(_) | Report::Made { .. } => {}
+            Report::Handed { .. } | Report::Made { .. } => {}
             Report::Unloaded => self.go_without(),
             Report::Lost { message } => self.lose(message.into()),
         }

@@ -247,7 +247,7 @@ impl Playground {
             Report::Lost { message } => Err(message),
             Report::Unloaded => Err(Unloaded.to_string()),
             // Evaluations have workers of their own.
-            Report::Handed(_) | Report::Made { .. } => return,
+            Report::Handed { .. } | Report::Made { .. } => return,
         };
         let failed = match event {
             Ok(Event::Opened { head, .. }) => {

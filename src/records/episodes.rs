@@ -12,7 +12,7 @@ use volary_trace::import::index::Place;
 use volary_trace::table::Row;
 
 use super::{all, get, journal, some, write};
-use crate::shell::database::{Change, DatabaseError, KeptText, Store};
+use crate::shell::database::{Change, DatabaseError, KeptText, Packing, Store};
 use crate::shell::files::GivenFile;
 use crate::shell::timers;
 
@@ -32,8 +32,7 @@ pub struct Listed {
 
 /// What keeps an episode, in the place of a former one of the same id. The origin is for rows that have none.
 pub fn keeping(row: &Row, text: &KeptText, origin: &str) -> Vec<Change> {
-    let former = Change::ForgetAll(Store::Episodes, parts_of(&row.id));
-    [former]
+    [forgetting_text(&row.id)]
         .into_iter()
         .chain(keeping_new(row, text, origin))
         .collect()
@@ -41,22 +40,38 @@ pub fn keeping(row: &Row, text: &KeptText, origin: &str) -> Vec<Change> {
 
 /// What keeps an episode, where none of its id was kept before.
 pub fn keeping_new(row: &Row, text: &KeptText, origin: &str) -> Vec<Change> {
-    let prefix = parts_of(&row.id);
-    let mut row = row.clone();
+    let row = completed(row.clone(), u64::from(text.length()), origin);
+    let parts = text.parts(PART).into_iter().enumerate();
+    let puts =
+        parts.map(|(number, part)| Change::Put(Store::Episodes, part_key(&row.id, number), part));
+    puts.chain([summary(&row, None)]).collect()
+}
+
+/// Packs an episode, where none of its id was kept before. `write` appends its text, which must be ASCII, as all of
+/// `volary_trace::native` is.
+pub fn pack_new(packing: &mut Packing, row: Row, origin: &str, write: impl FnOnce(&mut String)) {
+    let key = |number| part_key(&row.id, number);
+    let length = packing.put_parts(Store::Episodes, PART as usize, key, write);
+    let row = completed(row, length as u64, origin);
+    packing.put(Store::Summaries, row.id.to_string(), |out| {
+        record_of(&row, None).write_python_text(out);
+    });
+}
+
+/// What forgets the text of an episode.
+pub fn forgetting_text(id: &str) -> Change {
+    Change::ForgetAll(Store::Episodes, parts_of(id))
+}
+
+fn part_key(id: &str, number: usize) -> String {
+    format!("{}{number:06}", parts_of(id))
+}
+
+fn completed(mut row: Row, bytes: u64, origin: &str) -> Row {
     row.origin.get_or_insert_with(|| origin.into());
-    row.bytes = Some(u64::from(text.length()));
+    row.bytes = Some(bytes);
     row.added.get_or_insert_with(timers::wall_clock);
-    let parts = text.parts(PART);
-    let mut changes = Vec::with_capacity(parts.len() + 1);
-    for (number, part) in parts.into_iter().enumerate() {
-        changes.push(Change::Put(
-            Store::Episodes,
-            format!("{prefix}{number:06}"),
-            part,
-        ));
-    }
-    changes.push(summary(&row, None));
-    changes
+    row
 }
 
 /// The same change, which is not made, and no other one of its list, if an episode of that id is there.
@@ -85,6 +100,11 @@ fn parts_of(id: &str) -> String {
 
 /// What keeps a row: with the place of its episode, if that has no text.
 pub fn summary(row: &Row, place: Option<&(Text, Place)>) -> Change {
+    let text = record_of(row, place).to_python_text();
+    Change::Put(Store::Summaries, row.id.to_string(), text.into())
+}
+
+fn record_of(row: &Row, place: Option<&(Text, Place)>) -> Json {
     let mut record = object!({ "row": (row.to_json()) });
     if let Some((file, place)) = place {
         let numbers = place.parts.iter().flat_map(|part| [part.start, part.end]);
@@ -94,14 +114,13 @@ pub fn summary(row: &Row, place: Option<&(Text, Place)>) -> Change {
         record.insert("packed", place.packed);
         record.insert("number", place.number as i64);
     }
-    let text = Json::Object(record).to_python_text();
-    Change::Put(Store::Summaries, row.id.to_string(), text.into())
+    record.into()
 }
 
 /// What forgets an episode.
 pub fn forgetting(id: &str) -> Vec<Change> {
     vec![
-        Change::ForgetAll(Store::Episodes, parts_of(id)),
+        forgetting_text(id),
         Change::Forget(Store::Summaries, id.to_owned()),
     ]
 }
@@ -167,14 +186,13 @@ fn place(record: &Json) -> Option<(Text, Place)> {
 
 /// The text of an episode; `None` if there is none of the id.
 pub async fn text(id: &str) -> Result<Option<KeptText>, DatabaseError> {
-    let prefix = parts_of(id);
-    let first = get(Store::Episodes, &format!("{prefix}000000")).await?;
+    let first = get(Store::Episodes, &part_key(id, 0)).await?;
     match first {
         // Full parts are followed by others.
         Some(first) if first.length() < PART => Ok(Some(first)),
         None => Ok(None),
         Some(_) => {
-            let parts = all(Store::Episodes, &prefix).await?;
+            let parts = all(Store::Episodes, &parts_of(id)).await?;
             let parts: Vec<KeptText> = parts.into_iter().map(|(_, part)| part).collect();
             Ok(Some(KeptText::joined(&parts)))
         }

@@ -14,7 +14,7 @@ use volary_trace::StepRecord;
 use volary_trace::native::{step_from_json, step_to_json};
 
 use super::{all, get, journal, write};
-use crate::shell::database::{Change, DatabaseError, KeptText, Store};
+use crate::shell::database::{Change, DatabaseError, KeptText, Packing, Store};
 
 /// What the list shows of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
@@ -76,6 +76,13 @@ pub fn keeping_plan(id: &str, plan: &Plan) -> Change {
 /// What keeps a result.
 pub fn keeping_result(id: &str, result: &CellResult) -> Change {
     put(Store::Results, place(id, result.cell), result.to_json())
+}
+
+/// Packs a result.
+pub fn pack_result(packing: &mut Packing, id: &str, result: &CellResult) {
+    packing.put(Store::Results, place(id, result.cell), |out| {
+        result.to_json().write_python_text(out);
+    });
 }
 
 /// What forgets a result.

@@ -1,72 +1,98 @@
 //! What is kept at once, and put into its place when there is time: an evaluation of a thousand episodes is kept in a
 //! few records, while thousands would be the longest part of it.
 //!
-//! What always holds: a text is on the disk once [`write`] resolves; until it is in its place, reads of this tab find
+//! What always holds: a text is on the disk once [`keep`] resolves; until it is in its place, reads of this tab find
 //! it in memory, and other tabs, or the next visit, put it there before they read. What changes such texts otherwise
 //! waits until they are in their places.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::{database, news};
-use crate::shell::database::{Change, Database, DatabaseError, KeptText, Store};
+use crate::shell::database::{Change, Database, DatabaseError, KeptText, Parcel, Store};
 use crate::shell::{self, timers};
 
 /// Texts wait for their places while others come, so long after the last one…
 const QUIET: Duration = Duration::from_millis(400);
+/// …and a moment after each parcel, in which the page does other things…
+const BREATH: Duration = Duration::from_millis(50);
 /// …but so many parcels at most.
 const MOST_PARCELS: usize = 50;
 
-/// Fewer texts than this go to their places at once.
-const FEW: usize = 24;
+/// A smaller parcel goes to its places at once, in bytes.
+const SMALL: u32 = 50_000;
 
-/// What is not in its place yet.
-type Waiting = BTreeMap<(Store, String), KeptText>;
+/// What belongs into which places.
+type Puts = BTreeMap<(Store, String), KeptText>;
 
-/// A parcel of this tab.
-struct Parcel {
+/// A parcel whose texts are not in their places yet.
+struct Waiting {
     key: String,
-    places: Vec<(Store, String)>,
+    parcel: Parcel,
+    /// Its texts, if somebody asked for one of them.
+    opened: OnceCell<Puts>,
 }
 
 thread_local! {
-    static WAITING: RefCell<Waiting> = const { RefCell::new(BTreeMap::new()) };
-    static PARCELS: RefCell<VecDeque<Parcel>> = const { RefCell::new(VecDeque::new()) };
+    static WAITING: RefCell<VecDeque<Waiting>> = const { RefCell::new(VecDeque::new()) };
     static COUNT: Cell<u32> = const { Cell::new(0) };
     static IS_UNPACKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes changes, all or none. Many texts under keys that are new go into a parcel.
-pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
-    let are_few = changes.len() < FEW;
-    let are_puts = changes
-        .iter()
-        .all(|change| matches!(change, Change::Put(..)));
-    if are_few || !are_puts {
-        return super::write(changes).await;
-    }
-    let kept = async {
-        let key = next_key();
-        database().await?.put_parcel(&key, &changes).await?;
-        Ok::<_, DatabaseError>(key)
-    };
-    let Ok(key) = kept.await else {
-        // What becomes of them is said there.
-        return super::write(changes).await;
-    };
-    let mut places = Vec::with_capacity(changes.len());
-    WAITING.with_borrow_mut(|waiting| {
-        for change in changes {
-            if let Change::Put(store, key, text) = change {
-                places.push((store, key.clone()));
-                waiting.insert((store, key), text);
-            }
+impl Waiting {
+    fn new(key: String, parcel: Parcel) -> Self {
+        let opened = OnceCell::new();
+        Waiting {
+            key,
+            parcel,
+            opened,
         }
-    });
-    PARCELS.with_borrow_mut(|parcels| parcels.push_back(Parcel { key, places }));
+    }
+
+    fn puts(&self) -> &Puts {
+        self.opened.get_or_init(|| {
+            let puts = self.parcel.puts().into_iter();
+            puts.map(|(store, key, text)| ((store, key), text))
+                .collect()
+        })
+    }
+}
+
+/// Keeps the texts of parcels, all or none.
+pub async fn keep(parcels: Vec<Parcel>) -> Result<(), DatabaseError> {
+    let length: u32 = parcels.iter().map(Parcel::length).sum();
+    // Unless it had to wait until all others are in their places.
+    if length < SMALL && WAITING.with_borrow(VecDeque::is_empty) {
+        return super::write(changes(&parcels)).await;
+    }
+    let keyed: Vec<_> = parcels
+        .iter()
+        .map(|parcel| (next_key(), parcel.clone()))
+        .collect();
+    let kept = async { database().await?.put_parcels(&keyed).await };
+    if kept.await.is_err() {
+        // What becomes of them is said there.
+        return super::write(changes(&parcels)).await;
+    }
+    let kept = keyed
+        .into_iter()
+        .map(|(key, parcel)| Waiting::new(key, parcel));
+    WAITING.with_borrow_mut(|waiting| waiting.extend(kept));
     unpack_soon();
     Ok(())
+}
+
+/// More will have to be kept soon: what waits goes on waiting.
+pub fn expect_more() {
+    COUNT.set(COUNT.get().wrapping_add(1));
+}
+
+/// What puts the texts of parcels into their places at once.
+pub fn changes(parcels: &[Parcel]) -> Vec<Change> {
+    let puts = parcels.iter().flat_map(Parcel::puts);
+    puts.map(|(store, key, text)| Change::Put(store, key, text))
+        .collect()
 }
 
 /// Keys are in the order of time, and no two tabs make the same.
@@ -81,18 +107,24 @@ fn next_key() -> String {
 /// What waits for its place under a key.
 pub(super) fn waiting(store: Store, key: &str) -> Option<KeptText> {
     let place = (store, key.to_owned());
-    WAITING.with_borrow(|waiting| waiting.get(&place).cloned())
+    // The latest parcel is right.
+    WAITING.with_borrow(|waiting| {
+        let mut latest = waiting.iter().rev();
+        latest.find_map(|waiting| waiting.puts().get(&place).cloned())
+    })
 }
 
 /// What waits for its place in a store, under keys that begin so.
-pub(super) fn all_waiting(store: Store, prefix: &str) -> Vec<(String, KeptText)> {
+pub(super) fn all_waiting(store: Store, prefix: &str) -> BTreeMap<String, KeptText> {
+    let mut all = BTreeMap::new();
     WAITING.with_borrow(|waiting| {
-        let after = waiting.range((store, prefix.to_owned())..);
-        let found = after.take_while(|((of, key), _)| *of == store && key.starts_with(prefix));
-        found
-            .map(|((_, key), text)| (key.clone(), text.clone()))
-            .collect()
-    })
+        for puts in waiting.iter().map(Waiting::puts) {
+            let after = puts.range((store, prefix.to_owned())..);
+            let found = after.take_while(|((of, key), _)| *of == store && key.starts_with(prefix));
+            all.extend(found.map(|((_, key), text)| (key.clone(), text.clone())));
+        }
+    });
+    all
 }
 
 /// Puts what waits into its place, also what other tabs or visits left. What can't be put there waits on.
@@ -114,35 +146,32 @@ pub(super) async fn settle_in(database: &Database) {
 /// Whether changes may be of texts of this tab that wait for their places.
 pub(super) fn concerns(changes: &[Change]) -> bool {
     WAITING.with_borrow(|waiting| {
-        let is_waiting = |store: Store| {
-            let mut after = waiting.range((store, String::new())..);
-            after.next().is_some_and(|((of, _), _)| *of == store)
-        };
-        changes.iter().any(|change| is_waiting(change.store()))
+        waiting.iter().any(|waiting| {
+            let stores = waiting.parcel.stores();
+            changes
+                .iter()
+                .any(|change| stores.contains(&change.store()))
+        })
     })
 }
 
 async fn settle_one(database: &Database, key: String) {
     let unpacked = database.unpack(&key).await;
-    let ours = PARCELS.with_borrow_mut(|parcels| {
-        let place = parcels.iter().position(|parcel| parcel.key == key)?;
-        unpacked.is_ok().then(|| parcels.remove(place))?
-    });
-    if let Some(parcel) = ours {
-        WAITING.with_borrow_mut(|waiting| {
-            for place in &parcel.places {
-                waiting.remove(place);
-            }
-        });
-        news::tell_kept(&parcel.places);
-    } else if unpacked.is_err() {
+    let place =
+        || WAITING.with_borrow(|waiting| waiting.iter().position(|waiting| waiting.key == key));
+    if unpacked.is_ok() {
+        let ours =
+            place().and_then(|place| WAITING.with_borrow_mut(|waiting| waiting.remove(place)));
+        if let Some(ours) = ours {
+            news::tell_kept(ours.parcel.keys(Store::Summaries));
+        }
+        return;
+    }
+    if place().is_none()
+        && let Ok(Some(parcel)) = database.parcel(&key).await
+    {
         // No room for it twice: it is read from here as long as the page lives.
-        let puts = database.parcel(&key).await.unwrap_or_default();
-        WAITING.with_borrow_mut(|waiting| {
-            for (store, key, text) in puts {
-                waiting.insert((store, key), text);
-            }
-        });
+        WAITING.with_borrow_mut(|waiting| waiting.push_front(Waiting::new(key, parcel)));
     }
 }
 
@@ -151,24 +180,27 @@ fn unpack_soon() {
         return;
     }
     shell::spawn(async move {
+        let mut rest = QUIET;
         loop {
             let count = COUNT.get();
-            timers::sleep(QUIET).await;
-            let many = PARCELS.with_borrow(|parcels| parcels.len() > MOST_PARCELS);
+            timers::sleep(rest).await;
+            let many = WAITING.with_borrow(|waiting| waiting.len() > MOST_PARCELS);
             if COUNT.get() != count && !many {
+                rest = QUIET;
                 continue;
             }
-            let next = PARCELS.with_borrow(|parcels| Some(parcels.front()?.key.clone()));
+            let next = WAITING.with_borrow(|waiting| Some(waiting.front()?.key.clone()));
             let Some(key) = next else { break };
             let Ok(database) = database().await else {
                 break;
             };
-            let before = PARCELS.with_borrow(VecDeque::len);
+            let before = WAITING.with_borrow(VecDeque::len);
             settle_one(&database, key).await;
-            if PARCELS.with_borrow(VecDeque::len) == before {
+            if WAITING.with_borrow(VecDeque::len) == before {
                 // It can't be unpacked now; the next visit tries again.
                 break;
             }
+            rest = BREATH;
         }
         IS_UNPACKING.set(false);
     });

@@ -34,12 +34,9 @@ pub(super) fn tell(changes: &[Change]) {
 }
 
 /// Tells the others what was put into its place.
-pub(super) fn tell_kept(places: &[(Store, String)]) {
-    let summaries = places
-        .iter()
-        .filter(|(store, _)| *store == Store::Summaries);
+pub(super) fn tell_kept(ids: Vec<String>) {
     let news = News {
-        kept: summaries.map(|(_, id)| id.as_str().into()).collect(),
+        kept: ids.into_iter().map(Text::from).collect(),
         ..News::default()
     };
     news.tell();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
 use volary_core::Clock;
+use volary_core::clock::whole_microseconds;
 
 use super::timers;
 
@@ -13,7 +14,7 @@ pub struct BrowserClock;
 
 impl Clock for BrowserClock {
     fn now(&self) -> f64 {
-        timers::now()
+        whole_microseconds(timers::now())
     }
 
     fn sleep(&self, duration: Duration) -> LocalBoxFuture<'static, ()> {

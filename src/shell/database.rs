@@ -19,6 +19,7 @@ use wasm_bindgen::prelude::*;
 
 pub use error::DatabaseError;
 pub use kept_text::KeptText;
+pub use parcel::{Packing, Parcel};
 
 use super::files::GivenFile;
 

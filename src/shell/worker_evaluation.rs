@@ -2,26 +2,30 @@
 //! policies that act from the page.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::{LocalBoxFuture, join_all};
 use futures_util::stream;
 use js_sys::Array;
 use volary_agent::evaluation::play::play_on;
-use volary_agent::evaluation::{CellResult, Job};
+use volary_agent::evaluation::{Actor, CellResult, Job};
 use volary_agent::{Cancel, RunnerError, Stage, Stepped};
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_trace::table::Row;
 use volary_trace::{Episode, Recipe, native};
 
-use super::spawn;
+use super::database::Packing;
 use super::worker_live::{Live, Refusal};
 use super::worker_loop::Host;
-use crate::evaluate::protocol::{Order, Played, Word, played_to_text};
+use super::{spawn, timers};
+use crate::evaluate::protocol::{Order, Word, results_to_text};
+use crate::library::origin::EVALUATED;
 use crate::protocol::{Event, Token};
+use crate::records::{episodes, evaluations};
 use crate::remote::servers::Access;
 
 /// So many cells of an order are played at once: environments may wait.
@@ -31,11 +35,21 @@ const MOST_TEXT: usize = 500_000;
 /// …or when so many seconds have passed.
 const LONGEST_SILENCE: f64 = 0.1;
 
+/// No cell is begun after so many seconds of an order: the page may have something else in mind.
+const LONGEST_ORDER: f64 = 0.3;
+/// So many times it rehearses…
+const REHEARSALS: usize = 25;
+/// …so many seconds each, and looks then whether there is anything to do.
+const LONGEST_REHEARSAL: f64 = 0.004;
+
 /// What the worker does for evaluations.
 #[derive(Default)]
 pub(super) struct Evaluating {
     /// The environments that are played from the page; one that is being opened or stepped is taken out.
     stages: RefCell<BTreeMap<Token, Option<Live>>>,
+    /// Cells to be played, an order after the other.
+    plays: RefCell<VecDeque<(Vec<Job>, Vec<Access>)>>,
+    is_playing: Cell<bool>,
     /// How many orders are not done yet.
     under_way: Cell<usize>,
     /// Whether it shall come to an end.
@@ -44,20 +58,57 @@ pub(super) struct Evaluating {
 
 /// Cells that were played and not handed over yet.
 struct Batch {
-    played: Vec<Played>,
-    texts: Vec<String>,
-    length: usize,
+    results: Vec<CellResult>,
+    packing: Packing,
     since: f64,
 }
 
+impl Batch {
+    fn add(&mut self, job: &Job, result: CellResult, episode: Option<Episode>) {
+        if let Some(episode) = episode {
+            let row = Row::of(&episode, Vec::new());
+            episodes::pack_new(&mut self.packing, row, EVALUATED, |out| {
+                native::write_text(out, &episode);
+            });
+        }
+        evaluations::pack_result(&mut self.packing, &job.evaluation, &result);
+        self.results.push(result);
+    }
+}
+
+/// An episode that needs nobody.
+fn rehearsed() -> Job {
+    Job {
+        cell: 0,
+        episode: Text::default(),
+        name: Text::default(),
+        recipe: Recipe {
+            environment: "dummy".into(),
+            ..Recipe::default()
+        },
+        actor: Actor::Random,
+        policy_seed: 0,
+        max_steps: 8,
+        evaluation: Text::default(),
+        run: Text::default(),
+        tries: 0,
+    }
+}
+
 impl Host {
-    /// Does what an evaluation wants; orders don't wait for each other.
+    /// Does what an evaluation wants; orders don't wait for each other, but for cells to be played.
     pub(super) fn order(self: Rc<Self>, order: Order) {
         let under_way = &self.evaluating.under_way;
         under_way.set(under_way.get() + 1);
         spawn(async move {
             match order {
-                Order::Play { jobs, servers } => self.play(jobs, &servers).await,
+                Order::Play { jobs, servers } => {
+                    self.evaluating
+                        .plays
+                        .borrow_mut()
+                        .push_back((jobs, servers));
+                    self.play_all().await;
+                }
                 Order::Open {
                     token,
                     recipe,
@@ -71,6 +122,7 @@ impl Host {
                         self.leave(live).await;
                     }
                 }
+                Order::Rehearse => self.rehearse().await,
                 Order::End => {
                     self.evaluating.end.cancel();
                     let stages = std::mem::take(&mut *self.evaluating.stages.borrow_mut());
@@ -86,26 +138,68 @@ impl Host {
         });
     }
 
+    async fn play_all(&self) {
+        let evaluating = &self.evaluating;
+        if evaluating.is_playing.replace(true) {
+            return;
+        }
+        let next = || evaluating.plays.borrow_mut().pop_front();
+        while let Some((jobs, servers)) = next() {
+            self.play(jobs, &servers).await;
+        }
+        evaluating.is_playing.set(false);
+    }
+
     async fn play(&self, jobs: Vec<Job>, servers: &[Access]) {
-        let playing = jobs
-            .into_iter()
-            .map(|job| async move { self.play_one(&job, servers).await });
+        let (started, left) = (self.clock.now(), RefCell::new(Vec::new()));
+        let is_late = || self.clock.now() - started > LONGEST_ORDER;
+        let playing = jobs.into_iter().map(async |job| {
+            if is_late() {
+                left.borrow_mut().push(job.cell);
+                return None;
+            }
+            let played = self.play_one(&job, servers).await?;
+            Some((job, played))
+        });
         let mut playing = stream::iter(playing).buffer_unordered(BESIDE);
         let mut batch = self.batch();
         while let Some(played) = playing.next().await {
-            let Some((result, episode)) = played else {
+            let Some((job, (result, episode))) = played else {
                 continue;
             };
-            let row = episode.as_ref().map(|episode| Row::of(episode, Vec::new()));
-            let text = episode.map_or_else(String::new, |episode| native::to_text(&episode));
-            batch.played.push(Played { result, row });
-            batch.length += text.len();
-            batch.texts.push(text);
-            if batch.length > MOST_TEXT || self.clock.now() - batch.since > LONGEST_SILENCE {
+            batch.add(&job, result, episode);
+            let is_long = self.clock.now() - batch.since > LONGEST_SILENCE;
+            if is_long || batch.packing.length() > MOST_TEXT {
                 self.hand_over(std::mem::replace(&mut batch, self.batch()));
             }
         }
+        drop(playing);
         self.hand_over(batch);
+        let cells = left.into_inner();
+        if !cells.is_empty() {
+            self.word(&Word::Left { cells });
+        }
+    }
+
+    /// Plays as many episodes as it takes until the browser has made the code fast, or somebody wants something.
+    async fn rehearse(&self) {
+        let mut job = rehearsed();
+        for _ in 0..REHEARSALS {
+            let mut batch = self.batch();
+            while self.clock.now() - batch.since < LONGEST_REHEARSAL {
+                job.policy_seed += 1;
+                if let Some((result, episode)) = self.play_one(&job, &[]).await {
+                    batch.add(&job, result, episode);
+                }
+            }
+            // Forgotten: nobody waits for it.
+            results_to_text(&batch.results);
+            batch.packing.finish();
+            timers::sleep(Duration::ZERO).await;
+            if self.evaluating.under_way.get() > 1 {
+                return;
+            }
+        }
     }
 
     /// Plays a cell, unless it shall come to an end.
@@ -157,24 +251,21 @@ impl Host {
 
     fn batch(&self) -> Batch {
         Batch {
-            played: Vec::new(),
-            texts: Vec::new(),
-            length: 0,
+            results: Vec::new(),
+            packing: Packing::default(),
             since: self.clock.now(),
         }
     }
 
-    /// A letter: what the page reads, then the texts, which it only passes on.
+    /// A letter: what the page reads, then the parcel, which it only passes on.
     fn hand_over(&self, batch: Batch) {
-        if batch.played.is_empty() {
+        if batch.results.is_empty() {
             return;
         }
-        let letter = Array::of1(&played_to_text(&batch.played).into());
-        for text in &batch.texts {
-            letter.push(&text.as_str().into());
-        }
-        // Texts can always be cloned to the page.
-        let _ = self.scope.post_message(&letter);
+        let parcel = batch.packing.finish();
+        let letter = Array::of2(&results_to_text(&batch.results).into(), parcel.as_js());
+        // Texts and bytes can always be handed to the page.
+        let _ = (self.scope).post_message_with_transfer(&letter, &parcel.buffers());
     }
 
     async fn open_stage(

@@ -10,7 +10,7 @@ use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{Blob, ErrorEvent, MessageEvent, MessageEventInit, Worker};
 
-use super::database::KeptText;
+use super::database::Parcel;
 use super::files::GivenFile;
 
 #[wasm_bindgen]
@@ -31,8 +31,13 @@ pub(super) const UNLOADED: &str = "unloaded";
 pub enum Report {
     /// It said something, in the words of `protocol`.
     Said(String),
-    /// It handed over texts, of which the first says what the others are.
-    Handed(Vec<KeptText>),
+    /// It handed over texts that are to be kept.
+    Handed {
+        /// Says what they are.
+        head: String,
+        /// The texts.
+        parcel: Parcel,
+    },
     /// It made a file that was asked for.
     Made {
         /// Its name.
@@ -101,8 +106,10 @@ impl WorkerLink {
                             let name = letter.get(0).as_string().unwrap_or_default();
                             return report(Report::Made { name, file });
                         }
-                        let texts = letter.iter().filter_map(KeptText::from_js);
-                        report(Report::Handed(texts.collect()));
+                        let head = letter.get(0).as_string();
+                        if let Some((head, parcel)) = head.zip(Parcel::from_js(letter.get(1))) {
+                            report(Report::Handed { head, parcel });
+                        }
                     }
                     return;
                 };

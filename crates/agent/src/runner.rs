@@ -187,7 +187,7 @@ impl Runner {
         self.state = State::Stepping;
         let start = self.clock.now();
         let stepped = unwound(self.environment.step(action.clone())).await;
-        let seconds = self.clock.now() - start;
+        let seconds = self.clock.since(start);
         let stepped = match stepped {
             Ok(Err(EnvironmentError::Lost { message })) | Err(message) => {
                 self.state = State::Crashed {

@@ -10,8 +10,19 @@ pub trait Clock {
     /// Seconds since some fixed moment; never goes back.
     fn now(&self) -> f64;
 
+    /// Seconds since a moment, in whole microseconds: clocks know no less, and what a difference of floats has beyond
+    /// takes long to write down.
+    fn since(&self, moment: f64) -> f64 {
+        whole_microseconds(self.now() - moment)
+    }
+
     /// Resolves after the time has passed.
     fn sleep(&self, duration: Duration) -> LocalBoxFuture<'static, ()>;
+}
+
+/// Seconds in whole microseconds.
+pub fn whole_microseconds(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
 }
 
 /// A clock that stands still and whose sleeps end at once: for runs in which no time shall pass
@@ -26,5 +37,18 @@ impl Clock for Standstill {
 
     fn sleep(&self, _duration: Duration) -> LocalBoxFuture<'static, ()> {
         Box::pin(std::future::ready(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::number::float_text;
+
+    #[test]
+    fn times_have_few_digits() {
+        let (before, after) = (5.273_599_999_994_039, 5.274_099_999_994_04);
+        assert_eq!(float_text(whole_microseconds(before)), "5.2736");
+        assert_eq!(float_text(whole_microseconds(after - before)), "0.0005");
     }
 }

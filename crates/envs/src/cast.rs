@@ -9,6 +9,9 @@ use volary_core::tool::ToolError;
 /// The most digits that Python reads into an integer.
 const DIGITS_LIMIT: usize = 4300;
 
+/// Below this the whole part of any float is a machine integer.
+const WHOLE_LIMIT: f64 = (1_u64 << 53) as f64;
+
 /// What `float(value)` gives.
 pub fn to_float(value: &Json) -> Result<f64, ToolError> {
     match value {
@@ -43,6 +46,7 @@ pub fn to_integer(value: &Json) -> Result<Integer, ToolError> {
         Json::Float(value) if value.is_nan() => {
             Err(ToolError::value("cannot convert float NaN to integer"))
         }
+        Json::Float(value) if value.abs() < WHOLE_LIMIT => Ok(Integer::from(value.trunc() as i64)),
         Json::Float(value) => {
             // Rust writes every digit of a float, so its whole part can be read back exactly.
             Integer::from_digits(&format!("{:.0}", value.trunc())).ok_or_else(|| {

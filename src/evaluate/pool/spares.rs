@@ -1,10 +1,11 @@
 //! Workers that were started before anybody needed them: a worker takes longer to be ready than to play hundreds of
-//! episodes. They are there while an evaluation is set up.
+//! episodes. They are there while an evaluation is set up, and rehearse.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::worker_count;
+use crate::evaluate::protocol::Order;
 use crate::shell::worker_link::{Report, WorkerLink};
 
 struct Spare {
@@ -27,6 +28,7 @@ pub fn start() {
             let Ok(link) = WorkerLink::start(move |_| breaks.set(true)) else {
                 return;
             };
+            link.post(&Order::Rehearse.to_text());
             spares.push(Spare { link, is_broken });
         }
     });

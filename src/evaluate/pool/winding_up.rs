@@ -57,6 +57,8 @@ impl Post {
                 self.held.remove(&env_id);
                 abroad::closed(&env_id);
             }
+            // Of cells, not of servers.
+            Word::Left { .. } => {}
             Word::Idle => self.end = End::Ready,
         }
     }

@@ -9,8 +9,8 @@ use volary_agent::evaluation::schedule::Why;
 use volary_agent::evaluation::{CellResult, Plan};
 
 use super::{Run, pool};
-use crate::records;
 use crate::records::evaluations as kept;
+use crate::records::{self, journal};
 use crate::shell::claim::{Claim, claim};
 use crate::shell::{self, timers};
 
@@ -110,6 +110,7 @@ impl Run {
     }
 
     fn begin(self: &Rc<Self>, with_failures: bool) {
+        journal::expect_more();
         {
             let mut state = self.state.borrow_mut();
             if std::mem::replace(&mut state.is_claiming, true) {
@@ -117,6 +118,11 @@ impl Run {
             }
             state.is_left = false;
             state.misses = 0;
+        }
+        // Nobody else knows of a new one: what can be begun is begun before anything is drawn.
+        if self.state.borrow().is_new {
+            self.state.borrow_mut().schedule.resume(timers::now());
+            self.go_on();
         }
         let run = Rc::clone(self);
         shell::spawn(async move {

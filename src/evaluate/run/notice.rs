@@ -42,7 +42,9 @@ impl Run {
         let wait = (self.told.get() + rest - timers::now()).clamp(0.0, rest);
         let run = Rc::clone(self);
         shell::spawn(async move {
-            timers::sleep(Duration::try_from_secs_f64(wait).unwrap_or_default()).await;
+            if wait > 0.0 {
+                timers::sleep(Duration::try_from_secs_f64(wait).unwrap_or_default()).await;
+            }
             if run.due.get() != due {
                 // It was told at once meanwhile, or is about to be.
                 return;

@@ -95,7 +95,7 @@ impl Shelf {
     pub(super) fn hear(self, report: Report) {
         match report {
             // Evaluations have workers of their own.
-            Report::Handed(_) => {}
+            Report::Handed { .. } => {}
             Report::Made { name, file } => files::download_blob(&name, &file),
             Report::Lost { message } => self.lost(&message),
             Report::Unloaded => self.lost(&Unloaded.to_string()),

@@ -1,44 +1,193 @@
 //! Many texts in one record, to be put into their places later: a browser takes one record of a thousand
 //! texts ten times sooner than a thousand records.
 //!
+//! Whoever makes the texts packs them, a worker most often: as bytes they move from hand to hand, and nobody on the
+//! way makes texts of them. A record is a list, three elements a pile: the name of the store, the keys with the
+//! lengths of their texts (as JSON), the texts as UTF-8 one after the other. (Or a key and a text, as it once was.)
+//!
 //! What always holds: a parcel is unpacked once, whichever tab does it; its record goes in the transaction that
 //! puts its texts into their places.
 
+use std::collections::BTreeMap;
+
 use idb::TransactionMode;
-use js_sys::Array;
+use js_sys::{Array, Uint8Array};
+use volary_core::json::Json;
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::{Change, Completion, Database, DatabaseError, KeptText, Store};
+use super::{Completion, Database, DatabaseError, KeptText, Store};
 
 /// The store of a text, its key there, and the text.
-type Put = (Store, String, KeptText);
+pub type Put = (Store, String, KeptText);
 
-impl Database {
-    /// Keeps what is put by these changes as a parcel under a key of the journal.
-    pub async fn put_parcel(&self, key: &str, changes: &[Change]) -> Result<(), DatabaseError> {
+/// Texts on their way to their places.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parcel(Array);
+
+/// A parcel that is being packed.
+#[derive(Default)]
+pub struct Packing(BTreeMap<Store, Pile>);
+
+#[derive(Default)]
+struct Pile {
+    /// Keys and lengths, in turn.
+    keys: Vec<Json>,
+    texts: String,
+}
+
+impl Packing {
+    /// Adds a text under a key.
+    pub fn put(&mut self, store: Store, key: String, write: impl FnOnce(&mut String)) {
+        self.put_parts(store, usize::MAX, |_| key.clone(), write);
+    }
+
+    /// Adds a text of ASCII in parts of at most so many bytes, under the key of each number. Gives its length.
+    pub fn put_parts(
+        &mut self,
+        store: Store,
+        most: usize,
+        key: impl Fn(usize) -> String,
+        write: impl FnOnce(&mut String),
+    ) -> usize {
+        let pile = self.0.entry(store).or_default();
+        let before = pile.texts.len();
+        write(&mut pile.texts);
+        let length = pile.texts.len() - before;
+        for (number, start) in (0..length).step_by(most).enumerate() {
+            pile.keys.push(key(number).into());
+            pile.keys.push(((length - start).min(most) as i64).into());
+        }
+        length
+    }
+
+    /// How many bytes there are.
+    pub fn length(&self) -> usize {
+        self.0.values().map(|pile| pile.texts.len()).sum()
+    }
+
+    /// The parcel.
+    pub fn finish(self) -> Parcel {
         let record = Array::new();
-        for change in changes {
-            if let Change::Put(store, key, text) = change {
-                record.push(&store.name().into());
-                record.push(&key.into());
-                record.push(text.as_js());
+        for (store, pile) in self.0 {
+            record.push(&store.name().into());
+            record.push(&Json::List(pile.keys).to_python_text().into());
+            record.push(&Uint8Array::from(pile.texts.as_bytes()));
+        }
+        Parcel(record)
+    }
+}
+
+impl Parcel {
+    /// The parcel, if the value is one.
+    pub fn from_js(value: JsValue) -> Option<Parcel> {
+        value.dyn_into().ok().map(Parcel)
+    }
+
+    /// The value.
+    pub fn as_js(&self) -> &JsValue {
+        &self.0
+    }
+
+    /// What can be handed to another thread without being copied.
+    pub fn buffers(&self) -> Array {
+        self.bytes().map(|bytes| bytes.buffer()).collect()
+    }
+
+    /// How many bytes there are.
+    pub fn length(&self) -> u32 {
+        self.bytes().map(|bytes| bytes.length()).sum()
+    }
+
+    /// The stores that the texts belong into.
+    pub fn stores(&self) -> Vec<Store> {
+        let names = self.0.iter().step_by(3);
+        names.filter_map(|name| store_of(&name)).collect()
+    }
+
+    /// The texts.
+    pub fn puts(&self) -> Vec<Put> {
+        let mut puts = Vec::new();
+        for (store, keys, texts) in self.piles() {
+            match texts.dyn_into::<Uint8Array>() {
+                Ok(bytes) => {
+                    puts.extend(pile(store, &keys, &bytes.to_vec()).into_iter().flatten());
+                }
+                Err(text) => puts.extend(KeptText::from_js(text).map(|text| (store, keys, text))),
             }
         }
+        puts
+    }
+
+    /// The keys of the texts that belong into a store.
+    pub fn keys(&self, store: Store) -> Vec<String> {
+        let piles = self.piles().into_iter().filter(|(of, ..)| *of == store);
+        let keys = piles.flat_map(|(_, keys, texts)| match texts.is_string() {
+            true => vec![keys],
+            false => lengths(&keys)
+                .into_iter()
+                .flatten()
+                .map(|(key, _)| key)
+                .collect(),
+        });
+        keys.collect()
+    }
+
+    fn bytes(&self) -> impl Iterator<Item = Uint8Array> {
+        self.0.iter().filter_map(|part| part.dyn_into().ok())
+    }
+
+    fn piles(&self) -> Vec<(Store, String, JsValue)> {
+        let parts: Vec<_> = self.0.iter().collect();
+        let piles = parts
+            .chunks_exact(3)
+            .filter_map(|pile| Some((store_of(&pile[0])?, pile[1].as_string()?, pile[2].clone())));
+        piles.collect()
+    }
+}
+
+fn store_of(name: &JsValue) -> Option<Store> {
+    let name = name.as_string()?;
+    let mut stores = Store::ALL.iter().map(|(store, _)| *store);
+    stores.find(|store| store.name() == name)
+}
+
+fn lengths(keys: &str) -> Option<Vec<(String, usize)>> {
+    let keys = Json::parse(keys).ok()?;
+    let pairs = keys.as_list()?.chunks_exact(2).map(|pair| {
+        let length = usize::try_from(pair[1].as_i64()?).ok()?;
+        Some((pair[0].as_text()?.to_string(), length))
+    });
+    pairs.collect()
+}
+
+fn pile(store: Store, keys: &str, mut bytes: &[u8]) -> Option<Vec<Put>> {
+    let puts = lengths(keys)?.into_iter().map(|(key, length)| {
+        let (text, rest) = bytes.split_at_checked(length)?;
+        bytes = rest;
+        Some((store, key, std::str::from_utf8(text).ok()?.into()))
+    });
+    puts.collect()
+}
+
+impl Database {
+    /// Keeps parcels under keys of the journal, all or none.
+    pub async fn put_parcels(&self, parcels: &[(String, Parcel)]) -> Result<(), DatabaseError> {
         let names = [Store::Journal.name()];
         let transaction = self.0.transaction(&names, TransactionMode::ReadWrite)?;
         let done = Completion::of(transaction);
         if let Some(transaction) = &done.transaction {
             let journal = transaction.object_store(Store::Journal.name())?;
-            journal.put(&record, Some(&key.into()))?;
+            for (key, parcel) in parcels {
+                journal.put(parcel.as_js(), Some(&key.into()))?;
+            }
         }
         done.wait().await
     }
 
-    /// The texts of a parcel; none if it was unpacked.
-    pub async fn parcel(&self, key: &str) -> Result<Vec<Put>, DatabaseError> {
+    /// A parcel; `None` if it was unpacked.
+    pub async fn parcel(&self, key: &str) -> Result<Option<Parcel>, DatabaseError> {
         let found = self.read(Store::Journal)?.get(JsValue::from(key))?.await?;
-        let record = found.and_then(|record| record.dyn_into::<Array>().ok());
-        Ok(record.as_ref().map(puts_of).unwrap_or_default())
+        Ok(found.and_then(Parcel::from_js))
     }
 
     /// Puts the texts of a parcel into their places, unless that was done.
@@ -50,8 +199,8 @@ impl Database {
             let journal = transaction.object_store(Store::Journal.name())?;
             // The transaction stays open while its own request is waited for.
             let found = journal.get(JsValue::from(key))?.await?;
-            if let Some(record) = found.and_then(|record| record.dyn_into::<Array>().ok()) {
-                for (store, key, text) in puts_of(&record) {
+            if let Some(parcel) = found.and_then(Parcel::from_js) {
+                for (store, key, text) in parcel.puts() {
                     let store = transaction.object_store(store.name())?;
                     store.put(text.as_js(), Some(&key.into()))?;
                 }
@@ -60,19 +209,4 @@ impl Database {
         }
         done.wait().await
     }
-}
-
-fn puts_of(record: &Array) -> Vec<Put> {
-    let parts: Vec<_> = record.iter().collect();
-    let puts = parts.chunks_exact(3).filter_map(|put| {
-        let name = put[0].as_string()?;
-        let mut stores = Store::ALL.iter().map(|(store, _)| *store);
-        let store = stores.find(|store| store.name() == name)?;
-        Some((
-            store,
-            put[1].as_string()?,
-            KeptText::from_js(put[2].clone())?,
-        ))
-    });
-    puts.collect()
 }

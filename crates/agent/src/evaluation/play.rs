@@ -179,7 +179,7 @@ pub async fn play_on<S: Stage>(
     .await;
     stage.close().await;
     let mut spent = spent_of(&episode, |_| None);
-    spent.seconds = (clock.now() - started).max(0.0);
+    spent.seconds = clock.since(started).max(0.0);
     episode.seconds = Some(spent.seconds);
     let result = match played {
         Ok(_) => CellResult::finished(job.cell, &episode, spent, tries),

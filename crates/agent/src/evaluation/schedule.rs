@@ -340,6 +340,14 @@ impl Schedule {
         }
     }
 
+    /// How many cells of a lane wait.
+    pub fn waiting(&self, lane: Lane) -> usize {
+        match lane {
+            Lane::Local => self.local.waiting.len(),
+            Lane::Model => self.model.waiting.len(),
+        }
+    }
+
     /// The lane of a cell.
     pub fn lane(&self, cell: usize) -> Lane {
         let post = self.policies.get(cell % self.policies.len().max(1));

@@ -99,7 +99,14 @@ pub struct Reading {
 
 /// An episode as the text of a file.
 pub fn to_text(episode: &Episode) -> String {
-    episode_to_json(episode).to_python_text()
+    let mut text = String::new();
+    write_text(&mut text, episode);
+    text
+}
+
+/// Appends that text.
+pub fn write_text(out: &mut String, episode: &Episode) {
+    episode_to_json(episode).write_python_text(out);
 }
 
 /// Reads a text with one episode, an object with several, or one episode a line. Fails if there

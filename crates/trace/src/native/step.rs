@@ -14,11 +14,11 @@ pub const SEED_LIMIT: u64 = 1 << 53;
 
 /// A recipe in the native format.
 pub fn recipe_to_json(recipe: &Recipe) -> Json {
-    let seed = Integer::from_digits(&recipe.seed.to_string());
+    let seed = Integer::from(i128::from(recipe.seed));
     let mut object = object!({
         "environment": (recipe.environment.clone()),
         "configuration": (recipe.configuration.clone()),
-        "seed": (seed.map_or(Json::Null, Json::Integer))
+        "seed": (Json::Integer(seed))
     });
     if let Some(task) = &recipe.task {
         object.insert("task", task_to_json(task));

@@ -1,0 +1,130 @@
+//! Orders of workers: how many cells each has, which cells are still to be played, and how long it may take.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+use std::time::Duration;
+
+use super::{Hear, Post, lose};
+use crate::shell::{self, timers};
+
+/// So many orders a worker has at a time: it goes on with the next one while the page takes in what came of one.
+pub(super) const AHEAD: usize = 2;
+/// The most cells of an order. A worker gives back what it could not begin in time.
+const LARGEST: usize = 128;
+/// Smaller orders than this cost more than they even out.
+const SMALLEST: usize = 32;
+
+/// An order that is under way.
+pub(super) struct Ordered {
+    /// The cells that are not played yet.
+    pub(super) cells: BTreeSet<usize>,
+    /// Since when it is the first.
+    pub(super) since: f64,
+    /// How long it may take, in seconds. (Each request to a server has a limit of its own.)
+    pub(super) limit: Option<f64>,
+}
+
+/// How the cells of an evaluation are shared out.
+pub(super) struct Share {
+    /// How many orders there are at a time.
+    places: usize,
+    /// The fewest cells of an order, but for the last one.
+    least: usize,
+}
+
+impl Share {
+    /// For so many cells.
+    pub(super) fn new(cells: usize, workers: usize) -> Self {
+        let places = workers * AHEAD;
+        // Where there are few, each may take long.
+        let least = cells.div_ceil(places).clamp(1, SMALLEST);
+        Share { places, least }
+    }
+
+    /// The size of an order when so many cells wait: all shall come to the end together, so the last ones are smaller.
+    pub(super) fn of(&self, waiting: usize) -> usize {
+        waiting.div_ceil(self.places).clamp(self.least, LARGEST)
+    }
+}
+
+impl Post {
+    /// Takes in that cells were played, or are given back. True if that ends an order.
+    pub(super) fn tick_off(&mut self, cells: impl Iterator<Item = usize>) -> bool {
+        for cell in cells {
+            let mut orders = self.orders.iter_mut();
+            orders.any(|order| order.cells.remove(&cell));
+        }
+        let mut is_ended = false;
+        while let Some(first) = self.orders.front()
+            && first.cells.is_empty()
+        {
+            self.orders.pop_front();
+            is_ended = true;
+            if let Some(next) = self.orders.front_mut() {
+                next.since = timers::now();
+            }
+        }
+        is_ended
+    }
+}
+
+/// Ends a worker whose first order takes too long.
+pub(super) fn watch(worker: &Rc<RefCell<Post>>, hear: &Hear) {
+    let seen = {
+        let post = worker.borrow();
+        let first = post.orders.front();
+        first.and_then(|first| Some((post.generation, first.since, first.limit?)))
+    };
+    let Some((generation, since, seconds)) = seen else {
+        return;
+    };
+    let (worker, hear) = (Rc::downgrade(worker), Rc::clone(hear));
+    shell::spawn(async move {
+        let limit = Duration::try_from_secs_f64(seconds).unwrap_or_default();
+        timers::sleep(limit).await;
+        let Some(worker) = worker.upgrade() else {
+            return;
+        };
+        let is_same = {
+            let post = worker.borrow();
+            let first = post.orders.front();
+            post.generation == generation && first.is_some_and(|first| first.since == since)
+        };
+        if is_same {
+            lose(
+                &worker,
+                &hear,
+                format!("It took longer than {seconds} s, which is the limit."),
+            );
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn orders(cells: usize) -> Vec<usize> {
+        let share = Share::new(cells, 2);
+        let mut waiting = cells;
+        let mut orders = Vec::new();
+        while waiting > 0 {
+            let order = share.of(waiting).min(waiting);
+            orders.push(order);
+            waiting -= order;
+        }
+        orders
+    }
+
+    #[test]
+    fn all_workers_have_something_and_end_together() {
+        assert_eq!(orders(1), [1]);
+        assert_eq!(orders(3), [1, 1, 1]);
+        assert_eq!(orders(10), [3, 3, 3, 1]);
+        let many = orders(1_000);
+        assert_eq!(many[..4], [LARGEST; 4]);
+        assert!(many.len() < 14, "{many:?}");
+        assert!(many.is_sorted_by(|one, other| one >= other), "{many:?}");
+    }
+}
