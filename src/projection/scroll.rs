@@ -15,7 +15,7 @@ use super::transcript::{TranscriptIndex, estimated_height};
 /// So much is kept on the page above and below what is seen, while the reader scrolls.
 const SCROLL_MARGIN: f64 = 600.0;
 /// And so much otherwise: who goes from step to step sees what is there, and no more.
-const REST_MARGIN: f64 = 96.0;
+const REST_MARGIN: f64 = 24.0;
 /// Blocks that reach this share of the margin beyond what is seen may stay as they are.
 const ENOUGH: f64 = 0.5;
 /// As long as they do not reach more than this multiple of it.
@@ -129,12 +129,17 @@ impl Scroll {
         self.on_page = top;
     }
 
-    /// The page says that it was scrolled: by the reader, unless that is where it was brought.
-    pub fn scrolled(&mut self, top: f64) {
+    /// The page says that it was scrolled, `at_end` as far as it goes: by the reader, unless that is where it was
+    /// brought. Where blocks gave way to lower ones the browser goes up to where its end is now, and one who was at
+    /// the end is there still.
+    pub fn scrolled(&mut self, top: f64, at_end: bool) {
         if (top - self.on_page).abs() < 1.5 {
             return;
         }
         self.on_page = top;
+        if self.follows && at_end {
+            return;
+        }
         self.margin = SCROLL_MARGIN;
         self.follows = top >= self.end() - NEAR_END;
         self.top = top.max(0.0);
@@ -237,7 +242,7 @@ mod tests {
     fn the_window_is_bounded_and_covers_what_is_seen() {
         let mut scroll = scroll(10_000);
         for top in [0.0, 1_000.0, 500_000.0, 1e9] {
-            scroll.scrolled(top);
+            scroll.scrolled(top, false);
             let window = scroll.window();
             assert!(window.len() < 40, "{window:?}");
             let (above, below) = scroll.room(&window);
@@ -280,15 +285,25 @@ mod tests {
         scroll.resized(600.0, 250.0);
         assert_eq!(scroll.top(), before + 250.0);
         assert_eq!(scroll.window().end, 101);
-        scroll.scrolled(before - 400.0);
+        scroll.scrolled(before - 400.0, false);
         scroll.resized(600.0, 900.0);
         assert_eq!(scroll.top(), before - 400.0);
     }
 
     #[test]
+    fn a_reader_at_the_end_stays_there_when_the_browser_gives_way() {
+        let mut scroll = scroll(100);
+        scroll.shown(scroll.end());
+        scroll.follow(&episode(200), 0);
+        scroll.scrolled(scroll.on_page - 6.0, true);
+        assert!(scroll.follows() && !scroll.is_placed());
+        assert_eq!(scroll.top(), scroll.end());
+    }
+
+    #[test]
     fn a_reader_who_scrolled_up_is_left_in_peace() {
         let mut scroll = scroll(100);
-        scroll.scrolled(scroll.top() - 400.0);
+        scroll.scrolled(scroll.top() - 400.0, false);
         let top = scroll.top();
         scroll.follow(&episode(200), 0);
         assert_eq!(scroll.top(), top);
@@ -315,7 +330,7 @@ mod tests {
     fn what_is_looked_at_stays_when_heights_above_turn_out_otherwise() {
         let mut scroll = scroll(100);
         let place = scroll.heights.top(50) + 10.0;
-        scroll.scrolled(place);
+        scroll.scrolled(place, false);
         scroll.measured(48, &[999.0, 1.0]);
         assert_eq!(scroll.top(), scroll.heights.top(50) + 10.0);
     }
@@ -338,17 +353,17 @@ mod tests {
         scroll.shown(scroll.top());
         let end = scroll.top();
         scroll.reveal(0);
-        scroll.scrolled(end);
+        scroll.scrolled(end, false);
         assert_eq!(scroll.top(), 0.0);
         scroll.shown(0.0);
-        scroll.scrolled(200.0);
+        scroll.scrolled(200.0, false);
         assert_eq!(scroll.top(), 200.0);
     }
 
     #[test]
     fn a_cut_episode_leaves_the_reader_on_it() {
         let mut scroll = scroll(100);
-        scroll.scrolled(scroll.top() - 400.0);
+        scroll.scrolled(scroll.top() - 400.0, false);
         scroll.follow(&episode(3), 1);
         assert!(scroll.top() <= scroll.end());
         assert_eq!(scroll.window().end, 4);

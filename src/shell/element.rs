@@ -73,6 +73,11 @@ pub fn scroll_top(element: &Element) -> f64 {
     f64::from(element.scroll_top())
 }
 
+/// Whether it is scrolled as far as it goes.
+pub fn is_at_end(element: &Element) -> bool {
+    element.scroll_height() - element.scroll_top() - element.client_height() < 2
+}
+
 /// Scrolls, unless that is where the element is. Gives where it is then: it can't go beyond its ends.
 pub fn set_scroll_top(element: &Element, top: f64) -> f64 {
     let top = top.round() as i32;

@@ -249,7 +249,9 @@ impl Place {
         }
         if let Some(log) = self.log.get_untracked() {
             let top = shell::element::scroll_top(&log);
-            self.scroll.update_value(|scroll| scroll.scrolled(top));
+            let at_end = shell::element::is_at_end(&log);
+            self.scroll
+                .update_value(|scroll| scroll.scrolled(top, at_end));
             self.refresh();
         }
     }
