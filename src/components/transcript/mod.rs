@@ -214,6 +214,8 @@ struct Place {
     drawn: StoredValue<u32>,
     /// The room above and below them.
     room: StoredValue<(f64, f64)>,
+    /// Whether that is another than when the page was laid out last.
+    moved: StoredValue<bool>,
     follows: RwSignal<bool>,
     /// Whether all of it stands on the page, to be printed.
     printing: StoredValue<bool>,
@@ -233,6 +235,7 @@ impl Place {
             window: RwSignal::new(0..0),
             drawn: StoredValue::new(0),
             room: StoredValue::new((0.0, 0.0)),
+            moved: StoredValue::new(false),
             follows: RwSignal::new(true),
             printing: StoredValue::new(false),
             going: StoredValue::new(false),
@@ -299,9 +302,22 @@ impl Place {
         }
         if !drawn {
             self.drawn.set_value(edition);
+            // At once: in the room of former blocks the browser may find that it was scrolled too far.
+            self.make_room(&window);
             self.window.set(window);
         }
         shell::timers::next_frame(move || self.lay_out());
+    }
+
+    /// Keeps room for all blocks but these.
+    fn make_room(self, shown: &Range<usize>) {
+        let room = self.scroll.with_value(|scroll| scroll.room(shown));
+        let list = self.list.get_untracked();
+        if let Some(list) = list.filter(|_| self.room.get_value() != room) {
+            self.room.set_value(room);
+            self.moved.set_value(true);
+            shell::element::set_room(&list, room.0, room.1);
+        }
     }
 
     /// Measures what stands on the page, and brings the page to where the reader is.
@@ -318,14 +334,9 @@ impl Place {
         let shown = self.window.get_untracked();
         // Before anything is measured: whatever is asked after a change lays the page out again. What
         // stands on the page has no part in this room, so measuring does not change it.
-        let Some(room) = self.scroll.try_with_value(|scroll| scroll.room(&shown)) else {
-            return;
-        };
-        let moved = self.room.get_value() != room;
-        if moved {
-            self.room.set_value(room);
-            shell::element::set_room(&list, room.0, room.1);
-        }
+        self.make_room(&shown);
+        let moved = self.moved.get_value();
+        self.moved.set_value(false);
         let heights = shell::element::child_heights(&list);
         let viewport = shell::element::viewport_height(&log);
         let tail = self.tail.try_get_untracked().flatten();
