@@ -5,6 +5,7 @@
 //! - [`mod@write`]: value to text as Python's `json.dumps` gives it, plain or indented.
 //! - [`compact`]: value to text as pydantic gives it.
 //! - [`repr`]: the `repr` and `str` of Python, which stand in aviary's messages.
+//! - [`place`]: values described once, for a tree or straight for its text.
 //! - [`number`]: float texts, and numbers out of texts.
 //! - [`text`]: white space and digits as Python sees them.
 //!
@@ -15,6 +16,7 @@ mod digits;
 mod float;
 pub mod number;
 mod object;
+pub mod place;
 mod printable;
 pub mod read;
 pub mod repr;

@@ -110,6 +110,12 @@ impl Object {
         }
     }
 
+    /// The place of the value under a key that is not there yet.
+    pub(super) fn push(&mut self, key: Key) -> &mut Json {
+        debug_assert!(!self.contains_key(&key), "{key} is there");
+        &mut self.pairs.push_mut((key, Json::Null)).1
+    }
+
     /// Adds the members whose keys it does not have.
     pub fn extend_missing(&mut self, other: Object) {
         let own = self.clone();

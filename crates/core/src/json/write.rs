@@ -35,8 +35,13 @@ impl Object {
     /// The JSON text `J` of the object.
     pub fn to_python_text(&self) -> String {
         let mut out = String::new();
-        write_object(&mut out, self, &Layout::ONE_LINE, 0);
+        self.write_python_text(&mut out);
         out
+    }
+
+    /// Appends the JSON text `J` of the object.
+    pub fn write_python_text(&self, out: &mut String) {
+        write_object(out, self, &Layout::ONE_LINE, 0);
     }
 }
 
@@ -113,7 +118,7 @@ pub(super) fn write_integer(out: &mut String, value: &Integer) {
     }
 }
 
-fn write_float(out: &mut String, value: f64) {
+pub(super) fn write_float(out: &mut String, value: f64) {
     if value.is_nan() {
         out.push_str("NaN");
     } else if value.is_infinite() {
@@ -123,7 +128,7 @@ fn write_float(out: &mut String, value: f64) {
     }
 }
 
-fn write_text(out: &mut String, text: &str) {
+pub(super) fn write_text(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
     while let Some(place) = rest.bytes().position(needs_escape) {

@@ -7,11 +7,11 @@
 //! reasoning, cost}`, `started`, `seconds`, `errors`, `links` of `{relation, episode, step}`, `source` of
 //! `{format, version, file}`, `raw`.
 
-use volary_core::json::{Integer, Json, Object};
-use volary_core::object;
+use volary_core::json::place::{Members, Place};
+use volary_core::json::{Json, Object, Text};
 
 use super::node::{Fault, Node};
-use super::step::{task, task_to_json};
+use super::step::{put_task, task};
 use crate::episode::{
     Episode, Link, Relation, Rewards, Score, Source, StepDetails, StepError, Usage,
 };
@@ -36,19 +36,20 @@ pub(super) const OF_EPISODE: [&str; 13] = [
     "raw",
 ];
 
-/// Puts the details of a step into its object.
-pub(super) fn step_into(object: &mut Object, details: &StepDetails) {
-    put(object, "reasoning", details.reasoning.clone());
-    put(object, "model", details.model.clone());
-    put(object, "usage", details.usage.as_ref().map(usage_to_json));
-    put(object, "started", details.started);
-    let errors = details.errors.iter().map(|error| {
-        let mut object = Object::new();
-        put(&mut object, "call", error.call.clone());
-        object.insert("message", error.message.clone());
-        Json::Object(object)
+/// Puts the details of a step beside what else it has.
+pub(super) fn put_of_step(members: &mut Members<'_>, details: &StepDetails) {
+    text(members, "reasoning", &details.reasoning);
+    text(members, "model", &details.model);
+    if let Some(usage) = &details.usage {
+        put_usage(members.at("usage"), usage);
+    }
+    float(members, "started", details.started);
+    list(members, "errors", &details.errors, |place, error| {
+        place.object(|members| {
+            text(members, "call", &error.call);
+            members.at("message").text(&error.message);
+        });
     });
-    put_list(object, "errors", errors.collect());
 }
 
 /// Reads the details of a step.
@@ -70,35 +71,37 @@ pub(super) fn of_step(node: Node<'_>) -> Result<StepDetails, Fault> {
     })
 }
 
-/// Puts the details of an episode into its object.
-pub(super) fn episode_into(object: &mut Object, episode: &Episode) {
-    put(object, "model", episode.model.clone());
-    put(object, "environment", episode.environment.clone());
-    put(object, "task", episode.task.as_ref().map(task_to_json));
-    put(object, "outcome", episode.outcome.clone());
+/// Puts the details of an episode beside what else it has.
+pub(super) fn put_of_episode(members: &mut Members<'_>, episode: &Episode) {
+    text(members, "model", &episode.model);
+    text(members, "environment", &episode.environment);
+    if let Some(task) = &episode.task {
+        put_task(members.at("task"), task);
+    }
+    text(members, "outcome", &episode.outcome);
     match episode.rewards {
         Rewards::Steps => {}
-        Rewards::Whole(reward) => put(object, "reward", Some(reward)),
-        Rewards::Unknown => put(object, "reward", Some(Json::Null)),
+        Rewards::Whole(reward) => members.at("reward").float(reward),
+        Rewards::Unknown => members.at("reward").json(&Json::Null),
     }
-    let scores = episode.scores.iter().map(score_to_json);
-    put_list(object, "scores", scores.collect());
-    let usage = episode.total_usage.as_ref();
-    put(object, "usage", usage.map(usage_to_json));
-    put(object, "started", episode.started);
-    put(object, "seconds", episode.seconds);
-    let errors = episode.errors.iter().cloned().map(Json::Text);
-    put_list(object, "errors", errors.collect());
-    let links = episode.links.iter().map(link_to_json);
-    put_list(object, "links", links.collect());
-    let source = episode.source.as_ref().map(|source| {
-        let mut object = object!({ "format": (source.format.clone()) });
-        put(&mut object, "version", source.version.clone());
-        object.insert("file", source.file.clone());
-        object
+    list(members, "scores", &episode.scores, put_score);
+    if let Some(usage) = &episode.total_usage {
+        put_usage(members.at("usage"), usage);
+    }
+    float(members, "started", episode.started);
+    float(members, "seconds", episode.seconds);
+    list(members, "errors", &episode.errors, |place, text| {
+        place.text(text);
     });
-    put(object, "source", source);
-    put(object, "raw", some(&episode.raw));
+    list(members, "links", &episode.links, put_link);
+    if let Some(source) = &episode.source {
+        members.at("source").object(|members| {
+            members.at("format").text(&source.format);
+            text(members, "version", &source.version);
+            members.at("file").text(&source.file);
+        });
+    }
+    object(members, "raw", &episode.raw);
 }
 
 /// Reads the details of an episode into it.
@@ -135,23 +138,21 @@ pub(super) fn of_episode(node: Node<'_>, episode: &mut Episode) -> Result<(), Fa
     Ok(())
 }
 
-fn usage_to_json(usage: &Usage) -> Json {
-    let mut object = Object::new();
-    let counts = [
-        ("input", usage.input),
-        ("output", usage.output),
-        ("cached", usage.cached),
-        ("reasoning", usage.reasoning),
-    ];
-    for (key, count) in counts {
-        put(&mut object, key, count.map(count_to_json));
-    }
-    put(&mut object, "cost", usage.cost);
-    object.into()
-}
-
-fn count_to_json(count: u64) -> Json {
-    Integer::from_digits(&count.to_string()).map_or(Json::Null, Json::Integer)
+fn put_usage(place: Place<'_>, usage: &Usage) {
+    place.object(|members| {
+        let counts = [
+            ("input", usage.input),
+            ("output", usage.output),
+            ("cached", usage.cached),
+            ("reasoning", usage.reasoning),
+        ];
+        for (key, count) in counts {
+            if let Some(count) = count {
+                members.at(key).integer(i128::from(count));
+            }
+        }
+        float(members, "cost", usage.cost);
+    });
 }
 
 fn usage(node: Node<'_>) -> Result<Usage, Fault> {
@@ -173,14 +174,13 @@ fn large_count(node: Node<'_>) -> Result<u64, Fault> {
     count.ok_or_else(|| node.refuse("must be a whole number, not negative"))
 }
 
-fn score_to_json(score: &Score) -> Json {
-    let mut object = object!({
-        "name": (score.name.clone()),
-        "value": (score.value.clone())
+fn put_score(place: Place<'_>, score: &Score) {
+    place.object(|members| {
+        members.at("name").text(&score.name);
+        members.at("value").json(&score.value);
+        text(members, "explanation", &score.explanation);
+        object(members, "extras", &score.extras);
     });
-    put(&mut object, "explanation", score.explanation.clone());
-    put(&mut object, "extras", some(&score.extras));
-    object.into()
 }
 
 fn score(node: Node<'_>) -> Result<Score, Fault> {
@@ -192,17 +192,14 @@ fn score(node: Node<'_>) -> Result<Score, Fault> {
     })
 }
 
-fn link_to_json(link: &Link) -> Json {
-    let mut object = object!({
-        "relation": (link.relation.as_str()),
-        "episode": (link.episode.clone())
+fn put_link(place: Place<'_>, link: &Link) {
+    place.object(|members| {
+        members.at("relation").word(link.relation.as_str());
+        members.at("episode").text(&link.episode);
+        if let Some(step) = link.step {
+            members.at("step").integer(step as i128);
+        }
     });
-    put(
-        &mut object,
-        "step",
-        link.step.map(|step| count_to_json(step as u64)),
-    );
-    object.into()
 }
 
 fn link(node: Node<'_>) -> Result<Link, Fault> {
@@ -220,20 +217,33 @@ fn link(node: Node<'_>) -> Result<Link, Fault> {
     })
 }
 
-fn put(object: &mut Object, key: &'static str, value: Option<impl Into<Json>>) {
-    if let Some(value) = value {
-        object.insert(key, value);
+fn text(members: &mut Members<'_>, key: &'static str, text: &Option<Text>) {
+    if let Some(text) = text {
+        members.at(key).text(text);
     }
 }
 
-fn put_list(object: &mut Object, key: &'static str, list: Vec<Json>) {
+fn float(members: &mut Members<'_>, key: &'static str, float: Option<f64>) {
+    if let Some(float) = float {
+        members.at(key).float(float);
+    }
+}
+
+fn list<'a, T>(
+    members: &mut Members<'_>,
+    key: &'static str,
+    list: &'a [T],
+    put: impl Fn(Place<'_>, &'a T),
+) {
     if !list.is_empty() {
-        object.insert(key, list);
+        members.at(key).list(list, put);
     }
 }
 
-fn some(object: &Object) -> Option<Object> {
-    (!object.is_empty()).then(|| object.clone())
+fn object(members: &mut Members<'_>, key: &'static str, object: &Object) {
+    if !object.is_empty() {
+        members.at(key).members(object);
+    }
 }
 
 fn optional_object(node: Node<'_>, key: &'static str) -> Result<Object, Fault> {

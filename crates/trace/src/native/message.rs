@@ -6,50 +6,60 @@
 //! `name` and `tool_call_id`. A tool is `{name, description, parameters}`, and `concurrency_safe` if it
 //! is not.
 
+use volary_core::json::place::{Place, tree};
 use volary_core::json::{Json, Object};
 use volary_core::message::Body;
 use volary_core::tool::ToolCallFunction;
 use volary_core::{
     AnyMessage, FunctionInfo, Message, Parameters, Role, Tool, ToolCall, ToolRequestMessage,
-    ToolResponseMessage, json, object,
+    ToolResponseMessage,
 };
 
 use super::NativeError;
 use super::node::{Fault, Node};
 
+/// What parameters hold, besides what is particular to a tool.
+const OF_PARAMETERS: [&str; 3] = ["type", "properties", "required"];
+
 /// A message in the native format.
 pub fn message_to_json(message: &AnyMessage) -> Json {
+    tree(|place| put_message(place, message))
+}
+
+pub(super) fn put_message(place: Place<'_>, message: &AnyMessage) {
     let body = message.body();
-    let mut object = object!({
-        "role": (message.role().as_str()),
-        "content": (body.content.clone())
+    place.object(|members| {
+        members.at("role").word(message.role().as_str());
+        let content = members.at("content");
+        match &body.content {
+            Some(text) => content.text(text),
+            None => content.json(&Json::Null),
+        }
+        match message {
+            AnyMessage::Request(request) => {
+                members.at("tool_calls").list(&request.tool_calls, put_call);
+            }
+            AnyMessage::Response(response) => {
+                members.at("name").text(&response.name);
+                members.at("tool_call_id").text(&response.tool_call_id);
+            }
+            AnyMessage::Plain(_) => {}
+        }
+        if body.content_is_json_str {
+            members.at("content_is_json_str").flag(true);
+        }
+        if let Some(info) = &body.info {
+            members.at("info").members(info);
+        }
+        if body.cache_breakpoint {
+            members.at("cache_breakpoint").flag(true);
+        }
     });
-    match message {
-        AnyMessage::Request(request) => {
-            let calls = request.tool_calls.iter().map(call_to_json);
-            object.insert("tool_calls", calls.collect::<Vec<_>>());
-        }
-        AnyMessage::Response(response) => {
-            object.insert("name", response.name.clone());
-            object.insert("tool_call_id", response.tool_call_id.clone());
-        }
-        AnyMessage::Plain(_) => {}
-    }
-    if body.content_is_json_str {
-        object.insert("content_is_json_str", true);
-    }
-    if let Some(info) = &body.info {
-        object.insert("info", info.clone());
-    }
-    if body.cache_breakpoint {
-        object.insert("cache_breakpoint", true);
-    }
-    object.into()
 }
 
 /// Several messages in the native format.
 pub fn messages_to_json(messages: &[AnyMessage]) -> Json {
-    Json::List(messages.iter().map(message_to_json).collect())
+    tree(|place| place.list(messages, put_message))
 }
 
 /// Reads a message.
@@ -64,7 +74,7 @@ pub fn messages_from_json(value: &Json) -> Result<Vec<AnyMessage>, NativeError> 
 
 /// Tools in the native format.
 pub fn tools_to_json<'a>(tools: impl IntoIterator<Item = &'a Tool>) -> Json {
-    Json::List(tools.into_iter().map(tool_to_json).collect())
+    tree(|place| place.list(tools, put_tool))
 }
 
 /// Reads tools.
@@ -72,36 +82,41 @@ pub fn tools_from_json(value: &Json) -> Result<Vec<Tool>, NativeError> {
     Ok(Node::root(value).each(tool)?)
 }
 
-fn call_to_json(call: &ToolCall) -> Json {
-    json!({
-        "id": (call.id.clone()),
-        "name": (call.function.name.clone()),
-        "arguments": (call.function.arguments.clone())
-    })
+fn put_call(place: Place<'_>, call: &ToolCall) {
+    place.object(|members| {
+        members.at("id").text(&call.id);
+        members.at("name").text(&call.function.name);
+        members.at("arguments").members(&call.function.arguments);
+    });
 }
 
-fn tool_to_json(tool: &Tool) -> Json {
-    let parameters = tool.info.parameters.as_ref().map(parameters_to_json);
-    let mut object = object!({
-        "name": (tool.info.name.clone()),
-        "description": (tool.info.description.clone()),
-        "parameters": (parameters)
+pub(super) fn put_tool(place: Place<'_>, tool: &Tool) {
+    place.object(|members| {
+        members.at("name").text(&tool.info.name);
+        members.at("description").text(&tool.info.description);
+        let parameters = members.at("parameters");
+        match &tool.info.parameters {
+            Some(known) => put_parameters(parameters, known),
+            None => parameters.json(&Json::Null),
+        }
+        if !tool.concurrency_safe {
+            members.at("concurrency_safe").flag(false);
+        }
     });
-    if !tool.concurrency_safe {
-        object.insert("concurrency_safe", false);
-    }
-    object.into()
 }
 
-fn parameters_to_json(parameters: &Parameters) -> Object {
-    let object = object!({
-        "type": "object",
-        "properties": (parameters.properties.clone()),
-        "required": (parameters.required.clone())
+fn put_parameters(place: Place<'_>, parameters: &Parameters) {
+    place.object(|members| {
+        members.at("type").word("object");
+        members.at("properties").members(&parameters.properties);
+        members
+            .at("required")
+            .list(&parameters.required, |place, name| place.text(name));
+        let extras = parameters.extras.iter();
+        for (key, value) in extras.filter(|(key, _)| !OF_PARAMETERS.contains(&key.as_ref())) {
+            members.under(key).json(value);
+        }
     });
-    let extras = parameters.extras.iter();
-    let extras = extras.map(|(key, value)| (key.clone(), value.clone()));
-    Object::from_pairs(object.into_iter().chain(extras).collect())
 }
 
 pub(super) fn message(node: Node<'_>) -> Result<AnyMessage, Fault> {
@@ -167,6 +182,6 @@ fn parameters(node: Node<'_>) -> Result<Parameters, Fault> {
     Ok(Parameters {
         properties: node.member("properties", |node| Ok(node.object()?.clone()))?,
         required: required.unwrap_or_default(),
-        extras: Object::from_pairs(node.unknown(&["type", "properties", "required"])?),
+        extras: Object::from_pairs(node.unknown(&OF_PARAMETERS)?),
     })
 }

@@ -30,12 +30,12 @@ pub use step::{
     step_to_json,
 };
 
+use volary_core::json::place::{Place, append, tree};
 use volary_core::json::read::{ReadError, ReadProblem};
 use volary_core::json::{Json, Key, Object};
-use volary_core::object;
 
 use crate::episode::Episode;
-use crate::frames::{FrameHistory, FramePatch};
+use crate::frames::FrameHistory;
 use node::{Fault, Node};
 
 pub use node::Misfit;
@@ -106,7 +106,7 @@ pub fn to_text(episode: &Episode) -> String {
 
 /// Appends that text.
 pub fn write_text(out: &mut String, episode: &Episode) {
-    episode_to_json(episode).write_python_text(out);
+    append(out, |place| put_episode(place, episode));
 }
 
 /// Reads a text with one episode, an object with several, or one episode a line. Fails if there
@@ -170,31 +170,33 @@ fn each_line(text: &str) -> Vec<Result<Episode, NativeError>> {
 
 /// An episode in the native format.
 pub fn episode_to_json(episode: &Episode) -> Json {
-    let mut object = object!({
-        "format": FORMAT,
-        "version": VERSION,
-        "id": (episode.id.clone()),
-        "name": (episode.name.clone())
+    tree(|place| put_episode(place, episode))
+}
+
+fn put_episode(place: Place<'_>, episode: &Episode) {
+    place.object(|members| {
+        members.at("format").word(FORMAT);
+        members.at("version").integer(VERSION);
+        members.at("id").text(&episode.id);
+        members.at("name").text(&episode.name);
+        if let Some(recipe) = &episode.recipe {
+            step::put_recipe(members.at("recipe"), recipe);
+        }
+        if let Some(policy) = &episode.policy {
+            members.at("policy").text(policy);
+        }
+        let frames = (0..episode.frames.len()).filter_map(|index| episode.frames.patch(index));
+        members.at("tools").list(&episode.tools, message::put_tool);
+        let start = members.at("start");
+        start.list(&episode.start, message::put_message);
+        members.at("steps").list(&episode.steps, step::put_step);
+        members
+            .at("frames")
+            .list(frames, |place, frame| frame.put(place));
+        step::put_ending(members.at("ending"), &episode.ending);
+        members.at("metadata").members(&episode.metadata);
+        details::put_of_episode(members, episode);
     });
-    if let Some(recipe) = &episode.recipe {
-        object.insert("recipe", recipe_to_json(recipe));
-    }
-    if let Some(policy) = &episode.policy {
-        object.insert("policy", policy.clone());
-    }
-    let frames = (0..episode.frames.len()).filter_map(|index| episode.frames.patch(index));
-    object.insert("tools", tools_to_json(&episode.tools));
-    object.insert("start", messages_to_json(&episode.start));
-    let steps = episode.steps.iter().map(step_to_json);
-    object.insert("steps", steps.collect::<Vec<_>>());
-    object.insert(
-        "frames",
-        frames.map(FramePatch::to_json).collect::<Vec<_>>(),
-    );
-    object.insert("ending", step::ending_to_json(&episode.ending));
-    object.insert("metadata", episode.metadata.clone());
-    details::episode_into(&mut object, episode);
-    object.into()
 }
 
 /// Reads an episode.

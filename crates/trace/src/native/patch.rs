@@ -5,8 +5,8 @@
 //! `add` (of `[place, key, value]`) for an object; `elements` for a list, with numbers (so many stay),
 //! `{"remove": n}`, `{"add": [...]}` and patches of single elements.
 
-use volary_core::json::{Json, Key, Object};
-use volary_core::{json, object};
+use volary_core::json::place::{Members, Place, tree};
+use volary_core::json::{Json, Key};
 
 use super::NativeError;
 use super::node::{Fault, Node};
@@ -16,16 +16,20 @@ use crate::patch::{ListEdit, ObjectPatch, Patch, Splice};
 impl FramePatch {
     /// The JSON form.
     pub fn to_json(&self) -> Json {
-        let mut object = Object::new();
-        if let Some(deepcopy) = self.deepcopy {
-            object.insert("deepcopy", deepcopy);
-        }
-        for (key, patch) in [("state", &self.state), ("info", &self.info)] {
-            if *patch != Patch::Same {
-                object.insert(key, patch_to_json(patch));
+        tree(|place| self.put(place))
+    }
+
+    pub(super) fn put(&self, place: Place<'_>) {
+        place.object(|members| {
+            if let Some(deepcopy) = self.deepcopy {
+                members.at("deepcopy").flag(deepcopy);
             }
-        }
-        object.into()
+            for (key, patch) in [("state", &self.state), ("info", &self.info)] {
+                if *patch != Patch::Same {
+                    put_patch(members.at(key), patch);
+                }
+            }
+        });
     }
 
     /// Reads the JSON form.
@@ -42,56 +46,78 @@ pub(super) fn frame_patch(node: Node<'_>) -> Result<FramePatch, Fault> {
     })
 }
 
-fn patch_to_json(patch: &Patch) -> Json {
-    match patch {
-        Patch::Same => Json::Null,
-        Patch::Set(value) => json!({ "set": (value.clone()) }),
-        Patch::Splice(splice) => json!({
-            "splice": [
-                (count(splice.start)), (count(splice.cut)), (count(splice.end)),
-                (splice.insert.clone())
-            ]
-        }),
-        Patch::Object(patch) => json!({ "members": (members_to_json(patch)) }),
-        Patch::List(edits) => {
-            json!({ "elements": (edits.iter().map(edit_to_json).collect::<Vec<_>>()) })
+fn put_patch(place: Place<'_>, patch: &Patch) {
+    let one = match patch {
+        Patch::Same => return place.json(&Json::Null),
+        Patch::Set(_) => "set",
+        Patch::Splice(_) => "splice",
+        Patch::Object(_) => "members",
+        Patch::List(_) => "elements",
+    };
+    place.object(|members| {
+        let place = members.at(one);
+        match patch {
+            Patch::Same => {}
+            Patch::Set(value) => place.json(value),
+            Patch::Splice(splice) => put_splice(place, splice),
+            Patch::Object(patch) => place.object(|members| put_members(members, patch)),
+            Patch::List(edits) => place.list(edits, put_edit),
         }
-    }
+    });
 }
 
-fn count(count: usize) -> Json {
+fn put_splice(place: Place<'_>, splice: &Splice) {
+    let counts = [splice.start, splice.cut, splice.end].map(Some);
+    place.list(counts.into_iter().chain([None]), |place, part| match part {
+        Some(part) => place.integer(count(part)),
+        None => place.text(&splice.insert),
+    });
+}
+
+fn count(count: usize) -> i64 {
     // No list or text in memory is longer.
-    Json::from(i64::try_from(count).unwrap_or(i64::MAX))
+    i64::try_from(count).unwrap_or(i64::MAX)
 }
 
-fn members_to_json(patch: &ObjectPatch) -> Object {
-    let mut object = Object::new();
+fn put_members(members: &mut Members<'_>, patch: &ObjectPatch) {
     if !patch.change.is_empty() {
-        let change = patch.change.iter();
-        let change = change.map(|(key, patch)| (key.clone(), patch_to_json(patch)));
-        object.insert("change", Object::from_pairs(change.collect()));
+        members.at("change").object(|members| {
+            for (key, patch) in &patch.change {
+                put_patch(members.under(key), patch);
+            }
+        });
     }
     if !patch.remove.is_empty() {
-        let remove = patch.remove.iter();
-        let remove: Vec<Json> = remove.map(|key| Json::from(key.as_ref())).collect();
-        object.insert("remove", remove);
+        let remove = members.at("remove");
+        remove.list(&patch.remove, |place, key| place.word(key));
     }
     if !patch.add.is_empty() {
-        let add = patch.add.iter();
-        let add: Vec<Json> = add
-            .map(|(place, key, value)| json!([(count(*place)), (key.as_ref()), (value.clone())]))
-            .collect();
-        object.insert("add", add);
+        members
+            .at("add")
+            .list(&patch.add, |place, (at, key, value)| {
+                place.list(0..3, |place, part| match part {
+                    0 => place.integer(count(*at)),
+                    1 => place.word(key),
+                    _ => place.json(value),
+                });
+            });
     }
-    object
 }
 
-fn edit_to_json(edit: &ListEdit) -> Json {
+fn put_edit(place: Place<'_>, edit: &ListEdit) {
     match edit {
-        ListEdit::Keep(length) => count(*length),
-        ListEdit::Remove(length) => Json::Object(object!({ "remove": (count(*length)) })),
-        ListEdit::Add(values) => Json::Object(object!({ "add": (values.clone()) })),
-        ListEdit::Change(patch) => patch_to_json(patch),
+        ListEdit::Keep(length) => place.integer(count(*length)),
+        ListEdit::Remove(length) => {
+            place.object(|members| members.at("remove").integer(count(*length)));
+        }
+        ListEdit::Add(values) => {
+            place.object(|members| {
+                members
+                    .at("add")
+                    .list(values, |place, value| place.json(value))
+            });
+        }
+        ListEdit::Change(patch) => put_patch(place, patch),
     }
 }
 

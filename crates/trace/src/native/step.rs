@@ -1,11 +1,12 @@
 //! Recipes, steps, frames and endings in the native format.
 
-use volary_core::json::{Integer, Json};
-use volary_core::{Frame, json, object};
+use volary_core::Frame;
+use volary_core::json::Json;
+use volary_core::json::place::{Place, tree};
 
 use super::NativeError;
 use super::details;
-use super::message::{message, message_to_json, messages_to_json};
+use super::message::{message, put_message};
 use super::node::{Fault, Node};
 use crate::episode::{Ending, Outcome, Recipe, StepRecord, TaskReference};
 
@@ -14,20 +15,25 @@ pub const SEED_LIMIT: u64 = 1 << 53;
 
 /// A recipe in the native format.
 pub fn recipe_to_json(recipe: &Recipe) -> Json {
-    let seed = Integer::from(i128::from(recipe.seed));
-    let mut object = object!({
-        "environment": (recipe.environment.clone()),
-        "configuration": (recipe.configuration.clone()),
-        "seed": (Json::Integer(seed))
-    });
-    if let Some(task) = &recipe.task {
-        object.insert("task", task_to_json(task));
-    }
-    object.into()
+    tree(|place| put_recipe(place, recipe))
 }
 
-pub(super) fn task_to_json(task: &TaskReference) -> Json {
-    json!({ "dataset": (task.dataset.clone()), "id": (task.id.clone()) })
+pub(super) fn put_recipe(place: Place<'_>, recipe: &Recipe) {
+    place.object(|members| {
+        members.at("environment").text(&recipe.environment);
+        members.at("configuration").members(&recipe.configuration);
+        members.at("seed").integer(i128::from(recipe.seed));
+        if let Some(task) = &recipe.task {
+            put_task(members.at("task"), task);
+        }
+    });
+}
+
+pub(super) fn put_task(place: Place<'_>, task: &TaskReference) {
+    place.object(|members| {
+        members.at("dataset").text(&task.dataset);
+        members.at("id").text(&task.id);
+    });
 }
 
 /// Reads a recipe.
@@ -38,31 +44,34 @@ pub fn recipe_from_json(value: &Json) -> Result<Recipe, NativeError> {
 /// A step in the native format: `{action, observation, reward, done, truncated}` or
 /// `{action, failure}`, with `seconds`, `extras` and its details where known.
 pub fn step_to_json(step: &StepRecord) -> Json {
-    let mut object = object!({ "action": (message_to_json(&step.action)) });
-    match &step.outcome {
-        Outcome::Observed {
-            messages,
-            reward,
-            done,
-            truncated,
-        } => {
-            object.insert("observation", messages_to_json(messages));
-            object.insert("reward", *reward);
-            object.insert("done", *done);
-            object.insert("truncated", *truncated);
+    tree(|place| put_step(place, step))
+}
+
+pub(super) fn put_step(place: Place<'_>, step: &StepRecord) {
+    place.object(|members| {
+        put_message(members.at("action"), &step.action);
+        match &step.outcome {
+            Outcome::Observed {
+                messages,
+                reward,
+                done,
+                truncated,
+            } => {
+                members.at("observation").list(messages, put_message);
+                members.at("reward").float(*reward);
+                members.at("done").flag(*done);
+                members.at("truncated").flag(*truncated);
+            }
+            Outcome::Failed { message } => members.at("failure").text(message),
         }
-        Outcome::Failed { message } => {
-            object.insert("failure", message.clone());
+        if let Some(seconds) = step.seconds {
+            members.at("seconds").float(seconds);
         }
-    }
-    if let Some(seconds) = step.seconds {
-        object.insert("seconds", seconds);
-    }
-    details::step_into(&mut object, &step.details);
-    if !step.extras.is_empty() {
-        object.insert("extras", step.extras.clone());
-    }
-    object.into()
+        details::put_of_step(members, &step.details);
+        if !step.extras.is_empty() {
+            members.at("extras").members(&step.extras);
+        }
+    });
 }
 
 /// Reads a step.
@@ -152,13 +161,14 @@ pub(super) fn step(node: Node<'_>) -> Result<StepRecord, Fault> {
     })
 }
 
-pub(super) fn ending_to_json(ending: &Ending) -> Json {
-    match ending {
-        Ending::Open => json!("open"),
-        Ending::Done => json!("done"),
-        Ending::Truncated { reason } => json!({ "truncated": (reason.clone()) }),
-        Ending::Crashed { message } => json!({ "crashed": (message.clone()) }),
-    }
+pub(super) fn put_ending(place: Place<'_>, ending: &Ending) {
+    let (kind, text) = match ending {
+        Ending::Open => return place.word("open"),
+        Ending::Done => return place.word("done"),
+        Ending::Truncated { reason } => ("truncated", reason),
+        Ending::Crashed { message } => ("crashed", message),
+    };
+    place.object(|members| members.at(kind).text(text));
 }
 
 pub(super) fn ending(node: Node<'_>) -> Result<Ending, Fault> {

@@ -177,6 +177,11 @@ proptest! {
     }
 
     #[test]
+    fn the_text_is_that_of_the_tree(episode in episode()) {
+        prop_assert_eq!(to_text(&episode), episode_to_json(&episode).to_python_text());
+    }
+
+    #[test]
     fn what_is_known_besides_comes_back(episode in details::of_episode(), step in details::of_step()) {
         let step = StepRecord {
             details: step,

@@ -1,0 +1,194 @@
+//! Values that are described once and come out as a tree or straight as the text of one.
+//!
+//! A format that tells a [`Place`] what belongs there serves both: whoever looks at the value gets a tree, and whoever
+//! keeps it gets the text `J`, for which no tree is made on the way.
+
+use super::write::{write_float, write_integer, write_text};
+use super::{Integer, Json, Key, Object, Text};
+
+/// Where one value goes.
+pub struct Place<'a>(Target<'a>);
+
+/// Where the members of an object go, one after the other; no key twice.
+pub struct Members<'a>(Inside<'a>);
+
+enum Target<'a> {
+    Tree(&'a mut Json),
+    Text(&'a mut String),
+}
+
+enum Inside<'a> {
+    Tree(&'a mut Object),
+    Text { out: &'a mut String, is_first: bool },
+}
+
+/// The tree of what is put there.
+pub fn tree(put: impl FnOnce(Place<'_>)) -> Json {
+    let mut value = Json::Null;
+    put(Place(Target::Tree(&mut value)));
+    value
+}
+
+/// Appends the text of what is put there.
+pub fn append(out: &mut String, put: impl FnOnce(Place<'_>)) {
+    put(Place(Target::Text(out)));
+}
+
+impl Place<'_> {
+    /// A text that others may share.
+    pub fn text(self, text: &Text) {
+        match self.0 {
+            Target::Tree(value) => *value = Json::Text(text.clone()),
+            Target::Text(out) => write_text(out, text),
+        }
+    }
+
+    /// A word of the format.
+    pub fn word(self, word: &str) {
+        match self.0 {
+            Target::Tree(value) => *value = word.into(),
+            Target::Text(out) => write_text(out, word),
+        }
+    }
+
+    /// True or false.
+    pub fn flag(self, flag: bool) {
+        match self.0 {
+            Target::Tree(value) => *value = flag.into(),
+            Target::Text(out) => out.push_str(if flag { "true" } else { "false" }),
+        }
+    }
+
+    /// A float.
+    pub fn float(self, float: f64) {
+        match self.0 {
+            Target::Tree(value) => *value = float.into(),
+            Target::Text(out) => write_float(out, float),
+        }
+    }
+
+    /// A whole number.
+    pub fn integer(self, number: impl Into<Integer>) {
+        let number = number.into();
+        match self.0 {
+            Target::Tree(value) => *value = Json::Integer(number),
+            Target::Text(out) => write_integer(out, &number),
+        }
+    }
+
+    /// A value that is a tree already.
+    pub fn json(self, json: &Json) {
+        match self.0 {
+            Target::Tree(value) => *value = json.clone(),
+            Target::Text(out) => json.write_python_text(out),
+        }
+    }
+
+    /// An object that is a tree already.
+    pub fn members(self, object: &Object) {
+        match self.0 {
+            Target::Tree(value) => *value = object.clone().into(),
+            Target::Text(out) => object.write_python_text(out),
+        }
+    }
+
+    /// A list; `put` puts each element.
+    pub fn list<T>(self, elements: impl IntoIterator<Item = T>, put: impl Fn(Place<'_>, T)) {
+        match self.0 {
+            Target::Tree(value) => {
+                let elements = elements.into_iter();
+                let trees = elements.map(|element| tree(|place| put(place, element)));
+                *value = Json::List(trees.collect());
+            }
+            Target::Text(out) => {
+                out.push('[');
+                for (number, element) in elements.into_iter().enumerate() {
+                    if number > 0 {
+                        out.push_str(", ");
+                    }
+                    append(out, |place| put(place, element));
+                }
+                out.push(']');
+            }
+        }
+    }
+
+    /// An object, whose members `put` puts.
+    pub fn object(self, put: impl FnOnce(&mut Members<'_>)) {
+        match self.0 {
+            Target::Tree(value) => {
+                let mut object = Object::new();
+                put(&mut Members(Inside::Tree(&mut object)));
+                *value = object.into();
+            }
+            Target::Text(out) => {
+                out.push('{');
+                let (is_first, out) = (true, out);
+                let mut members = Members(Inside::Text { out, is_first });
+                put(&mut members);
+                members.close();
+            }
+        }
+    }
+}
+
+impl Members<'_> {
+    /// The place of the value under a key of the format.
+    pub fn at(&mut self, key: &'static str) -> Place<'_> {
+        self.under(&Key::Borrowed(key))
+    }
+
+    /// The place of the value under any key.
+    pub fn under(&mut self, key: &Key) -> Place<'_> {
+        Place(match &mut self.0 {
+            Inside::Tree(object) => Target::Tree(object.push(key.clone())),
+            Inside::Text { out, is_first } => {
+                if !std::mem::take(is_first) {
+                    out.push_str(", ");
+                }
+                write_text(out, key);
+                out.push_str(": ");
+                Target::Text(out)
+            }
+        })
+    }
+
+    fn close(self) {
+        if let Inside::Text { out, .. } = self.0 {
+            out.push('}');
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn put(place: Place<'_>) {
+        place.object(|members| {
+            members.at("a").text(&"é\"".into());
+            members
+                .at("b")
+                .list([1.5, f64::NAN], |place, float| place.float(float));
+            members.under(&Key::Owned("\n".to_owned())).object(|_| {});
+            members
+                .at("d")
+                .list([], |place, flag: bool| place.flag(flag));
+            members.at("e").integer(7i64);
+            members.at("f").json(&Json::Null);
+            members.at("g").members(&crate::object!({"x": [true, "y"]}));
+            members.at("h").word("w");
+        });
+    }
+
+    #[test]
+    fn tree_and_text_are_the_same() {
+        let mut text = "> ".to_owned();
+        append(&mut text, put);
+        assert_eq!(
+            text,
+            r#"> {"a": "\u00e9\"", "b": [1.5, NaN], "\n": {}, "d": [], "e": 7, "f": null, "g": {"x": [true, "y"]}, "h": "w"}"#
+        );
+        assert_eq!(text[2..], tree(put).to_python_text());
+    }
+}
