@@ -166,6 +166,18 @@ impl Pool {
         }
     }
 
+    /// Gives back the workers that have nothing to do; others are taken when there is something again. What
+    /// environments of models, or on servers, still do is not known here: workers that may have some stay.
+    pub fn rest(&self) {
+        if self.is_abroad || *self.next.borrow() > 0 {
+            return;
+        }
+        for worker in &self.workers {
+            let link = worker.borrow_mut().spared();
+            link.into_iter().for_each(spares::give);
+        }
+    }
+
     /// A place for another environment, in the worker that has the fewest.
     pub fn seat(&self) -> Option<Seat> {
         let post = self
@@ -183,6 +195,16 @@ impl Pool {
             hear: Rc::clone(&self.hear),
             token,
         })
+    }
+}
+
+impl Post {
+    /// Its worker, if that has nothing to do.
+    fn spared(&mut self) -> Option<WorkerLink> {
+        let link = self.link.take_if(|_| self.orders.is_empty())?;
+        // What it still says is for whoever takes it next.
+        self.generation = self.generation.wrapping_add(1);
+        Some(link)
     }
 }
 

@@ -61,12 +61,15 @@ struct Batch {
     results: Vec<CellResult>,
     packing: Packing,
     since: f64,
+    /// When its episodes are added to those that are kept.
+    added: f64,
 }
 
 impl Batch {
     fn add(&mut self, job: &Job, result: CellResult, episode: Option<Episode>) {
         if let Some(episode) = episode {
-            let row = Row::of(&episode, Vec::new());
+            let mut row = Row::of(&episode, Vec::new());
+            row.added = Some(self.added);
             episodes::pack_new(&mut self.packing, row, EVALUATED, |out| {
                 native::write_text(out, &episode);
             });
@@ -254,6 +257,7 @@ impl Host {
             results: Vec::new(),
             packing: Packing::default(),
             since: self.clock.now(),
+            added: timers::wall_clock(),
         }
     }
 

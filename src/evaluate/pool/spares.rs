@@ -1,5 +1,5 @@
-//! Workers that were started before anybody needed them: a worker takes longer to be ready than to play hundreds of
-//! episodes. They are there while an evaluation is set up, and rehearse.
+//! Workers that nobody needs yet, or no longer: a worker takes longer to be ready than to play hundreds of episodes.
+//! Those of a finished evaluation are there for the next one; others are started, and rehearse, while one is set up.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -20,15 +20,23 @@ thread_local! {
 
 /// Starts as many as an evaluation needs.
 pub fn start() {
+    while SPARES.with_borrow(Vec::len) < worker_count() {
+        // Where there are no workers, whoever needs one is told.
+        let Ok(link) = WorkerLink::start(|_| ()) else {
+            return;
+        };
+        link.post(&Order::Rehearse.to_text());
+        give(link);
+    }
+}
+
+/// Takes one back that has nothing to do, unless there are enough.
+pub(super) fn give(link: WorkerLink) {
     SPARES.with_borrow_mut(|spares| {
-        while spares.len() < worker_count() {
+        if spares.len() < worker_count() {
             let is_broken = Rc::new(Cell::new(false));
             let breaks = Rc::clone(&is_broken);
-            // Where there are no workers, whoever needs one is told.
-            let Ok(link) = WorkerLink::start(move |_| breaks.set(true)) else {
-                return;
-            };
-            link.post(&Order::Rehearse.to_text());
+            link.set_report(move |_| breaks.set(true));
             spares.push(Spare { link, is_broken });
         }
     });

@@ -99,6 +99,7 @@ impl Run {
         }
         if state.is_quiet() {
             state.claim = None;
+            self.pool.borrow().rest();
         }
     }
 }
