@@ -122,7 +122,7 @@ fn indexed(file: &InputFile) {
             .map(|place| part(place).map(<[u8]>::to_vec))
             .collect();
         assert!(parts.is_some(), "a place outside of the file");
-        if let Some(episode) = open(name, &parts.unwrap_or_default(), &entry.place, &entry.row) {
+        if let Some(episode) = open(name, parts.unwrap_or_default(), &entry.place, &entry.row) {
             assert_eq!(episode.id, entry.row.id);
         }
     }

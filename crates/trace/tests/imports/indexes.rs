@@ -85,7 +85,7 @@ fn an_episode_opens_at_its_place() {
 fn open_at(name: &str, bytes: &[u8], entry: &Entry) -> Episode {
     let parts = entry.place.parts.iter();
     let parts: Vec<Vec<u8>> = parts.map(|part| at(bytes, part)).collect();
-    open(name, &parts, &entry.place, &entry.row).unwrap()
+    open(name, parts, &entry.place, &entry.row).unwrap()
 }
 
 fn at(bytes: &[u8], place: &std::ops::Range<u64>) -> Vec<u8> {

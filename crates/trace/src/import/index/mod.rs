@@ -34,6 +34,8 @@ pub struct Entry {
     pub row: Row,
     /// What is searched in it, if that was wanted ([`Indexer::keep_texts`]).
     pub texts: Option<Document>,
+    /// Itself, if it is so long that nobody wants to wait for it twice.
+    pub episode: Option<Episode>,
 }
 
 /// Where in a file an episode stands.
@@ -81,6 +83,8 @@ enum State {
 
 /// So much is looked at before a file counts as neither lines nor a list.
 const LOOKED_AT: usize = 1 << 16;
+/// An episode of so many bytes is long.
+const LONG: usize = 4 << 20;
 /// A first line may be so long.
 const LONGEST_LINE: usize = 256 << 20;
 
@@ -114,6 +118,16 @@ impl Indexer {
             self.recognise(false);
         }
         self.advance();
+    }
+
+    /// The episode that has begun and not ended, as far as its bytes came, but for what may be cut off; without its
+    /// end it may have another id. `None` if there is nothing of it yet, and in files with an episode a line.
+    pub fn begun(&self) -> Option<Episode> {
+        let State::Elements(elements) = &self.state else {
+            return None;
+        };
+        let (bytes, _) = elements.rest(&self.held)?;
+        self.pieces.beginning(bytes, elements.before())
     }
 
     /// Ends: what is still held is read as far as it goes.
@@ -223,6 +237,10 @@ impl Indexer {
 
     fn drop_held(&mut self, length: usize) {
         self.held.drain(..length);
+        if length > LONG {
+            // A long piece leaves much room behind it.
+            self.held.shrink_to_fit();
+        }
         self.held_at += length as u64;
         self.seen -= length;
     }

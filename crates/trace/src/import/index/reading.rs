@@ -207,6 +207,12 @@ impl Pieces {
         self.forget_praise(notes);
     }
 
+    /// What an element will be that has not ended, as far as its bytes came.
+    pub fn beginning(&self, bytes: &[u8], before: &[u8]) -> Option<Episode> {
+        let log = inspect::Log::of_start(before);
+        inspect::read_beginning(bytes, self.log.as_ref().unwrap_or(&log))
+    }
+
     /// What the header of a packed log says of its samples.
     pub fn packed_head(&mut self, header: &[u8]) {
         self.reader = registry::reader("inspect");
@@ -251,6 +257,8 @@ impl Pieces {
 
     /// Makes rows of the episodes that were just read.
     fn found(&mut self, parts: &[Range<u64>], packed: bool) {
+        let length: u64 = parts.iter().map(|part| part.end - part.start).sum();
+        let is_long = length > super::LONG as u64;
         for (number, episode) in episodes(&mut self.outcome).into_iter().enumerate() {
             let mut row = Row::of(&episode, Vec::new());
             let count = self.ids.entry(row.id.clone()).or_default();
@@ -267,6 +275,7 @@ impl Pieces {
                 },
                 row,
                 texts: self.keeps_texts.then(|| search::Document::of(&episode)),
+                episode: is_long.then_some(episode),
             });
         }
     }
@@ -302,13 +311,13 @@ impl Pieces {
 
 /// Opens an episode: `parts` are the bytes at its place, `file` is the path of the file. The episode has the id
 /// of its row.
-pub fn open(file: &str, parts: &[Vec<u8>], place: &Place, row: &Row) -> Option<Episode> {
+pub fn open(file: &str, parts: Vec<Vec<u8>>, place: &Place, row: &Row) -> Option<Episode> {
     let outcome = match place.packed {
-        true => packed::import_sample(file, parts),
+        true => packed::import_sample(file, &parts),
         false => {
             let file = InputFile {
                 name: Some(file.to_owned()),
-                bytes: parts.first()?.clone(),
+                bytes: parts.into_iter().next()?,
             };
             import(&[file]).ok()?
         }
@@ -322,6 +331,11 @@ pub fn open(file: &str, parts: &[Vec<u8>], place: &Place, row: &Row) -> Option<E
         episode.environment = row.environment.clone();
         episode.model = row.model.clone();
         episode.task = row.task.clone();
+        for (key, value) in row.metadata.clone() {
+            if !episode.metadata.contains_key(&key) {
+                episode.metadata.insert(key, value);
+            }
+        }
     }
     Some(episode)
 }

@@ -18,6 +18,7 @@ use super::ImportOutcome;
 use super::files::Files;
 use super::mend::mend;
 use super::reader::{Confidence, Document, Reader, Sink};
+use crate::episode::Episode;
 pub(super) use log::Log;
 pub(super) use packed::{begins_sample, read_members};
 
@@ -52,6 +53,26 @@ pub(super) fn read_sample(bytes: &[u8], log: &Log, sink: &mut Sink<'_>) {
         }
         Err(error) => sink.lost(format!("A sample is no JSON: {error}.")),
     }
+}
+
+/// The episode of which only the first bytes are there: without the last thing in them, which may be cut.
+pub(super) fn read_beginning(bytes: &[u8], log: &Log) -> Option<Episode> {
+    let text = String::from_utf8_lossy(bytes);
+    let Ok(Json::Object(mut sample)) = mend(&text).map(|mended| mended.value) else {
+        return None;
+    };
+    if let Some(Json::List(cut)) = sample.values_mut().last() {
+        cut.pop();
+    }
+    // How it ended is not known yet.
+    let log = Log {
+        status: Some("started".into()),
+        ..log.clone()
+    };
+    let mut outcome = ImportOutcome::default();
+    sample::read(sample, &log, &mut Sink::new(&mut outcome, ID, ""));
+    let episode = outcome.episodes.pop();
+    episode.filter(|episode| !episode.steps.is_empty())
 }
 
 const ID: &str = "inspect";
