@@ -35,7 +35,9 @@ pub enum State {
 /// How an episode stands.
 pub fn standing(episode: &Episode) -> Standing {
     Standing {
-        reward: reward_text(episode.total_reward()),
+        reward: episode
+            .reward()
+            .map_or_else(|| "unknown".to_owned(), reward_text),
         steps: plural(episode.steps.len(), "step"),
         spent: super::asking::total(episode),
         state: match &episode.ending {

@@ -1,7 +1,7 @@
 //! A block of the transcript: a step, or a part of one that has very many messages.
 
 use leptos::prelude::*;
-use volary_trace::{Outcome, StepRecord};
+use volary_trace::{Outcome, Rewards, StepRecord};
 
 use super::message::message_item;
 use super::reader::{CHOOSE, REWIND, Reader, STEP};
@@ -66,7 +66,10 @@ impl Reader {
 
     fn head(self, step: usize) -> El {
         let known = self.episode.with_untracked(|episode| {
-            step_record(episode, step).map(|record| (record.reward(), record.seconds))
+            // Where the steps have none of their own, theirs means nothing.
+            let is_own = episode.rewards == Rewards::Steps;
+            let record = step_record(episode, step)?;
+            Some((record.reward().filter(|_| is_own), record.seconds))
         });
         let (reward, seconds) = known.unwrap_or_default();
         let current = maybe_words(move || {
