@@ -3,7 +3,7 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use crate::components::erased::{dynamic, flag, maybe_words, shown, watch, words};
+use crate::components::erased::{dynamic, flag, kept, maybe_words, shown, watch, words};
 use crate::components::key_help::KEY_HELP;
 use crate::components::lazy::{Coming, lazy};
 use crate::components::markup::{El, all, button, el, nothing};
@@ -87,7 +87,9 @@ pub fn app() -> AnyView {
         .attr("id", "main")
         .class("app-main")
         .attr("tabindex", "-1")
-        .child(in_page(pages, Page::Playground).child(playground_page()))
+        .child(kept_page(pages, Page::Playground, || {
+            playground_page().view()
+        }))
         .child(others.collect::<Vec<_>>());
 
     all(vec![
@@ -159,20 +161,12 @@ fn header(playground: Playground, pages: Pages, help: RwSignal<bool>) -> El {
         )
 }
 
-/// What belongs to a page, seen while the page is shown.
-fn in_page(pages: Pages, page: Page) -> El {
+/// A page that is made at the first visit, is seen while it is visited, and kept from then on.
+fn kept_page(pages: Pages, page: Page, load: impl Fn() -> AnyView + Send + 'static) -> AnyView {
     el("div")
         .class("page")
         .attr("hidden", flag(move || pages.shown.get() != page))
-}
-
-/// A page that is loaded at the first visit and kept from then on.
-fn kept_page(pages: Pages, page: Page, load: impl Fn() -> AnyView + Send + 'static) -> AnyView {
-    let visited = Memo::new(move |visited: Option<&bool>| {
-        visited.is_some_and(|visited| *visited) || pages.shown.get() == page
-    });
-    in_page(pages, page)
-        .child(shown(move || visited.get(), load))
+        .child(kept(move || pages.shown.get() == page, load))
         .view()
 }
 

@@ -7,12 +7,11 @@ if (globalThis.document) {
   try {
     const compiled = WebAssembly.compileStreaming(fetch(wasm.href, { integrity: wasm.integrity }));
     const early = [];
-    // What is posted before anybody listens is kept as `said`.
+    // It is named after the address of the glue. What it says before anybody listens is kept as `said`.
     const begin = () => {
-      const worker = new Worker(import.meta.url, { type: "module" });
+      const worker = new Worker(import.meta.url, { type: "module", name: glue });
       worker.onmessage = ({ data }) => (worker.said = data);
-      worker.postMessage(glue);
-      Promise.all([compiled, globalThis.ahead]).then((parts) => worker.postMessage(parts));
+      Promise.all([compiled, globalThis.ahead]).then(([compiled, ahead]) => worker.postMessage({ compiled, ahead }));
       return worker;
     };
     globalThis.startWorker = () => early.pop() ?? begin();
@@ -31,14 +30,13 @@ if (globalThis.document) {
     throw error;
   }
 } else {
-  // The page's first message brings the address of the glue, its second one the wasm, already compiled.
-  const message = () => new Promise((resolve) => {
-    addEventListener("message", ({ data }) => resolve(data), { once: true });
+  // The page sends the wasm, already compiled. What else it sends waits until somebody listens (src/shell/worker_loop.rs).
+  const letters = (globalThis.letters = []);
+  const parts = new Promise((resolve) => {
+    onmessage = ({ data }) => (data.compiled ? resolve(data) : letters.push(data));
   });
-  const address = await message();
-  const parts = message();
-  const { default: start } = await import(address);
-  const [compiled, ahead] = await parts;
+  const { default: start } = await import(globalThis.name);
+  const { compiled, ahead } = await parts;
   globalThis.ahead = ahead;
   await start({ module_or_path: compiled });
 }

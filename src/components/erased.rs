@@ -47,6 +47,15 @@ pub fn shown(
     dynamic(move || if when.get() { view() } else { ().into_any() })
 }
 
+/// A part of the view that is made when a condition holds for the first time, and stays.
+pub fn kept(
+    when: impl Fn() -> bool + Send + Sync + 'static,
+    view: impl Fn() -> AnyView + Send + 'static,
+) -> AnyView {
+    let seen = Memo::new(move |seen: Option<&bool>| seen.is_some_and(|seen| *seen) || when());
+    shown(move || seen.get(), view)
+}
+
 /// Does something whenever the signals that it reads change.
 pub fn watch(act: impl FnMut() + 'static) {
     watch_boxed(Box::new(act));

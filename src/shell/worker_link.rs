@@ -20,9 +20,6 @@ extern "C" {
     fn start_worker() -> Result<Worker, JsValue>;
 }
 
-/// The worker's first word: from now on it listens.
-pub(super) const READY: &str = "ready";
-
 /// The worker's only word, if its part of the code did not come.
 pub(super) const UNLOADED: &str = "unloaded";
 
@@ -54,19 +51,12 @@ pub enum Report {
     },
 }
 
-/// What is posted before the worker listens waits here.
-enum Mail {
-    Waiting(Vec<JsValue>),
-    Open,
-}
-
 /// Who hears a worker.
 type Ear = Rc<RefCell<Rc<dyn Fn(Report)>>>;
 
 /// A worker. Dropping it ends the worker at once, whatever it is doing.
 pub struct WorkerLink {
     worker: Worker,
-    mail: Rc<RefCell<Mail>>,
     ear: Ear,
     _on_message: Closure<dyn Fn(MessageEvent)>,
     _on_error: Closure<dyn Fn(ErrorEvent)>,
@@ -95,10 +85,9 @@ impl WorkerLink {
         };
         let report = Rc::new(report);
         let worker = start_worker()?;
-        let mail = Rc::new(RefCell::new(Mail::Waiting(Vec::new())));
 
         let on_message = {
-            let (worker, mail, report) = (worker.clone(), Rc::clone(&mail), Rc::clone(&report));
+            let report = Rc::clone(&report);
             Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
                 let Some(text) = event.data().as_string() else {
                     if let Ok(letter) = event.data().dyn_into::<Array>() {
@@ -113,14 +102,9 @@ impl WorkerLink {
                     }
                     return;
                 };
-                if text == READY {
-                    if let Mail::Waiting(letters) = mail.replace(Mail::Open) {
-                        letters.iter().for_each(|letter| post(&worker, letter));
-                    }
-                } else if text == UNLOADED {
-                    report(Report::Unloaded);
-                } else {
-                    report(Report::Said(text));
+                match text == UNLOADED {
+                    true => report(Report::Unloaded),
+                    false => report(Report::Said(text)),
                 }
             })
         };
@@ -142,7 +126,6 @@ impl WorkerLink {
         }
         Ok(WorkerLink {
             worker,
-            mail,
             ear,
             _on_message: on_message,
             _on_error: on_error,
@@ -174,10 +157,8 @@ impl WorkerLink {
     }
 
     fn send(&self, letter: JsValue) {
-        match &mut *self.mail.borrow_mut() {
-            Mail::Waiting(letters) => letters.push(letter),
-            Mail::Open => post(&self.worker, &letter),
-        }
+        // Texts, byte arrays and files can always be cloned into the worker; there they wait until it listens.
+        let _ = self.worker.post_message(&letter);
     }
 }
 
@@ -187,11 +168,6 @@ impl Drop for WorkerLink {
         self.worker.set_onerror(None);
         self.worker.terminate();
     }
-}
-
-fn post(worker: &Worker, letter: &JsValue) {
-    // Texts and byte arrays can always be cloned into the worker.
-    let _ = worker.post_message(letter);
 }
 
 /// The words of whatever JavaScript threw.

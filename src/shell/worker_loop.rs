@@ -23,7 +23,7 @@ use super::lazy::Loaded;
 use super::timers;
 use super::worker_evaluation::Evaluating;
 use super::worker_library;
-use super::worker_link::{READY, UNLOADED};
+use super::worker_link::UNLOADED;
 use super::worker_live::{Live, Refusal};
 use crate::evaluate::protocol::Order;
 use crate::library::kept::KeptStock;
@@ -89,8 +89,7 @@ fn serve(scope: DedicatedWorkerGlobalScope) -> Loaded<()> {
         listens: Cell::new(false),
         servers: RefCell::default(),
     });
-    let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
-        let data = event.data();
+    let hear = move |data: JsValue| {
         let order = data.as_string().and_then(|text| Order::read(&text));
         if let Some(order) = order {
             Rc::clone(&host).order(order);
@@ -102,11 +101,20 @@ fn serve(scope: DedicatedWorkerGlobalScope) -> Loaded<()> {
                 super::spawn(Rc::clone(&host).work());
             }
         }
+    };
+    // What was said before stands in `letters` (`start.js`).
+    let letters = js_sys::Reflect::get(&scope, &"letters".into());
+    for letter in letters
+        .iter()
+        .filter_map(|letters| letters.dyn_ref::<Array>())
+    {
+        letter.iter().for_each(&hear);
+    }
+    let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+        hear(event.data());
     });
     scope.set_onmessage(Some(listener.as_ref().unchecked_ref()));
     listener.forget();
-    // A text can always be cloned to the page.
-    let _ = scope.post_message(&READY.into());
     Ok(())
 }
 
