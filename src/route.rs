@@ -54,6 +54,8 @@ pub struct ReviewPlace {
     pub beside: Vec<String>,
     /// Where a file lies that is to be imported.
     pub url: Option<String>,
+    /// Which of the trajectories in that file is opened, from 1.
+    pub open: Option<usize>,
 }
 
 impl Route {
@@ -134,6 +136,7 @@ impl ReviewPlace {
                 "words" => place.words = Some(decode(value)),
                 "beside" => place.beside.push(decode(value)),
                 "url" => place.url = Some(decode(value)),
+                "open" => place.open = value.parse().ok(),
                 _ => {}
             }
         }
@@ -150,7 +153,8 @@ impl ReviewPlace {
         let text = |key, text: &Option<String>| text.as_deref().map(|text| (key, encode(text)));
         let (at, words) = (text("at", &self.at), text("words", &self.words));
         let beside = self.beside.iter().map(|id| Some(("beside", encode(id))));
-        let named = [step, at, words, text("url", &self.url)].into_iter();
+        let open = self.open.map(|open| ("open", open.to_string()));
+        let named = [step, at, words, text("url", &self.url), open].into_iter();
         with_query(path, named.chain(beside))
     }
 }
@@ -319,8 +323,9 @@ mod tests {
             at in proptest::option::of("\\PC{0,12}"),
             words in proptest::option::of("\\PC{0,40}"),
             url in proptest::option::of("\\PC{0,40}"),
+            open in proptest::option::of(0usize..100_000),
         ) {
-            let route = Route::Review(ReviewPlace { episode, step, at, words, beside, url });
+            let route = Route::Review(ReviewPlace { episode, step, at, words, beside, url, open });
             prop_assert_eq!(Route::parse(&route.to_hash()), route);
         }
 

@@ -16,6 +16,7 @@ use crate::records::sources::{self, About};
 use crate::records::{self, episodes};
 use crate::shell::database::{DatabaseError, KeptText};
 use crate::shell::files::GivenFile;
+use crate::shell::files::arriving::Arriving;
 use crate::shell::room;
 
 /// Keeps episodes in the browser's database.
@@ -113,6 +114,7 @@ impl Stock for KeptStock {
                 name: file.name.clone(),
                 size: file.size,
                 whole: file.whole,
+                end: file.end.clone(),
             };
             let again = |why: String| {
                 format!(
@@ -127,7 +129,12 @@ impl Stock for KeptStock {
             let Some(source) = &file.source else {
                 return Ok(());
             };
-            let Some(given) = source.as_any().downcast_ref::<GivenFile>() else {
+            let source = source.as_any();
+            let given = match source.downcast_ref::<Arriving>() {
+                Some(arriving) => Some(arriving.whole().await.map_err(|error| again(error.to_string()))?),
+                None => source.downcast_ref::<GivenFile>().cloned(),
+            };
+            let Some(given) = given else {
                 return Ok(());
             };
             if let Ok(Some(_)) = sources::file(&file.id, &file.name).await {
@@ -140,7 +147,7 @@ impl Stock for KeptStock {
                     return Err(again(format!("this browser has room for {free} more.")));
                 }
             }
-            let kept = sources::keep(&file.id, given).await;
+            let kept = sources::keep(&file.id, &given).await;
             kept.map_err(|error| again(format!("{error}")))
         }
         .boxed_local()
@@ -155,6 +162,7 @@ impl Stock for KeptStock {
                 name: about.name,
                 size: about.size,
                 whole: about.whole,
+                end: about.end,
                 source: file.map(|file| Rc::new(file) as Rc<dyn Source>),
             })
         }

@@ -1,18 +1,22 @@
 //! The worker's side of the library: reads files, keeps episodes, opens them, searches in them.
 //!
-//! - `reading`: files to episodes; large ones `in_place`, others `together`; `naming`: ids for them. `opening`: an
-//!   episode from where it is kept. `finding`: words in all texts.
+//! - `listing`: what there is. `opening`: an episode from where it is kept. `finding`: words in all texts.
+//! - `reading`: files to episodes; large ones `in_place`, whose first episode can be seen while it is read (`begun`),
+//!   others `together`; `naming`: ids for them; `under_way`, `cancelled`: who waits for a reading, and who ends it.
 //!
 //! It knows no browser: what it says goes through the function that it is given. What it is asked is done
 //! side by side: between two slices of a large file another episode is opened.
 
+mod begun;
 mod cancelled;
 mod finding;
 mod in_place;
+mod listing;
 mod naming;
 mod opening;
 mod reading;
 mod together;
+mod under_way;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -21,12 +25,14 @@ use std::rc::Rc;
 use volary_core::Clock;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
+use volary_trace::Episode;
 use volary_trace::native;
 use volary_trace::search::{Document, SearchIndex};
 use volary_trace::table::Row;
-use volary_trace::table::order::natural;
 
 use self::cancelled::Cancelled;
+pub use self::under_way::Going;
+use self::under_way::UnderWay;
 use super::protocol::{Answer, Number, Request};
 use super::source::Window;
 use super::stock::{InFile, MemoryStock, Stock};
@@ -78,9 +84,17 @@ pub struct Librarian {
     found: RefCell<Option<(Text, Rc<Document>)>>,
     /// The readings that shall end.
     cancelled: Cancelled,
+    under_way: UnderWay,
+    /// Beginnings of episodes that are being read.
+    begun: RefCell<BTreeMap<Text, Episode>>,
+    /// A long episode that was just read: it is opened once without being read again.
+    at_hand: RefCell<Option<Episode>>,
+    /// The ids that beginnings had, and those that their episodes have.
+    grown: RefCell<BTreeMap<Text, Text>>,
     /// The search that counts: whoever types on wants no answer to what stood there before.
     last_search: Cell<Number>,
     is_settling: Cell<bool>,
+    is_loading: Cell<bool>,
 }
 
 /// All episodes that there are.
@@ -128,8 +142,13 @@ impl Librarian {
             indexed: RefCell::default(),
             found: RefCell::default(),
             cancelled: Cancelled::default(),
+            under_way: UnderWay::default(),
+            begun: RefCell::default(),
+            at_hand: RefCell::default(),
+            grown: RefCell::default(),
             last_search: Cell::new(0),
             is_settling: Cell::new(false),
+            is_loading: Cell::new(false),
         }
     }
 
@@ -174,76 +193,21 @@ impl Librarian {
             } => self.tag(number, &ids, &tag, on, say).await,
             Request::Export { ids, .. } => self.export(&ids, say).await,
             Request::Cancel { reading } => self.cancelled.add(reading),
-        }
-    }
-
-    /// Another page, or this one, kept episodes: they are shown.
-    pub async fn hear_kept(&self, ids: &[Text], say: Say<'_>) {
-        if !self.known.borrow().is_whole {
-            // They will be listed with all others.
-            return;
-        }
-        let mut rows = Vec::new();
-        for id in ids {
-            if let Some((row, place)) = self.stock.row(id).await {
-                self.remember(&row, place);
-                self.indexed.borrow_mut().remove(id);
-                rows.push(row);
+            // Whoever has the network brings the files to `read`.
+            Request::Fetch { number, .. } => {
+                refused(number, "There is no network here.".to_owned());
             }
         }
-        say(Said::Answer(Answer::Added { number: 0, rows }));
     }
 
-    /// Another page, or this one, forgot the episodes whose ids begin so.
-    pub fn hear_forgotten(&self, start: &str, say: Say<'_>) {
-        let known = self.known.borrow();
-        let gone = known.episodes.keys().filter(|id| id.starts_with(start));
-        let gone: Vec<Text> = gone.cloned().collect();
-        drop(known);
-        self.hear_gone(&gone, say);
+    /// Files are on their way that will be read: who wants an episode that is not there waits for them.
+    pub fn expect(&self) -> Going<'_> {
+        self.under_way.begin()
     }
 
-    /// Another page forgot episodes.
-    pub fn hear_gone(&self, ids: &[Text], say: Say<'_>) {
-        let gone = ids.iter().filter(|id| self.lose(id).is_some());
-        let ids: Vec<Text> = gone.cloned().collect();
-        if !ids.is_empty() {
-            say(Said::Answer(Answer::Gone { ids }));
-        }
-    }
-
-    async fn list(&self, number: Number, say: Say<'_>) {
-        let mut rows = self.load().await;
-        rows.extend(self.guests.rows().await.into_iter().map(|(row, _)| row));
-        // The newest first; what came together stands as it stood in its files.
-        rows.sort_by(|one, other| {
-            let added = |row: &Row| row.added.unwrap_or_default();
-            let newest = added(other).total_cmp(&added(one));
-            newest.then_with(|| natural(&one.id, &other.id))
-        });
-        for rows in rows.chunks(BATCH) {
-            let rows = rows.to_vec();
-            say(Said::Answer(Answer::Added { number, rows }));
-        }
-        say(Said::Answer(Answer::Listed { number }));
-        self.settle().await;
-    }
-
-    /// Learns what was kept before; gives the rows.
-    async fn load(&self) -> Vec<Row> {
-        let rows = self.stock.rows().await;
-        for (row, place) in &rows {
-            self.remember(row, place.clone());
-        }
-        self.known.borrow_mut().is_whole = true;
-        rows.into_iter().map(|(row, _)| row).collect()
-    }
-
-    /// Knows all episodes from here on.
-    async fn ready(&self) {
-        if !self.known.borrow().is_whole {
-            self.load().await;
-        }
+    /// Waits until somebody wants a reading to end.
+    pub fn cancelled(&self, number: Number) -> impl Future<Output = ()> {
+        self.cancelled.of(number)
     }
 
     fn remember(&self, row: &Row, place: Option<InFile>) {
@@ -259,6 +223,9 @@ impl Librarian {
     /// Forgets what is known of an episode.
     fn lose(&self, id: &Text) -> Option<Volume> {
         *self.found.borrow_mut() = None;
+        self.at_hand
+            .borrow_mut()
+            .take_if(|episode| episode.id == *id);
         self.index.borrow_mut().remove(id);
         self.indexed.borrow_mut().remove(id);
         self.known.borrow_mut().episodes.remove(id)
@@ -352,5 +319,7 @@ fn tell_unkept(kept: Result<(), String>, say: Say<'_>) {
     }
 }
 
+#[cfg(test)]
+mod begun_tests;
 #[cfg(test)]
 mod tests;

@@ -54,6 +54,10 @@ pub struct Signals {
     pub notice: RwSignal<Option<Notice>>,
     /// The title of the library that came with the site, if one did.
     pub site: RwSignal<Option<Text>>,
+    /// The ids of trajectories of which only the beginning is there.
+    pub begun: RwSignal<BTreeSet<Text>>,
+    /// The last that is there as a whole: the id that its beginning had, and its own.
+    pub grown: RwSignal<Option<(Text, Text)>>,
     state: StoredValue<State, LocalStorage>,
 }
 
@@ -73,6 +77,9 @@ pub struct Reading {
 /// What is wanted of an episode once it is there.
 type Opened = Box<dyn FnOnce(Result<Episode, String>)>;
 
+/// What is wanted of a trajectory of a reading once its id is known; `None` if the reading has none.
+type Arrived = Box<dyn FnOnce(Option<Text>)>;
+
 /// What is wanted of a check.
 type Checked = Box<dyn FnOnce(Result<(String, Option<usize>), String>)>;
 
@@ -88,6 +95,8 @@ struct State {
     /// Episodes that are run again.
     checking: Vec<(Number, Checked)>,
     waiting: Waiting,
+    /// Which trajectory of a reading is waited for, and who does.
+    awaited: Vec<(Number, usize, Arrived)>,
     /// Whether the worker holds what the browser would not keep.
     is_unkept: bool,
 }
@@ -115,6 +124,8 @@ impl Shelf {
             said: RwSignal::default(),
             notice: RwSignal::new(None),
             site: RwSignal::new(None),
+            begun: RwSignal::default(),
+            grown: RwSignal::new(None),
             state: StoredValue::new_local(State::default()),
         })))
     }
@@ -146,6 +157,7 @@ impl Shelf {
     }
 
     fn ended(self, number: Number) {
+        self.tell_missing(number);
         self.readings
             .update(|readings| readings.retain(|reading| reading.number != number));
     }
@@ -182,18 +194,12 @@ impl Shelf {
             .flatten();
         drop(link);
         self.readings.set(Vec::new());
+        self.begun.set(BTreeSet::new());
         self.report.set(vec![
             "You stopped it; what was kept before is in the library.".into(),
         ]);
         self.list();
         self.read_site();
-    }
-
-    fn is_ending(self, number: Number) -> bool {
-        self.readings.with_untracked(|readings| {
-            let reading = readings.iter().find(|reading| reading.number == number);
-            reading.is_none_or(|reading| reading.is_ending)
-        })
     }
 
     /// Asks for all that is kept.

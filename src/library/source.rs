@@ -24,18 +24,31 @@ pub trait Source {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// Tells a file from others by what it holds: its size, its start and its end.
-pub async fn id_of(source: &dyn Source) -> Result<Text, String> {
-    const LOOKED_AT: u64 = 1 << 16;
+/// So much of a file is looked at, at either end, to tell it from others.
+const LOOKED_AT: u64 = 1 << 16;
+
+/// Tells a file from most others, by its size and its start: what is known of one that has not come to its end.
+pub async fn start_of(source: &dyn Source) -> Result<Text, String> {
     let size = source.size();
     let start = source.read(0..size.min(LOOKED_AT)).await?;
+    Ok(digest(start.into_iter().chain(size.to_le_bytes())))
+}
+
+/// Tells files from each other that begin alike.
+pub async fn end_of(source: &dyn Source) -> Result<Text, String> {
+    let size = source.size();
     let end = source.read(size.saturating_sub(LOOKED_AT)..size).await?;
-    // FNV-1a, which gives the same on every machine.
-    let bytes = start.iter().chain(&end).copied().chain(size.to_le_bytes());
-    let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    });
-    Ok(format!("{hash:016x}").into())
+    Ok(digest(end))
+}
+
+/// FNV-1a, which gives the same on every machine.
+fn digest(bytes: impl IntoIterator<Item = u8>) -> Text {
+    let hash = bytes
+        .into_iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    format!("{hash:016x}").into()
 }
 
 /// Reads a file in larger pieces than it is asked for, since what is asked for next mostly stands behind.
@@ -66,7 +79,11 @@ impl Window {
         if let Some(bytes) = self.known(&range) {
             return Ok(bytes);
         }
-        let end = range.end.max(range.start.saturating_add(PIECE));
+        if range.end - range.start >= PIECE {
+            // It would be held twice.
+            return self.source.read(range).await;
+        }
+        let end = range.start.saturating_add(PIECE);
         let piece = range.start..end.min(self.source.size());
         let bytes = self.source.read(piece).await?;
         self.held.replace((range.start, bytes));

@@ -42,6 +42,8 @@ pub struct KnownFile {
     pub size: u64,
     /// Whether it was read to its end.
     pub whole: bool,
+    /// What tells it from files that begin alike, once its end was seen.
+    pub end: Option<Text>,
     /// Its bytes; `None` where it must be given again.
     pub source: Option<Rc<dyn Source>>,
 }

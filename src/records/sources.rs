@@ -16,6 +16,8 @@ pub struct About {
     pub size: u64,
     /// Whether it was read to its end.
     pub whole: bool,
+    /// What tells it from files that begin alike, once its end was seen.
+    pub end: Option<Text>,
 }
 
 /// Keeps what is known of a file.
@@ -23,7 +25,8 @@ pub async fn keep_about(id: &str, about: &About) -> Result<(), DatabaseError> {
     let record = json!({
         "name": (about.name.clone()),
         "size": (about.size as i64),
-        "whole": (about.whole)
+        "whole": (about.whole),
+        "end": (about.end.clone())
     });
     let text = record.to_python_text().into();
     write(vec![Change::Put(Store::Sources, id.to_owned(), text)]).await
@@ -38,6 +41,7 @@ pub async fn about(id: &str) -> Result<Option<About>, DatabaseError> {
             name: record.get("name")?.as_text()?.clone(),
             size: record.get("size")?.as_i64()?.try_into().ok()?,
             whole: *record.get("whole")? == Json::Bool(true),
+            end: record.get("end").and_then(Json::as_text).cloned(),
         })
     }))
 }

@@ -11,6 +11,7 @@ use super::actions::{can_go_on, fork};
 use super::marks::keep_marks;
 use super::notes::Notes;
 use super::panels::panels;
+use super::progress::progress;
 use super::reading_bar::reading_bar;
 use super::viewer::Viewer;
 use crate::components::erased::{flag, shown, words};
@@ -77,8 +78,25 @@ pub fn episode_page(
     el("div")
         .class("review-episode")
         .child(bar(viewer, actions))
+        .child(rest(shelf, viewer))
         .child(verdict(viewer))
         .child(panes)
+}
+
+/// How far the reading is of an episode of which only the beginning is here.
+fn rest(shelf: Shelf, viewer: Viewer) -> AnyView {
+    let has_begun = move || {
+        let id = viewer.shown.episode.with(|episode| episode.id.clone());
+        shelf.begun.with(|begun| begun.contains(&id))
+    };
+    shown(has_begun, move || {
+        el("section")
+            .class("rest-of-episode")
+            .attr("aria-label", "The rest")
+            .child(el("p").child("This is its beginning; the rest follows."))
+            .child(progress(shelf))
+            .view()
+    })
 }
 
 /// What came of running the episode again, until it is put away.

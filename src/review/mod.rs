@@ -2,7 +2,7 @@
 //!
 //! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], looked at as
 //!   [`selection`] says, with [`filters`], [`groups`], what can be done with what is [`chosen`], and how much
-//!   room there is in [`room_dialog`].
+//!   room there is in [`room_dialog`]. [`progress`]: what is being read.
 //! - [`opening`]: of what an address names. [`gradually`]: what takes long, a little at a time.
 //! - [`compare_page`]: two episodes side by side; [`grid_page`]: several as a grid.
 //! - [`actions`]: what can be done with one as a whole; [`export`]: in which formats it is saved.
@@ -27,6 +27,7 @@ pub mod notes_panel;
 pub mod opening;
 pub mod page;
 pub mod panels;
+pub mod progress;
 pub mod quote;
 pub mod reading_bar;
 pub mod room_dialog;

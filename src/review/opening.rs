@@ -66,6 +66,32 @@ pub fn follow(shelf: Shelf, viewer: Viewer, opening: RwSignal<Opening>, place: &
     });
 }
 
+/// Shows the whole of an episode where its beginning was shown, if it was; whether it is called otherwise now.
+pub fn renew(
+    shelf: Shelf,
+    viewer: Viewer,
+    opening: RwSignal<Opening>,
+    begun: &str,
+    whole: &str,
+) -> bool {
+    if opening.get_untracked() != Opening::Shown(begun.to_owned()) {
+        return false;
+    }
+    let shown = Opening::Shown(whole.to_owned());
+    opening.set(shown.clone());
+    shelf.open(whole, move |opened| {
+        // Another one may be shown by now.
+        if opening.with_untracked(|known| *known != shown) {
+            return;
+        }
+        match opened {
+            Ok(episode) => viewer.renew(Arc::new(episode)),
+            Err(reason) => opening.set(Opening::Failed(reason)),
+        }
+    });
+    begun != whole
+}
+
 /// The passage to which an address leads.
 fn passage(place: &ReviewPlace) -> Option<Target> {
     let (at, words) = place.at.as_deref().zip(place.words.as_deref())?;

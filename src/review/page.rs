@@ -10,15 +10,15 @@ use super::episode_page::{episode_page, focus_find};
 use super::grid_page::{Grid, grid_page};
 use super::library_page::library_page;
 use super::notes::Notes;
-use super::opening::{Opening, compare, compare_live, follow, line_up};
+use super::opening::{Opening, compare, compare_live, follow, line_up, renew};
 use super::panels::NOTES;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
 use crate::components::AlertBox;
-use crate::components::erased::{dynamic, flag, watch, words};
+use crate::components::erased::{dynamic, flag, kept, watch, words};
 use crate::components::markup::{El, all, el};
 use crate::library::shelf::Shelf;
-use crate::pages::{Hooks, Page, use_pages};
+use crate::pages::{Hooks, Page, Pages, use_pages};
 use crate::playground::state::use_playground;
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
 use crate::shell::{element, location, timers};
@@ -27,12 +27,6 @@ use crate::shell::{element, location, timers};
 pub fn page() -> AnyView {
     let (playground, pages) = (use_playground(), use_pages());
     let shelf = Shelf::new();
-    shelf.list();
-    shelf.read_site();
-    let viewer = Viewer::new();
-    let (comparison, grid) = (Comparison::new(), Grid::new());
-    let notes = Notes::new();
-    let opening = RwSignal::new(Opening::Nothing);
     // While another page is shown, this one stays where it was.
     let place = Memo::new(move |former: Option<&ReviewPlace>| {
         let place = pages.route.with(|route| match route {
@@ -41,6 +35,16 @@ pub fn page() -> AnyView {
         });
         place.or(former.cloned()).unwrap_or_default()
     });
+    let wanted = Memo::new(move |_| place.with(|place| (place.url.clone(), place.open)));
+    // The worker fetches and reads while the page is made.
+    let fetched = StoredValue::new(wanted.get_untracked());
+    fetch_wanted(shelf, pages, place);
+    shelf.list();
+    shelf.read_site();
+    let viewer = Viewer::new();
+    let (comparison, grid) = (Comparison::new(), Grid::new());
+    let notes = Notes::new();
+    let opening = RwSignal::new(Opening::Nothing);
     watch(move || {
         let place = place.get();
         match place.beside.as_slice() {
@@ -69,8 +73,28 @@ pub fn page() -> AnyView {
         }
     });
     watch(move || {
-        if let Some(url) = place.with(|place| place.url.clone()) {
-            shelf.fetch(url);
+        let now = wanted.get();
+        let former = fetched.get_value();
+        fetched.set_value(now.clone());
+        // Once it is opened, the address names it, and the file is there.
+        let is_opened = former.0 == now.0 && now.1.is_none();
+        if former != now && !is_opened {
+            untrack(|| fetch_wanted(shelf, pages, place));
+        }
+    });
+    watch(move || {
+        if let Some((begun, whole)) = shelf.grown.get() {
+            let renamed = untrack(|| renew(shelf, viewer, opening, &begun, &whole));
+            if renamed {
+                let now = place.get_untracked();
+                go_on_at(
+                    pages,
+                    ReviewPlace {
+                        episode: Some(whole.to_string()),
+                        ..now
+                    },
+                );
+            }
         }
     });
     watch(move || {
@@ -126,29 +150,6 @@ pub fn page() -> AnyView {
         take_files: Box::new(move |files| shelf.read(files)),
     };
     pages.hook(Page::Review, hooks);
-    let one = el("div")
-        .attr("hidden", flag(move || !reading_one()))
-        .class("page")
-        .child(dynamic(move || match opening.get() {
-            Opening::Failed(reason) => failed(&reason).view(),
-            Opening::Wanted(_) => opening_words().view(),
-            Opening::Nothing | Opening::Shown(_) => ().into_any(),
-        }))
-        .child(
-            el("div")
-                .class("page")
-                .attr(
-                    "hidden",
-                    flag(move || !opening.with(|opening| matches!(opening, Opening::Shown(_)))),
-                )
-                .child(episode_page(
-                    shelf,
-                    viewer,
-                    notes,
-                    playground,
-                    actions(shelf, viewer, playground),
-                )),
-        );
     let library = el("div")
         .class("page")
         .attr(
@@ -156,44 +157,32 @@ pub fn page() -> AnyView {
             flag(move || reading_one() || comparing() || lining_up()),
         )
         .child(library_page(shelf));
-    let two = el("div")
-        .class("page")
-        .attr("hidden", flag(move || !comparing()))
-        .child(dynamic(move || match opening.get() {
-            Opening::Failed(reason) => failed(&reason).view(),
-            _ => ().into_any(),
-        }))
-        .child(
-            el("div")
-                .class("page")
-                .attr(
-                    "hidden",
-                    flag(move || comparison.pair.with(Option::is_none)),
-                )
-                .child(compare_page(comparison)),
-        );
-    let several = el("div")
-        .attr("hidden", flag(move || !lining_up()))
-        .class("page")
-        .child(dynamic(move || match opening.get() {
-            Opening::Failed(reason) => failed(&reason).view(),
-            Opening::Wanted(_) => opening_words().view(),
-            Opening::Nothing | Opening::Shown(_) => ().into_any(),
-        }))
-        .child(
-            el("div")
-                .class("page")
-                .attr(
-                    "hidden",
-                    flag(move || grid.episodes.with(|episodes| episodes.is_empty())),
-                )
-                .child(grid_page(grid)),
-        );
+    let one = part(
+        reading_one,
+        opening,
+        move || opening.with(|opening| matches!(opening, Opening::Shown(_))),
+        move || {
+            let actions = actions(shelf, viewer, playground);
+            episode_page(shelf, viewer, notes, playground, actions)
+        },
+    );
+    let two = part(
+        comparing,
+        opening,
+        move || comparison.pair.with(Option::is_some),
+        move || compare_page(comparison),
+    );
+    let several = part(
+        lining_up,
+        opening,
+        move || grid.episodes.with(|episodes| !episodes.is_empty()),
+        move || grid_page(grid),
+    );
     all(vec![
         library.view(),
-        one.view(),
-        two.view(),
-        several.view(),
+        one,
+        two,
+        several,
         el("p")
             .class("news")
             .attr("role", "status")
@@ -205,6 +194,64 @@ pub fn page() -> AnyView {
             .child(view! { <AlertBox notice=shelf.notice/> }.into_any())
             .view(),
     ])
+}
+
+/// A part that is made when it is wanted first: what it shows, once that is there, or what came of opening it.
+fn part(
+    is_wanted: impl Fn() -> bool + Copy + Send + Sync + 'static,
+    opening: RwSignal<Opening>,
+    is_there: impl Fn() -> bool + Copy + Send + Sync + 'static,
+    shows: impl Fn() -> El + Copy + Send + 'static,
+) -> AnyView {
+    let view = move || {
+        let state = dynamic(move || match opening.get() {
+            Opening::Failed(reason) => failed(&reason).view(),
+            Opening::Wanted(_) => opening_words().view(),
+            Opening::Nothing | Opening::Shown(_) => ().into_any(),
+        });
+        let content = el("div")
+            .class("page")
+            .attr("hidden", flag(move || !is_there()))
+            .child(shows());
+        all(vec![state, content.view()])
+    };
+    el("div")
+        .class("page")
+        .attr("hidden", flag(move || !is_wanted()))
+        .child(kept(is_wanted, view))
+        .view()
+}
+
+/// Fetches the file that the address names, and goes to that of its trajectories which it names.
+fn fetch_wanted(shelf: Shelf, pages: Pages, place: Memo<ReviewPlace>) {
+    let wanted = place.get_untracked();
+    let Some(url) = wanted.url.clone() else {
+        return;
+    };
+    let Some(open) = wanted.open.filter(|_| wanted.episode.is_none()) else {
+        return shelf.fetch(&url);
+    };
+    shelf.fetch_one(&url, open, move |id| {
+        // The person may be elsewhere by now.
+        if place.get_untracked() == wanted {
+            let episode = id.map(|id| id.to_string());
+            go_on_at(
+                pages,
+                ReviewPlace {
+                    episode,
+                    open: None,
+                    ..wanted
+                },
+            );
+        }
+    });
+}
+
+/// Puts a place where the address leads in the place of this one.
+fn go_on_at(pages: Pages, place: ReviewPlace) {
+    let route = Route::Review(place);
+    location::replace(&route.to_hash());
+    pages.route.set(route);
 }
 
 /// Begins a note on the selected words, or else on the selected step.

@@ -105,6 +105,15 @@ impl Viewer {
         self.shown.selected.set(step.unwrap_or(0).min(last));
     }
 
+    /// Shows more of the same episode; whoever reads it stays where they are.
+    pub fn renew(self, episode: Arc<Episode>) {
+        self.shown.episode.set(episode);
+        self.shown.edition.update(|edition| *edition += 1);
+        self.shown
+            .selected
+            .update(|selected| *selected = (*selected).min(self.last.get_untracked()));
+    }
+
     /// Selects a step, the last one if it lies beyond.
     pub fn select(self, step: usize) {
         self.shown.selected.set(step.min(self.last.get_untracked()));

@@ -1,8 +1,8 @@
 //! Files: saved by the person, picked, or dropped anywhere on the page.
 //!
-//! - [`fetched`]: from an address. [`folders`]: what is in dropped folders.
+//! - [`arriving`]: from an address. [`folders`]: what is in dropped folders.
 
-pub mod fetched;
+pub mod arriving;
 pub mod folders;
 
 use std::ops::Range;
@@ -65,6 +65,11 @@ impl GivenFile {
 
     /// The browser's own handle of it, which can be sent to a worker.
     pub fn as_js(&self) -> &JsValue {
+        &self.file
+    }
+
+    /// The same, of which parts can be taken.
+    pub fn as_blob(&self) -> &Blob {
         &self.file
     }
 

@@ -14,6 +14,7 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use gloo_net::http as gloo;
+use js_sys::Uint8Array;
 use volary_reach::{Address, Space};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_streams::ReadableStream;
@@ -224,12 +225,18 @@ impl Response {
 
     /// The next piece of the body; `None` at its end.
     pub async fn piece(&mut self) -> Result<Option<Vec<u8>>, HttpError> {
+        let piece = self.raw_piece().await?;
+        Ok(piece.map(|piece| piece.to_vec()))
+    }
+
+    /// The same, as the browser gives it.
+    pub async fn raw_piece(&mut self) -> Result<Option<Uint8Array>, HttpError> {
         let Some(body) = &mut self.body else {
             return Ok(None);
         };
         match in_time(self.within, body.next()).await? {
             None => Ok(None),
-            Some(Ok(piece)) => Ok(Some(js_sys::Uint8Array::new(&piece).to_vec())),
+            Some(Ok(piece)) => Ok(Some(piece.unchecked_into())),
             Some(Err(error)) => Err(HttpError::Broken {
                 reason: words_of(&error),
             }),

@@ -35,22 +35,26 @@ impl Cancelled {
         self.numbers.borrow_mut().remove(&number)
     }
 
+    /// Waits until a reading shall end.
+    pub(super) fn of(&self, number: Number) -> impl Future<Output = ()> {
+        poll_fn(move |context| match self.has(number) {
+            true => Poll::Ready(()),
+            false => {
+                self.wakers.borrow_mut().push(context.waker().clone());
+                Poll::Pending
+            }
+        })
+    }
+
     /// What comes of something, unless the reading is to end before: then it is not waited for any longer.
     pub(super) async fn unless<T>(
         &self,
         number: Number,
         something: impl Future<Output = T>,
     ) -> Option<T> {
-        let cancelled = poll_fn(|context| match self.has(number) {
-            true => Poll::Ready(()),
-            false => {
-                self.wakers.borrow_mut().push(context.waker().clone());
-                Poll::Pending
-            }
-        });
-        match select(pin!(something), pin!(cancelled)).await {
-            Either::Left((done, _)) => Some(done),
-            Either::Right(_) => None,
+        match select(pin!(self.of(number)), pin!(something)).await {
+            Either::Left(_) => None,
+            Either::Right((done, _)) => Some(done),
         }
     }
 }

@@ -61,7 +61,7 @@ impl Librarian {
                 say(Said::Answer(Answer::Progress {
                     number,
                     doing: format!("Reading {place} of {} for the search", missing.len()).into(),
-                    done: place as f64 / missing.len() as f64,
+                    done: Some(place as f64 / missing.len() as f64),
                 }));
             }
             // Another one that indexes may have been here, or it is gone.
@@ -144,7 +144,7 @@ impl Librarian {
                 say(Said::Answer(Answer::Progress {
                     number,
                     doing: format!("Searching {place} of {} again", unsure.len()).into(),
-                    done: place as f64 / unsure.len() as f64,
+                    done: Some(place as f64 / unsure.len() as f64),
                 }));
             }
             let Some(volume) = self.volume(id) else {

@@ -11,18 +11,22 @@ use volary_trace::import::NoteLevel;
 use volary_trace::import::index::packed::PackedLog;
 use volary_trace::import::index::{Entry, Indexer};
 
-use super::super::source::{Source, Window, id_of};
+use super::super::protocol::Answer;
+use super::super::source::{Source, Window, end_of, start_of};
 use super::super::stock::{Held, InFile, Item, KnownFile};
+use super::begun::Begun;
 use super::finding::SETTLED;
 use super::reading::{Outcome, Reading, kept};
-use super::{BATCH, Librarian};
+use super::{BATCH, Librarian, Said, Volume};
 
 /// Files from here on are not copied into episodes, if they can be gone through in slices…
 const LARGE: u64 = 4 << 20;
 /// …and zip files, which unpack to several times as much.
 const LARGE_PACKED: u64 = 1 << 20;
-/// So much is read at once: less than can be seen as standing still.
+/// So much is read at once: less than can be seen as standing still…
 const SLICE: u64 = 2 << 20;
+/// …and less at first, so that there is something to see.
+const FIRST_SLICE: u64 = 1 << 18;
 /// Logs have so many members at most.
 const MOST_MEMBERS: usize = 500_000;
 
@@ -41,22 +45,25 @@ impl Librarian {
         if !is_packed && size < LARGE {
             return Ok(Outcome::Whole);
         }
-        let id = id_of(&**file).await?;
+        self.ready().await;
+        let (id, end) = self.identify(reading, &**file).await?;
         let name = file.name();
-        let stock = self.stock_for(reading.origin);
+        let is_known = end.is_some();
         let mut known = KnownFile {
             id: id.clone(),
             name: name.clone(),
             size,
             whole: true,
+            end,
             source: Some(Rc::clone(file)),
         };
         let window = Rc::new(Window::on(Rc::clone(file)));
         self.windows
             .borrow_mut()
             .insert(id.clone(), Rc::clone(&window));
-        if stock.file(&id).await.is_some_and(|file| file.whole) {
+        if is_known {
             self.keep_file(reading, known).await;
+            self.tell_again(reading, &id).await;
             let text = format!("{name} is in the library; its trajectories can be opened.");
             reading.note(NoteLevel::Read, &name, text);
             return Ok(Outcome::Taken);
@@ -71,6 +78,7 @@ impl Librarian {
             }
             Outcome::Taken => {
                 kept(reading).await;
+                known.end = Some(end_of(&**file).await?);
                 // Without all rows, it must be read again when it is given again.
                 known.whole = !reading.is_unkept.get();
                 self.keep_file(reading, known).await;
@@ -83,6 +91,50 @@ impl Librarian {
             }
         }
         Ok(outcome)
+    }
+
+    /// The id of a file, and what tells it from others that begin alike if all of it is in the library already.
+    ///
+    /// A file may still be on its way, so its end is looked at only if another one has its start.
+    async fn identify(
+        &self,
+        reading: &Reading<'_>,
+        file: &dyn Source,
+    ) -> Result<(Text, Option<Text>), String> {
+        let stock = self.stock_for(reading.origin);
+        let start = start_of(file).await?;
+        let Some(known) = stock.file(&start).await.filter(|file| file.whole) else {
+            return Ok((start, None));
+        };
+        let end = end_of(file).await?;
+        if known.end.as_ref() == Some(&end) {
+            return Ok((start, Some(end)));
+        }
+        let id: Text = format!("{start}{end}").into();
+        let is_whole = stock.file(&id).await.is_some_and(|file| file.whole);
+        Ok((id, is_whole.then_some(end)))
+    }
+
+    /// Says again what is known to stand in a file: the first of it, which is what people look for.
+    async fn tell_again(&self, reading: &Reading<'_>, file: &Text) {
+        let mut ids: Vec<(Rc<InFile>, Text)> = {
+            let known = self.known.borrow();
+            let places = known.episodes.iter().filter_map(|(id, volume)| {
+                let place = volume.place.as_ref()?;
+                (place.file == *file).then(|| (Rc::clone(place), id.clone()))
+            });
+            places.collect()
+        };
+        ids.sort_by_key(|(at, _)| {
+            let start = at.place.parts.first().map(|part| part.start);
+            (start, at.place.number)
+        });
+        let mut rows = Vec::new();
+        for (_, id) in ids.into_iter().take(BATCH) {
+            rows.extend(self.stock_of(&id).row(&id).await.map(|(row, _)| row));
+        }
+        let number = reading.number;
+        (reading.say)(Said::Answer(Answer::Added { number, rows }));
     }
 
     async fn keep_file(&self, reading: &Reading<'_>, file: KnownFile) {
@@ -105,7 +157,12 @@ impl Librarian {
     async fn note_uncopied(&self, reading: &Reading<'_>, id: &Text, name: &Text) {
         let stock = self.stock_for(reading.origin);
         let is_here = |file: KnownFile| file.source.is_some();
-        if reading.found.get() > 0 && !stock.file(id).await.is_some_and(is_here) {
+        let stands_there = |volume: &Volume| {
+            let place = volume.place.as_ref();
+            place.is_some_and(|place| place.file == *id)
+        };
+        let is_wanted = self.known.borrow().episodes.values().any(stands_there);
+        if is_wanted && !stock.file(id).await.is_some_and(is_here) {
             let text = format!(
                 "{name} was not copied into this browser. Until you leave this page what was read of it can be \
                  opened; after that, import the file again."
@@ -125,21 +182,36 @@ impl Librarian {
         let mut copying = None;
         let before = self.known.borrow().episodes.len();
         indexer.keep_texts(true);
-        let slice = |start: u64| file.read(start..size.min(start + SLICE));
-        let (mut at, mut coming) = (0, slice(0));
+        let end = |start: u64| size.min(start + (start + FIRST_SLICE).min(SLICE));
+        let (mut at, mut coming) = (0, file.read(0..end(0)));
+        let mut begun: Option<Begun> = None;
         while at < size {
-            if self.is_cancelled(reading.number) {
-                return Ok(Outcome::Cancelled);
-            }
-            let bytes = coming.await?;
-            at = size.min(at + SLICE);
+            let came = self.cancelled.unless(reading.number, &mut coming).await;
+            let bytes = match came {
+                Some(Ok(bytes)) => bytes,
+                Some(Err(reason)) => {
+                    self.keep_begun(reading, begun).await;
+                    return Err(reason);
+                }
+                None => {
+                    self.keep_begun(reading, begun).await;
+                    return Ok(Outcome::Cancelled);
+                }
+            };
+            at = end(at);
             // The next ones are fetched while these are gone through.
-            coming = slice(at);
+            coming = file.read(at..end(at));
             indexer.feed(&bytes);
             if indexer.is_held() {
                 return Ok(Outcome::Whole);
             }
-            self.take(reading, id, indexer.take_entries()).await;
+            let entries = indexer.take_entries();
+            if !entries.is_empty() {
+                self.take(reading, id, entries).await;
+                self.grown(reading, &mut begun).await;
+            } else if begun.is_none() && reading.found.get() == 0 {
+                begun = indexer.begun().and_then(|it| self.begin(reading, it));
+            }
             reading.progress(&name, at);
             // As many as there will be, if it goes on like this.
             let found = self.known.borrow().episodes.len().saturating_sub(before);
@@ -152,6 +224,7 @@ impl Librarian {
                     name: name.clone(),
                     size,
                     whole: false,
+                    end: None,
                     source: Some(Rc::clone(file)),
                 };
                 let copy = || maybe_done(self.stock_for(reading.origin).keep_file(known()));
@@ -164,6 +237,8 @@ impl Librarian {
         }
         indexer.finish();
         self.take(reading, id, indexer.take_entries()).await;
+        self.grown(reading, &mut begun).await;
+        self.keep_begun(reading, begun).await;
         reading
             .notes
             .borrow_mut()
@@ -231,6 +306,13 @@ impl Librarian {
                 let is_new;
                 (row.id, is_new) = self.free_id(&row.id, &at);
                 self.remember(&row, Some(at.clone()));
+                if let Some(mut episode) = entry.episode
+                    && reading.found.get() == 0
+                {
+                    // Whoever saw its beginning wants it next.
+                    episode.id = row.id.clone();
+                    self.at_hand.replace(Some(episode));
+                }
                 if let Some(texts) = entry.texts {
                     let mut index = self.index.borrow_mut();
                     index.insert_document(row.id.clone(), texts);

@@ -10,7 +10,7 @@ use volary_trace::{Episode, native};
 
 use super::super::source::Window;
 use super::super::stock::{InFile, Stock};
-use super::Librarian;
+use super::{Librarian, Volume};
 use crate::projection::text::size_text;
 
 /// Under this key of the metadata, tags go into files and come back.
@@ -19,9 +19,21 @@ pub(super) const TAGS: &str = "library_tags";
 impl Librarian {
     /// Opens an episode.
     pub(super) async fn episode(&self, id: &Text) -> Result<Episode, String> {
-        self.ready().await;
+        let grown = self.grown.borrow().get(id).cloned();
+        let id = grown.as_ref().unwrap_or(id);
         let gone = || "It is not (or no longer) in the library.".to_owned();
-        let volume = self.volume(id).ok_or_else(gone)?;
+        let volume = self.awaited(id).await;
+        if let Some(begun) = self.begun.borrow().get(id) {
+            return Ok(begun.clone());
+        }
+        let volume = volume.ok_or_else(gone)?;
+        if let Some(episode) = self
+            .at_hand
+            .borrow_mut()
+            .take_if(|episode| episode.id == *id)
+        {
+            return Ok(episode);
+        }
         match &volume.place {
             Some(place) => {
                 let row = self.stock_of(id).row(id).await;
@@ -34,6 +46,23 @@ impl Librarian {
                 let first = reading.episodes.into_iter().next();
                 first.ok_or_else(|| "What is kept of it is empty.".to_owned())
             }
+        }
+    }
+
+    /// What is known of an episode. If it is not there, files that are being read may have it.
+    async fn awaited(&self, id: &Text) -> Option<Volume> {
+        self.ready().await;
+        loop {
+            let state = self.under_way.state();
+            let volume = self.volume(id);
+            if !self.under_way.is_any() || self.begun.borrow().contains_key(id) {
+                return volume;
+            }
+            // It is known a little before it is kept.
+            if volume.is_some() && self.stock_of(id).row(id).await.is_some() {
+                return volume;
+            }
+            self.under_way.changed(state).await;
         }
     }
 
@@ -56,7 +85,7 @@ impl Librarian {
             parts.push(window.read(part.clone()).await?);
         }
         let name = window.source().name();
-        index::open(&name, &parts, &at.place, row)
+        index::open(&name, parts, &at.place, row)
             .ok_or_else(|| format!("What stands in its place in {name} is no trajectory any more."))
     }
 

@@ -14,6 +14,7 @@ use super::super::origin::Origin;
 use super::super::protocol::{Answer, Number};
 use super::super::source::Source;
 use super::super::stock::{Item, Stock, Unkept};
+use super::under_way::UnderWay;
 use super::{Librarian, Said, Say, tell_unkept};
 use crate::projection::text::{plural, size_text};
 
@@ -49,6 +50,10 @@ pub(super) struct Reading<'a> {
     pub(super) is_unkept: Cell<bool>,
     /// Episodes on their way into the stock, while the next ones are read.
     keeping: RefCell<Option<LocalBoxFuture<'a, Added>>>,
+    /// Who waits for an episode hears of each that is kept.
+    under_way: &'a UnderWay,
+    /// The first episode that was added since somebody asked.
+    pub(super) first: RefCell<Option<Text>>,
 }
 
 impl Reading<'_> {
@@ -63,7 +68,13 @@ impl Reading<'_> {
     fn tell_added(&self, (rows, kept): Added) {
         let number = self.number;
         self.is_unkept.set(self.is_unkept.get() || kept.is_err());
+        if let Some(row) = rows.first() {
+            self.first
+                .borrow_mut()
+                .get_or_insert_with(|| row.id.clone());
+        }
         (self.say)(Said::Answer(Answer::Added { number, rows }));
+        self.under_way.tell();
         tell_unkept(kept, self.say);
     }
 
@@ -82,7 +93,7 @@ impl Reading<'_> {
                 size_text(self.total as usize)
             )
             .into(),
-            done: done as f64 / self.total.max(1) as f64,
+            done: Some(done as f64 / self.total.max(1) as f64),
         }));
     }
 }
@@ -96,8 +107,9 @@ impl Librarian {
         origin: Origin,
         say: Say<'a>,
     ) {
-        self.ready().await;
+        let _going = self.expect();
         let reading = Reading {
+            under_way: &self.under_way,
             number,
             origin,
             say,
@@ -108,7 +120,9 @@ impl Librarian {
             notes: RefCell::default(),
             is_unkept: Cell::new(false),
             keeping: RefCell::default(),
+            first: RefCell::default(),
         };
+        let is_nothing = files.is_empty();
         let mut together = Vec::new();
         for file in files {
             let size = file.size();
@@ -130,11 +144,11 @@ impl Librarian {
             self.read_together(&reading, &together).await;
         }
         kept(&reading).await;
-        self.end(&reading);
+        self.end(&reading, is_nothing);
         self.settle().await;
     }
 
-    fn end(&self, reading: &Reading<'_>) {
+    fn end(&self, reading: &Reading<'_>, is_nothing: bool) {
         let number = reading.number;
         let was_cancelled = self.cancelled.remove(number);
         let mut notes = reading.notes.take();
@@ -157,7 +171,7 @@ impl Librarian {
         let notes = notes.into_iter().take(MOST_NOTES).map(|note| note.text);
         let notes: Vec<Text> = notes.collect();
         (reading.say)(Said::Answer(
-            match reading.found.get() > 0 || was_cancelled || is_known {
+            match reading.found.get() > 0 || was_cancelled || is_known || is_nothing {
                 true => Answer::Read { number, notes },
                 false => Answer::Refused {
                     number,

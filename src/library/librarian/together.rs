@@ -67,6 +67,8 @@ impl Librarian {
             }
         };
         drop(inputs);
+        // Only now ids are compared; meanwhile the browser brought what is known.
+        self.ready().await;
         reading.notes.borrow_mut().extend(outcome.notes);
         let count = outcome.episodes.len();
         let mut batch: Vec<Item> = Vec::new();
@@ -90,7 +92,7 @@ impl Librarian {
                 (reading.say)(Said::Answer(Answer::Progress {
                     number: reading.number,
                     doing: format!("{} of {count} trajectories", place + 1).into(),
-                    done: (place + 1) as f64 / count as f64,
+                    done: Some((place + 1) as f64 / count as f64),
                 }));
                 if self.is_cancelled(reading.number) {
                     return;

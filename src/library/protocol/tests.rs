@@ -1,5 +1,9 @@
 //! What is said comes back as it was.
 
+use volary_trace::table::Row;
+
+use super::super::findings::{Finding, Match};
+use super::super::origin::Origin;
 use super::*;
 
 #[test]
@@ -20,6 +24,14 @@ fn requests_come_back() {
         },
         Request::List { number: 3 },
         Request::Cancel { reading: 9 },
+        Request::Fetch {
+            number: 8,
+            origin: Origin::Published,
+            files: vec![
+                ("a.json".into(), "http://x/a.json".into()),
+                ("b".into(), "c".into()),
+            ],
+        },
         Request::Tag {
             number: 7,
             ids: vec!["a".into()],
@@ -51,11 +63,27 @@ fn answers_come_back() {
         Answer::Progress {
             number: 1,
             doing: "Reading a.json".into(),
-            done: 0.25,
+            done: Some(0.25),
         },
         Answer::Added {
             number: 1,
             rows: vec![Row::default()],
+        },
+        Answer::Begun {
+            number: 1,
+            row: Row::default(),
+        },
+        Answer::Grown {
+            number: 1,
+            id: "a".into(),
+            into: "b".into(),
+        },
+        Answer::Unfetched {
+            number: 2,
+            url: "http://x/a.json".into(),
+            reason: "no".into(),
+            status: Some(404),
+            answered: true,
         },
         Answer::Read {
             number: 1,

@@ -1,34 +1,82 @@
-//! Files from addresses that a person gave, and those that came with the site.
+//! Files from addresses that a person gave, and those that came with the site. The worker fetches them.
+
+use std::time::Duration;
 
 use leptos::prelude::*;
 use volary_core::json::{Json, Text};
 use volary_reach::Cause;
+use volary_trace::table::Row;
 
 use super::Shelf;
 use crate::library::origin::Origin;
-use crate::library::protocol::Number;
+use crate::library::protocol::{Number, Request};
 use crate::projection::notice::Notice;
-use crate::projection::text::size_text;
-use crate::shell::files::GivenFile;
-use crate::shell::files::fetched::{FetchError, fetch};
-use crate::shell::http::HttpError;
+use crate::shell::http::{self, Patience};
 use crate::shell::{location, network};
+
+/// The list of a site's files is no longer.
+const LONGEST_LIST: usize = 16 << 20;
 
 impl Shelf {
     /// Fetches a file from an address that the person gave, and reads it.
-    pub fn fetch(self, url: String) {
+    pub fn fetch(self, url: &str) {
+        self.fetch_number(url);
+    }
+
+    /// The same; `arrived` hears the id of one of its trajectories (they count from 1), as soon as its beginning is
+    /// there, or that there is none.
+    pub fn fetch_one(self, url: &str, place: usize, arrived: impl FnOnce(Option<Text>) + 'static) {
+        let number = self.fetch_number(url);
+        let arrived = Box::new(arrived);
+        self.state
+            .update_value(|state| state.awaited.push((number, place.max(1), arrived)));
+    }
+
+    fn fetch_number(self, url: &str) -> Number {
+        let path = url.split(['?', '#']).next().unwrap_or_default();
+        let name = path.rsplit('/').next().unwrap_or_default();
         let number = self.begin(&format!("Fetching {url}"));
-        crate::shell::spawn(async move {
-            match self.fetched(number, &url).await {
-                Ok(file) => self.read_as(number, Origin::Imported, &[file]),
-                Err(FetchError::Cancelled) => self.ended(number),
-                Err(error) => {
-                    self.ended(number);
-                    let notice = unfetched(&url, error).await;
-                    self.notice.set(Some(notice));
+        self.fetch_as(number, Origin::Imported, vec![(name.into(), url.into())]);
+        number
+    }
+
+    fn fetch_as(self, number: Number, origin: Origin, files: Vec<(Text, Text)>) {
+        self.report.set(Vec::new());
+        self.ask(&Request::Fetch {
+            number,
+            origin,
+            files,
+        });
+    }
+
+    /// Rows came: perhaps those that somebody waits for.
+    pub(super) fn tell_arrived(self, number: Number, rows: &[Row]) {
+        let found = self.state.try_update_value(|state| {
+            let place = state.awaited.iter().position(|one| one.0 == number)?;
+            let (_, left, _) = &mut state.awaited[place];
+            match rows.get(*left - 1) {
+                None => {
+                    *left -= rows.len();
+                    None
                 }
+                Some(row) => Some((state.awaited.swap_remove(place).2, row.id.clone())),
             }
         });
+        if let Some((arrived, id)) = found.flatten() {
+            arrived(Some(id));
+        }
+    }
+
+    /// Nothing more comes of a reading.
+    pub(super) fn tell_missing(self, number: Number) {
+        let left = self.state.try_update_value(|state| {
+            let awaited = state.awaited.iter();
+            let place = awaited.clone().position(|one| one.0 == number)?;
+            Some(state.awaited.swap_remove(place).2)
+        });
+        if let Some(arrived) = left.flatten() {
+            arrived(None);
+        }
     }
 
     /// Reads the library that came with the site, if one did.
@@ -38,12 +86,7 @@ impl Shelf {
         };
         let number = self.begin("Fetching the library of this site");
         crate::shell::spawn(async move {
-            let listed = self.fetched(number, &manifest).await;
-            let listed = match listed {
-                Ok(file) => file.read().await.ok().and_then(|bytes| Site::read(&bytes)),
-                Err(_) => None,
-            };
-            let Some(site) = listed else {
+            let Some(site) = Site::fetch(&manifest).await else {
                 self.ended(number);
                 self.notice.set(Some(Notice::new(
                     "The library of this site can't be read.",
@@ -53,36 +96,31 @@ impl Shelf {
                 return;
             };
             self.site.set(Some(site.title));
-            let mut files = Vec::new();
-            for (name, path) in site.files {
+            let files = site.files.into_iter().map(|(name, path)| {
                 let url = location::beside(&manifest, &path);
-                match self.fetched(number, &url).await {
-                    Ok(file) => files.extend(GivenFile::of(&name, file.as_js().clone())),
-                    Err(FetchError::Cancelled) => break,
-                    Err(error) => {
-                        let notice = unfetched(&url, error).await;
-                        self.notice.set(Some(notice));
-                    }
-                }
-            }
-            match files.is_empty() {
-                true => self.ended(number),
-                false => self.read_as(number, Origin::Published, &files),
+                (name.into(), url.into())
+            });
+            match files.len() {
+                0 => self.ended(number),
+                _ => self.fetch_as(number, Origin::Published, files.collect()),
             }
         });
     }
 
-    async fn fetched(self, number: Number, url: &str) -> Result<GivenFile, FetchError> {
-        let name = url.rsplit('/').next().unwrap_or(url);
-        fetch(url, |came, length| {
-            let of = length.map_or_else(String::new, |length| {
-                format!(" of {}", size_text(length as usize))
-            });
-            let doing = format!("Fetching {name}: {}{of}", size_text(came as usize));
-            self.show_progress(number, doing.into(), length.map(|length| came / length));
-            !self.is_ending(number)
-        })
-        .await
+    /// A file did not come: says why, once that is known, and what to do.
+    pub(super) fn unfetched(
+        self,
+        number: Number,
+        url: Text,
+        reason: Text,
+        status: Option<u16>,
+        answered: bool,
+    ) {
+        self.tell_missing(number);
+        crate::shell::spawn(async move {
+            let notice = unfetched(&url, &reason, status, answered).await;
+            self.notice.set(Some(notice));
+        });
     }
 }
 
@@ -94,8 +132,20 @@ struct Site {
 }
 
 impl Site {
-    fn read(bytes: &[u8]) -> Option<Site> {
-        let json = Json::parse(std::str::from_utf8(bytes).ok()?).ok()?;
+    async fn fetch(manifest: &str) -> Option<Site> {
+        let request = http::Request {
+            method: "GET",
+            url: manifest.to_owned(),
+            ..http::Request::default()
+        };
+        let patience = Patience::of(Duration::from_secs(60));
+        let whole = http::fetch(&request, patience, LONGEST_LIST).await.ok()?;
+        let is_there = (200..300).contains(&whole.status);
+        is_there.then(|| Site::read(&whole.body)).flatten()
+    }
+
+    fn read(text: &str) -> Option<Site> {
+        let json = Json::parse(text).ok()?;
         let files = json.get("files")?.as_list()?.iter();
         let files = files.filter_map(|file| {
             let text = |key: &str| Some(file.get(key)?.as_text()?.to_string());
@@ -109,13 +159,10 @@ impl Site {
 }
 
 /// Why a file could not be fetched, and what to do.
-async fn unfetched(url: &str, error: FetchError) -> Notice {
+async fn unfetched(url: &str, reason: &str, status: Option<u16>, answered: bool) -> Notice {
     let what = format!("{url} could not be fetched.");
     let by_hand = "Download the file with your browser, and import it here.";
-    if let FetchError::Http {
-        error: HttpError::NoReply { .. },
-    } = &error
-    {
+    if !answered {
         let page = network::page();
         let cause = Cause::of(url, &page, &network::probe(url).await);
         let advice = match cause {
@@ -127,9 +174,9 @@ async fn unfetched(url: &str, error: FetchError) -> Notice {
         };
         return Notice::new(what, cause.why(url, &page), advice.trim().to_owned());
     }
-    let advice = match error {
-        FetchError::Status { status: 404 } => "Look whether the address is right.",
+    let advice = match status {
+        Some(404) => "Look whether the address is right.",
         _ => by_hand,
     };
-    Notice::new(what, error.to_string(), advice)
+    Notice::new(what, reason.to_owned(), advice)
 }

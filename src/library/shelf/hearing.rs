@@ -122,6 +122,20 @@ impl Shelf {
                 self.is_listed.set(true);
             }
             Answer::Gone { ids } => self.drop_rows(&ids),
+            Answer::Begun { number, row } => {
+                self.begun.update(|begun| {
+                    begun.insert(row.id.clone());
+                });
+                self.add(number, vec![row]);
+            }
+            Answer::Grown { id, into, .. } => self.grow(id, into),
+            Answer::Unfetched {
+                number,
+                url,
+                reason,
+                status,
+                answered,
+            } => self.unfetched(number, url, reason, status, answered),
             Answer::Read { number, notes } => {
                 self.flush();
                 self.ended(number);
@@ -235,11 +249,11 @@ impl Shelf {
             .flatten()
     }
 
-    fn progress(self, number: Number, doing: Text, done: f64) {
+    fn progress(self, number: Number, doing: Text, done: Option<f64>) {
         if self.state.with_value(|state| state.search) == number {
             return self.searching.set(Some(doing));
         }
-        self.show_progress(number, doing, Some(done));
+        self.show_progress(number, doing, done);
     }
 
     pub(super) fn show_progress(self, number: Number, doing: Text, done: Option<f64>) {
@@ -252,7 +266,20 @@ impl Shelf {
         });
     }
 
+    /// What had begun is there as a whole.
+    fn grow(self, id: Text, into: Text) {
+        self.flush();
+        if id != into {
+            self.drop_rows(std::slice::from_ref(&id));
+        }
+        self.begun.update(|begun| {
+            begun.remove(&id);
+        });
+        self.grown.set(Some((id, into)));
+    }
+
     fn add(self, number: Number, added: Vec<Row>) {
+        self.tell_arrived(number, &added);
         let length = self.rows.with_untracked(|rows| rows.len());
         let is_due = self
             .state
@@ -295,6 +322,7 @@ impl Shelf {
             opened(Err(reason.to_owned()));
         }
         self.readings.set(Vec::new());
+        self.begun.set(BTreeSet::new());
         self.searching.set(None);
         self.notice.set(Some(Notice::new(
             "The library's worker broke down.",

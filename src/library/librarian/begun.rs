@@ -1,0 +1,92 @@
+//! The first episode of a file that is still being read: its beginning can be opened meanwhile.
+//!
+//! What always holds: it is in no stock until the reading ends. Then the episode of the file stands in its place,
+//! or, if its end never came, itself.
+
+use volary_core::json::Text;
+use volary_trace::Episode;
+use volary_trace::import::NoteLevel;
+use volary_trace::table::Row;
+
+use super::super::protocol::Answer;
+use super::super::stock::{Held, Item};
+use super::naming::Named;
+use super::reading::{Reading, kept};
+use super::{Librarian, Said};
+
+/// How a row says that its episode is still being read.
+const OUTCOME: &str = "being read";
+
+/// An episode that has begun.
+pub(super) struct Begun {
+    id: Text,
+}
+
+impl Librarian {
+    /// Shows the beginning of an episode. `None` if there is one of its id.
+    pub(super) fn begin(&self, reading: &Reading<'_>, episode: Episode) -> Option<Begun> {
+        let row = self.stamped(reading, Row::of(&episode, Vec::new()), 0);
+        let id = row.id.clone();
+        if self.volume(&id).is_some() || self.begun.borrow().contains_key(&id) {
+            return None;
+        }
+        self.begun.borrow_mut().insert(id.clone(), episode);
+        let row = Row {
+            outcome: OUTCOME.into(),
+            // What is known so far is not what will be.
+            reward: None,
+            tokens: None,
+            cost: None,
+            seconds: None,
+            bytes: None,
+            ..row
+        };
+        let number = reading.number;
+        (reading.say)(Said::Answer(Answer::Begun { number, row }));
+        reading.first.take();
+        self.under_way.tell();
+        Some(Begun { id })
+    }
+
+    /// What has begun is there as a whole.
+    pub(super) async fn grown<'a>(&'a self, reading: &Reading<'a>, begun: &mut Option<Begun>) {
+        if begun.is_none() || reading.found.get() == 0 {
+            return;
+        }
+        kept(reading).await;
+        if let Some((begun, into)) = begun.take().zip(reading.first.take()) {
+            self.say_grown(reading, begun, into);
+        }
+    }
+
+    /// The rest will not come: what came is kept as it is.
+    pub(super) async fn keep_begun<'a>(&'a self, reading: &Reading<'a>, begun: Option<Begun>) {
+        let Some(begun) = begun else { return };
+        let episode = self.begun.borrow().get(&begun.id).cloned();
+        let Some(episode) = episode else { return };
+        let Named {
+            episode,
+            text,
+            is_new,
+        } = self.named(reading.origin, episode, &[]).await;
+        let row = Row::of(&episode, Vec::new());
+        let row = self.stamped(reading, row, text.len() as u64);
+        self.remember(&row, None);
+        let held = Held::Text(text);
+        self.add(reading, vec![Item { row, held, is_new }]).await;
+        kept(reading).await;
+        let into = reading.first.take().unwrap_or(episode.id);
+        let words =
+            "Only the beginning of a trajectory was read; it is in the library as far as it came.";
+        reading.note(NoteLevel::Unreadable, &"".into(), words.to_owned());
+        self.say_grown(reading, begun, into);
+    }
+
+    fn say_grown(&self, reading: &Reading<'_>, begun: Begun, into: Text) {
+        let Begun { id } = begun;
+        self.begun.borrow_mut().remove(&id);
+        self.grown.borrow_mut().insert(id.clone(), into.clone());
+        let number = reading.number;
+        (reading.say)(Said::Answer(Answer::Grown { number, id, into }));
+    }
+}

@@ -1,0 +1,188 @@
+//! A file that comes piece by piece, and whose first episode is seen meanwhile.
+
+use std::any::Any;
+use std::ops::Range;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use volary_core::virtual_clock::VirtualClock;
+
+use super::super::origin::Origin;
+use super::super::source::Source;
+use super::super::stock::MemoryStock;
+use super::*;
+
+/// A file of which so much has come.
+struct Slow {
+    bytes: Vec<u8>,
+    came: Cell<u64>,
+    /// Whether nothing more will come.
+    is_broken: Cell<bool>,
+}
+
+impl Source for Slow {
+    fn name(&self) -> Text {
+        "log.json".into()
+    }
+
+    fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        std::future::poll_fn(move |_| match self.came.get() >= range.end {
+            true => Poll::Ready(Ok(
+                self.bytes[range.start as usize..range.end as usize].to_vec()
+            )),
+            false if self.is_broken.get() => Poll::Ready(Err("It broke off.".to_owned())),
+            false => Poll::Pending,
+        })
+        .boxed_local()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// A log of one sample of 6 MB; samples of today's logs have a name of their own at their end.
+fn log(uuid: &str) -> Rc<Slow> {
+    let words = "a word ".repeat(100);
+    let messages = (0..9_000).map(|number| {
+        let role = if number % 2 == 0 { "user" } else { "assistant" };
+        format!(r#"{{"id": "m{number}", "role": "{role}", "content": "{number} {words}"}}"#)
+    });
+    let messages = messages.collect::<Vec<_>>().join(", ");
+    let bytes = format!(
+        r#"{{"version": 2, "status": "success", "eval": {{"task": "t", "eval_id": "e", "model": "m"}},
+        "samples": [{{"id": 1, "epoch": 1, "input": "x", "target": "y", "messages": [{messages}],
+        "output": {{}}, "scores": {{"s": {{"value": 1}}}}{uuid}}}]}}"#
+    );
+    Rc::new(Slow {
+        bytes: bytes.into_bytes(),
+        came: Cell::new(0),
+        is_broken: Cell::new(false),
+    })
+}
+
+fn librarian() -> Librarian {
+    let clock = Rc::new(VirtualClock::new());
+    Librarian::new(
+        MemoryStock::default(),
+        volary_envs::registry(),
+        clock,
+        || 1.0,
+    )
+}
+
+fn opened(librarian: &Librarian, id: &str) -> Result<Episode, String> {
+    librarian.episode(&id.into()).now_or_never().unwrap()
+}
+
+/// What is said while the file comes, a megabyte at a time, until `stop` bytes of it came.
+fn read(librarian: &Librarian, file: &Rc<Slow>, stop: u64, meanwhile: impl Fn()) -> Vec<Answer> {
+    let said = RefCell::new(Vec::new());
+    let say = |words| said.borrow_mut().push(words);
+    let source = Rc::clone(file) as Rc<dyn Source>;
+    let mut reading = pin!(librarian.read(1, vec![source], Origin::Imported, &say));
+    let mut context = Context::from_waker(Waker::noop());
+    while reading.as_mut().poll(&mut context).is_pending() {
+        meanwhile();
+        let came = file.came.get() + (1 << 20);
+        match came < stop {
+            true => file.came.set(came.min(file.size())),
+            false => file.is_broken.set(true),
+        }
+    }
+    let answers = said.take().into_iter().filter_map(|said| match said {
+        Said::Answer(answer) => Some(answer),
+        _ => None,
+    });
+    answers.collect()
+}
+
+fn begun(said: &[Answer]) -> Option<&Row> {
+    said.iter().find_map(|answer| match answer {
+        Answer::Begun { row, .. } => Some(row),
+        _ => None,
+    })
+}
+
+fn grown(said: &[Answer]) -> Option<(&str, &str)> {
+    said.iter().find_map(|answer| match answer {
+        Answer::Grown { id, into, .. } => Some((&**id, &**into)),
+        _ => None,
+    })
+}
+
+#[test]
+fn the_beginning_can_be_opened_while_the_rest_is_read() {
+    let librarian = librarian();
+    let most = Cell::new(0);
+    let said = read(&librarian, &log(""), u64::MAX, || {
+        if let Some(Ok(episode)) = librarian.episode(&"e-1-1".into()).now_or_never() {
+            assert!(librarian.volume("e-1-1").is_none(), "it is in no stock yet");
+            most.set(most.get().max(episode.steps.len()));
+        }
+    });
+    let row = begun(&said).unwrap();
+    assert_eq!((&*row.id, &*row.outcome), ("e-1-1", "being read"));
+    assert!((100..4_000).contains(&most.get()), "{}", most.get());
+    assert_eq!(grown(&said), Some(("e-1-1", "e-1-1")));
+    let whole = opened(&librarian, "e-1-1").unwrap();
+    assert_eq!(whole.steps.len(), 4_500);
+    assert!(librarian.at_hand.borrow().is_none(), "given once");
+    let again = opened(&librarian, "e-1-1");
+    assert_eq!(again, Ok(whole), "the same from its place");
+}
+
+#[test]
+fn its_whole_may_be_called_otherwise() {
+    let librarian = librarian();
+    let said = read(&librarian, &log(r#", "uuid": "u1""#), u64::MAX, || {});
+    assert_eq!(grown(&said), Some(("e-1-1", "u1")));
+    // Whoever asked for the beginning a moment before gets the whole.
+    assert_eq!(&*opened(&librarian, "e-1-1").unwrap().id, "u1");
+    let rows = librarian.stock.rows().now_or_never().unwrap();
+    assert_eq!(rows.len(), 1);
+}
+
+#[test]
+fn what_came_of_it_is_kept_if_the_rest_does_not_come() {
+    let librarian = librarian();
+    let said = read(&librarian, &log(""), 3 << 20, || {});
+    assert_eq!(grown(&said), Some(("e-1-1", "e-1-1")));
+    let episode = opened(&librarian, "e-1-1").unwrap();
+    assert!((100..4_000).contains(&episode.steps.len()));
+    let notes = said.iter().find_map(|answer| match answer {
+        Answer::Read { notes, .. } => Some(notes.join(" ")),
+        _ => None,
+    });
+    let notes = notes.unwrap();
+    assert!(notes.contains("It broke off.") && notes.contains("Only the beginning"));
+}
+
+#[test]
+fn who_wants_what_is_still_to_come_waits_for_it() {
+    let librarian = librarian();
+    let id = Text::from("u1");
+    let mut opening = pin!(librarian.episode(&id));
+    let mut context = Context::from_waker(Waker::noop());
+    let going = librarian.expect();
+    assert!(opening.as_mut().poll(&mut context).is_pending());
+    read(&librarian, &log(r#", "uuid": "u1""#), u64::MAX, || {});
+    let Poll::Ready(Ok(episode)) = opening.as_mut().poll(&mut context) else {
+        panic!("it is there");
+    };
+    assert_eq!(episode.steps.len(), 4_500);
+    let nothing = Text::from("nothing");
+    let mut missing = pin!(librarian.episode(&nothing));
+    assert!(missing.as_mut().poll(&mut context).is_pending());
+    drop(going);
+    assert!(matches!(
+        missing.as_mut().poll(&mut context),
+        Poll::Ready(Err(_))
+    ));
+}

@@ -1,0 +1,87 @@
+//! What there is: learnt once from the stock, and from other pages as it changes there.
+
+use volary_core::json::Text;
+use volary_trace::table::Row;
+use volary_trace::table::order::natural;
+
+use super::super::protocol::{Answer, Number};
+use super::super::stock::Stock;
+use super::{BATCH, Librarian, Said, Say};
+
+impl Librarian {
+    /// Another page, or this one, kept episodes: they are shown.
+    pub async fn hear_kept(&self, ids: &[Text], say: Say<'_>) {
+        if !self.known.borrow().is_whole {
+            // They will be listed with all others.
+            return;
+        }
+        let mut rows = Vec::new();
+        for id in ids {
+            if let Some((row, place)) = self.stock.row(id).await {
+                self.remember(&row, place);
+                self.indexed.borrow_mut().remove(id);
+                rows.push(row);
+            }
+        }
+        say(Said::Answer(Answer::Added { number: 0, rows }));
+    }
+
+    /// Another page, or this one, forgot the episodes whose ids begin so.
+    pub fn hear_forgotten(&self, start: &str, say: Say<'_>) {
+        let known = self.known.borrow();
+        let gone = known.episodes.keys().filter(|id| id.starts_with(start));
+        let gone: Vec<Text> = gone.cloned().collect();
+        drop(known);
+        self.hear_gone(&gone, say);
+    }
+
+    /// Another page forgot episodes.
+    pub fn hear_gone(&self, ids: &[Text], say: Say<'_>) {
+        let gone = ids.iter().filter(|id| self.lose(id).is_some());
+        let ids: Vec<Text> = gone.cloned().collect();
+        if !ids.is_empty() {
+            say(Said::Answer(Answer::Gone { ids }));
+        }
+    }
+
+    pub(super) async fn list(&self, number: Number, say: Say<'_>) {
+        let mut rows = self.load().await;
+        rows.extend(self.guests.rows().await.into_iter().map(|(row, _)| row));
+        // The newest first; what came together stands as it stood in its files.
+        rows.sort_by(|one, other| {
+            let added = |row: &Row| row.added.unwrap_or_default();
+            let newest = added(other).total_cmp(&added(one));
+            newest.then_with(|| natural(&one.id, &other.id))
+        });
+        for rows in rows.chunks(BATCH) {
+            let rows = rows.to_vec();
+            say(Said::Answer(Answer::Added { number, rows }));
+        }
+        say(Said::Answer(Answer::Listed { number }));
+        self.settle().await;
+    }
+
+    /// Learns what was kept before; gives the rows.
+    async fn load(&self) -> Vec<Row> {
+        self.is_loading.set(true);
+        let rows = self.stock.rows().await;
+        for (row, place) in &rows {
+            self.remember(row, place.clone());
+        }
+        self.known.borrow_mut().is_whole = true;
+        self.under_way.tell();
+        rows.into_iter().map(|(row, _)| row).collect()
+    }
+
+    /// Knows all episodes from here on.
+    pub(super) async fn ready(&self) {
+        let is_whole = || self.known.borrow().is_whole;
+        while self.is_loading.get() && !is_whole() {
+            let state = self.under_way.state();
+            self.under_way.changed(state).await;
+        }
+        if !is_whole() {
+            self.load().await;
+        }
+    }
+}
