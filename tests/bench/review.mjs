@@ -76,13 +76,13 @@ const tools = {
     message: (page) => page.getByText(/^assistant$/i).first(),
   },
   ours: {
-    address: (log) =>
-      `${origin}/ours/index.html#/review?url=${encodeURIComponent(`${origin}/theirs/${log}/logs/${file(log)}`)}`,
-    table: (page) => page.getByRole("table", { name: "Trajectories" }).getByRole("link").first(),
-    message: async (page) => {
-      await tools.ours.table(page).click({ timeout: 120_000 });
-      return page.getByRole("log", { name: "Transcript" }).getByText("marble").first();
+    address: (log) => {
+      const sample = ALL[log] === "sample" ? "&open=1" : "";
+      const address = encodeURIComponent(`${origin}/theirs/${log}/logs/${file(log)}`);
+      return `${origin}/ours/index.html#/review?url=${address}${sample}`;
     },
+    table: (page) => page.getByRole("table", { name: "Trajectories" }).getByRole("link").first(),
+    message: (page) => page.getByRole("log", { name: "Transcript" }).getByText("marble").first(),
   },
 };
 
@@ -121,7 +121,7 @@ async function visit(tool, log, kind, scrolls) {
     page.setDefaultTimeout(180_000);
     const start = performance.now();
     await page.goto(tool.address(log), { waitUntil: "commit" });
-    const first = kind === "table" ? tool.table(page) : await tool.message(page);
+    const first = kind === "table" ? tool.table(page) : tool.message(page);
     await first.waitFor();
     const taken = performance.now() - start;
     await page.waitForTimeout(2_000);

@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join } from "node:path";
 import { after, test } from "node:test";
@@ -11,6 +10,7 @@ import { fileURLToPath } from "node:url";
 
 import { HOME, accessible, ended, inWorkers, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
+import { site } from "./support/site.mjs";
 import { Library, lines, trajectory } from "./support/trajectories.mjs";
 
 after(ended);
@@ -259,42 +259,6 @@ test("tags are given, filtered by, and taken away", () =>
     await tags.getByRole("button", { name: "Remove tag" }).click();
     await page.getByText("No trajectory is like that.").waitFor();
   }));
-
-/** A site on an origin of its own, with what headers it is told. */
-async function site(answer) {
-  const server = createServer((request, response) => answer(new URL(request.url, "http://x").pathname, response));
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address();
-  return { origin: `http://127.0.0.1:${port}`, close: () => server.close() };
-}
-
-test("a file is fetched from an address, and what the other site does not allow is explained", async () => {
-  const other = await site((path, response) => {
-    if (path === "/open.json") response.setHeader("Access-Control-Allow-Origin", "*");
-    if (path === "/none.json") {
-      response.setHeader("Access-Control-Allow-Origin", "*");
-      response.statusCode = 404;
-    }
-    response.end(JSON.stringify(ONE));
-  });
-  const from = (name) => `#/review?url=${encodeURIComponent(`${other.origin}/${name}`)}`;
-  try {
-    const allowedErrors = [/CORS|Failed to load|ERR_FAILED/];
-    await visit({ hash: from("open.json"), origins: [other.origin], allowedErrors }, async (page) => {
-      const library = await new Library(page).ready();
-      await library.rows(1);
-      await page.goto(HOME + from("closed.json"));
-      const alert = page.getByRole("alert");
-      await alert.getByText(/does not allow pages of/).waitFor();
-      await alert.getByText(/Download the file/).waitFor();
-      await page.goto(HOME + from("none.json"));
-      await alert.getByText(/The server answered 404/).waitFor();
-      await library.rows(1);
-    });
-  } finally {
-    other.close();
-  }
-});
 
 const KINDS = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".css": "text/css", ".json": "application/json" };
 

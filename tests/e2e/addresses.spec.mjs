@@ -1,0 +1,178 @@
+// Files from addresses: read while they come, opened by a link, stopped, broken off.
+
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { after, test } from "node:test";
+
+import { HOME, ended, visit } from "./support/browser.mjs";
+import { site } from "./support/site.mjs";
+import { Library, lines, trajectory } from "./support/trajectories.mjs";
+
+after(ended);
+
+const ONE = trajectory("one", [{ says: "The marble is red." }]);
+/** Where a log of one sample stops coming, until it is told to go on. */
+const HALF = 5 << 20;
+
+/** A log of Inspect with one sample of 10 MB, which says only at its end what it is called. */
+function log() {
+  const words = "some words that fill the message ".repeat(60);
+  const messages = Array.from({ length: 5_000 }, (_, number) => ({
+    id: `m${number}`,
+    role: number % 2 ? "assistant" : "user",
+    content: `place${number} ${words}`,
+  }));
+  return JSON.stringify({
+    version: 2,
+    status: "success",
+    eval: { task: "boxes", eval_id: "run", model: "mockllm/model" },
+    samples: [{ id: 1, epoch: 1, input: "x", target: "y", messages, output: {}, scores: { match: { value: 1 } }, uuid: "whole" }],
+  });
+}
+
+/** A site that sends the first half of the log and waits; `rest` sends what is missing, `breakOff` does not. */
+async function slowSite() {
+  const bytes = Buffer.from(log());
+  let half;
+  const asked = new Promise((resolve) => (half = resolve));
+  const other = await site((path, response) => {
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    if (path !== "/log.json") {
+      response.end(path === "/lines.jsonl" ? lines(20, 100) : JSON.stringify(ONE));
+      return;
+    }
+    response.setHeader("Content-Length", bytes.length);
+    response.write(bytes.subarray(0, HALF), () => half(response));
+  });
+  return {
+    ...other,
+    /** The reply, of which half is sent. */
+    reply: () => asked,
+    rest: async () => (await asked).end(bytes.subarray(HALF)),
+    breakOff: async () => (await asked).destroy(),
+    hash: (name, more = "") => `#/review?url=${encodeURIComponent(`${other.origin}/${name}`)}${more}`,
+  };
+}
+
+async function withSite(journey) {
+  const other = await slowSite();
+  try {
+    await journey(other);
+  } finally {
+    other.close();
+  }
+}
+
+const heading = (page) => page.getByRole("heading", { name: "boxes 1" });
+const rest = (page) => page.getByRole("region", { name: "The rest" });
+
+test("a file is fetched from an address, and what the other site does not allow is explained", async () => {
+  const other = await site((path, response) => {
+    if (path !== "/closed.json") response.setHeader("Access-Control-Allow-Origin", "*");
+    if (path === "/none.json") response.statusCode = 404;
+    response.end(JSON.stringify(ONE));
+  });
+  const from = (name) => `#/review?url=${encodeURIComponent(`${other.origin}/${name}`)}`;
+  try {
+    const allowedErrors = [/CORS|Failed to load|ERR_FAILED/];
+    await visit({ hash: from("open.json"), origins: [other.origin], allowedErrors }, async (page) => {
+      const library = await new Library(page).ready();
+      await library.rows(1);
+      await page.goto(HOME + from("closed.json"));
+      const alert = page.getByRole("alert");
+      await alert.getByText(/does not allow pages of/).waitFor();
+      await alert.getByText(/Download the file/).waitFor();
+      await page.goto(HOME + from("none.json"));
+      await alert.getByText(/The server answered 404/).waitFor();
+      await library.rows(1);
+    });
+  } finally {
+    other.close();
+  }
+});
+
+test("the beginning of a long trajectory is read while the rest comes, and its reader stays where they are", () =>
+  withSite((other) =>
+    visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin] }, async (page) => {
+      const library = new Library(page);
+      await library.transcript.getByText(/^place0 /).waitFor();
+      await rest(page).getByText(/This is its beginning/).waitFor();
+      await rest(page).getByRole("progressbar").waitFor();
+      const some = Number(await library.slider.getAttribute("max"));
+      assert.ok(some > 20 && some < 2_500, `${some} steps`);
+      await library.slider.focus();
+      for (let step = 0; step < 3; step += 1) await page.keyboard.press("ArrowRight");
+      await library.transcript.getByText(/^place5 /).waitFor();
+      await other.rest();
+      await page.getByText("2,500 steps").waitFor();
+      await rest(page).waitFor({ state: "detached" });
+      assert.equal(await library.slider.inputValue(), "3");
+      await library.transcript.getByText(/^place5 /).waitFor();
+      // It has the name that stands at its end, in the address too; and the address leads there from anywhere.
+      await page.waitForURL(/#\/review\/whole\?.*url=/);
+      await page.getByRole("link", { name: "Trajectories" }).click();
+      await library.rows(1);
+    }),
+  ));
+
+test("an address leads to a trajectory of a file, for who has never seen it", () =>
+  withSite((other) =>
+    visit({ hash: other.hash("lines.jsonl", "&open=3"), origins: [other.origin] }, async (page) => {
+      const library = new Library(page);
+      await library.transcript.getByText(/word2 /).waitFor();
+      await page.waitForURL(/#\/review\/episode-2\?url=/);
+      const link = page.url();
+      const guest = await (await page.context().browser().newContext()).newPage();
+      await guest.goto(link);
+      await new Library(guest).transcript.getByText(/word2 /).waitFor();
+      await guest.context().close();
+      await page.goto(HOME + other.hash("lines.jsonl", "&open=99"));
+      await library.ready();
+      await library.rows(20);
+      // Given again, it is known, and its trajectories are found all the same.
+      await page.goto(HOME + other.hash("lines.jsonl", "&open=2"));
+      await library.transcript.getByText(/word1 /).waitFor();
+    }),
+  ));
+
+test("what came is kept if the rest does not come", () =>
+  withSite((other) =>
+    visit(
+      {
+        hash: other.hash("log.json", "&open=1"),
+        origins: [other.origin],
+        allowedErrors: [/ERR_CONTENT_LENGTH_MISMATCH|ERR_INCOMPLETE|ERR_CONNECTION|Failed to load/],
+      },
+      async (page) => {
+        const library = new Library(page);
+        await rest(page).waitFor();
+        await other.breakOff();
+        await page.getByRole("alert").getByText(/could not be fetched/).waitFor();
+        await rest(page).waitFor({ state: "detached" });
+        await library.transcript.getByText(/^place0 /).waitFor();
+        await page.getByRole("link", { name: "Trajectories" }).click();
+        await page.getByText(/Only the beginning of a trajectory was read/).waitFor();
+        await library.rows(1);
+        await page.reload();
+        await library.rows(1);
+        await library.link(/boxes/).click();
+        await heading(page).waitFor();
+        await library.transcript.getByText(/^place0 /).waitFor();
+      },
+    ),
+  ));
+
+test("who stops a file that comes ends the request", () =>
+  withSite((other) =>
+    visit({ hash: other.hash("log.json"), origins: [other.origin] }, async (page) => {
+      const library = await new Library(page).ready();
+      await library.rows(1);
+      await library.table.getByText("being read").waitFor();
+      const closed = once(await other.reply(), "close");
+      await page.getByRole("button", { name: "Cancel" }).click();
+      await closed;
+      await page.getByText(/You stopped it/).waitFor();
+      await library.table.getByText("being read").waitFor({ state: "detached" });
+      await library.rows(1);
+    }),
+  ));
