@@ -56,7 +56,7 @@ pub struct Signals {
     pub site: RwSignal<Option<Text>>,
     /// The ids of trajectories of which only the beginning is there.
     pub begun: RwSignal<BTreeSet<Text>>,
-    /// The last that is there as a whole: the id that its beginning had, and its own.
+    /// The last of which there is more, or all: the id that its beginning had, and its own.
     pub grown: RwSignal<Option<(Text, Text)>>,
     state: StoredValue<State, LocalStorage>,
 }

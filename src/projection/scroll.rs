@@ -190,6 +190,11 @@ impl Scroll {
         self.hold();
     }
 
+    /// Stays where it is, whatever grows below.
+    pub fn stay(&mut self) {
+        self.follows = false;
+    }
+
     /// How far one can scroll.
     fn end(&self) -> f64 {
         (self.heights.total() + self.tail - self.viewport).max(0.0)
@@ -298,6 +303,15 @@ mod tests {
         scroll.scrolled(scroll.on_page - 6.0, true);
         assert!(scroll.follows() && !scroll.is_placed());
         assert_eq!(scroll.top(), scroll.end());
+    }
+
+    #[test]
+    fn who_stays_is_not_taken_along() {
+        let mut scroll = scroll(100);
+        let top = scroll.top();
+        scroll.stay();
+        scroll.follow(&episode(200), 0);
+        assert_eq!(scroll.top(), top);
     }
 
     #[test]

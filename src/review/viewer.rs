@@ -107,8 +107,15 @@ impl Viewer {
 
     /// Shows more of the same episode; whoever reads it stays where they are.
     pub fn renew(self, episode: Arc<Episode>) {
+        let known = self.shown.episode.get_untracked();
+        if let Some(reader) = self.reading.reader.get_untracked() {
+            reader.stay();
+        }
+        let goes_on = known.is_beginning_of(&episode);
         self.shown.episode.set(episode);
-        self.shown.edition.update(|edition| *edition += 1);
+        if !goes_on {
+            self.shown.edition.update(|edition| *edition += 1);
+        }
         self.shown
             .selected
             .update(|selected| *selected = (*selected).min(self.last.get_untracked()));

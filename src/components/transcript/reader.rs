@@ -15,6 +15,7 @@ use crate::components::folds::Folds;
 use crate::components::markup::{El, button};
 use crate::components::text::Fold;
 use crate::later;
+use crate::projection::scroll::Scroll;
 use crate::shell;
 
 /// A text of the transcript: step, message, and part of the message.
@@ -73,6 +74,11 @@ impl Reader {
     }
 
     /// Whether the selected step was chosen in here. Asked once for each selection.
+    /// Stays where the reader is, whatever grows below.
+    pub fn stay(self) {
+        self.place.scroll.update_value(Scroll::stay);
+    }
+
     pub(super) fn chose_here(self, step: usize) -> bool {
         let chosen = self.chosen.get_value();
         self.chosen.set_value(None);

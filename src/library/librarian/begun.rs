@@ -4,8 +4,8 @@
 //! or, if its end never came, itself.
 
 use volary_core::json::Text;
-use volary_trace::Episode;
 use volary_trace::import::NoteLevel;
+use volary_trace::import::index::Indexer;
 use volary_trace::table::Row;
 
 use super::super::protocol::Answer;
@@ -17,18 +17,39 @@ use super::{Librarian, Said};
 /// How a row says that its episode is still being read.
 const OUTCOME: &str = "being read";
 
+/// More of it is shown after so many seconds…
+const PAUSE: f64 = 2.0;
+/// …and so many times as long as it took to read what is shown.
+const SHARE: f64 = 10.0;
+
 /// An episode that has begun.
 pub(super) struct Begun {
     id: Text,
+    /// When more of it is to be shown.
+    due: f64,
 }
 
 impl Librarian {
-    /// Shows the beginning of an episode. `None` if there is one of its id.
-    pub(super) fn begin(&self, reading: &Reading<'_>, episode: Episode) -> Option<Begun> {
+    /// Shows the beginning of the first episode of a file, and more of it when it is time.
+    pub(super) fn show_begun(
+        &self,
+        reading: &Reading<'_>,
+        indexer: &Indexer,
+        begun: &mut Option<Begun>,
+    ) {
+        let start = self.clock.now();
+        let is_due = begun.as_ref().is_none_or(|begun| start >= begun.due);
+        let Some(episode) = is_due.then(|| indexer.begun()).flatten() else {
+            return;
+        };
         let row = self.stamped(reading, Row::of(&episode, Vec::new()), 0);
         let id = row.id.clone();
-        if self.volume(&id).is_some() || self.begun.borrow().contains_key(&id) {
-            return None;
+        let is_other = match begun {
+            Some(known) => known.id != id,
+            None => self.volume(&id).is_some() || self.begun.borrow().contains_key(&id),
+        };
+        if is_other {
+            return;
         }
         self.begun.borrow_mut().insert(id.clone(), episode);
         let row = Row {
@@ -45,7 +66,9 @@ impl Librarian {
         (reading.say)(Said::Answer(Answer::Begun { number, row }));
         reading.first.take();
         self.under_way.tell();
-        Some(Begun { id })
+        let now = self.clock.now();
+        let due = now + PAUSE + SHARE * (now - start);
+        *begun = Some(Begun { id, due });
     }
 
     /// What has begun is there as a whole.
@@ -83,7 +106,7 @@ impl Librarian {
     }
 
     fn say_grown(&self, reading: &Reading<'_>, begun: Begun, into: Text) {
-        let Begun { id } = begun;
+        let Begun { id, .. } = begun;
         self.begun.borrow_mut().remove(&id);
         self.grown.borrow_mut().insert(id.clone(), into.clone());
         let number = reading.number;

@@ -4,10 +4,12 @@ use std::any::Any;
 use std::ops::Range;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::virtual_clock::VirtualClock;
+use volary_trace::import::index::{Indexer, index};
 
 use super::super::origin::Origin;
 use super::super::source::Source;
@@ -67,14 +69,27 @@ fn log(uuid: &str) -> Rc<Slow> {
     })
 }
 
+/// Its hands are moved by whoever holds it.
+#[derive(Default)]
+struct Watch(Cell<f64>);
+
+impl Clock for Watch {
+    fn now(&self) -> f64 {
+        self.0.get()
+    }
+
+    fn sleep(&self, _: Duration) -> LocalBoxFuture<'static, ()> {
+        std::future::ready(()).boxed_local()
+    }
+}
+
 fn librarian() -> Librarian {
-    let clock = Rc::new(VirtualClock::new());
-    Librarian::new(
-        MemoryStock::default(),
-        volary_envs::registry(),
-        clock,
-        || 1.0,
-    )
+    librarian_at(Rc::new(VirtualClock::new()))
+}
+
+fn librarian_at(clock: Rc<dyn Clock>) -> Librarian {
+    let stock = MemoryStock::default();
+    Librarian::new(stock, volary_envs::registry(), clock, || 1.0)
 }
 
 fn opened(librarian: &Librarian, id: &str) -> Result<Episode, String> {
@@ -136,6 +151,35 @@ fn the_beginning_can_be_opened_while_the_rest_is_read() {
     assert!(librarian.at_hand.borrow().is_none(), "given once");
     let again = opened(&librarian, "e-1-1");
     assert_eq!(again, Ok(whole), "the same from its place");
+}
+
+#[test]
+fn more_of_it_is_shown_as_it_comes() {
+    let watch = Rc::new(Watch::default());
+    let librarian = librarian_at(Rc::clone(&watch) as Rc<dyn Clock>);
+    let said = read(&librarian, &log(""), u64::MAX, || {
+        watch.0.set(watch.0.get() + 5.0);
+    });
+    let steps = said.iter().filter_map(|answer| match answer {
+        Answer::Begun { row, .. } => Some(row.steps),
+        _ => None,
+    });
+    let steps: Vec<usize> = steps.collect();
+    assert!(steps.len() > 3 && steps.is_sorted(), "{steps:?}");
+}
+
+#[test]
+fn the_beginning_is_that_of_the_whole() {
+    let file = log("");
+    let (entries, ..) = index("log.json", &file.bytes);
+    let whole = entries[0].episode.as_ref().unwrap();
+    let mut indexer = Indexer::new("log.json");
+    for bytes in file.bytes.chunks(1 << 19).take(4) {
+        indexer.feed(bytes);
+        let beginning = indexer.begun().unwrap();
+        assert!(beginning.is_beginning_of(whole));
+        assert!(!whole.is_beginning_of(&beginning));
+    }
 }
 
 #[test]

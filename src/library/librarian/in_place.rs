@@ -209,8 +209,8 @@ impl Librarian {
             if !entries.is_empty() {
                 self.take(reading, id, entries).await;
                 self.grown(reading, &mut begun).await;
-            } else if begun.is_none() && reading.found.get() == 0 {
-                begun = indexer.begun().and_then(|it| self.begin(reading, it));
+            } else if reading.found.get() == 0 {
+                self.show_begun(reading, &indexer, &mut begun);
             }
             reading.progress(&name, at);
             // As many as there will be, if it goes on like this.

@@ -123,9 +123,14 @@ impl Shelf {
             }
             Answer::Gone { ids } => self.drop_rows(&ids),
             Answer::Begun { number, row } => {
-                self.begun.update(|begun| {
-                    begun.insert(row.id.clone());
-                });
+                let id = row.id.clone();
+                let is_more = self.begun.with_untracked(|begun| begun.contains(&id));
+                match is_more {
+                    true => self.grown.set(Some((id.clone(), id))),
+                    false => self.begun.update(|begun| {
+                        begun.insert(id);
+                    }),
+                }
                 self.add(number, vec![row]);
             }
             Answer::Grown { id, into, .. } => self.grow(id, into),

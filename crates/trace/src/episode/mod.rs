@@ -167,6 +167,16 @@ impl Episode {
         }
     }
 
+    /// Whether another one begins as this one is, to its last step: in what was said, done and seen.
+    pub fn is_beginning_of(&self, whole: &Episode) -> bool {
+        let is_same = |(one, other): (&StepRecord, &StepRecord)| {
+            one.action == other.action && one.messages() == other.messages()
+        };
+        self.start == whole.start
+            && self.steps.len() <= whole.steps.len()
+            && self.steps.iter().zip(&whole.steps).all(is_same)
+    }
+
     /// What all of it cost: as the source says, else the sum of the steps.
     pub fn usage(&self) -> Usage {
         let steps = self.steps.iter().filter_map(|step| step.details.usage);

@@ -55,7 +55,7 @@ pub(super) fn read_sample(bytes: &[u8], log: &Log, sink: &mut Sink<'_>) {
     }
 }
 
-/// The episode of which only the first bytes are there: without the last thing in them, which may be cut.
+/// The episode of which only the first bytes are there: without its last step, of which something may be missing.
 pub(super) fn read_beginning(bytes: &[u8], log: &Log) -> Option<Episode> {
     let text = String::from_utf8_lossy(bytes);
     let Ok(Json::Object(mut sample)) = mend(&text).map(|mended| mended.value) else {
@@ -71,8 +71,10 @@ pub(super) fn read_beginning(bytes: &[u8], log: &Log) -> Option<Episode> {
     };
     let mut outcome = ImportOutcome::default();
     sample::read(sample, &log, &mut Sink::new(&mut outcome, ID, ""));
-    let episode = outcome.episodes.pop();
-    episode.filter(|episode| !episode.steps.is_empty())
+    let mut episode = outcome.episodes.pop()?;
+    // More of what came of it may follow.
+    episode.steps.pop()?;
+    Some(episode)
 }
 
 const ID: &str = "inspect";
