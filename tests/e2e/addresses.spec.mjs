@@ -102,12 +102,19 @@ test("the beginning of a long trajectory is read while the rest comes, and its r
       assert.ok(some > 20 && some < 2_500, `${some} steps`);
       await library.slider.focus();
       for (let step = 0; step < 3; step += 1) await page.keyboard.press("ArrowRight");
-      await library.transcript.getByText(/^place5 /).waitFor();
+      // Further on than the selected step.
+      await library.transcript.hover();
+      await page.mouse.wheel(0, 2_000);
+      const place = library.transcript.getByText(/^place15 /);
+      await place.waitFor();
+      const before = await place.boundingBox();
       await other.rest();
       await page.getByText("2,500 steps").waitFor();
       await rest(page).waitFor({ state: "detached" });
       assert.equal(await library.slider.inputValue(), "3");
-      await library.transcript.getByText(/^place5 /).waitFor();
+      const after = await place.boundingBox();
+      // What stood above it, how far the reading was, is gone.
+      assert.ok(Math.abs(after.y - before.y) < 150, `it moved from ${before.y} to ${after.y}`);
       // It has the name that stands at its end, in the address too; and the address leads there from anywhere.
       await page.waitForURL(/#\/review\/whole\?.*url=/);
       await page.getByRole("link", { name: "Trajectories" }).click();
