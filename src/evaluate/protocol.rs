@@ -3,9 +3,10 @@
 //!
 //! It is apart from that protocol, since the page of a first visit needs none of it.
 
+use volary_agent::evaluation::jobs::{put_jobs, read_jobs};
 use volary_agent::evaluation::{CellResult, Job};
 use volary_core::AnyMessage;
-use volary_core::json::{Json, Text};
+use volary_core::json::{Json, Text, place};
 use volary_core::object;
 use volary_trace::Recipe;
 use volary_trace::native;
@@ -82,11 +83,17 @@ impl Order {
     /// The text that the other side reads.
     pub fn to_text(&self) -> String {
         match self {
-            Order::Play { jobs, servers } => object!({
-                "order": "play",
-                "jobs": (Json::List(jobs.iter().map(Job::to_json).collect())),
-                "servers": (servers_to_json(servers))
-            }),
+            Order::Play { jobs, servers } => {
+                let mut text = String::new();
+                place::append(&mut text, |place| {
+                    place.object(|members| {
+                        members.at("order").word("play");
+                        put_jobs(members.at("jobs"), jobs);
+                        members.at("servers").json(&servers_to_json(servers));
+                    });
+                });
+                return text;
+            }
             Order::Open {
                 token,
                 recipe,
@@ -122,12 +129,7 @@ impl Order {
         let token = || json.get("token")?.as_i64()?.try_into().ok();
         Some(match &**order {
             "play" => Order::Play {
-                jobs: json
-                    .get("jobs")?
-                    .as_list()?
-                    .iter()
-                    .map(|job| Job::read(job).ok().flatten())
-                    .collect::<Option<_>>()?,
+                jobs: read_jobs(json.get("jobs")?)?,
                 servers: servers_of(&json)?,
             },
             "open" => Order::Open {
@@ -205,8 +207,28 @@ impl Word {
 }
 
 /// The head of a letter with played cells; a parcel of what is to be kept of them comes beside.
-pub fn results_to_text(results: &[CellResult]) -> String {
-    Json::List(results.iter().map(CellResult::to_json).collect()).to_python_text()
+#[derive(Default)]
+pub struct Results(String);
+
+impl Results {
+    /// Adds what came of a cell. Gives its text alone.
+    pub fn add(&mut self, result: &CellResult) -> &str {
+        self.0.push_str(if self.0.is_empty() { "[" } else { ", " });
+        let start = self.0.len();
+        result.to_json().write_python_text(&mut self.0);
+        &self.0[start..]
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The text that the page reads.
+    pub fn finish(mut self) -> String {
+        self.0.push(']');
+        self.0
+    }
 }
 
 /// Reads the head of such a letter; `None` if it is none.
@@ -294,8 +316,13 @@ mod tests {
     fn results_come_back() {
         let results = [0, 7]
             .map(|cell| CellResult::finished(cell, &Episode::default(), Default::default(), 1));
-        let text = results_to_text(&results);
-        assert_eq!(results_from_text(&text), Some(results.to_vec()));
+        let mut head = Results::default();
+        assert!(head.is_empty());
+        for result in &results {
+            let text = head.add(result);
+            assert_eq!(text, result.to_json().to_python_text());
+        }
+        assert_eq!(results_from_text(&head.finish()), Some(results.to_vec()));
         assert_eq!(results_from_text("{}"), None);
     }
 }

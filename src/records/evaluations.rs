@@ -78,11 +78,9 @@ pub fn keeping_result(id: &str, result: &CellResult) -> Change {
     put(Store::Results, place(id, result.cell), result.to_json())
 }
 
-/// Packs a result.
-pub fn pack_result(packing: &mut Packing, id: &str, result: &CellResult) {
-    packing.put(Store::Results, place(id, result.cell), |out| {
-        result.to_json().write_python_text(out);
-    });
+/// Packs a result, whose text this is.
+pub fn pack_result(packing: &mut Packing, id: &str, cell: usize, text: &str) {
+    packing.put(Store::Results, place(id, cell), |out| out.push_str(text));
 }
 
 /// What forgets a result.

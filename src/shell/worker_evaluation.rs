@@ -22,7 +22,7 @@ use super::database::Packing;
 use super::worker_live::{Live, Refusal};
 use super::worker_loop::Host;
 use super::{spawn, timers};
-use crate::evaluate::protocol::{Order, Word, results_to_text};
+use crate::evaluate::protocol::{Order, Results, Word};
 use crate::library::origin::EVALUATED;
 use crate::protocol::{Event, Token};
 use crate::records::{episodes, evaluations};
@@ -58,7 +58,8 @@ pub(super) struct Evaluating {
 
 /// Cells that were played and not handed over yet.
 struct Batch {
-    results: Vec<CellResult>,
+    /// The results as the page reads them, which are also what is kept of them.
+    results: Results,
     packing: Packing,
     since: f64,
     /// When its episodes are added to those that are kept.
@@ -74,8 +75,8 @@ impl Batch {
                 native::write_text(out, &episode);
             });
         }
-        evaluations::pack_result(&mut self.packing, &job.evaluation, &result);
-        self.results.push(result);
+        let text = self.results.add(&result);
+        evaluations::pack_result(&mut self.packing, &job.evaluation, job.cell, text);
     }
 }
 
@@ -196,7 +197,7 @@ impl Host {
                 }
             }
             // Forgotten: nobody waits for it.
-            results_to_text(&batch.results);
+            batch.results.finish();
             batch.packing.finish();
             timers::sleep(Duration::ZERO).await;
             if self.evaluating.under_way.get() > 1 {
@@ -254,7 +255,7 @@ impl Host {
 
     fn batch(&self) -> Batch {
         Batch {
-            results: Vec::new(),
+            results: Results::default(),
             packing: Packing::default(),
             since: self.clock.now(),
             added: timers::wall_clock(),
@@ -267,7 +268,7 @@ impl Host {
             return;
         }
         let parcel = batch.packing.finish();
-        let letter = Array::of2(&results_to_text(&batch.results).into(), parcel.as_js());
+        let letter = Array::of2(&batch.results.finish().into(), parcel.as_js());
         // Texts and bytes can always be handed to the page.
         let _ = (self.scope).post_message_with_transfer(&letter, &parcel.buffers());
     }

@@ -2,10 +2,9 @@
 
 use std::rc::Rc;
 
-use volary_core::json::{Json, Text};
+use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_core::{Clock, object};
-use volary_trace::native::{NativeError, recipe_from_json, recipe_to_json};
 use volary_trace::{Episode, Recipe};
 
 use super::plan::{Actor, Cell, Plan};
@@ -80,47 +79,6 @@ impl Job {
         for (key, value) in labels {
             episode.metadata.insert(key, value);
         }
-    }
-
-    /// As page and worker say it.
-    pub fn to_json(&self) -> Json {
-        Json::Object(object!({
-            "cell": (self.cell as i64),
-            "episode": (self.episode.clone()),
-            "name": (self.name.clone()),
-            "recipe": (recipe_to_json(&self.recipe)),
-            "actor": (self.actor.to_json()),
-            "policy_seed": (self.policy_seed as i64),
-            "max_steps": (self.max_steps as i64),
-            "evaluation": (self.evaluation.clone()),
-            "run": (self.run.clone()),
-            "tries": (self.tries)
-        }))
-    }
-
-    /// Reads what [`Job::to_json`] wrote; `None` if something is missing.
-    pub fn read(value: &Json) -> Result<Option<Self>, NativeError> {
-        let Some(recipe) = value.get("recipe") else {
-            return Ok(None);
-        };
-        let recipe = recipe_from_json(recipe)?;
-        let text = |key: &str| value.get(key)?.as_text().cloned();
-        let count = |key: &str| u64::try_from(value.get(key)?.as_i64()?).ok();
-        let read = || {
-            Some(Job {
-                cell: count("cell")? as usize,
-                episode: text("episode")?,
-                name: text("name")?,
-                recipe,
-                actor: Actor::read(value.get("actor")?)?,
-                policy_seed: count("policy_seed")?,
-                max_steps: count("max_steps")? as usize,
-                evaluation: text("evaluation")?,
-                run: text("run")?,
-                tries: count("tries")?.try_into().ok()?,
-            })
-        };
-        Ok(read())
     }
 }
 
@@ -223,7 +181,7 @@ fn policy(job: &Job, registry: &Registry) -> Result<Box<dyn Policy>, Failure> {
 
 #[cfg(test)]
 mod tests {
-    use volary_core::json::Object;
+    use volary_core::json::{Json, Object};
     use volary_core::virtual_clock::VirtualClock;
     use volary_trace::Ending;
 
@@ -251,9 +209,6 @@ mod tests {
 
     fn played(plan: &Plan, cell: usize) -> (CellResult, Option<Episode>) {
         let job = Job::of(&"ev".into(), plan, plan.cell(cell).unwrap(), 1).unwrap();
-        let text = job.to_json().to_python_text();
-        let read = Job::read(&Json::parse(&text).unwrap()).unwrap();
-        assert_eq!(read.as_ref(), Some(&job));
         let clock = VirtualClock::new();
         let registry = volary_envs::registry();
         clock
