@@ -37,7 +37,8 @@ fn few(value: f64) -> Option<Digits> {
     const EXACT_POWER: i32 = 22;
     let mut power = 1.0;
     for decimals in 0..=EXACT_POWER {
-        let scaled = (value * power).round();
+        // Machines round down faster than to the nearest, and what is not the right one is found out below.
+        let scaled = (value * power + 0.5).floor();
         if scaled >= BEYOND {
             return None;
         }

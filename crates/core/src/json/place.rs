@@ -135,7 +135,23 @@ impl Place<'_> {
 impl Members<'_> {
     /// The place of the value under a key of the format.
     pub fn at(&mut self, key: &'static str) -> Place<'_> {
-        self.under(&Key::Borrowed(key))
+        Place(match &mut self.0 {
+            Inside::Tree(object) => Target::Tree(object.push(Key::Borrowed(key))),
+            Inside::Text { out, is_first } => {
+                debug_assert!(
+                    key.bytes()
+                        .all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+                );
+                out.push_str(if std::mem::take(is_first) {
+                    "\""
+                } else {
+                    ", \""
+                });
+                out.push_str(key);
+                out.push_str("\": ");
+                Target::Text(out)
+            }
+        })
     }
 
     /// The place of the value under any key.

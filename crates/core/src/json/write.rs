@@ -2,7 +2,7 @@
 //!
 //! The writer appends to one string and copies stretches that need no escape as a whole.
 
-use super::number::{PYTHON, append, write_finite};
+use super::number::{PYTHON, write_finite, write_whole};
 use super::{Integer, Json, Object};
 
 impl Json {
@@ -113,7 +113,7 @@ fn write_object(out: &mut String, object: &Object, layout: &Layout, level: usize
 
 pub(super) fn write_integer(out: &mut String, value: &Integer) {
     match value {
-        Integer::Small(value) => append(out, format_args!("{value}")),
+        Integer::Small(value) => write_whole(out, *value),
         Integer::Large(digits) => out.push_str(digits),
     }
 }
@@ -131,17 +131,36 @@ pub(super) fn write_float(out: &mut String, value: f64) {
 pub(super) fn write_text(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
-    while let Some(place) = rest.bytes().position(needs_escape) {
-        let (plain, from) = rest.split_at(place);
+    loop {
+        let (plain, from) = rest.split_at(plain_length(rest.as_bytes()));
         out.push_str(plain);
         let mut characters = from.chars();
-        if let Some(character) = characters.next() {
-            write_escape(out, character);
-        }
+        let Some(character) = characters.next() else {
+            break;
+        };
+        write_escape(out, character);
         rest = characters.as_str();
     }
-    out.push_str(rest);
     out.push('"');
+}
+
+/// How many bytes at the front need no escape; eight at a time are looked at.
+fn plain_length(text: &[u8]) -> usize {
+    let (words, _) = text.as_chunks();
+    let plain = words.iter().take_while(|word| !any_needs_escape(**word));
+    let length = 8 * plain.count();
+    let more = text[length..].iter().position(|byte| needs_escape(*byte));
+    more.map_or(text.len(), |more| length + more)
+}
+
+/// Whether one of eight bytes needs an escape. (A carry comes only from a byte that does.)
+fn any_needs_escape(bytes: [u8; 8]) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let word = u64::from_le_bytes(bytes);
+    let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
+    let is = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    let beyond = word | word.wrapping_add(ONES);
+    (beyond | below(word, 0x20) | is(b'"') | is(b'\\')) & (ONES * 0x80) != 0
 }
 
 fn needs_escape(byte: u8) -> bool {
@@ -173,5 +192,23 @@ pub(super) fn write_unit(out: &mut String, unit: u16) {
     out.push_str("\\u");
     for shift in [12, 8, 4, 0] {
         out.push(HEX[usize::from(unit >> shift & 0xf)]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn eight_bytes_at_once_say_what_each_of_them_says() {
+        for place in 0..8 {
+            for byte in 0..=u8::MAX {
+                for around in [b' ', b'~', b'!', b'#', b'[', b']'] {
+                    let mut bytes = [around; 8];
+                    bytes[place] = byte;
+                    assert_eq!(any_needs_escape(bytes), needs_escape(byte), "{bytes:?}");
+                }
+            }
+        }
     }
 }
