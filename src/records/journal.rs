@@ -156,7 +156,11 @@ pub(super) fn concerns(changes: &[Change]) -> bool {
 }
 
 async fn settle_one(database: &Database, key: String) {
-    let unpacked = database.unpack(&key).await;
+    let known = WAITING.with_borrow(|waiting| {
+        let known = waiting.iter().find(|waiting| waiting.key == key);
+        known.map(|known| known.parcel.clone())
+    });
+    let unpacked = database.unpack(&key, known).await;
     let place =
         || WAITING.with_borrow(|waiting| waiting.iter().position(|waiting| waiting.key == key));
     if unpacked.is_ok() {

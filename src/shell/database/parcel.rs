@@ -190,16 +190,25 @@ impl Database {
         Ok(found.and_then(Parcel::from_js))
     }
 
-    /// Puts the texts of a parcel into their places, unless that was done.
-    pub async fn unpack(&self, key: &str) -> Result<(), DatabaseError> {
+    /// Puts the texts of a parcel into their places, unless that was done. It is read unless it is known.
+    pub async fn unpack(&self, key: &str, known: Option<Parcel>) -> Result<(), DatabaseError> {
         let names = Store::ALL.map(|(store, _)| store.name());
         let transaction = self.0.transaction(&names, TransactionMode::ReadWrite)?;
         let done = Completion::of(transaction);
         if let Some(transaction) = &done.transaction {
             let journal = transaction.object_store(Store::Journal.name())?;
             // The transaction stays open while its own request is waited for.
-            let found = journal.get(JsValue::from(key))?.await?;
-            if let Some(parcel) = found.and_then(Parcel::from_js) {
+            let found = match known {
+                Some(parcel) => {
+                    let count = journal.count(Some(JsValue::from(key).into()))?.await?;
+                    (count > 0).then_some(parcel)
+                }
+                None => {
+                    let found = journal.get(JsValue::from(key))?.await?;
+                    found.and_then(Parcel::from_js)
+                }
+            };
+            if let Some(parcel) = found {
                 for (store, key, text) in parcel.puts() {
                     let store = transaction.object_store(store.name())?;
                     store.put(text.as_js(), Some(&key.into()))?;
