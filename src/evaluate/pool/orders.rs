@@ -8,10 +8,13 @@ use std::time::Duration;
 use super::{Hear, Post, lose};
 use crate::shell::{self, timers};
 
-/// So many orders a worker has at a time: it goes on with the next one while the page takes in what came of one.
-pub(super) const AHEAD: usize = 2;
+/// So many orders a worker has at a time: it goes on with the next one while the page takes in what came of one, or
+/// draws what nobody saw before.
+pub(super) const AHEAD: usize = 3;
+/// An order has this part of a worker's share in what waits, so that few cells are left for the end.
+const PART: usize = 2;
 /// The most cells of an order. A worker gives back what it could not begin in time.
-const LARGEST: usize = 128;
+const LARGEST: usize = 256;
 /// Smaller orders than this cost more than they even out.
 const SMALLEST: usize = 32;
 
@@ -27,8 +30,8 @@ pub(super) struct Ordered {
 
 /// How the cells of an evaluation are shared out.
 pub(super) struct Share {
-    /// How many orders there are at a time.
-    places: usize,
+    /// So many orders of equal size would be all that waits.
+    parts: usize,
     /// The fewest cells of an order, but for the last one.
     least: usize,
 }
@@ -36,15 +39,15 @@ pub(super) struct Share {
 impl Share {
     /// For so many cells.
     pub(super) fn new(cells: usize, workers: usize) -> Self {
-        let places = workers * AHEAD;
+        let parts = workers * PART;
         // Where there are few, each may take long.
-        let least = cells.div_ceil(places).clamp(1, SMALLEST);
-        Share { places, least }
+        let least = cells.div_ceil(parts).clamp(1, SMALLEST);
+        Share { parts, least }
     }
 
     /// The size of an order when so many cells wait: all shall come to the end together, so the last ones are smaller.
     pub(super) fn of(&self, waiting: usize) -> usize {
-        waiting.div_ceil(self.places).clamp(self.least, LARGEST)
+        waiting.div_ceil(self.parts).clamp(self.least, LARGEST)
     }
 }
 
@@ -122,8 +125,11 @@ mod tests {
         assert_eq!(orders(1), [1]);
         assert_eq!(orders(3), [1, 1, 1]);
         assert_eq!(orders(10), [3, 3, 3, 1]);
+        assert_eq!(orders(10_000)[0], LARGEST);
         let many = orders(1_000);
-        assert_eq!(many[..4], [LARGEST; 4]);
+        let (begun, rest) = many.split_at(2 * AHEAD);
+        assert!(begun.iter().sum::<usize>() > 800, "{many:?}");
+        assert!(rest.iter().all(|cells| *cells < 50), "{many:?}");
         assert!(many.len() < 14, "{many:?}");
         assert!(many.is_sorted_by(|one, other| one >= other), "{many:?}");
     }
