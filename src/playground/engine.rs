@@ -22,6 +22,7 @@ use crate::projection::notice::Notice;
 use crate::protocol::{Command, Event};
 use crate::shell;
 use crate::shell::lazy::Unloaded;
+use crate::shell::timers::Alarm;
 use crate::shell::worker_link::{Report, WorkerLink};
 
 /// After so many workers that were lost without a word, no more are started before they are needed.
@@ -39,6 +40,8 @@ pub struct Engine {
     /// How long they took to draw it, in seconds.
     cost: f64,
     due: bool,
+    /// Rings when a step takes its time.
+    late: Option<Alarm>,
     /// How many workers were lost without a word.
     losses: u32,
     /// What is open on servers.
@@ -269,6 +272,7 @@ impl Playground {
     }
 
     fn take_in(self, event: Event) {
+        self.engine.update_value(|engine| engine.late = None);
         let before = self.episode.with_untracked(|episode| episode.steps.len());
         self.note_abroad(&event);
         if self

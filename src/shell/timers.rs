@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::time::Duration;
 
+use gloo_timers::callback::Timeout;
 use wasm_bindgen::prelude::*;
 use web_sys::Performance;
 
@@ -38,6 +39,15 @@ pub async fn sleep(duration: Duration) {
     for part in parts(duration) {
         gloo_timers::future::TimeoutFuture::new(part).await;
     }
+}
+
+/// Does something after some time, unless it is dropped before: then the browser does not even wake up for it.
+pub struct Alarm(#[allow(dead_code)] Timeout);
+
+/// An alarm, for times of seconds.
+pub fn alarm(duration: Duration, action: impl FnOnce() + 'static) -> Alarm {
+    let millis = u32::try_from(duration.as_millis()).unwrap_or(LONGEST);
+    Alarm(Timeout::new(millis.min(LONGEST), action))
 }
 
 /// A time in parts that a timer takes, in milliseconds, rounded up: nobody is woken too early.

@@ -58,12 +58,12 @@ impl Playground {
             (self.edition.get_untracked(), steps)
         };
         let begun = step();
-        shell::spawn(async move {
-            timers::sleep(SHORT).await;
+        let late = timers::alarm(SHORT, move || {
             if step() == begun && self.session.with_untracked(Session::is_stepping) {
                 self.tell();
             }
         });
+        self.engine.update_value(|engine| engine.late = Some(late));
     }
 
     /// The frame has come for which [`Playground::tell`] waited; it may still be too early.
@@ -78,6 +78,9 @@ impl Playground {
         self.session.notify();
         self.episode.notify();
         self.selected.notify();
+        if self.drive.run.get_untracked() == Run::Idle {
+            return;
+        }
         shell::spawn(async move {
             // What was notified is drawn before this comes back.
             timers::sleep(Duration::ZERO).await;
