@@ -9,9 +9,10 @@ use volary_trace::{Episode, share};
 
 use super::intents::Intent;
 use super::state::Playground;
+use crate::components::erased::watch;
 use crate::projection::notice::Notice;
 use crate::route::{Place, Route};
-use crate::shell::{self, location, timers};
+use crate::shell::{location, timers};
 
 /// How long the selection must rest before it is written into the address: browsers refuse
 /// addresses that change too often.
@@ -102,40 +103,42 @@ impl Playground {
 
     /// The episode goes another way than the link that it came from.
     pub(super) fn depart_from_link(self) {
-        if self.place.with_untracked(|place| place.episode.is_some()) {
-            let place = self.place.get_untracked();
+        if self.is_linked() {
+            let environment = self.place.with_untracked(|place| place.environment.clone());
             self.set_place(Place {
-                episode: None,
-                ..place
+                environment,
+                ..Place::default()
             });
         }
     }
 
-    /// Writes the selected step into the address, whenever it rests.
+    /// Writes the selected step into the address, whenever it rests. An address without the episode leads to
+    /// no step of it, so it names none.
     pub fn write_address(self) {
-        let latest = StoredValue::new(0u32);
-        Effect::new(move |_| {
-            let selected = self.selected.get();
+        let soon = StoredValue::new_local(None);
+        watch(move || {
+            self.selected.track();
             self.edition.track();
-            let number = latest
-                .try_update_value(|number| {
-                    *number = number.wrapping_add(1);
-                    *number
-                })
-                .unwrap_or_default();
-            shell::spawn(async move {
-                timers::sleep(REST).await;
-                if latest.get_value() == number {
-                    self.write_step(selected);
-                }
-            });
+            let write = move || self.write_step();
+            soon.set_value(self.is_linked().then(|| timers::alarm(REST, write)));
         });
     }
 
-    fn write_step(self, selected: usize) {
+    /// Whether the address holds the episode.
+    fn is_linked(self) -> bool {
+        self.place.with_untracked(|place| place.episode.is_some())
+    }
+
+    /// The selected step, as an address names it: without one it leads to the last.
+    pub(super) fn step_in_address(self) -> Option<usize> {
+        let selected = self.selected.get_untracked();
+        (selected != self.last_step()).then_some(selected)
+    }
+
+    fn write_step(self) {
         let place = self.place.get_untracked();
-        let step = (selected > 0).then_some(selected);
-        if place.step != step && !self.is_opening() {
+        let step = self.step_in_address();
+        if place.step != step && place.episode.is_some() && !self.is_opening() {
             self.set_place(Place { step, ..place });
         }
     }

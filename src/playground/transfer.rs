@@ -119,11 +119,10 @@ impl Playground {
             Some(recipe) => match share::encode(recipe, &bare_actions(episode)) {
                 Err(error) => Shared::File(error.to_string()),
                 Ok(text) => {
-                    let selected = self.selected.get_untracked();
                     let place = Place {
                         environment: Some(recipe.environment.to_string()),
                         episode: Some(text),
-                        step: (selected > 0).then_some(selected),
+                        step: self.step_in_address(),
                     };
                     Shared::Link(location::address_with(&place.to_hash()))
                 }

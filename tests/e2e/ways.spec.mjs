@@ -61,6 +61,35 @@ test("messages, frames and links can be copied", () =>
     assert.equal(await copied(page), await dialog.getByLabel("Link").inputValue());
   }));
 
+test("a link leads to the step at which it was made, and the address follows", () =>
+  visit({ hash: "#/run/counter" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    for (const steps of ["1 step", "2 steps"]) {
+      await playground.act("incr");
+      await playground.says(steps);
+    }
+    // Without the episode no address leads to a step of it.
+    assert.doesNotMatch(page.url(), /step=/);
+    await playground.slider.focus();
+    await page.keyboard.press("Home");
+    await playground.frame.getByText("After the reset").waitFor();
+    await playground.button("Share").click();
+    const dialog = page.getByRole("dialog", { name: "Share this episode" });
+    const link = await dialog.getByLabel("Link").inputValue();
+    await page.goto("about:blank");
+    await page.goto(link);
+    await playground.says("2 steps");
+    await playground.frame.getByText("After the reset").waitFor();
+    await playground.slider.focus();
+    await page.keyboard.press("ArrowRight");
+    await page.waitForURL(/step=1/);
+    await page.keyboard.press("End");
+    await page.waitForURL((url) => !url.hash.includes("step="));
+    await page.reload();
+    await playground.frame.getByText("After step 2").waitFor();
+  }));
+
 test("where Step can't be pressed, it is said why, and what to do instead", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);
