@@ -8,6 +8,7 @@ use volary_trace::Episode;
 use super::erased::words;
 use super::markup::el;
 use crate::projection::summary::{State, standing};
+use crate::projection::tally::Tally;
 
 /// The status **Episode**: reward, number of steps, and whether it is done or truncated. Why it is
 /// stands at the end of the transcript.
@@ -16,9 +17,18 @@ pub fn EpisodeStatus(
     /// The episode.
     #[prop(into)]
     episode: Signal<Arc<Episode>>,
+    /// Changes whenever steps that were shown are replaced or taken away.
+    #[prop(into)]
+    edition: Signal<u32>,
 ) -> impl IntoView {
-    // All steps are added up for it: once for each change.
-    let standing = Memo::new(move |_| episode.with(|episode| standing(episode)));
+    let tally = StoredValue::new(Tally::default());
+    let standing = Memo::new(move |_| {
+        let edition = edition.get();
+        episode.with(|episode| {
+            tally.update_value(|tally| tally.follow(episode, edition));
+            tally.with_value(|tally| standing(episode, tally))
+        })
+    });
     let state = move || match standing.with(|standing| standing.state) {
         State::Open => ("badge", "open"),
         State::Done => ("badge good", "done"),

@@ -32,14 +32,17 @@ pub fn FrameTree(
     let expansion = RwSignal::new(Expansion::default());
     let rows = Memo::new(move |_| {
         let frames = frames.read();
-        let Some(FrameInTime { frame, previous }) = frames.as_ref() else {
+        let Some(FrameInTime {
+            frame, previous, ..
+        }) = frames.as_ref()
+        else {
             return Vec::new();
         };
         let changes = previous
             .as_ref()
             .zip(CHANGES.get())
             .map(|(previous, between)| between(previous, frame));
-        let past = previous.as_ref().zip(changes.as_ref());
+        let past = previous.as_deref().zip(changes.as_ref());
         rows(frame, past, &expansion.read())
     });
     // A memo: the rows are drawn anew when it changes.

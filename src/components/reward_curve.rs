@@ -8,10 +8,11 @@ use volary_trace::Episode;
 
 use super::erased::words;
 use super::markup::{el, path, svg};
-use crate::projection::curve::{Curve, HEIGHT, WIDTH, of_amounts, rewards, step_at, x_of_step};
+use crate::projection::curve::{Curve, HEIGHT, WIDTH, of_amounts, step_at, x_of_step};
 use crate::projection::measures::Measure;
 use crate::projection::number::decimals;
 use crate::projection::summary::reward_text;
+use crate::projection::tally::Tally;
 use crate::projection::text::plural;
 use crate::shell;
 
@@ -21,19 +22,26 @@ pub fn RewardCurve(
     /// The episode.
     #[prop(into)]
     episode: Signal<Arc<Episode>>,
+    /// Changes whenever steps that were shown are replaced or taken away.
+    #[prop(into)]
+    edition: Signal<u32>,
     /// The selected step; 0 is the reset.
     selected: RwSignal<usize>,
 ) -> impl IntoView {
-    // Without the steps themselves: to add up ten thousand of those takes long.
-    let rewards = Memo::new(move |_| episode.with(|episode| rewards(episode)));
-    let curve = Memo::new(move |_| rewards.with(|rewards| of_amounts(rewards)));
+    let tally = StoredValue::new(Tally::default());
+    let curve = Memo::new(move |_| {
+        let edition = edition.get();
+        episode.with(|episode| tally.update_value(|tally| tally.follow(episode, edition)));
+        tally.with_value(|tally| of_amounts(&tally.rewards))
+    });
     let summary = words(move || {
-        let total = episode.with(|episode| episode.total_reward());
         curve.with(|curve| {
+            let total =
+                episode.with_untracked(|episode| tally.with_value(|tally| tally.reward(episode)));
             format!(
                 "Reward over {}: in total {}. The curve lies between {} and {}.",
                 plural(curve.steps, "step"),
-                reward_text(total),
+                reward_text(total.unwrap_or_default()),
                 reward_text(curve.low),
                 reward_text(curve.high),
             )
@@ -41,11 +49,13 @@ pub fn RewardCurve(
     });
     let here = words(move || {
         let step = selected.get();
-        let last = episode.with(|episode| {
+        edition.track();
+        curve.track();
+        let last = episode.with_untracked(|episode| {
             let record = episode.steps.get(step.checked_sub(1)?)?;
             record.reward()
         });
-        rewards.with(|rewards| reward_at(rewards, step, last))
+        tally.with_value(|tally| reward_at(&tally.rewards, step, last))
     });
     figure("Reward", reward_text, curve, summary, here, selected)
 }

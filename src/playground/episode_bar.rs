@@ -74,7 +74,10 @@ pub fn episode_bar() -> El {
     el("section")
         .class("episode-bar")
         .attr("aria-label", "Episode and timeline")
-        .child(view! { <EpisodeStatus episode=playground.episode/> }.into_any())
+        .child(
+            view! { <EpisodeStatus episode=playground.episode edition=playground.edition/> }
+                .into_any(),
+        )
         .child(
             el("div")
                 .class("episode-actions button-row")

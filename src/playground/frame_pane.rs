@@ -46,19 +46,21 @@ pub fn frame_pane() -> AnyView {
     };
     all(vec![
         frame_and_tree(playground, shown),
-        view! { <RewardCurve episode=shown.episode selected=shown.selected/> }.into_any(),
+        view! {
+            <RewardCurve episode=shown.episode edition=shown.edition selected=shown.selected/>
+        }
+        .into_any(),
     ])
 }
 
 /// The frame of the selected step. The playground lends what it knows of environments.
 pub fn frame_and_tree(playground: Playground, shown: Shown) -> AnyView {
     let selected = Memo::new(move |_| shown.selected.get());
-    let frames = Memo::new(move |_| {
-        let step = selected.get();
-        let frames = shown
-            .episode
-            .with(|episode| episode.frames.get_with_previous(step));
-        frames.map(|(frame, previous)| FrameInTime { frame, previous })
+    let frames = Memo::new(move |former: Option<&Option<FrameInTime>>| {
+        let place = (shown.edition.get(), selected.get());
+        let former = former.and_then(Option::as_ref);
+        let episode = shown.episode;
+        episode.with(|episode| FrameInTime::of(&episode.frames, place, former))
     });
     let view = rich_view(playground, shown, selected, frames);
     let heading = words(move || match selected.get() {

@@ -5,7 +5,7 @@
 //! the model did not take.
 
 use volary_core::json::{Json, Object};
-use volary_trace::{Episode, StepRecord};
+use volary_trace::{StepRecord, Usage};
 
 use super::number::decimals;
 use super::summary::seconds_text;
@@ -66,13 +66,9 @@ pub fn facts(step: &StepRecord) -> Vec<String> {
     facts
 }
 
-/// What the steps of an episode cost together; `None` where no step says.
-pub fn total(episode: &Episode) -> Option<String> {
-    let usage = episode.usage();
+/// What the steps of an episode cost together; `None` where no step says. `is_whole`: the cost is that of all.
+pub fn total((usage, is_whole): (Usage, bool)) -> Option<String> {
     let mut total = tokens_text(usage.input, usage.output)?;
-    let steps = episode.steps.iter();
-    let mut asked = steps.filter_map(|step| step.details.usage);
-    let is_whole = episode.total_usage.is_some() || asked.all(|usage| usage.cost.is_some());
     match usage.cost {
         Some(cost) if is_whole => total.push_str(&format!(", {}", cost_text(cost))),
         // The price of a part is no price.
@@ -108,9 +104,10 @@ pub fn cost_text(dollars: f64) -> String {
 mod tests {
     use volary_core::message::Message;
     use volary_core::{json, object};
-    use volary_trace::{Outcome, StepRecord};
+    use volary_trace::{Episode, Outcome};
 
     use super::*;
+    use crate::projection::tally::Tally;
 
     fn step(usage: Json, exchanges: Json) -> StepRecord {
         let mut step = StepRecord::new(
@@ -161,7 +158,11 @@ mod tests {
             steps: vec![priced(), priced()],
             ..Episode::default()
         };
-        let said = |episode: &Episode| total(episode).unwrap_or_default();
+        let said = |episode: &Episode| {
+            let mut tally = Tally::default();
+            tally.follow(episode, 0);
+            total(tally.usage(episode)).unwrap_or_default()
+        };
         assert_eq!(said(&episode), "20 tokens in, 2 out, $1.00");
         episode
             .steps
@@ -172,7 +173,7 @@ mod tests {
         );
         episode.steps.drain(..2);
         assert_eq!(said(&episode), "10 tokens in, 1 out, cost unknown");
-        assert_eq!(total(&Episode::default()), None);
+        assert_eq!(said(&Episode::default()), "");
     }
 
     #[test]

@@ -3,8 +3,6 @@
 //! Long episodes are gathered into columns. A column keeps the lowest and the highest value
 //! in it, so that no peak gets lost.
 
-use volary_trace::{Episode, StepRecord};
-
 use super::number::{bounded, decimals};
 
 /// The width of the box.
@@ -64,12 +62,6 @@ fn shown(reward: f64) -> f64 {
     } else {
         bounded(reward, -1e300, 1e300)
     }
-}
-
-/// What each step of an episode brought.
-pub fn rewards(episode: &Episode) -> Vec<f64> {
-    let rewards = episode.steps.iter().map(StepRecord::reward);
-    rewards.map(Option::unwrap_or_default).collect()
 }
 
 /// The curve of an amount by step.
@@ -221,37 +213,12 @@ impl Path {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use volary_core::message::Message;
-    use volary_trace::Outcome;
 
     use super::*;
 
-    fn episode(rewards: &[f64]) -> Episode {
-        let step = |reward: &f64| StepRecord {
-            action: Message::user("act").into(),
-            outcome: Outcome::Observed {
-                messages: Vec::new(),
-                reward: *reward,
-                done: false,
-                truncated: false,
-            },
-            seconds: None,
-            details: Default::default(),
-            extras: Default::default(),
-        };
-        Episode {
-            steps: rewards.iter().map(step).collect(),
-            ..Episode::default()
-        }
-    }
-
-    fn curve(episode: &Episode) -> Curve {
-        of_amounts(&rewards(episode))
-    }
-
     #[test]
     fn nothing_yet() {
-        let curve = curve(&Episode::default());
+        let curve = of_amounts(&[]);
         assert_eq!(curve.total, "M6 114");
         assert_eq!(curve.rewards, "");
         assert_eq!(curve.zero, HEIGHT - MARGIN);
@@ -259,7 +226,7 @@ mod tests {
 
     #[test]
     fn totals_and_rewards_share_a_scale() {
-        let curve = curve(&episode(&[1.0, 1.0, 0.0]));
+        let curve = of_amounts(&[1.0, 1.0, 0.0]);
         assert_eq!((curve.low, curve.high), (0.0, 2.0));
         assert_eq!(curve.total, "M6 114L202 60L398 6L594 6");
         assert_eq!(curve.points, "M6 114h0M202 60h0M398 6h0M594 6h0");
@@ -271,14 +238,14 @@ mod tests {
         let mut rewards = vec![0.0; 10_000];
         rewards[5_001] = 7.0;
         rewards[5_002] = -7.0;
-        let curve = curve(&episode(&rewards));
+        let curve = of_amounts(&rewards);
         assert_eq!((curve.low, curve.high), (-7.0, 7.0));
         assert_eq!(curve.total.matches('L').count(), 301);
     }
 
     #[test]
     fn what_is_no_number_breaks_nothing() {
-        let curve = curve(&episode(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]));
+        let curve = of_amounts(&[f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
         assert!(curve.zero.is_finite());
         assert!(!curve.total.contains("NaN"));
     }
@@ -294,7 +261,7 @@ mod tests {
     proptest! {
         #[test]
         fn stays_in_its_box(rewards in prop::collection::vec(-1e6f64..1e6, 0..1_000)) {
-            let curve = curve(&episode(&rewards));
+            let curve = of_amounts(&rewards);
             let numbers: Vec<f64> = curve
                 .total
                 .split(['M', 'L', ' '])

@@ -17,7 +17,7 @@
 //! - [`state_path`]: rows of a frame as parts of the state. [`measures`]: what steps bring and cost.
 //! - [`curve`]: amounts as geometry; [`shapes`] as paths. [`summary`]: an episode in words.
 //! - [`notice`]: what went wrong, why, and what to do. [`turn`]: what a model is saying.
-//! - [`asking`]: what asking the model cost, in words.
+//! - [`asking`]: what asking the model cost, in words. [`tally`]: what steps brought and cost together.
 
 pub mod ansi;
 pub mod asking;
@@ -42,6 +42,7 @@ pub mod shapes;
 pub mod state_path;
 pub mod step_bar;
 pub mod summary;
+pub mod tally;
 pub mod text;
 pub mod transcript;
 pub mod tree;

@@ -4,6 +4,7 @@ use volary_core::json::number::float_text;
 use volary_trace::{Ending, Episode};
 
 use super::number::decimals;
+use super::tally::Tally;
 use super::text::plural;
 
 /// How an episode stands.
@@ -32,14 +33,14 @@ pub enum State {
     Crashed,
 }
 
-/// How an episode stands.
-pub fn standing(episode: &Episode) -> Standing {
+/// How an episode stands, of which all steps were added up.
+pub fn standing(episode: &Episode, tally: &Tally) -> Standing {
     Standing {
-        reward: episode
-            .reward()
+        reward: tally
+            .reward(episode)
             .map_or_else(|| "unknown".to_owned(), reward_text),
         steps: plural(episode.steps.len(), "step"),
-        spent: super::asking::total(episode),
+        spent: super::asking::total(tally.usage(episode)),
         state: match &episode.ending {
             Ending::Open => State::Open,
             Ending::Done => State::Done,
@@ -121,6 +122,7 @@ mod tests {
     #[test]
     fn says_whether_it_goes_on() {
         let mut episode = Episode::default();
+        let standing = |episode: &Episode| standing(episode, &Tally::default());
         assert_eq!(standing(&episode).state, State::Open);
         assert_eq!(standing(&episode).steps, "0 steps");
         episode.ending = Ending::Truncated {

@@ -196,7 +196,7 @@ fn bar(viewer: Viewer, actions: Vec<El>) -> El {
                 .child(name)
                 .child(facts),
         )
-        .child(view! { <EpisodeStatus episode=episode/> }.into_any())
+        .child(view! { <EpisodeStatus episode=episode edition=viewer.shown.edition/> }.into_any())
         .child(buttons(actions).class("episode-actions button-row"))
         .child(
             el("div")

@@ -152,16 +152,14 @@ impl FrameHistory {
         (index < self.len()).then(|| self.rebuild(index))
     }
 
-    /// A frame and the one before it, if there is one: for about the price of one of them.
-    pub fn get_with_previous(&self, index: usize) -> Option<(Frame, Option<Frame>)> {
+    /// A frame, for those who have the one before it: for about the price of a copy.
+    pub fn get_after(&self, previous: &Frame, index: usize) -> Option<Frame> {
         let entry = self.entries.get(index)?;
-        let previous = index.checked_sub(1).map(|before| self.rebuild(before));
-        let frame = entry.frame().unwrap_or_else(|| {
-            let mut frame = previous.clone().unwrap_or_default();
+        Some(entry.frame().unwrap_or_else(|| {
+            let mut frame = previous.clone();
             entry.advance(&mut frame);
             frame
-        });
-        Some((frame, previous))
+        }))
     }
 
     /// Keeps the first `length` frames.
@@ -373,17 +371,14 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_comes_with_the_one_before_it() {
+    fn a_frame_is_made_of_the_one_before_it() {
         let (history, _) = grown(40, |list, step| list.push(Json::from(step as f64)));
-        for index in 0..40 {
-            let (frame, previous) = history.get_with_previous(index).unwrap();
-            assert_eq!(Some(frame), history.get(index));
-            assert_eq!(
-                previous,
-                index.checked_sub(1).and_then(|before| history.get(before))
-            );
+        for index in 0..40_usize {
+            let previous = index.checked_sub(1).and_then(|before| history.get(before));
+            let frame = history.get_after(&previous.unwrap_or_default(), index);
+            assert_eq!(frame, history.get(index));
         }
-        assert!(history.get_with_previous(40).is_none());
+        assert!(history.get_after(&Frame::default(), 40).is_none());
     }
 
     #[test]

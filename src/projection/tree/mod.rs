@@ -5,6 +5,7 @@
 //! closed ([`Expansion`]) is kept by path, so it stays while one scrubs through an episode.
 
 mod change;
+mod moment;
 mod walk;
 
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ use volary_trace::diff::{Diff, diff};
 
 use super::pretty::TokenKind;
 use crate::later::Later;
+pub use moment::FrameInTime;
 use walk::Walk;
 
 /// So many more children of a branch are shown at a time.
@@ -147,15 +149,6 @@ pub enum Mark {
     },
     /// Something within changed.
     Inside,
-}
-
-/// A frame, and the one before it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct FrameInTime {
-    /// The frame.
-    pub frame: Frame,
-    /// The one before it, if there is one.
-    pub previous: Option<Frame>,
 }
 
 /// What changed from one frame to the next.
