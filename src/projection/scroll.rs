@@ -18,8 +18,8 @@ const SCROLL_MARGIN: f64 = 600.0;
 const REST_MARGIN: f64 = 24.0;
 /// Blocks that reach this share of the margin beyond what is seen may stay as they are.
 const ENOUGH: f64 = 0.5;
-/// As long as they do not reach more than this multiple of it.
-const TOO_MUCH: f64 = 2.0;
+/// As long as they do not reach so much beyond it: to take a block away costs more than to let it stand.
+const TOO_MUCH: f64 = 400.0;
 /// This close to the end counts as the end.
 const NEAR_END: f64 = 32.0;
 /// A revealed step stands so far below the upper edge.
@@ -99,7 +99,7 @@ impl Scroll {
             outer.start <= inner.start && inner.end <= outer.end
         };
         let will_do = covers(shown, &self.around(ENOUGH * self.margin))
-            && covers(&self.around(TOO_MUCH * self.margin), shown);
+            && covers(&self.around(self.margin + TOO_MUCH), shown);
         match will_do {
             true => shown.clone(),
             false => self.window(),

@@ -13,6 +13,8 @@ const setting = (page, name) =>
 
 test("random: the same seed acts the same, and the limit is truncation", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
+    // High enough that no message is out of sight: those need not stand on the page.
+    await page.setViewportSize({ width: 1440, height: 2000 });
     const playground = new Playground(page);
     await playground.ready();
     const run = async () => {

@@ -16,21 +16,22 @@ use crate::projection::transcript::{Block, message, observations, step_record};
 
 impl Reader {
     /// Draws a block.
-    pub(super) fn block(self, number: usize) -> AnyView {
+    pub(super) fn block(self, number: usize, selected: &ArcRwSignal<bool>) -> AnyView {
         let scroll = self.place.scroll;
         let block = scroll.with_value(|scroll| scroll.index().block(number).cloned());
         let Some(block) = block else {
             return nothing();
         };
         let step = block.step;
-        let class = words(move || match self.selected.get() == step {
+        let is_selected = selected.clone();
+        let class = words(move || match is_selected.get() {
             true => "step selected".to_owned(),
             false => "step".to_owned(),
         });
         el("section")
             .class(class)
             .attr(STEP, step.to_string())
-            .child(block.first.then(|| self.head(step)))
+            .child(block.first.then(|| self.head(step, selected.clone())))
             .child(self.messages(&block))
             .child(block.last.then(|| self.foot(step)))
             .view()
@@ -64,7 +65,7 @@ impl Reader {
         el("ol").class("messages").child(items)
     }
 
-    fn head(self, step: usize) -> El {
+    fn head(self, step: usize, selected: ArcRwSignal<bool>) -> El {
         let known = self.episode.with_untracked(|episode| {
             // Where the steps have none of their own, theirs means nothing.
             let is_own = episode.rewards == Rewards::Steps;
@@ -72,10 +73,7 @@ impl Reader {
             Some((record.reward().filter(|_| is_own), record.seconds))
         });
         let (reward, seconds) = known.unwrap_or_default();
-        let current = maybe_words(move || {
-            let current = self.selected.get() == step;
-            current.then(|| "step".to_owned())
-        });
+        let current = maybe_words(move || selected.get().then(|| "step".to_owned()));
         let number = button("step-number")
             .attr("aria-current", current)
             .attr(CHOOSE, step.to_string());

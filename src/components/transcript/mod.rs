@@ -122,17 +122,25 @@ pub fn Transcript(
 
     // What is read keeps its elements: marks of words stand in their texts.
     let slots = Slots::new(reading.is_none());
+    let number = |key: u64| (key & u64::from(u32::MAX)) as usize;
+    let is_selected = move |key: u64| {
+        let scroll = place.scroll;
+        let step = scroll.with_value(|scroll| Some(scroll.index().block(number(key))?.step));
+        step == Some(selected.get_untracked())
+    };
     watch(move || {
         let window = place.window.get();
         let edition = u64::from(place.edition.get_value()) << 32;
-        slots.show(window.map(|number| edition | number as u64).collect());
+        let blocks = window.map(|number| edition | number as u64).collect();
+        slots.show(blocks, is_selected);
+    });
+    watch(move || {
+        selected.track();
+        slots.select(is_selected);
     });
     let draw = move |slot: u64| {
-        let block = slots.block(slot);
-        dynamic(move || {
-            let key = block.get();
-            reader.block((key & u64::from(u32::MAX)) as usize)
-        })
+        let slot = slots.slot(slot);
+        dynamic(move || reader.block(number(slot.block.get()), &slot.selected))
     };
     let live = words(move || if place.follows.get() { "polite" } else { "off" }.to_owned());
     let to_end = move || {
@@ -335,10 +343,15 @@ impl Place {
         // Before anything is measured: whatever is asked after a change lays the page out again. What
         // stands on the page has no part in this room, so measuring does not change it.
         self.make_room(&shown);
+        let viewport = shell::element::viewport_height(&log);
+        if viewport == 0.0 {
+            // Another page is shown: nothing has a height here, and where it is scrolled to gets lost.
+            self.moved.set_value(true);
+            return;
+        }
         let moved = self.moved.get_value();
         self.moved.set_value(false);
         let heights = shell::element::child_heights(&list);
-        let viewport = shell::element::viewport_height(&log);
         let tail = self.tail.try_get_untracked().flatten();
         let tail = tail.map_or(0.0, |tail| shell::element::height(&tail));
         let laid_out = self.scroll.try_update_value(|scroll| {

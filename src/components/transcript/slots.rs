@@ -15,10 +15,31 @@ pub(super) struct Slots {
     may_change: bool,
 }
 
+/// A place.
 #[derive(Clone)]
-struct Slot {
+pub(super) struct Slot {
     number: u64,
-    block: ArcRwSignal<u64>,
+    /// The block that stands there.
+    pub(super) block: ArcRwSignal<u64>,
+    /// Whether it belongs to the selected step. Each place is told, so that only those hear of a selection that
+    /// it concerns.
+    pub(super) selected: ArcRwSignal<bool>,
+}
+
+impl Slot {
+    fn new(number: u64, block: u64) -> Self {
+        Slot {
+            number,
+            block: ArcRwSignal::new(block),
+            selected: ArcRwSignal::new(false),
+        }
+    }
+
+    fn select(&self, is_selected: bool) {
+        if self.selected.get_untracked() != is_selected {
+            self.selected.set(is_selected);
+        }
+    }
 }
 
 impl Slots {
@@ -33,7 +54,7 @@ impl Slots {
     }
 
     /// Shows these blocks.
-    pub(super) fn show(self, blocks: Vec<u64>) {
+    pub(super) fn show(self, blocks: Vec<u64>, is_selected: impl Fn(u64) -> bool) {
         let former = self.slots.get_value();
         let slot_of = |block: u64| {
             let mut slots = former.iter();
@@ -48,8 +69,9 @@ impl Slots {
             slot.cloned().unwrap_or_else(|| self.fresh(*block))
         });
         let slots: Vec<Slot> = slots.collect();
-        if is_jump {
-            for (slot, block) in slots.iter().zip(blocks) {
+        for (slot, block) in slots.iter().zip(blocks) {
+            slot.select(is_selected(block));
+            if is_jump {
                 slot.block.set(block);
             }
         }
@@ -58,23 +80,27 @@ impl Slots {
         self.numbers.set(numbers);
     }
 
-    fn fresh(self, block: u64) -> Slot {
-        let number = self.next.get_value();
-        self.next.set_value(number + 1);
-        Slot {
-            number,
-            block: ArcRwSignal::new(block),
+    /// Another step was selected.
+    pub(super) fn select(self, is_selected: impl Fn(u64) -> bool) {
+        for slot in self.slots.get_value() {
+            slot.select(is_selected(slot.block.get_untracked()));
         }
     }
 
-    /// The block that stands in a place.
-    pub(super) fn block(self, number: u64) -> ArcRwSignal<u64> {
+    fn fresh(self, block: u64) -> Slot {
+        let number = self.next.get_value();
+        self.next.set_value(number + 1);
+        Slot::new(number, block)
+    }
+
+    /// The place of a number.
+    pub(super) fn slot(self, number: u64) -> Slot {
         let slot = self.slots.with_value(|slots| {
             let mut slots = slots.iter();
             slots.find(|slot| slot.number == number).cloned()
         });
         // A number comes from there, so it is there.
-        slot.map_or_else(|| ArcRwSignal::new(0), |slot| slot.block)
+        slot.unwrap_or_else(|| Slot::new(number, 0))
     }
 }
 
@@ -85,7 +111,7 @@ mod tests {
     fn shown(slots: Slots) -> Vec<(u64, u64)> {
         let numbers = slots.numbers.get_untracked().into_iter();
         numbers
-            .map(|number| (number, slots.block(number).get_untracked()))
+            .map(|number| (number, slots.slot(number).block.get_untracked()))
             .collect()
     }
 
@@ -94,12 +120,26 @@ mod tests {
         let owner = Owner::new();
         owner.set();
         let slots = Slots::new(true);
-        slots.show(vec![10, 11, 12]);
+        slots.show(vec![10, 11, 12], |_| false);
         assert_eq!(shown(slots), [(0, 10), (1, 11), (2, 12)]);
-        slots.show(vec![12, 13]);
+        slots.show(vec![12, 13], |_| false);
         assert_eq!(shown(slots), [(2, 12), (3, 13)]);
-        slots.show(vec![70, 71, 72]);
+        slots.show(vec![70, 71, 72], |_| false);
         assert_eq!(shown(slots), [(2, 70), (3, 71), (4, 72)]);
+    }
+
+    #[test]
+    fn a_place_knows_whether_its_block_is_selected() {
+        let owner = Owner::new();
+        owner.set();
+        let slots = Slots::new(true);
+        let selected = |place| slots.slot(place).selected.get_untracked();
+        slots.show(vec![10, 11], |block| block == 11);
+        assert_eq!((selected(0), selected(1)), (false, true));
+        slots.select(|block| block == 10);
+        assert_eq!((selected(0), selected(1)), (true, false));
+        slots.show(vec![70, 71], |block| block == 71);
+        assert_eq!((selected(0), selected(1)), (false, true));
     }
 
     #[test]
@@ -107,8 +147,8 @@ mod tests {
         let owner = Owner::new();
         owner.set();
         let slots = Slots::new(false);
-        slots.show(vec![10, 11]);
-        slots.show(vec![70, 71]);
+        slots.show(vec![10, 11], |_| false);
+        slots.show(vec![70, 71], |_| false);
         assert_eq!(shown(slots), [(2, 70), (3, 71)]);
     }
 }

@@ -67,22 +67,26 @@ pub(super) fn whole(
         AnyMessage::Request(request) => call_views(reader, step, request, answered),
         _ => Vec::new(),
     };
-    let said = match reader.reading {
-        None => all(vec![
-            body(reader, (step, place), message).map_or_else(nothing, El::view),
-            all(calls),
-        ]),
-        Some(reading) => read_body(reader, reading, (step, place), kind_of(message), calls),
-    };
-    el("li")
+    let item = el("li")
         .class(format!("message {role}"))
         .attr("id", reader.message_id(step, place))
         .attr("tabindex", "-1")
         .attr(CALL, own_call.map(|call| id_of(step, call)))
         .child(head)
-        .child(record.and_then(|record| thinking(reader, step, record)))
-        .child(said)
-        .child(record.and_then(|record| asked(reader, step, record)))
+        .child(record.and_then(|record| thinking(reader, step, record)));
+    let item = match reader.reading {
+        None => item
+            .child(body(reader, (step, place), message))
+            .child(calls),
+        Some(reading) => item.child(read_body(
+            reader,
+            reading,
+            (step, place),
+            kind_of(message),
+            calls,
+        )),
+    };
+    item.child(record.and_then(|record| asked(reader, step, record)))
         .view()
 }
 
