@@ -22,9 +22,9 @@ pub fn tools_pane() -> El {
         let saves = hands.editing.get().is_some();
         if saves { "Save call" } else { "Add call" }.to_owned()
     });
-    let stuck = flag(move || {
+    let may_undo = flag(move || {
         let steps = playground.episode.with(|episode| episode.steps.len());
-        steps == 0 || !playground.may_go_back()
+        steps > 0 && playground.may_go_back()
     });
     let undo = move || {
         let steps = playground
@@ -32,21 +32,21 @@ pub fn tools_pane() -> El {
             .with_untracked(|episode| episode.steps.len());
         playground.intend(Intent::GoBack(steps.saturating_sub(1)));
     };
-    let actions = buttons([button("primary")
-        .flag_property("disabled", flag(move || !may_step(playground)))
-        .on_click(move || playground.intend(Intent::Step))
-        .child("Step")])
-    .child(shown(
-        move || playground.drive.run.get() != Run::Idle,
-        // Beside what began it: on a phone all other ways to stop are out of sight.
-        move || {
-            button("act-stop")
-                .attr("aria-label", "Stop what is under way")
-                .on_click(move || playground.intend(Intent::Stop))
-                .child("Stop")
-                .view()
-        },
-    ));
+    let edit = move || playground.intend(Intent::EditLastAction);
+    let can_step = flag(move || may_step(playground));
+    let step = move || playground.intend(Intent::Step);
+    let actions =
+        buttons([where_it_can(can_step, button("primary"), step).child("Step")]).child(shown(
+            move || playground.drive.run.get() != Run::Idle,
+            // Beside what began it: on a phone all other ways to stop are out of sight.
+            move || {
+                button("act-stop")
+                    .attr("aria-label", "Stop what is under way")
+                    .on_click(move || playground.intend(Intent::Stop))
+                    .child("Stop")
+                    .view()
+            },
+        ));
     let others = [
         button("")
             .flag_property("disabled", no_tool(playground))
@@ -54,18 +54,13 @@ pub fn tools_pane() -> El {
                 playground.intend(Intent::AddCall);
             })
             .child(add),
-        button("quiet")
-            .flag_property("disabled", stuck)
-            .on_click(undo)
-            .child("Undo"),
-        button("quiet")
-            .flag_property("disabled", stuck)
+        where_it_can(may_undo, button("quiet"), undo).child("Undo"),
+        where_it_can(may_undo, button("quiet"), edit)
             .attr(
                 "title",
                 "Goes back to before the last action, and puts it into the form",
             )
             .attr("aria-label", "Edit last action")
-            .on_click(move || playground.intend(Intent::EditLastAction))
             .child("Edit last"),
     ];
     let actions = others.into_iter().fold(actions, El::child);
@@ -84,6 +79,18 @@ pub fn tools_pane() -> El {
                 .child(help(words(move || outlook(playground)))),
         )
         .child(besides(playground))
+}
+
+/// A button that at times can't be pressed: it says so and does nothing. One that is really disabled, be it for
+/// the time of a step, would lose the focus of whoever goes on by keyboard.
+fn where_it_can(can: Signal<bool>, button: El, act: impl Fn() + 'static) -> El {
+    button
+        .attr("aria-disabled", words(move || (!can.get()).to_string()))
+        .on_click(move || {
+            if can.get_untracked() {
+                act();
+            }
+        })
 }
 
 /// The tools on offer.

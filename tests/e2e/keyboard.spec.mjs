@@ -68,3 +68,35 @@ test("letters in fields are letters", () =>
     assert.equal(await form.getByLabel("story").inputValue(), "jkgG?p");
     assert.equal(await page.getByRole("dialog").count(), 0);
   }));
+
+test("whoever steps by keyboard keeps the focus, however long a step takes", () =>
+  visit({ hash: "#/run/slow" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.tools.getByRole("button").first().waitFor();
+    await playground.field("tool_seconds").fill("0.6");
+    await playground.field("limit_seconds").fill("30");
+    await playground.button("Reset").click();
+    await playground.says("0 steps");
+    await playground.choose("slow_tool");
+    const has = (button) => button.evaluate((element) => element === document.activeElement);
+    const step = playground.button("Step");
+    await step.focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Step", exact: true, disabled: true }).waitFor();
+    // A frame later the browser would have taken the focus from a disabled button.
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
+    assert.ok(await has(step), "the step is under way");
+    await page.keyboard.press("Enter");
+    await playground.says("1 step");
+    assert.ok(await has(step));
+    await page.keyboard.press("Enter");
+    await playground.says("2 steps");
+    const undo = playground.button("Undo");
+    await undo.focus();
+    for (const left of ["1 step", "0 steps"]) {
+      await page.keyboard.press("Enter");
+      await playground.says(left);
+      assert.ok(await has(undo), left);
+    }
+    assert.equal(await playground.alert.count(), 0);
+  }));
