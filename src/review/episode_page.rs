@@ -186,6 +186,11 @@ fn bar(viewer: Viewer, actions: Vec<El>) -> El {
             })
             .child(label)
     };
+    // More may be known of the same steps once more of their file was read.
+    let reading = Memo::new(move |number: Option<&u32>| {
+        episode.track();
+        number.map_or(0, |number| number.wrapping_add(1))
+    });
     el("section")
         .class("episode-bar review-bar")
         .attr("aria-label", "Episode and timeline")
@@ -196,7 +201,7 @@ fn bar(viewer: Viewer, actions: Vec<El>) -> El {
                 .child(name)
                 .child(facts),
         )
-        .child(view! { <EpisodeStatus episode=episode edition=viewer.shown.edition/> }.into_any())
+        .child(view! { <EpisodeStatus episode=episode edition=reading/> }.into_any())
         .child(buttons(actions).class("episode-actions button-row"))
         .child(
             el("div")

@@ -73,12 +73,12 @@ impl Reader {
         self.selected.set(step);
     }
 
-    /// Whether the selected step was chosen in here. Asked once for each selection.
     /// Stays where the reader is, whatever grows below.
     pub fn stay(self) {
         self.place.scroll.update_value(Scroll::stay);
     }
 
+    /// Whether the selected step was chosen in here. Asked once for each selection.
     pub(super) fn chose_here(self, step: usize) -> bool {
         let chosen = self.chosen.get_value();
         self.chosen.set_value(None);
