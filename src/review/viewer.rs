@@ -116,9 +116,11 @@ impl Viewer {
         if !goes_on {
             self.shown.edition.update(|edition| *edition += 1);
         }
-        self.shown
-            .selected
-            .update(|selected| *selected = (*selected).min(self.last.get_untracked()));
+        let last = self.last.get_untracked();
+        // Whoever hears of it goes to the step, even if it is the same.
+        if self.shown.selected.get_untracked() > last {
+            self.shown.selected.set(last);
+        }
     }
 
     /// Selects a step, the last one if it lies beyond.
