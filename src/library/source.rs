@@ -81,18 +81,21 @@ impl Window {
         }
         if range.end - range.start >= PIECE {
             // It would be held twice.
-            return self.source.read(range).await;
+            let length = range.end - range.start;
+            let bytes = self.source.read(range).await?;
+            let is_whole = bytes.len() as u64 == length;
+            return is_whole.then_some(bytes).ok_or_else(|| self.shorter());
         }
         let end = range.start.saturating_add(PIECE);
         let piece = range.start..end.min(self.source.size());
         let bytes = self.source.read(piece).await?;
         self.held.replace((range.start, bytes));
-        self.known(&range).ok_or_else(|| {
-            format!(
-                "{} is shorter than it was when it was read first.",
-                self.source.name()
-            )
-        })
+        self.known(&range).ok_or_else(|| self.shorter())
+    }
+
+    fn shorter(&self) -> String {
+        let name = self.source.name();
+        format!("{name} is shorter than it was when it was read first.")
     }
 
     fn known(&self, range: &Range<u64>) -> Option<Vec<u8>> {

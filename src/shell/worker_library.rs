@@ -101,7 +101,8 @@ impl Host {
                 Ok(file) => {
                     if !is_single {
                         // Who waits for a connection would seem to be silent.
-                        let _ = file.whole().await;
+                        let cancelled = self.librarian.cancelled(number);
+                        let _ = select(pin!(file.whole()), pin!(cancelled)).await;
                     }
                     coming.push((url, file));
                 }
