@@ -117,6 +117,7 @@ impl Evaluations {
                 self.say_refused("The evaluation can't be kept.", &error);
             }
         });
+        shell::element::let_go();
         self.open.set(Some(Rc::clone(&run)));
         let route = Route::Evaluate {
             evaluation: Some(id.to_string()),

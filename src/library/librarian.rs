@@ -239,7 +239,7 @@ impl Librarian {
     }
 
     async fn forget(&self, ids: &[Text]) {
-        self.ready().await;
+        self.kept(ids).await;
         // What belongs to the site stays.
         let ids = ids.iter().filter(|id| !self.guests.has(id));
         let ids: Vec<Text> = ids.cloned().collect();
@@ -273,6 +273,7 @@ impl Librarian {
     }
 
     async fn tag(&self, number: Number, ids: &[Text], tag: &Text, on: bool, say: Say<'_>) {
+        self.kept(ids).await;
         for ids in ids.chunks(BATCH) {
             let (mut rows, mut guests) = (Vec::new(), Vec::new());
             for id in ids {
@@ -321,5 +322,7 @@ fn tell_unkept(kept: Result<(), String>, say: Say<'_>) {
 
 #[cfg(test)]
 mod begun_tests;
+#[cfg(test)]
+mod keeping_tests;
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,13 @@
 //! Two episodes beside each other: what a pair of steps says in either, as lines with marks of change.
 
+use std::ops::Range;
+
 use volary_core::AnyMessage;
+use volary_core::json::Json;
 use volary_trace::Episode;
 use volary_trace::align::lines::{HunkKind, line_hunks};
 use volary_trace::align::{Row, frame_differences};
-use volary_trace::diff::{Difference, DifferenceKind, Segment, text_difference};
+use volary_trace::diff::{Difference, Segment, text_difference};
 use volary_trace::passages::{call_text, content};
 
 use super::summary::reward_text;
@@ -15,6 +18,8 @@ use super::transcript::{observations, step_record};
 const LONGEST: usize = 60_000;
 /// So many equal lines stand around a change; the others are named.
 const AROUND: usize = 2;
+/// Of a value in the state so many bytes are shown.
+const LONGEST_VALUE: usize = 400;
 /// So many differences of the state are named.
 const MOST_DIFFERENCES: usize = 60;
 
@@ -92,7 +97,9 @@ pub fn sections(left: &Episode, right: &Episode, row: Option<&Row>) -> Vec<Secti
         && let Some((state, info)) =
             frame_differences((left, one), (right, other), MOST_DIFFERENCES)
     {
-        let lines: Vec<Line> = state.iter().chain(&info).map(difference_line).collect();
+        let lines: Vec<Line> = (state.iter().chain(&info))
+            .flat_map(difference_lines)
+            .collect();
         sections.push(Section {
             title: "State",
             same: lines.is_empty(),
@@ -165,22 +172,8 @@ fn lines(left: &str, right: &str) -> Vec<Line> {
                 lines.extend(tail.map(|line| Line::Same((*line).to_owned())));
             }
             HunkKind::Changed => {
-                for (old, new) in gone.iter().zip(come) {
-                    let change = text_difference(old, new);
-                    let part = |text: &str, range: std::ops::Range<usize>| {
-                        text.get(range).unwrap_or_default().to_owned()
-                    };
-                    lines.push(Line::Left(Marked {
-                        before: part(new, change.start.clone()),
-                        mark: part(old, change.removed),
-                        after: part(new, change.end.clone()),
-                    }));
-                    lines.push(Line::Right(Marked {
-                        before: part(new, change.start),
-                        mark: part(new, change.added),
-                        after: part(new, change.end),
-                    }));
-                }
+                let pairs = gone.iter().zip(come);
+                lines.extend(pairs.flat_map(|(old, new)| changed(old, new)));
             }
             HunkKind::Added => {
                 lines.extend(come.iter().map(|line| Line::Right(Marked::plain(line))));
@@ -193,12 +186,37 @@ fn lines(left: &str, right: &str) -> Vec<Line> {
     lines
 }
 
-fn difference_line(difference: &Difference) -> Line {
+/// Two lines that stand for each other; the part in which they differ is marked.
+fn changed(old: &str, new: &str) -> [Line; 2] {
+    let change = text_difference(old, new);
+    let part = |text: &str, range: Range<usize>| text.get(range).unwrap_or_default().to_owned();
+    let marked = |mark: String| Marked {
+        before: part(new, change.start.clone()),
+        mark,
+        after: part(new, change.end.clone()),
+    };
+    [
+        Line::Left(marked(part(old, change.removed.clone()))),
+        Line::Right(marked(part(new, change.added.clone()))),
+    ]
+}
+
+/// Where the states differ, and what stands there in either.
+fn difference_lines(difference: &Difference) -> Vec<Line> {
     let path = path_text(&difference.path);
-    match difference.kind {
-        DifferenceKind::Added => Line::Right(Marked::plain(&path)),
-        DifferenceKind::Removed => Line::Left(Marked::plain(&path)),
-        DifferenceKind::Changed => Line::Same(format!("{path} differs")),
+    let line = |value: &Json| {
+        let text = value.to_compact_text();
+        let shown = text.get(..cut_at(&text, LONGEST_VALUE)).unwrap_or_default();
+        let more = if shown.len() < text.len() { "…" } else { "" };
+        format!("{path}: {shown}{more}")
+    };
+    match (&difference.old, &difference.new) {
+        (Some(old), Some(new)) => changed(&line(old), &line(new)).into(),
+        (Some(old), None) => vec![Line::Left(Marked::plain(&line(old)))],
+        (None, new) => {
+            let new = new.as_ref().map(line);
+            vec![Line::Right(Marked::plain(&new.unwrap_or(path)))]
+        }
     }
 }
 
@@ -224,6 +242,7 @@ pub fn path_text(path: &[Segment]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use volary_core::Frame;
     use volary_core::message::{Message, Role};
     use volary_trace::align::align_episodes;
     use volary_trace::{Outcome, StepRecord};
@@ -273,6 +292,32 @@ mod tests {
                 Line::Left(marked("left")),
                 Line::Right(marked("right"))
             ])
+        );
+    }
+
+    #[test]
+    fn says_what_stands_in_either_state() {
+        let with = |state: Json| Episode {
+            frames: [Frame::new(state, Json::Null)].into_iter().collect(),
+            ..episode(&[])
+        };
+        let left = with(Json::parse(r#"{"box": "red", "key": 1}"#).unwrap());
+        let right = with(Json::parse(r#"{"box": "reed", "door": [true]}"#).unwrap());
+        let sections = sections(&left, &right, None);
+        let state = sections.iter().find(|section| section.title == "State");
+        let marked = |mark: &str| Marked {
+            before: "box: \"".into(),
+            mark: mark.into(),
+            after: "\"".into(),
+        };
+        assert_eq!(
+            state.unwrap().lines,
+            [
+                Line::Left(marked("red")),
+                Line::Right(marked("reed")),
+                Line::Right(Marked::plain("door: [true]")),
+                Line::Left(Marked::plain("key: 1")),
+            ]
         );
     }
 

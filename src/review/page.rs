@@ -232,8 +232,8 @@ fn fetch_wanted(shelf: Shelf, pages: Pages, place: Memo<ReviewPlace>) {
         return shelf.fetch(&url);
     };
     shelf.fetch_one(&url, open, move |id| {
-        // The person may be elsewhere by now.
-        if place.get_untracked() == wanted {
+        // The person may be elsewhere by now, and the page not have heard of it yet.
+        if Route::parse(&location::hash()) == Route::Review(wanted.clone()) {
             let episode = id.map(|id| id.to_string());
             go_on_at(
                 pages,

@@ -140,6 +140,7 @@ impl Database {
             let _ = done.wait().await;
             return Err(error);
         }
+        done.commit(&names);
         done.wait().await
     }
 
@@ -332,6 +333,14 @@ impl Completion {
             end,
             breaks_off: None,
         }
+    }
+
+    /// All is asked for: it ends by itself, and not when the page, which may be busy, has heard of every request. (The
+    /// handle of a store is another one of the transaction: nothing is lost where a browser knows no such end.)
+    fn commit(&self, names: &[&str]) {
+        let store = names.first().zip(self.transaction.as_ref());
+        let store = store.and_then(|(name, transaction)| transaction.object_store(name).ok());
+        let _ = store.map(|store| store.transaction().commit());
     }
 
     fn abort(&mut self) {

@@ -197,6 +197,16 @@ pub fn focus_id(id: &str) -> bool {
     true
 }
 
+/// Takes the focus from what has it. (What leaves the page together with the focus would first be laid out again, with all
+/// that has come since, which nobody sees.)
+pub fn let_go() {
+    let focused = web_sys::window().and_then(|window| window.document()?.active_element());
+    if let Some(focused) = focused.and_then(|focused| focused.dyn_into::<HtmlElement>().ok()) {
+        // Fails for nothing that can have the focus.
+        let _ = focused.blur();
+    }
+}
+
 /// The id of the element that has the focus, or of the nearest around it that has one.
 pub fn focused_id() -> Option<String> {
     let focused = web_sys::window()?.document()?.active_element()?;

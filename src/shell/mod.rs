@@ -1,6 +1,7 @@
 //! The one door for effects: all that touches the browser stands here, and nowhere else.
 //!
-//! - [`worker_link`]: the page's end of a worker; [`worker_loop`]: the worker's own end.
+//! - [`worker_link`]: the page's end of a worker; [`worker_loop`]: the worker's own end; `worker_letter`: long texts
+//!   between them.
 //! - [`lazy`]: parts of the page that are loaded when they are asked for.
 //! - [`clock`]: time as environments see it; [`timers`]: waiting, animation frames.
 //! - [`location`]: the hash; [`files`]: download, pick, drop; [`clipboard`]; [`storage`]: what is kept
@@ -34,6 +35,7 @@ pub mod room;
 pub mod storage;
 pub mod timers;
 mod worker_evaluation;
+mod worker_letter;
 mod worker_library;
 pub mod worker_link;
 mod worker_live;

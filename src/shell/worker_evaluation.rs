@@ -37,8 +37,9 @@ const LONGEST_SILENCE: f64 = 0.1;
 
 /// No cell is begun after so many seconds of an order: the page may have something else in mind.
 const LONGEST_ORDER: f64 = 0.3;
-/// So many times it rehearses…
-const REHEARSALS: usize = 25;
+/// So many times a worker rehearses in all (what was not run for long, the browser makes fast in the midst of
+/// evaluations)…
+const REHEARSALS: usize = 100;
 /// …so many seconds each, and looks then whether there is anything to do.
 const LONGEST_REHEARSAL: f64 = 0.004;
 
@@ -50,6 +51,10 @@ pub(super) struct Evaluating {
     /// Cells to be played, an order after the other.
     plays: RefCell<VecDeque<(Vec<Job>, Vec<Access>)>>,
     is_playing: Cell<bool>,
+    /// How often it rehearsed.
+    rehearsals: Cell<usize>,
+    /// How many orders there were.
+    orders: Cell<usize>,
     /// How many orders are not done yet.
     under_way: Cell<usize>,
     /// Whether it shall come to an end.
@@ -102,8 +107,11 @@ fn rehearsed() -> Job {
 impl Host {
     /// Does what an evaluation wants; orders don't wait for each other, but for cells to be played.
     pub(super) fn order(self: Rc<Self>, order: Order) {
-        let under_way = &self.evaluating.under_way;
+        let Evaluating {
+            under_way, orders, ..
+        } = &self.evaluating;
         under_way.set(under_way.get() + 1);
+        orders.set(orders.get().wrapping_add(1));
         spawn(async move {
             match order {
                 Order::Play { jobs, servers } => {
@@ -188,7 +196,12 @@ impl Host {
     /// Plays as many episodes as it takes until the browser has made the code fast, or somebody wants something.
     async fn rehearse(&self) {
         let mut job = rehearsed();
-        for _ in 0..REHEARSALS {
+        let Evaluating {
+            rehearsals, orders, ..
+        } = &self.evaluating;
+        let order = orders.get();
+        while orders.get() == order && rehearsals.get() < REHEARSALS {
+            rehearsals.set(rehearsals.get() + 1);
             let mut batch = self.batch();
             while self.clock.now() - batch.since < LONGEST_REHEARSAL {
                 job.policy_seed += 1;
@@ -200,9 +213,6 @@ impl Host {
             batch.results.finish();
             batch.packing.finish();
             timers::sleep(Duration::ZERO).await;
-            if self.evaluating.under_way.get() > 1 {
-                return;
-            }
         }
     }
 

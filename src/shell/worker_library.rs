@@ -16,6 +16,7 @@ use super::files::GivenFile;
 use super::files::arriving::{Arriving, FetchError};
 use super::http::HttpError;
 use super::spawn;
+use super::worker_letter;
 use super::worker_loop::Host;
 use crate::library::librarian::Said;
 use crate::library::origin::Origin;
@@ -167,20 +168,18 @@ impl Host {
     }
 
     fn pass_on(&self, said: Said) {
-        let letter = match said {
-            Said::Answer(answer) => answer.to_text().into(),
-            Said::Part(event) => event.to_text().into(),
+        match said {
+            Said::Answer(answer) => worker_letter::post(&self.scope, &answer.to_text()),
+            Said::Part(event) => worker_letter::post(&self.scope, &event.to_text()),
             Said::File { name, parts } => {
                 let pieces: Array = parts.into_iter().map(JsValue::from).collect();
-                match Blob::new_with_str_sequence(&pieces) {
-                    Ok(blob) => Array::of2(&name.into(), &blob).into(),
-                    // There is no room for it; the person sees that no file comes.
-                    Err(_) => return,
+                // Without room for it the person sees that no file comes.
+                if let Ok(blob) = Blob::new_with_str_sequence(&pieces) {
+                    // Files can always be cloned to the page.
+                    let _ = self.scope.post_message(&Array::of2(&name.into(), &blob));
                 }
             }
-        };
-        // Texts and files can always be cloned to the page.
-        let _ = self.scope.post_message(&letter);
+        }
     }
 }
 

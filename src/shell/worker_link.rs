@@ -12,6 +12,7 @@ use web_sys::{Blob, ErrorEvent, MessageEvent, MessageEventInit, Worker};
 
 use super::database::Parcel;
 use super::files::GivenFile;
+use super::worker_letter;
 
 #[wasm_bindgen]
 extern "C" {
@@ -89,7 +90,7 @@ impl WorkerLink {
         let on_message = {
             let report = Rc::clone(&report);
             Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
-                let Some(text) = event.data().as_string() else {
+                let Some(text) = worker_letter::read(event.data()) else {
                     if let Ok(letter) = event.data().dyn_into::<Array>() {
                         if let Ok(file) = letter.get(1).dyn_into::<Blob>() {
                             let name = letter.get(0).as_string().unwrap_or_default();

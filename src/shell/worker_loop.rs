@@ -22,6 +22,7 @@ use super::clock::BrowserClock;
 use super::lazy::Loaded;
 use super::timers;
 use super::worker_evaluation::Evaluating;
+use super::worker_letter;
 use super::worker_library;
 use super::worker_link::UNLOADED;
 use super::worker_live::{Live, Refusal};
@@ -308,7 +309,6 @@ impl Host {
     }
 
     pub(super) fn say(&self, event: &Event) {
-        // A text can always be cloned to the page.
-        let _ = self.scope.post_message(&event.to_text().into());
+        worker_letter::post(&self.scope, &event.to_text());
     }
 }

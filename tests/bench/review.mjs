@@ -19,6 +19,8 @@ const wanted = (...names) => !only || names.every((name) => only.includes(name))
 const STEPS = 40;
 const FAR = 900;
 const REST = 150;
+/** A browser that was just started is busy with itself for so many milliseconds. */
+const SETTLED = 1_500;
 
 const TYPES = {
   ".css": "text/css",
@@ -119,6 +121,8 @@ async function visit(tool, log, kind, scrolls) {
   try {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     page.setDefaultTimeout(180_000);
+    // The browser's own start is no part of the visit.
+    await page.waitForTimeout(SETTLED);
     const start = performance.now();
     await page.goto(tool.address(log), { waitUntil: "commit" });
     const first = kind === "table" ? tool.table(page) : tool.message(page);

@@ -136,6 +136,7 @@ test("an address leads to a trajectory of a file, for who has never seen it", ()
       await page.goto(HOME + other.hash("lines.jsonl", "&open=99"));
       await library.ready();
       await library.rows(20);
+      await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
       // Given again, it is known, and its trajectories are found all the same.
       await page.goto(HOME + other.hash("lines.jsonl", "&open=2"));
       await library.transcript.getByText(/word1 /).waitFor();

@@ -132,7 +132,8 @@ test("two tabs that import at the same time overwrite nothing of each other's", 
       here.import(["red.json", seven("The marble is red.")], ["one.json", ONE], ["large.jsonl", LARGE]),
       there.import(["blue.json", seven("The marble is blue.")], ["one.json", ONE], ["other.jsonl", lines(300, 20_000)]),
     ]);
-    await Promise.all([here.rows(602), there.rows(302)]);
+    // Who comes second learns of those whose ids were taken.
+    await Promise.all([here.rows(602, 903), there.rows(302, 903)]);
     for (const one of [page, tab]) await one.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
     await again(page);
     await here.rows(903);
@@ -155,8 +156,15 @@ test("a large file is read in slices, searched, and opened in its place, at the 
     await library.rows(1);
     await library.search("");
     await library.rows(600);
+    // What comes while words are looked for is looked through as well.
+    await library.search("amber");
+    await page.getByText("No trajectory is like that.").waitFor();
+    await library.import(["amber.json", trajectory("amber", [{ says: "The marble is amber." }])]);
+    await library.rows(1);
+    await library.search("");
+    await library.rows(601);
     await again(page);
-    await library.rows(600);
+    await library.rows(601);
     await library.search("word599");
     await library.rows(1);
     await library.table.getByRole("link").first().click();
@@ -166,7 +174,7 @@ test("a large file is read in slices, searched, and opened in its place, at the 
     await library.search("");
     await library.import(["large.jsonl", LARGE]);
     await page.getByText("large.jsonl is in the library").waitFor();
-    await library.rows(600);
+    await library.rows(601);
   }));
 
 /** A worker that waits before each slice of a file, and in which copies of files take long. */

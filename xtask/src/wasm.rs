@@ -2,8 +2,8 @@
 //!
 //! Cargo links one binary. The splitter cuts it at the functions that are marked as split points: what
 //! only these reach, code and data, becomes a part of its own. wasm-bindgen then writes the glue of
-//! the main part, and wasm-opt makes each of them small, and esbuild the scripts. Trunk calls this before each build, and puts
-//! into the site what it finds in [`FOLDER`].
+//! the main part, wasm-opt makes that small and the others fast, and esbuild the scripts small. Trunk calls
+//! this before each build, and puts into the site what it finds in [`FOLDER`].
 
 mod ahead;
 mod binary;
@@ -195,8 +195,8 @@ fn shorten_names(parts: &Path) -> Result<()> {
     fs::write(&glue, text).with_context(|| unwritable(&glue))
 }
 
-/// Makes each part small, as many at a time as there are processors; the largest first, for it takes as
-/// long as all others.
+/// Makes the first part small and the others fast, as many at a time as there are processors; the largest first,
+/// for it takes as long as all others.
 fn shrink(project: &Project, parts: &Path) -> Result<()> {
     let mut wasm = files(parts)?;
     wasm.retain(|file| is_wasm(file));
@@ -206,7 +206,10 @@ fn shrink(project: &Project, parts: &Path) -> Result<()> {
     let work = || -> Result<()> {
         while let Some(file) = next() {
             let mut optimizer = project.command(crate::setup::wasm_opt());
-            optimizer.arg("-Oz").args(FEATURES).arg(&file);
+            // The first part is fetched by everybody. The others run long loops, and are no larger for being fast.
+            let is_first = file.ends_with(format!("{NAME}_bg.wasm"));
+            let level = if is_first { "-Oz" } else { "-O3" };
+            optimizer.arg(level).args(FEATURES).arg(&file);
             // What it says of every file is that it does not know the names of data.
             output(optimizer.arg("-o").arg(&file))?;
         }

@@ -39,6 +39,14 @@ pub struct Folding {
 }
 
 impl Folding {
+    /// With room for so many bytes.
+    pub fn with_capacity(length: usize) -> Self {
+        Folding {
+            bytes: Vec::with_capacity(length),
+            ..Folding::default()
+        }
+    }
+
     /// How many bytes there are so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
@@ -104,6 +112,9 @@ impl Folding {
         let place = self.bytes.len();
         let (word, shift) = (place / 64, place % 64);
         let known = &mut self.changed.capitals;
+        if known.is_empty() {
+            known.reserve_exact(self.bytes.capacity() / 64 + 2);
+        }
         if known.len() < word + 2 {
             known.resize(word + 2, 0);
         }

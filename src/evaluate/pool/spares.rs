@@ -18,16 +18,17 @@ thread_local! {
     static SPARES: RefCell<Vec<Spare>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Starts as many as an evaluation needs.
+/// Starts as many as an evaluation needs. All of them rehearse.
 pub fn start() {
     while SPARES.with_borrow(Vec::len) < worker_count() {
         // Where there are no workers, whoever needs one is told.
         let Ok(link) = WorkerLink::start(|_| ()) else {
-            return;
+            break;
         };
-        link.post(&Order::Rehearse.to_text());
         give(link);
     }
+    let rehearse = Order::Rehearse.to_text();
+    SPARES.with_borrow(|spares| spares.iter().for_each(|spare| spare.link.post(&rehearse)));
 }
 
 /// Takes one back that has nothing to do, unless there are enough.

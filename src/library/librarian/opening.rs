@@ -58,11 +58,21 @@ impl Librarian {
             if !self.under_way.is_any() || self.begun.borrow().contains_key(id) {
                 return volume;
             }
-            // It is known a little before it is kept.
+            // It is shown a little before it is kept.
             if volume.is_some() && self.stock_of(id).row(id).await.is_some() {
                 return volume;
             }
             self.under_way.changed(state).await;
+        }
+    }
+
+    /// Waits until episodes that are shown are kept as well.
+    pub(super) async fn kept(&self, ids: &[Text]) {
+        self.ready().await;
+        for id in ids {
+            if self.under_way.is_any() && self.volume(id).is_some() {
+                self.awaited(id).await;
+            }
         }
     }
 

@@ -21,8 +21,15 @@ use crate::projection::text::{plural, size_text};
 /// So many lines of a report are said; more help nobody.
 const MOST_NOTES: usize = 50;
 
-/// What was added, and whether it is kept.
-type Added = (Vec<Row>, Result<(), String>);
+/// What became of episodes that were added.
+struct Added {
+    first: Option<Text>,
+    /// The ids under which some were shown, and those that they have: others had taken theirs.
+    moved: Vec<(Text, Text)>,
+    /// The rows of those that were moved, and of the others.
+    rows: Vec<Row>,
+    kept: Result<(), String>,
+}
 
 /// What became of a file.
 pub(super) enum Outcome {
@@ -65,17 +72,21 @@ impl Reading<'_> {
         });
     }
 
-    fn tell_added(&self, (rows, kept): Added) {
+    fn tell_kept(&self, added: Added) {
         let number = self.number;
-        self.is_unkept.set(self.is_unkept.get() || kept.is_err());
-        if let Some(row) = rows.first() {
-            self.first
-                .borrow_mut()
-                .get_or_insert_with(|| row.id.clone());
+        self.is_unkept
+            .set(self.is_unkept.get() || added.kept.is_err());
+        let first = self.first.take().or(added.first);
+        self.first.replace(first);
+        for (id, into) in added.moved {
+            (self.say)(Said::Answer(Answer::Grown { number, id, into }));
         }
-        (self.say)(Said::Answer(Answer::Added { number, rows }));
+        if !added.rows.is_empty() {
+            let rows = added.rows;
+            (self.say)(Said::Answer(Answer::Added { number: 0, rows }));
+        }
         self.under_way.tell();
-        tell_unkept(kept, self.say);
+        tell_unkept(added.kept, self.say);
     }
 
     /// Says how far it is, `within` bytes into a file.
@@ -202,17 +213,20 @@ impl Librarian {
         row
     }
 
-    /// Adds episodes. They are being kept from here on; [`kept`] waits for that.
+    /// Adds episodes. They are shown, and are being kept from here on; [`kept`] waits for that.
     pub(super) async fn add<'a>(&'a self, reading: &Reading<'a>, batch: Vec<Item>) {
         if batch.is_empty() {
             return;
         }
         reading.found.set(reading.found.get() + batch.len());
+        let rows = batch.iter().map(|item| item.row.clone()).collect();
+        let number = reading.number;
+        (reading.say)(Said::Answer(Answer::Added { number, rows }));
         // Not more than one batch waits in memory.
         kept(reading).await;
         let mut keeping = self.keep(reading.origin, batch).boxed_local();
         match (&mut keeping).now_or_never() {
-            Some(added) => reading.tell_added(added),
+            Some(added) => reading.tell_kept(added),
             None => {
                 reading.keeping.replace(Some(keeping));
             }
@@ -221,21 +235,41 @@ impl Librarian {
 
     /// Keeps episodes, under other ids where somebody else took theirs meanwhile.
     async fn keep(&self, origin: Origin, mut batch: Vec<Item>) -> Added {
+        let ids_of = |batch: &[Item]| -> Vec<Text> {
+            batch.iter().map(|item| item.row.id.clone()).collect()
+        };
+        let shown = ids_of(&batch);
         loop {
-            let rows = batch.iter().map(|item| item.row.clone()).collect();
-            match self.stock_for(origin).keep(batch).await {
-                Ok(()) => return (rows, Ok(())),
-                Err(Unkept::InMemory(reason)) => return (rows, Err(reason)),
-                Err(Unkept::Taken(back)) => batch = self.renamed(origin, back).await,
+            let ids = ids_of(&batch);
+            let kept = match self.stock_for(origin).keep(batch).await {
+                Ok(()) => Ok(()),
+                Err(Unkept::InMemory(reason)) => Err(reason),
+                Err(Unkept::Taken(back)) => {
+                    batch = self.renamed(origin, back).await;
+                    continue;
+                }
+            };
+            let first = ids.first().cloned();
+            let moved = shown.into_iter().zip(ids).filter(|(id, into)| id != into);
+            let moved: Vec<(Text, Text)> = moved.collect();
+            let mut rows = Vec::new();
+            for id in moved.iter().flat_map(|(id, into)| [id, into]) {
+                rows.extend(self.stock_of(id).row(id).await.map(|(row, _)| row));
             }
+            return Added {
+                first,
+                moved,
+                rows,
+                kept,
+            };
         }
     }
 }
 
-/// Waits until what was added is kept, and shows it then.
+/// Waits until what was added is kept.
 pub(super) async fn kept(reading: &Reading<'_>) {
     let keeping = reading.keeping.take();
     if let Some(keeping) = keeping {
-        reading.tell_added(keeping.await);
+        reading.tell_kept(keeping.await);
     }
 }

@@ -11,16 +11,16 @@ use super::super::source::{MemorySource, Source, start_of};
 use super::super::stock::{Held, Item, MemoryStock};
 use super::*;
 
-fn librarian_of(stock: MemoryStock) -> Librarian {
+pub(super) fn librarian_of(stock: MemoryStock) -> Librarian {
     let clock = Rc::new(VirtualClock::new());
     Librarian::new(stock, volary_envs::registry(), clock, || 1.0)
 }
 
-fn librarian() -> Librarian {
+pub(super) fn librarian() -> Librarian {
     librarian_of(MemoryStock::default())
 }
 
-fn file(name: &str, episodes: &[Episode]) -> MemorySource {
+pub(super) fn file(name: &str, episodes: &[Episode]) -> MemorySource {
     let lines: Vec<String> = episodes.iter().map(native::to_text).collect();
     MemorySource {
         name: name.into(),
@@ -29,13 +29,13 @@ fn file(name: &str, episodes: &[Episode]) -> MemorySource {
 }
 
 /// A file that is too large to be copied into episodes.
-fn large(name: &str, ids: &[&str]) -> MemorySource {
+pub(super) fn large(name: &str, ids: &[&str]) -> MemorySource {
     let filler = "word ".repeat((5 << 20) / 5 / ids.len());
     let episodes = ids.iter().map(|id| episode(id, &format!("{filler}{id}")));
     file(name, &episodes.collect::<Vec<_>>())
 }
 
-fn episode(id: &str, words: &str) -> Episode {
+pub(super) fn episode(id: &str, words: &str) -> Episode {
     Episode {
         id: id.into(),
         start: vec![Message::user(words).into()],
@@ -44,7 +44,7 @@ fn episode(id: &str, words: &str) -> Episode {
 }
 
 /// What is said when files are read. A stock in memory makes nobody wait.
-fn read(librarian: &Librarian, files: &[MemorySource]) -> Vec<Said> {
+pub(super) fn read(librarian: &Librarian, files: &[MemorySource]) -> Vec<Said> {
     read_as(librarian, files, Origin::Imported)
 }
 
@@ -59,28 +59,39 @@ fn read_as(librarian: &Librarian, files: &[MemorySource], origin: Origin) -> Vec
     said.take()
 }
 
-fn id_of_now(file: &MemorySource) -> Text {
+pub(super) fn id_of_now(file: &MemorySource) -> Text {
     start_of(file).now_or_never().unwrap().unwrap()
 }
 
-fn ask(librarian: &Librarian, request: Request) -> Vec<Said> {
+pub(super) fn ask(librarian: &Librarian, request: Request) -> Vec<Said> {
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     assert!(librarian.perform(request, &say).now_or_never().is_some());
     said.take()
 }
 
-fn open(librarian: &Librarian, id: &str) -> Vec<Said> {
+pub(super) fn open(librarian: &Librarian, id: &str) -> Vec<Said> {
     let id = id.into();
     ask(librarian, Request::Open { number: 2, id })
 }
 
-fn ids(said: &[Said]) -> Vec<String> {
-    let rows = said.iter().filter_map(|said| match said {
-        Said::Answer(Answer::Added { rows, .. }) => Some(rows),
-        _ => None,
-    });
-    rows.flatten().map(|row| row.id.to_string()).collect()
+/// The ids of what was added, as they are in the end.
+pub(super) fn ids(said: &[Said]) -> Vec<String> {
+    let mut ids = Vec::new();
+    for said in said {
+        match said {
+            Said::Answer(Answer::Added { number: 0, .. }) => {}
+            Said::Answer(Answer::Added { rows, .. }) => {
+                ids.extend(rows.iter().map(|row| row.id.to_string()));
+            }
+            Said::Answer(Answer::Grown { id, into, .. }) => {
+                let known = ids.iter_mut().find(|known| **known == **id);
+                *known.unwrap() = into.to_string();
+            }
+            _ => {}
+        }
+    }
+    ids
 }
 
 #[test]
@@ -113,75 +124,6 @@ fn the_same_episode_is_there_once_and_others_are_told_apart() {
     assert_eq!(ids(&read(&librarian, &[once])), ["1"]);
     let other = file("y.json", &[episode("1", "another")]);
     assert_eq!(ids(&read(&librarian, &[other])), ["1 (2)"]);
-}
-
-/// Two that know of the same stock, and hear nothing of each other.
-fn two_tabs() -> [Librarian; 2] {
-    let stock = MemoryStock::default();
-    let tabs = [librarian_of(stock.clone()), librarian_of(stock)];
-    for tab in &tabs {
-        ask(tab, Request::List { number: 9 });
-    }
-    tabs
-}
-
-/// The words with which an episode begins.
-fn words_in(librarian: &Librarian, id: &str) -> String {
-    let episode = librarian.episode(&id.into()).now_or_never();
-    let episode = episode.unwrap().unwrap();
-    let words = episode.start[0].body().content.as_ref();
-    words.unwrap().to_string()
-}
-
-#[test]
-fn no_tab_overwrites_what_another_one_kept() {
-    let [here, there] = two_tabs();
-    let one = file("x.jsonl", &[episode("1", "one"), episode("2", "two")]);
-    let other = file("y.jsonl", &[episode("1", "another"), episode("2", "two")]);
-    assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);
-    let said = ids(&read(&there, std::slice::from_ref(&other)));
-    assert_eq!(said, ["1 (2)", "2"], "only what is another one is named so");
-    for (id, words) in [("1", "one"), ("1 (2)", "another"), ("2", "two")] {
-        assert_eq!(words_in(&there, id), words);
-    }
-    // Words are found where they are, not under the id that was wanted first.
-    let search = Request::Search {
-        number: 2,
-        words: "another".into(),
-    };
-    let heard = ask(&there, search);
-    assert!(matches!(
-        heard.last(),
-        Some(Said::Answer(Answer::Found { matches, .. })) if matches.len() == 1 && &*matches[0].id == "1 (2)"
-    ));
-    // Both again, each in the other tab: nothing new.
-    assert_eq!(ids(&read(&here, &[other])), ["1 (2)", "2"]);
-    assert_eq!(ids(&read(&there, &[one])), ["1", "2"]);
-    let rows = here.stock.rows().now_or_never().unwrap();
-    assert_eq!(rows.len(), 3);
-}
-
-#[test]
-fn no_tab_overwrites_what_another_one_read_in_place() {
-    let [here, there] = two_tabs();
-    let one = large("x.jsonl", &["1", "2"]);
-    assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);
-    let other = large("y.jsonl", &["1", "3"]);
-    assert_eq!(ids(&read(&there, &[other])), ["1 (2)", "3"]);
-    assert_eq!(
-        ids(&read(&here, &[file("z.json", &[episode("3", "x")])])),
-        ["3 (2)"]
-    );
-    // The same places of the same file are the same trajectories.
-    let [here, there] = two_tabs();
-    assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);
-    let first = here.stock.file(&id_of_now(&one)).now_or_never().flatten();
-    let mut half = first.unwrap();
-    half.whole = false;
-    assert_eq!(here.stock.keep_file(half).now_or_never(), Some(Ok(())));
-    assert_eq!(ids(&read(&there, &[one])), ["1", "2"]);
-    let rows = there.stock.rows().now_or_never().unwrap();
-    assert_eq!(rows.len(), 2);
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub enum Answer {
         /// What lists show of it so far.
         row: Row,
     },
-    /// An episode that had begun is there as a whole.
+    /// An episode that had begun is there as a whole; or one was shown under an id that somebody else had taken.
     Grown {
         /// The number of the reading.
         number: Number,

@@ -145,6 +145,8 @@ impl Shelf {
                 self.flush();
                 self.ended(number);
                 self.report.set(notes);
+                // Words that are looked for may stand in what was read.
+                self.search(&self.wanted.get_untracked());
             }
             Answer::Places { number, places } => self.take_places(number, places),
             Answer::Found { number, matches } => {

@@ -181,6 +181,7 @@ impl Database {
                 journal.put(parcel.as_js(), Some(&key.into()))?;
             }
         }
+        done.commit(&names);
         done.wait().await
     }
 
@@ -216,6 +217,7 @@ impl Database {
                 journal.delete(JsValue::from(key))?;
             }
         }
+        done.commit(&names);
         done.wait().await
     }
 }

@@ -82,11 +82,14 @@ export class Library {
     return this.table.getByRole("link", { name });
   }
 
-  /** Waits until the table has so many rows. */
-  async rows(count) {
+  /** Waits until the table has so many rows, or more of them up to `most`. */
+  async rows(count, most = count) {
     await this.page.waitForFunction(
-      (count) => document.querySelector("[role=table]")?.ariaRowCount === String(count + 1),
-      count,
+      ([least, most]) => {
+        const rows = Number(document.querySelector("[role=table]")?.ariaRowCount) - 1;
+        return rows >= least && rows <= most;
+      },
+      [count, most],
     );
   }
 

@@ -233,12 +233,14 @@ pub enum Segment {
 }
 
 /// One change, with the path to it: in the old value for what is gone, else in the new one.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The path.
     pub path: Vec<Segment>,
-    /// What happened there.
-    pub kind: DifferenceKind,
+    /// What stood there; `None` if it is new.
+    pub old: Option<Json>,
+    /// What stands there; `None` if it is gone.
+    pub new: Option<Json>,
 }
 
 /// What happened at a path.
@@ -270,11 +272,12 @@ struct Lister {
 }
 
 impl Lister {
-    fn add(&mut self, kind: DifferenceKind) {
+    fn add(&mut self, old: Option<&Json>, new: Option<&Json>) {
         if self.found.len() < self.limit {
             self.found.push(Difference {
                 path: self.path.clone(),
-                kind,
+                old: old.cloned(),
+                new: new.cloned(),
             });
         }
     }
@@ -290,14 +293,14 @@ impl Lister {
                     self.path.push(Segment::Key((*key).clone()));
                     match (&member.change, old.get(key)) {
                         (Some(change), Some(before)) => self.list(change, before, value),
-                        _ => self.add(DifferenceKind::Added),
+                        _ => self.add(None, Some(value)),
                     }
                     self.path.pop();
                 }
                 let keys: Vec<_> = old.keys().collect();
                 for key in object.removed.iter().filter_map(|&place| keys.get(place)) {
                     self.path.push(Segment::Key((*key).clone()));
-                    self.add(DifferenceKind::Removed);
+                    self.add(old.get(key), None);
                     self.path.pop();
                 }
             }
@@ -307,12 +310,12 @@ impl Lister {
                 }
             }
             (Diff::Same, ..) => {}
-            _ => self.add(DifferenceKind::Changed),
+            _ => self.add(Some(old), Some(new)),
         }
     }
 
     fn list_run(&mut self, run: &Run, old: &[Json], new: &[Json]) {
-        let (start, kind) = match &run.kind {
+        let (start, is_new) = match &run.kind {
             RunKind::Same => return,
             RunKind::Changed(diff) => {
                 if let (Some(old), Some(value)) = (old.get(run.old), new.get(run.new)) {
@@ -322,13 +325,16 @@ impl Lister {
                 }
                 return;
             }
-            RunKind::Added => (run.new, DifferenceKind::Added),
-            RunKind::Removed => (run.old, DifferenceKind::Removed),
+            RunKind::Added => (run.new, true),
+            RunKind::Removed => (run.old, false),
         };
         for index in (start..start + run.length).take(self.limit - self.found.len().min(self.limit))
         {
             self.path.push(Segment::Index(index));
-            self.add(kind);
+            match is_new {
+                true => self.add(None, new.get(index)),
+                false => self.add(old.get(index), None),
+            }
             self.path.pop();
         }
     }

@@ -12,6 +12,8 @@ use crate::passages::{Place, passages};
 const BETWEEN: &str = "\0";
 /// Folded texts hold places of 32 bits. Text past this is not searched.
 const MOST_BYTES: usize = u32::MAX as usize / 4;
+/// Of an episode with more steps the length is added up first: texts that grow take three times their room.
+const MANY: usize = 500;
 
 /// The texts of one episode.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,7 +51,14 @@ pub struct Snippet {
 impl Document {
     /// The texts of an episode.
     pub fn of(episode: &Episode) -> Self {
-        let (mut folding, mut starts) = (Folding::default(), Vec::new());
+        let length = match episode.steps.len() > MANY {
+            true => passages(episode)
+                .map(|(_, text)| text.len() + BETWEEN.len())
+                .sum(),
+            false => 0,
+        };
+        let mut folding = Folding::with_capacity(length.min(MOST_BYTES));
+        let mut starts = Vec::new();
         for (place, text) in passages(episode) {
             if folding.len() + text.len() > MOST_BYTES {
                 break;

@@ -1,5 +1,7 @@
 //! What the index of a file tells is what its import gives.
 
+use volary_core::json::Json;
+use volary_core::object;
 use volary_trace::archive::listing::{Parts, Unlisted, list};
 use volary_trace::import::index::packed::PackedLog;
 use volary_trace::import::index::{Entry, Indexer, index, open};
@@ -41,6 +43,7 @@ fn files() -> Vec<InputFile> {
 
 fn in_chunks(name: &str, bytes: &[u8], size: usize) -> Vec<Entry> {
     let mut indexer = Indexer::new(name);
+    indexer.keep_texts(true);
     for chunk in bytes.chunks(size) {
         indexer.feed(chunk);
     }
@@ -62,6 +65,64 @@ fn rows_are_those_of_the_import_however_the_bytes_come() {
             let entries = in_chunks(&name, &file.bytes, size);
             let found: Vec<Row> = entries.into_iter().map(|entry| entry.row).collect();
             assert_eq!(found, expected, "{name} in chunks of {size}");
+        }
+    }
+}
+
+/// A log whose samples are read as they come: all that may stand in a list, again and again.
+fn long_log() -> Vec<u8> {
+    let file = fixture("inspect.json");
+    let text = std::str::from_utf8(&file.bytes).unwrap();
+    let Json::Object(mut log) = Json::parse(text).unwrap() else {
+        panic!("a log is an object");
+    };
+    let words = r#" "], {"x": [\"messages\": [{"#.repeat(40);
+    let Some(Json::List(samples)) = log.get_mut("samples") else {
+        panic!("there are samples");
+    };
+    for sample in samples {
+        let Json::Object(sample) = sample else {
+            continue;
+        };
+        sample.insert("about", words.as_str());
+        for key in ["messages", "events"] {
+            if let Some(Json::List(list)) = sample.get_mut(key) {
+                let said = object!({"role": "user", "content": (words.as_str())});
+                list.insert(0, said.into());
+                let others = [Json::from(words.as_str()), Json::from(7), Json::Null];
+                list.extend(others);
+                let again: Vec<Json> = std::iter::repeat_n(list.clone(), 30).flatten().collect();
+                list.extend(again);
+            }
+        }
+    }
+    // Between the lists as well, and of a sample that is none.
+    let text = Json::from(log).to_compact_text();
+    text.replacen("\"samples\":[", "\"samples\": [7, \"x\", ", 1)
+        .into_bytes()
+}
+
+#[test]
+fn long_samples_are_read_as_they_come() {
+    let log = long_log();
+    let whole = in_chunks("log.json", &log, log.len());
+    assert!(whole.iter().any(|entry| entry.place.bytes() > 1 << 17));
+    for size in [150_001, 40_009, 997] {
+        assert!(in_chunks("log.json", &log, size) == whole, "{size}");
+    }
+    // What is cut off is the same however it came, and what had come whole is there.
+    let steps = |entry: &Entry| entry.row.steps;
+    let (number, longest) = (whole.iter().enumerate())
+        .max_by_key(|(_, entry)| steps(entry))
+        .unwrap();
+    for part in 1..40 {
+        let length = longest.place.bytes() as usize * part / 40;
+        let cut = &log[..longest.place.parts[0].start as usize + length];
+        let found = in_chunks("log.json", cut, 40_009);
+        assert!(in_chunks("log.json", cut, 997) == found, "{part}");
+        assert_eq!(found[..number], whole[..number]);
+        if part == 39 {
+            assert_eq!(steps(&found[number]), steps(longest));
         }
     }
 }

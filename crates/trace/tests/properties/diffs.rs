@@ -2,9 +2,7 @@
 
 use proptest::prelude::*;
 use volary_core::json::Json;
-use volary_trace::diff::{
-    Child, Diff, DifferenceKind, Segment, diff, differences, identical, text_difference,
-};
+use volary_trace::diff::{Child, Diff, Segment, diff, differences, identical, text_difference};
 use volary_trace::patch::Patch;
 
 use crate::values::{change, edit, json, text};
@@ -63,6 +61,24 @@ proptest! {
     }
 
     #[test]
+    fn what_a_difference_tells_stands_at_its_path((old, new) in pairs()) {
+        for difference in differences(&old, &new, 50) {
+            let at = difference.path.iter().try_fold(&new, |value, segment| match segment {
+                Segment::Key(key) => value.get(key),
+                Segment::Index(index) => value.as_list()?.get(*index),
+            });
+            match (&difference.old, &difference.new) {
+                (Some(before), Some(now)) => {
+                    prop_assert!(!identical(before, now) && identical(now, at.unwrap()));
+                }
+                (None, Some(now)) => prop_assert!(identical(now, at.unwrap())),
+                (Some(_), None) => {}
+                (None, None) => prop_assert!(false, "it tells nothing"),
+            }
+        }
+    }
+
+    #[test]
     fn a_patch_makes_the_new_value((old, new) in pairs()) {
         let mut value = old.clone();
         Patch::between(&old, &new).apply(&mut value).unwrap();
@@ -83,10 +99,10 @@ proptest! {
 fn told(old: &str, new: &str) -> String {
     let (old, new) = (Json::parse(old).unwrap(), Json::parse(new).unwrap());
     let told = differences(&old, &new, 20).into_iter().map(|difference| {
-        let sign = match difference.kind {
-            DifferenceKind::Added => '+',
-            DifferenceKind::Removed => '-',
-            DifferenceKind::Changed => '~',
+        let sign = match (&difference.old, &difference.new) {
+            (None, _) => '+',
+            (_, None) => '-',
+            _ => '~',
         };
         let path = difference.path.iter().map(|segment| match segment {
             Segment::Key(key) => format!(".{key}"),

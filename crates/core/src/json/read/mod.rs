@@ -17,17 +17,22 @@ use super::{Integer, Json, Key, Object, float};
 use error::Fault;
 pub use error::{ReadError, ReadProblem};
 use plain::plain_length;
-use shared::Shared;
+pub use shared::SharedTexts;
 
 /// How many lists and objects may stand inside each other. Python's limit is about the same.
 pub const DEPTH_LIMIT: usize = 1000;
 
 /// Reads a JSON text.
 pub fn read(text: &str) -> Result<Json, ReadError> {
+    read_sharing(text, &mut SharedTexts::new(text.len()))
+}
+
+/// Reads one of several texts that say the same things: long texts among them are kept once.
+pub fn read_sharing(text: &str, shared: &mut SharedTexts) -> Result<Json, ReadError> {
     let mut reader = Reader {
         text,
         at: 0,
-        shared: Shared::new(text.len()),
+        shared,
     };
     reader.document().map_err(|fault| fault.locate(text))
 }
@@ -50,7 +55,7 @@ struct Reader<'a> {
     text: &'a str,
     /// The byte that is read next; always at a character's start where faults point to it.
     at: usize,
-    shared: Shared,
+    shared: &'a mut SharedTexts,
 }
 
 impl<'a> Reader<'a> {

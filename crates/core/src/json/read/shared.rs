@@ -12,23 +12,24 @@ const MOST_PLACES: usize = 1 << 16;
 
 /// The long texts of a document, by a few of their bytes. A text takes the place of another one that has the same
 /// place, so looking costs the same however many there are.
-pub(super) struct Shared {
+#[derive(Clone, Debug)]
+pub struct SharedTexts {
     places: Vec<Option<Text>>,
     wanted: usize,
 }
 
-impl Shared {
-    /// For a document of so many bytes.
-    pub fn new(length: usize) -> Shared {
+impl SharedTexts {
+    /// For a document, or documents, of so many bytes.
+    pub fn new(length: usize) -> SharedTexts {
         let wanted = (length / BYTES_A_PLACE).clamp(1, MOST_PLACES);
-        Shared {
+        SharedTexts {
             places: Vec::new(),
             wanted: wanted.next_power_of_two(),
         }
     }
 
     /// The text, shared with an equal one if that was seen.
-    pub fn text(&mut self, text: &str) -> Text {
+    pub(super) fn text(&mut self, text: &str) -> Text {
         if text.len() < LONG || self.wanted == 1 {
             return text.into();
         }

@@ -1,88 +1,118 @@
-//! Where the elements of a list begin and end: the list under one key of the outermost object, in bytes that
+//! Where the elements of lists begin and end: the lists under some keys of the outermost object, in bytes that
 //! come in chunks.
 
 use std::ops::Range;
 
 use volary_scan::text_end;
 
+/// Longer ones are none of ours.
+const LONGEST_KEY: usize = 64;
+
 /// A walk through an object, byte by byte; no value is built.
 #[derive(Clone, Debug)]
 pub(super) struct Elements {
-    key: &'static [u8],
+    keys: &'static [&'static str],
     depth: usize,
     in_text: bool,
     escaped: bool,
-    /// Whether a text that ends now was a key of the outermost object, and which.
+    /// The last text of the outermost object: a key, if a colon follows.
     text: Vec<u8>,
-    key_is_ours: bool,
+    /// Which of the keys stands before the value that comes.
+    key: Option<usize>,
     in_list: bool,
     /// Where the element begins that has not ended.
     begun: Option<usize>,
-    /// What stands before and after the list.
+    /// Whether it has no brackets that end it.
+    is_bare: bool,
+    /// What stands around the elements.
     around: Vec<u8>,
 }
 
 impl Elements {
-    pub fn new(key: &'static str) -> Self {
+    pub fn new(keys: &'static [&'static str]) -> Self {
         Elements {
-            key: key.as_bytes(),
+            keys,
             depth: 0,
             in_text: false,
             escaped: false,
             text: Vec::new(),
-            key_is_ours: false,
+            key: None,
             in_list: false,
             begun: None,
+            is_bare: false,
             around: Vec::new(),
         }
     }
 
-    /// What stands around the list, as far as it was seen.
-    pub fn before(&self) -> &[u8] {
+    /// What stands around the elements, as far as it was seen.
+    pub fn around(&self) -> &[u8] {
         &self.around
+    }
+
+    /// Under which of the keys the element stands that ended last.
+    pub fn key(&self) -> Option<&'static str> {
+        self.keys.get(self.key?).copied()
     }
 
     /// The next whole element in the bytes, looking from `seen` on.
     pub fn next(&mut self, bytes: &[u8], seen: &mut usize) -> Option<Range<usize>> {
         while let Some(&byte) = bytes.get(*seen) {
-            if self.in_text && !self.escaped && self.begun.is_some() {
+            if self.in_text && !self.escaped {
                 // Most bytes stand in long texts.
-                match text_end(&bytes[*seen..]) {
-                    None => {
-                        *seen = bytes.len();
-                        return None;
-                    }
-                    Some(length) if length > 0 => {
-                        *seen += length;
-                        continue;
-                    }
-                    Some(_) => {}
+                let rest = &bytes[*seen..];
+                let length = text_end(rest).unwrap_or(rest.len());
+                if length > 0 {
+                    self.pass(&rest[..length]);
+                    *seen += length;
+                    continue;
                 }
             }
             let at = *seen;
             *seen += 1;
             let ended = self.step(byte, at);
-            if let Some(start) = ended {
-                return Some(start..*seen);
-            }
             if self.begun.is_none() && !self.in_list {
                 self.around.push(byte);
+            }
+            if ended.is_some() {
+                return ended;
             }
         }
         None
     }
 
-    /// Gives where the element began that ends with this byte.
-    fn step(&mut self, byte: u8, at: usize) -> Option<usize> {
+    /// Goes past bytes within a text.
+    fn pass(&mut self, bytes: &[u8]) {
+        if self.depth == 1 {
+            let room = LONGEST_KEY.saturating_sub(self.text.len());
+            self.text.extend(bytes.iter().take(room));
+        }
+        if self.begun.is_none() && !self.in_list {
+            self.around.extend_from_slice(bytes);
+        }
+    }
+
+    /// Gives the element that ends with this byte, or before it.
+    fn step(&mut self, byte: u8, at: usize) -> Option<Range<usize>> {
         if self.in_text {
             match byte {
                 _ if self.escaped => self.escaped = false,
                 b'\\' => self.escaped = true,
                 b'"' => self.in_text = false,
-                _ if self.depth == 1 && self.text.len() < 64 => self.text.push(byte),
                 _ => {}
             }
             return None;
+        }
+        let in_list = self.in_list && self.depth == 2;
+        if in_list && self.is_bare && matches!(byte, b',' | b']' | b'}') {
+            self.is_bare = false;
+            let start = self.begun.take()?;
+            self.close(byte);
+            return Some(start..at);
+        }
+        let is_between = byte.is_ascii_whitespace() || matches!(byte, b',' | b']');
+        if in_list && self.begun.is_none() && !is_between {
+            self.begun = Some(at);
+            self.is_bare = !matches!(byte, b'[' | b'{');
         }
         match byte {
             b'"' => {
@@ -91,31 +121,36 @@ impl Elements {
                     self.text.clear();
                 }
             }
-            b':' if self.depth == 1 => self.key_is_ours = self.text == self.key,
-            b',' if self.depth == 1 => self.key_is_ours = false,
+            b':' if self.depth == 1 => {
+                let mut keys = self.keys.iter();
+                self.key = keys.position(|key| key.as_bytes() == self.text);
+            }
+            b',' if self.depth == 1 => self.key = None,
             b'[' | b'{' => {
-                if self.in_list && self.depth == 2 {
-                    self.begun = Some(at);
-                }
                 self.depth += 1;
-                if byte == b'[' && self.depth == 2 && self.key_is_ours {
+                if byte == b'[' && self.depth == 2 && self.key.is_some() {
                     self.in_list = true;
                     // The bracket is pushed by no one else.
                     self.around.push(byte);
                 }
             }
             b']' | b'}' => {
-                self.depth = self.depth.saturating_sub(1);
-                if self.in_list && self.depth == 2 {
-                    return self.begun.take();
-                }
-                if self.in_list && self.depth == 1 {
-                    self.in_list = false;
+                self.close(byte);
+                if self.in_list && self.depth == 2 && !self.is_bare {
+                    return self.begun.take().map(|start| start..at + 1);
                 }
             }
             _ => {}
         }
         None
+    }
+
+    /// A bracket closes, if the byte is one.
+    fn close(&mut self, byte: u8) {
+        if matches!(byte, b']' | b'}') {
+            self.depth = self.depth.saturating_sub(1);
+            self.in_list &= self.depth > 1;
+        }
     }
 
     /// How many bytes need not be held any more, and what is held moves to the front.
@@ -128,7 +163,12 @@ impl Elements {
         free
     }
 
-    /// The bytes of the element that never ended.
+    /// The bytes so far of an element that has not ended are taken elsewhere: it goes on from here.
+    pub fn go_on(&mut self, seen: usize) {
+        self.begun = self.begun.map(|_| seen);
+    }
+
+    /// The bytes of the element that has not ended.
     pub fn rest<'a>(&self, bytes: &'a [u8]) -> Option<(&'a [u8], usize)> {
         let start = self.begun?;
         Some((bytes.get(start..)?, start))
@@ -140,7 +180,7 @@ mod tests {
     use super::*;
 
     fn elements(text: &str, chunk: usize) -> (Vec<String>, String) {
-        let mut walk = Elements::new("list");
+        let mut walk = Elements::new(&["list"]);
         let (mut held, mut seen, mut found) = (Vec::new(), 0, Vec::new());
         for part in text.as_bytes().chunks(chunk) {
             held.extend_from_slice(part);
@@ -153,7 +193,25 @@ mod tests {
             held.drain(..free);
             seen -= free;
         }
-        (found, String::from_utf8_lossy(walk.before()).into_owned())
+        (found, String::from_utf8_lossy(walk.around()).into_owned())
+    }
+
+    #[test]
+    fn elements_need_no_brackets() {
+        let text = r#"{"list": [1 , "a,]\\", {"b": 2}, null,[], -3e5], "c": 1}"#;
+        for chunk in 1..text.len() {
+            let (found, around) = elements(text, chunk);
+            let expected = ["1 ", r#""a,]\\""#, r#"{"b": 2}"#, "null", "[]", "-3e5"];
+            assert_eq!(found, expected, "{chunk}");
+            assert_eq!(around, r#"{"list": [], "c": 1}"#);
+        }
+    }
+
+    #[test]
+    fn a_bracket_that_fits_nothing_holds_no_bytes() {
+        let (found, around) = elements(r#"{"list": [1} , "c": [2]"#, 5);
+        assert_eq!(found, ["1"]);
+        assert_eq!(around, r#"{"list": [} , "c": [2]"#);
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Large files piece by piece: what a table shows of each episode, and where in the file the episode stands, so
 //! that it can be opened from there later. The file itself is never held.
 //!
-//! - `elements`: where the elements of a list begin and end, in bytes that come in chunks. `reading`: a piece
-//!   of a file to rows. [`packed`]: logs that are zip files.
+//! - `elements`: where the elements of a list begin and end, in bytes that come in chunks. `growing`: a long element
+//!   as it comes. `reading`: a piece of a file to rows. [`packed`]: logs that are zip files.
 //!
 //! What always holds: an episode that is opened at its place is the one that the row tells of; memory stays at
 //! the rows, and the longest episode, but for files of which only the whole says what they are
 //! ([`Indexer::is_held`]).
 
 mod elements;
+mod growing;
 pub mod packed;
 mod reading;
 
@@ -22,6 +23,7 @@ use crate::episode::Episode;
 use crate::search::Document;
 use crate::table::Row;
 use elements::Elements;
+use growing::Growing;
 pub use reading::open;
 use reading::{Kind, Pieces};
 
@@ -76,7 +78,7 @@ enum State {
     /// One value a line; each line or group of lines is an episode.
     Lines,
     /// One object with a long list in it.
-    Elements(Elements),
+    Elements(Elements, Option<Box<Growing>>),
     /// Neither: it is held, and read at the end.
     Held,
 }
@@ -85,6 +87,8 @@ enum State {
 const LOOKED_AT: usize = 1 << 16;
 /// An episode of so many bytes is long.
 const LONG: usize = 4 << 20;
+/// An element of which so many bytes are there, and not its end, is read as it comes.
+const GROWING: usize = 1 << 16;
 /// A first line may be so long.
 const LONGEST_LINE: usize = 256 << 20;
 
@@ -123,11 +127,10 @@ impl Indexer {
     /// The episode that has begun and not ended, as far as its bytes came, but for what may be cut off; without its
     /// end it may have another id. `None` if there is nothing of it yet, and in files with an episode a line.
     pub fn begun(&self) -> Option<Episode> {
-        let State::Elements(elements) = &self.state else {
+        let State::Elements(elements, Some(growing)) = &self.state else {
             return None;
         };
-        let (bytes, _) = elements.rest(&self.held)?;
-        self.pieces.beginning(bytes, elements.before())
+        self.pieces.beginning(growing.so_far()?, elements.around())
     }
 
     /// Ends: what is still held is read as far as it goes.
@@ -136,17 +139,24 @@ impl Indexer {
             self.recognise(true);
         }
         self.advance();
-        match &self.state {
+        match &mut self.state {
             State::Lines => {
                 let end = self.held.len();
                 self.pieces
                     .line(&self.held, 0..end, self.held_at, self.line);
                 self.pieces.end_of_lines();
             }
-            State::Elements(elements) => {
-                let rest = elements.rest(&self.held);
-                self.pieces
-                    .last_element(rest, self.held_at, elements.before());
+            State::Elements(elements, growing) => {
+                let around = elements.around();
+                let end = self.held_at + self.held.len() as u64;
+                if let Some(growing) = growing.take() {
+                    self.pieces.cut_off();
+                    self.pieces.grown(*growing, end, around);
+                } else if let Some((bytes, start)) = elements.rest(&self.held) {
+                    self.pieces.cut_off();
+                    let start = self.held_at + start as u64;
+                    self.pieces.element(bytes, start, around);
+                }
             }
             State::Unknown | State::Held => {
                 let held = std::mem::take(&mut self.held);
@@ -190,7 +200,7 @@ impl Indexer {
         if let Some(kind) = self.pieces.recognise(begun, at_end) {
             self.state = match kind {
                 Kind::Lines => State::Lines,
-                Kind::List(key) => State::Elements(Elements::new(key)),
+                Kind::List(key) => State::Elements(Elements::new(key), None),
                 Kind::Whole => State::Held,
             };
             self.held.drain(..start);
@@ -203,15 +213,31 @@ impl Indexer {
     fn advance(&mut self) {
         match &mut self.state {
             State::Lines => self.lines(),
-            State::Elements(elements) => {
+            State::Elements(elements, growing) => {
                 let mut done = 0;
                 while let Some(range) = elements.next(&self.held, &mut self.seen) {
                     done = range.end;
-                    self.pieces.element(
-                        &self.held[range.clone()],
-                        self.held_at + range.start as u64,
-                        elements.before(),
-                    );
+                    let end = self.held_at + done as u64;
+                    let bytes = &self.held[range.clone()];
+                    match growing.take() {
+                        Some(mut grown) => {
+                            grown.feed(bytes);
+                            self.pieces.grown(*grown, end, elements.around());
+                        }
+                        None => {
+                            let start = self.held_at + range.start as u64;
+                            self.pieces.element(bytes, start, elements.around());
+                        }
+                    }
+                }
+                if let Some((bytes, start)) = elements.rest(&self.held)
+                    && (growing.is_some() || bytes.len() > GROWING && bytes.first() == Some(&b'{'))
+                {
+                    let start = self.held_at + start as u64;
+                    growing
+                        .get_or_insert_with(|| Box::new(Growing::new(start)))
+                        .feed(bytes);
+                    elements.go_on(self.seen);
                 }
                 // Without an element, what was seen belongs to what stands around the list.
                 let done = elements.release(done, self.seen);

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use volary_core::json::{Json, Object, Text};
 
+use super::growing::Growing;
 use super::{Entry, Place, episodes, packed};
 use crate::episode::Episode;
 use crate::import::decode::decode;
@@ -18,7 +19,7 @@ use crate::table::Row;
 pub(super) enum Kind {
     Lines,
     /// A list under a key of one object.
-    List(&'static str),
+    List(&'static [&'static str]),
     Whole,
 }
 
@@ -91,7 +92,7 @@ impl Pieces {
         const LINES: usize = 8;
         if inspect::begins_as_log(begun) {
             self.reader = registry::reader("inspect");
-            return Some(Kind::List("samples"));
+            return Some(Kind::List(&["samples"]));
         }
         let lines: Vec<&[u8]> = begun.split(|byte| *byte == b'\n').take(LINES + 1).collect();
         // The last one may be cut off.
@@ -195,22 +196,48 @@ impl Pieces {
     }
 
     /// An element of the list of a log.
-    pub fn element(&mut self, bytes: &[u8], start: u64, before: &[u8]) {
+    pub fn element(&mut self, bytes: &[u8], start: u64, around: &[u8]) {
+        let place = start..start + bytes.len() as u64;
+        self.sample(place, around, |log, sink| {
+            inspect::read_sample(bytes, log, sink);
+        });
+    }
+
+    /// A long one, which was read as it came and ends there.
+    pub fn grown(&mut self, growing: Growing, end: u64, around: &[u8]) {
+        let place = growing.start()..end;
+        let (sample, losses) = growing.end();
+        self.sample(place, around, |log, sink| {
+            losses.into_iter().for_each(|loss| sink.lost(loss));
+            match sample {
+                Ok(sample) => inspect::read_object(sample, log, sink),
+                Err(reason) => sink.lost(reason),
+            }
+        });
+    }
+
+    fn sample(
+        &mut self,
+        place: Range<u64>,
+        around: &[u8],
+        read: impl FnOnce(&inspect::Log, &mut Sink<'_>),
+    ) {
         let log = self
             .log
-            .get_or_insert_with(|| inspect::Log::of_start(before));
-        let place = start..start + bytes.len() as u64;
+            .get_or_insert_with(|| inspect::Log::of_start(around));
         let notes = self.outcome.notes.len();
-        let mut sink = Sink::new(&mut self.outcome, "inspect", &self.file);
-        inspect::read_sample(bytes, log, &mut sink);
+        read(
+            log,
+            &mut Sink::new(&mut self.outcome, "inspect", &self.file),
+        );
         self.found(&[place], false);
         self.forget_praise(notes);
     }
 
-    /// What an element will be that has not ended, as far as its bytes came.
-    pub fn beginning(&self, bytes: &[u8], before: &[u8]) -> Option<Episode> {
-        let log = inspect::Log::of_start(before);
-        inspect::read_beginning(bytes, self.log.as_ref().unwrap_or(&log))
+    /// What an element will be that has not ended, as far as it came.
+    pub fn beginning(&self, sample: Object, around: &[u8]) -> Option<Episode> {
+        let log = inspect::Log::of_start(around);
+        inspect::read_beginning(sample, self.log.as_ref().unwrap_or(&log))
     }
 
     /// What the header of a packed log says of its samples.
@@ -229,14 +256,10 @@ impl Pieces {
         self.forget_praise(notes);
     }
 
-    /// The element in which the file ends.
-    pub fn last_element(&mut self, rest: Option<(&[u8], usize)>, held_at: u64, before: &[u8]) {
-        if let Some((bytes, start)) = rest {
-            self.lost(
-                "The file is cut off within a sample; what stands before is read.".to_owned(),
-            );
-            self.element(bytes, held_at + start as u64, before);
-        }
+    /// The file ends within an element.
+    pub fn cut_off(&mut self) {
+        let text = "The file is cut off within a sample; what stands before is read.";
+        self.lost(text.to_owned());
     }
 
     /// A file that only the whole says what it is.

@@ -12,7 +12,7 @@ mod references;
 mod sample;
 mod store;
 
-use volary_core::json::Json;
+use volary_core::json::{Json, Object};
 
 use super::ImportOutcome;
 use super::files::Files;
@@ -47,7 +47,7 @@ pub(super) fn read_sample(bytes: &[u8], log: &Log, sink: &mut Sink<'_>) {
                 sink.lost(loss);
             }
             match read.document {
-                Document::Value(Json::Object(object)) => sample::read(object, log, sink),
+                Document::Value(Json::Object(object)) => read_object(object, log, sink),
                 _ => sink.lost("A sample is no object."),
             }
         }
@@ -55,15 +55,13 @@ pub(super) fn read_sample(bytes: &[u8], log: &Log, sink: &mut Sink<'_>) {
     }
 }
 
-/// The episode of which only the first bytes are there: without its last step, of which something may be missing.
-pub(super) fn read_beginning(bytes: &[u8], log: &Log) -> Option<Episode> {
-    let text = String::from_utf8_lossy(bytes);
-    let Ok(Json::Object(mut sample)) = mend(&text).map(|mended| mended.value) else {
-        return None;
-    };
-    if let Some(Json::List(cut)) = sample.values_mut().last() {
-        cut.pop();
-    }
+/// Reads a sample that stands in a log.
+pub(super) fn read_object(sample: Object, log: &Log, sink: &mut Sink<'_>) {
+    sample::read(sample, log, sink);
+}
+
+/// The episode of which only the beginning is there: without its last step, to which more may belong.
+pub(super) fn read_beginning(sample: Object, log: &Log) -> Option<Episode> {
     // How it ended is not known yet.
     let log = Log {
         status: Some("started".into()),
@@ -72,7 +70,6 @@ pub(super) fn read_beginning(bytes: &[u8], log: &Log) -> Option<Episode> {
     let mut outcome = ImportOutcome::default();
     sample::read(sample, &log, &mut Sink::new(&mut outcome, ID, ""));
     let mut episode = outcome.episodes.pop()?;
-    // More of what came of it may follow.
     episode.steps.pop()?;
     Some(episode)
 }

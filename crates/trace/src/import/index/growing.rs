@@ -1,0 +1,195 @@
+//! A long element as its bytes come: what its long lists hold is read item by item, so that its text is never held,
+//! and its beginning can be seen.
+//!
+//! What always holds: however the bytes come, the object is the one that a reader of all of them would give, but
+//! that an item that can't be read is lost alone.
+
+use volary_core::json::read::{SharedTexts, read_sharing};
+use volary_core::json::{Json, Object};
+
+use super::elements::Elements;
+use crate::import::document;
+use crate::import::mend::mend;
+use crate::import::reader::Document;
+
+/// The lists that make samples of logs long.
+const LISTS: &[&str] = &["messages", "events"];
+/// Elements are about so long: texts are looked for among those of so many bytes.
+const LENGTH: usize = 64 << 20;
+
+/// A long element.
+pub(super) struct Growing {
+    /// Where in the file it begins.
+    start: u64,
+    walk: Elements,
+    /// The bytes of an item that has not ended.
+    held: Vec<u8>,
+    seen: usize,
+    /// The items of each list.
+    lists: Vec<Vec<Json>>,
+    texts: SharedTexts,
+    losses: Vec<String>,
+}
+
+impl Growing {
+    /// An element that begins there.
+    pub fn new(start: u64) -> Growing {
+        Growing {
+            start,
+            walk: Elements::new(LISTS),
+            held: Vec::new(),
+            seen: 0,
+            lists: vec![Vec::new(); LISTS.len()],
+            texts: SharedTexts::new(LENGTH),
+            losses: Vec::new(),
+        }
+    }
+
+    /// Where in the file it begins.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Takes its next bytes.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let mut held = std::mem::take(&mut self.held);
+        held.extend_from_slice(bytes);
+        let mut done = 0;
+        while let Some(range) = self.walk.next(&held, &mut self.seen) {
+            done = range.end;
+            self.item(&held[range]);
+        }
+        let free = self.walk.release(done, self.seen);
+        held.drain(..free);
+        self.held = held;
+        self.seen -= free;
+    }
+
+    /// Takes an item of the list in which the walk is.
+    fn item(&mut self, bytes: &[u8]) {
+        let key = self.walk.key();
+        let list = LISTS.iter().position(|list| Some(*list) == key);
+        let item = self.read(bytes);
+        if let Some(list) = list.and_then(|list| self.lists.get_mut(list)) {
+            list.extend(item);
+        }
+    }
+
+    fn read(&mut self, bytes: &[u8]) -> Option<Json> {
+        let text = String::from_utf8_lossy(bytes);
+        if let Ok(item) = read_sharing(&text, &mut self.texts) {
+            return Some(item);
+        }
+        match document::read(&text) {
+            Ok(read) => {
+                self.losses.extend(read.losses);
+                match read.document {
+                    Document::Value(item) => Some(item),
+                    Document::Lines(_) => None,
+                }
+            }
+            Err(error) => {
+                self.losses
+                    .push(format!("A part of a sample is no JSON: {error}."));
+                None
+            }
+        }
+    }
+
+    /// What came of it, without what may be cut off.
+    pub fn so_far(&self) -> Option<Object> {
+        let around = String::from_utf8_lossy(self.walk.around());
+        let around = mend(&around).ok()?.value;
+        Some(whole(around.as_object()?.clone(), self.lists.clone()))
+    }
+
+    /// All of it, and what was lost. `Err` if it is no object.
+    pub fn end(mut self) -> (Result<Object, String>, Vec<String>) {
+        let held = std::mem::take(&mut self.held);
+        if let Some((rest, _)) = self.walk.rest(&held) {
+            self.item(rest);
+        }
+        let around = String::from_utf8_lossy(self.walk.around());
+        let object = match document::read(&around) {
+            Ok(read) => {
+                self.losses.extend(read.losses);
+                match read.document {
+                    Document::Value(Json::Object(around)) => Ok(whole(around, self.lists)),
+                    _ => Err("A sample is no object.".to_owned()),
+                }
+            }
+            Err(error) => Err(format!("A sample is no JSON: {error}.")),
+        };
+        (object, self.losses)
+    }
+}
+
+/// The object with its lists in their places.
+fn whole(mut around: Object, lists: Vec<Vec<Json>>) -> Object {
+    for (key, list) in LISTS.iter().zip(lists) {
+        if !list.is_empty() {
+            around.insert(*key, list);
+        }
+    }
+    around
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::collection::{btree_map, vec};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn fed(text: &str, chunk: usize) -> Growing {
+        let mut growing = Growing::new(0);
+        for part in text.as_bytes().chunks(chunk) {
+            growing.feed(part);
+            growing.so_far();
+        }
+        growing
+    }
+
+    fn object_of(members: BTreeMap<String, Json>) -> Object {
+        let pairs = members.into_iter();
+        pairs.map(|(key, value)| (key.into(), value)).collect()
+    }
+
+    /// A value of a sample: a list of anything, or no list.
+    fn value() -> impl Strategy<Value = Json> {
+        let bare = prop_oneof![
+            any::<i32>().prop_map(Json::from),
+            r#"[a-z\[\]{}",:\\é]{0,9}"#.prop_map(Json::from),
+            Just(Json::Null),
+        ];
+        bare.prop_recursive(3, 24, 4, |inner| {
+            let object = btree_map("[a-z\"]{1,3}", inner.clone(), 0..4);
+            prop_oneof![
+                vec(inner, 0..4).prop_map(Json::from),
+                object.prop_map(|members| object_of(members).into()),
+            ]
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn however_the_bytes_come_it_is_the_same_object(
+            members in btree_map("messages|events|id|x\"", value(), 0..4),
+            chunk in 1..40_usize,
+        ) {
+            let object = object_of(members);
+            let text = Json::from(object.clone()).to_compact_text();
+            let (read, losses) = fed(&text, chunk).end();
+            prop_assert_eq!(read, Ok(object));
+            prop_assert!(losses.is_empty());
+        }
+
+        #[test]
+        fn what_is_broken_is_the_same_however_it_comes(text in r#"\{?("messages|"events)?":? ?[\[\]{}",:\\ a1-]{0,60}"#, chunk in 1..40_usize) {
+            prop_assert_eq!(fed(&text, chunk).end(), fed(&text, text.len().max(1)).end());
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! Keeping takes its time, and others keep as well: what is shown meanwhile, and what it is called then.
+
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
+use volary_core::virtual_clock::VirtualClock;
+
+use super::super::origin::Origin;
+use super::super::source::Source;
+use super::super::stock::{Item, Keeping, KnownFile, Listed, MemoryStock, Unkept};
+use super::tests::*;
+use super::*;
+
+/// Keeps nothing before it is told to.
+#[derive(Clone, Default)]
+struct SlowStock {
+    stock: MemoryStock,
+    is_open: Rc<Cell<bool>>,
+}
+
+impl Stock for SlowStock {
+    fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>> {
+        let mut episodes = Some(episodes);
+        std::future::poll_fn(move |_| match self.is_open.get() {
+            true => self
+                .stock
+                .keep(episodes.take().unwrap())
+                .poll_unpin(&mut Context::from_waker(Waker::noop())),
+            false => std::task::Poll::Pending,
+        })
+        .boxed_local()
+    }
+
+    fn label(&self, rows: Vec<Row>) -> Keeping<'_> {
+        self.stock.label(rows)
+    }
+
+    fn row<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<Listed>> {
+        self.stock.row(id)
+    }
+
+    fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>> {
+        self.stock.text(id)
+    }
+
+    fn rows(&self) -> LocalBoxFuture<'_, Vec<Listed>> {
+        self.stock.rows()
+    }
+
+    fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()> {
+        self.stock.forget(ids)
+    }
+
+    fn keep_file(&self, file: KnownFile) -> Keeping<'_> {
+        self.stock.keep_file(file)
+    }
+
+    fn file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<KnownFile>> {
+        self.stock.file(id)
+    }
+
+    fn forget_file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, ()> {
+        self.stock.forget_file(id)
+    }
+}
+
+#[test]
+fn what_is_shown_before_it_is_kept_can_be_wanted_already() {
+    let stock = SlowStock::default();
+    let clock = Rc::new(VirtualClock::new());
+    let librarian = Librarian::new(stock.clone(), volary_envs::registry(), clock, || 1.0);
+    let said = RefCell::new(Vec::new());
+    let say = |words| said.borrow_mut().push(words);
+    let two = Rc::new(file("x.jsonl", &[episode("a", "one"), episode("b", "two")]));
+    let mut context = Context::from_waker(Waker::noop());
+    let mut reading = pin!(librarian.read(1, vec![two as Rc<dyn Source>], Origin::Imported, &say));
+    assert!(reading.as_mut().poll(&mut context).is_pending());
+    assert_eq!(ids(&said.borrow()), ["a", "b"]);
+
+    let of = |id: &str| vec![Text::from(id)];
+    let heard = RefCell::new(Vec::new());
+    let hear = |words| heard.borrow_mut().push(words);
+    let requests = [
+        Request::Open {
+            number: 2,
+            id: "a".into(),
+        },
+        Request::Forget {
+            number: 3,
+            ids: of("b"),
+        },
+        Request::Tag {
+            number: 4,
+            ids: of("a"),
+            tag: "good".into(),
+            on: true,
+        },
+    ];
+    let mut wanted: Vec<_> = requests
+        .into_iter()
+        .map(|request| librarian.perform(request, &hear).boxed_local())
+        .collect();
+    for one in &mut wanted {
+        assert!(one.poll_unpin(&mut context).is_pending());
+    }
+    stock.is_open.set(true);
+    assert!(reading.as_mut().poll(&mut context).is_ready());
+    for one in &mut wanted {
+        assert!(one.poll_unpin(&mut context).is_ready());
+    }
+    let heard = heard.take();
+    let is_open = |said: &Said| matches!(said, Said::Part(Event::Finished { token: 2, .. }));
+    assert!(heard.iter().any(is_open));
+    assert!(heard.contains(&Said::Answer(Answer::Forgotten { number: 3 })));
+    let rows = stock.rows().now_or_never().unwrap();
+    assert!(matches!(&rows[..], [(row, None)] if row.tags == ["good".into()]));
+}
+
+/// Two that know of the same stock, and hear nothing of each other.
+fn two_tabs() -> [Librarian; 2] {
+    let stock = MemoryStock::default();
+    let tabs = [librarian_of(stock.clone()), librarian_of(stock)];
+    for tab in &tabs {
+        ask(tab, Request::List { number: 9 });
+    }
+    tabs
+}
+
+/// The words with which an episode begins.
+fn words_in(librarian: &Librarian, id: &str) -> String {
+    let episode = librarian.episode(&id.into()).now_or_never();
+    let episode = episode.unwrap().unwrap();
+    let words = episode.start[0].body().content.as_ref();
+    words.unwrap().to_string()
+}
+
+#[test]
+fn no_tab_overwrites_what_another_one_kept() {
+    let [here, there] = two_tabs();
+    let one = file("x.jsonl", &[episode("1", "one"), episode("2", "two")]);
+    let other = file("y.jsonl", &[episode("1", "another"), episode("2", "two")]);
+    assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);
+    let said = ids(&read(&there, std::slice::from_ref(&other)));
+    assert_eq!(said, ["1 (2)", "2"], "only what is another one is named so");
+    for (id, words) in [("1", "one"), ("1 (2)", "another"), ("2", "two")] {
+        assert_eq!(words_in(&there, id), words);
+    }
+    // Words are found where they are, not under the id that was wanted first.
+    let search = Request::Search {
+        number: 2,
+        words: "another".into(),
+    };
+    let heard = ask(&there, search);
+    assert!(matches!(
+        heard.last(),
+        Some(Said::Answer(Answer::Found { matches, .. })) if matches.len() == 1 && &*matches[0].id == "1 (2)"
+    ));
+    // Both again, each in the other tab: nothing new.
+    assert_eq!(ids(&read(&here, &[other])), ["1 (2)", "2"]);
+    assert_eq!(ids(&read(&there, &[one])), ["1", "2"]);
+    let rows = here.stock.rows().now_or_never().unwrap();
+    assert_eq!(rows.len(), 3);
+}
+
+#[test]
+fn no_tab_overwrites_what_another_one_read_in_place() {
+    let [here, there] = two_tabs();
+    let one = large("x.jsonl", &["1", "2"]);
+    assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);
+    let other = large("y.jsonl", &["1", "3"]);
+    assert_eq!(ids(&read(&there, &[other])), ["1 (2)", "3"]);
+    assert_eq!(
+        ids(&read(&here, &[file("z.json", &[episode("3", "x")])])),
+        ["3 (2)"]
+    );
+    // The same places of the same file are the same trajectories.
+    let [here, there] = two_tabs();
+    assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);
+    let first = here.stock.file(&id_of_now(&one)).now_or_never().flatten();
+    let mut half = first.unwrap();
+    half.whole = false;
+    assert_eq!(here.stock.keep_file(half).now_or_never(), Some(Ok(())));
+    assert_eq!(ids(&read(&there, &[one])), ["1", "2"]);
+    let rows = there.stock.rows().now_or_never().unwrap();
+    assert_eq!(rows.len(), 2);
+}
