@@ -172,9 +172,16 @@ impl Servers {
             name => Text::from(name),
         };
         self.attempt.set(Standing::Asked);
+        // A known one is asked as well: what stands there may hold no longer.
+        let former = untrack(|| self.standing(&url));
+        self.stands(url.clone(), Standing::Asked);
         shell::spawn(async move {
             match connection::connect(&url, key.as_ref()).await {
-                Err(diagnosis) => self.attempt.set(Standing::Down(diagnosis)),
+                Err(diagnosis) => {
+                    // With its former key it may be as it was.
+                    self.stands(url, former);
+                    self.attempt.set(Standing::Down(diagnosis));
+                }
                 Ok(connected) => {
                     // Where keys are kept says so if it can't; in memory it is all the same.
                     let _ = keeping::keep_key(&url, key.as_deref().unwrap_or_default());

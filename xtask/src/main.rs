@@ -3,6 +3,7 @@
 //! Each command is one file. All that a command needs on the machine is a [`setup::Need`], which is
 //! looked for first and installed, with a line that says what and why.
 
+mod again;
 mod bench;
 mod ci;
 mod count;

@@ -5,6 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
+use crate::again::Failures;
 use crate::count::Count;
 use crate::http::Site;
 use crate::project::Project;
@@ -114,12 +115,31 @@ fn e2e(project: &Project) -> Result<Count> {
     let mut cargo = project.cargo();
     run::run(cargo.args(["build", "-p", "volary-server", "--bin", "volary-server"]))?;
     let site = Site::serve(project.path("dist"), PREFIX, 0)?;
-    let journeys = files(&project.path("tests/e2e"), ".spec.mjs")?;
-    let mut node = in_browser(project, &site)?;
     // Two files at a time: each has a browser of its own, and waits for it more often than not.
+    let mut node = journeys(project, &site, 2)?;
+    node.args(files(&project.path("tests/e2e"), ".spec.mjs")?);
+    let mut failures = Failures::default();
+    let mut count = tally_hearing(&mut node, |line| failures.read(line))?;
+    for failure in failures.few(count.failed).unwrap_or_default() {
+        println!("\n== again, alone: {} ==", failure.name);
+        let mut node = journeys(project, &site, 1)?;
+        node.arg(format!("--test-name-pattern={}", failure.pattern()))
+            .arg(&failure.file);
+        if tally(&mut node).is_ok_and(|again| again.failed == 0 && again.passed > 0) {
+            count.failed -= 1;
+            count.passed += 1;
+            println!("It passed, alone; something is amiss in it all the same.");
+        }
+    }
+    Ok(count)
+}
+
+/// Node, told of all that journeys need; so many files at a time.
+fn journeys(project: &Project, site: &Site, beside: usize) -> Result<Command> {
+    let mut node = in_browser(project, site)?;
     // A journey that failed may leave a server behind: that ends the file as well.
-    node.args(["--test", "--test-concurrency=2", "--test-force-exit"])
-        .arg("--test-reporter=spec")
+    node.args(["--test", "--test-force-exit", "--test-reporter=spec"])
+        .arg(format!("--test-concurrency={beside}"))
         .env("VOLARY_DIST", project.path("dist"))
         .env("VOLARY_XTASK", std::env::current_exe()?)
         .env(
@@ -129,7 +149,7 @@ fn e2e(project: &Project) -> Result<Count> {
                 .with_extension(std::env::consts::EXE_EXTENSION),
         )
         .env("VOLARY_PYTHON", Original::python(project));
-    tally(node.args(journeys))
+    Ok(node)
 }
 
 /// Node, told where the page and the browser are.
@@ -158,8 +178,16 @@ pub fn files(folder: &Path, end: &str) -> Result<Vec<std::path::PathBuf>> {
 }
 
 fn tally(command: &mut Command) -> Result<Count> {
+    tally_hearing(command, |_| ())
+}
+
+/// Counts, and passes each line on.
+fn tally_hearing(command: &mut Command, mut hear: impl FnMut(&str)) -> Result<Count> {
     let mut count = Count::default();
-    let fine = run::watch(command, |line| count.read(line))?;
+    let fine = run::watch(command, |line| {
+        count.read(line);
+        hear(line);
+    })?;
     if !fine && count.failed == 0 {
         // It failed before or beside its tests: that is a failure as well.
         count.failed = 1;

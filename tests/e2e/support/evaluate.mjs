@@ -41,8 +41,9 @@ export class Evaluate {
           { timeout: 30_000 },
         )
         .catch(async () => {
-          const said = await this.status.textContent().catch(() => "nothing");
-          assert.fail(`the status says "${said}", not "${word}"`);
+          const said = await this.status.textContent({ timeout: 1_000 }).catch(() => "nothing");
+          const alerts = await this.page.getByRole("alert").allInnerTexts();
+          assert.fail(`the status says "${said}", not "${word}"; alerts: ${alerts.join(" | ") || "none"}`);
         });
     }
   }
