@@ -89,6 +89,7 @@ fn rest() -> Loaded<()> {
 #[wasm_split(review, wasm_split_path = leptos::wasm_split, fallible)]
 fn review() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/library.css"));
+    appearance::adopt(include_str!("../style/table.css"));
     appearance::adopt(include_str!("../style/outline.css"));
     appearance::adopt(include_str!("../style/episode.css"));
     appearance::adopt(include_str!("../style/notes.css"));

@@ -4,8 +4,9 @@ use leptos::prelude::*;
 
 use super::section::{section as framed, small};
 use crate::components::alert_box::alert_words;
-use crate::components::erased::{dynamic, words};
+use crate::components::erased::{dynamic, watch, words};
 use crate::components::markup::{El, all, button, el, nothing};
+use crate::pages::{Page, use_pages};
 use crate::projection::text::{plural, size_text};
 use crate::records::{self, episodes, evaluations};
 use crate::shell::room::{self, Room};
@@ -34,7 +35,13 @@ enum State {
 pub fn section() -> El {
     let state = RwSignal::new(State::Looking);
     let sure = RwSignal::new(false);
-    look(state);
+    let shown = use_pages().shown;
+    // The page stays when it is left; whoever comes back sees what is kept by now.
+    watch(move || {
+        if shown.get() == Page::Settings {
+            look(state);
+        }
+    });
     let body = dynamic(move || match state.get() {
         State::Looking => el("p").class("help").child("Looking…").view(),
         State::Refused(error) => el("div")

@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 
 import { Library, trajectory } from "../e2e/support/trajectories.mjs";
+import { memory } from "./support/memory.mjs";
 
 const EPISODES = Number(process.env.VOLARY_EPISODES ?? 100_000);
 const SEARCHED = 5_000;
@@ -83,7 +84,7 @@ try {
   const seconds = (Date.now() - start) / 1000;
   // The copy that stays in the browser is part of it.
   figures.rate = figures.bytes / 1e6 / seconds;
-  figures.memory = await memory(visit);
+  figures.memory = await memory(visit.page);
   figures.longest_task = await visit.page.evaluate(() => Math.max(0, ...window.longTasks));
   console.error(`  imported in ${seconds.toFixed(1)} s`);
   await visit.page.evaluate(() => (window.longTasks.length = 0));
@@ -155,19 +156,4 @@ async function opened() {
   await page.getByText("Nothing to read yet").waitFor();
   await page.evaluate(() => (window.longTasks.length = 0));
   return { page, library };
-}
-
-async function memory({ page }) {
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send("HeapProfiler.collectGarbage");
-  const { usedSize } = await devtools.send("Runtime.getHeapUsage");
-  const glue = await page.locator("link[rel=modulepreload]").first().evaluate((link) => link.href);
-  const size = async (address) => {
-    const { default: instance } = await import(address);
-    return (await instance()).memory.buffer.byteLength;
-  };
-  const sizes = [await page.evaluate(size, glue)];
-  for (const worker of page.workers()) sizes.push(await worker.evaluate(size, glue));
-  console.error(`  scripts ${usedSize}, wasm ${sizes.join(" + ")}`);
-  return sizes.reduce((sum, size) => sum + size, usedSize);
 }

@@ -10,6 +10,8 @@
 
 import { chromium } from "playwright-core";
 
+import { memory } from "./support/memory.mjs";
+
 const LENGTHS = [2_500, 5_000, 10_000];
 /** So many of each kind of movement. */
 const SAMPLES = 60;
@@ -51,7 +53,7 @@ try {
     figures[`run_${steps}`] = ((await busy()) - before) / (steps - (figures.steps ?? 0));
     console.error(`  ${steps} steps after ${Date.now() - start} ms`);
     figures.steps = steps;
-    figures[`memory_${steps}`] = await memory();
+    figures[`memory_${steps}`] = await memory(page);
   }
 
   const slider = await page.getByRole("slider", { name: "Step" }).elementHandle();
@@ -100,21 +102,6 @@ try {
     await move();
     await page.waitForTimeout(REST);
     return (await busy()) - before;
-  }
-
-  async function memory() {
-    await devtools.send("HeapProfiler.collectGarbage");
-    const { usedSize } = await devtools.send("Runtime.getHeapUsage");
-    const glue = await page.locator("link[rel=modulepreload]").first().evaluate((link) => link.href);
-    // The module that runs already: it gives its memory, and starts nothing.
-    const size = async (address) => {
-      const { default: instance } = await import(address);
-      return (await instance()).memory.buffer.byteLength;
-    };
-    const sizes = [await page.evaluate(size, glue)];
-    for (const worker of page.workers()) sizes.push(await worker.evaluate(size, glue));
-    console.error(`  scripts ${usedSize}, wasm ${sizes.join(" + ")}`);
-    return sizes.reduce((sum, size) => sum + size, usedSize);
   }
 } finally {
   await browser.close();

@@ -8,6 +8,7 @@ import { chromium } from "playwright-core";
 
 import { startProvider } from "../support/provider.mjs";
 import { connected, ModelPlayground } from "../e2e/support/models.mjs";
+import { memory } from "./support/memory.mjs";
 
 // A little more than a minute: timers run a tenth fast at times, and the rate is measured.
 const SECONDS = Number(process.env.VOLARY_BENCH_SECONDS ?? 66);
@@ -47,7 +48,7 @@ try {
   const start = Date.now();
   const busyBefore = await busy();
   await page.waitForTimeout(10_000);
-  const early = await memory();
+  const early = await inUse();
   // To measure memory is a long task of its own.
   const ownTasks = await page.evaluate(() => globalThis.benchTasks.splice(0));
   const during = ownTasks.filter(({ startTime }) => startTime < early.at);
@@ -60,7 +61,7 @@ try {
   const busyAfter = await busy();
   const seconds = (Date.now() - start) / 1000;
   const tasks = [...during, ...(await page.evaluate(() => globalThis.benchTasks.splice(0)))];
-  const late = await memory();
+  const late = await inUse();
   await playground.says("1 step");
   console.log(
     JSON.stringify({
@@ -80,18 +81,9 @@ try {
     return metrics.find(({ name }) => name === "TaskDuration").value;
   }
 
-  async function memory() {
+  async function inUse() {
     const at = await page.evaluate(() => performance.now());
-    await devtools.send("HeapProfiler.collectGarbage");
-    const { usedSize } = await devtools.send("Runtime.getHeapUsage");
-    const glue = await page.locator("link[rel=modulepreload]").first().evaluate((link) => link.href);
-    // The module that runs already: it gives its memory, and starts nothing.
-    const wasm = await page.evaluate(async (address) => {
-      const { default: instance } = await import(address);
-      return (await instance()).memory.buffer.byteLength;
-    }, glue);
-    console.error(`  scripts ${usedSize}, wasm ${wasm}`);
-    return { at, bytes: usedSize + wasm };
+    return { at, bytes: await memory(page) };
   }
 } finally {
   await browser.close();

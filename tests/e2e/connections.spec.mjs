@@ -3,9 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { SIZES, accessible } from "./support/browser.mjs";
+import { FAILED, SIZES, accessible } from "./support/browser.mjs";
 import { ORIGIN, bothServers, freePort, ours, scripted, taskFile, theirs } from "./support/servers.mjs";
-import { FAILED, connecting } from "./support/settings_servers.mjs";
+import { connecting } from "./support/settings_servers.mjs";
 
 const { our, their } = await bothServers();
 

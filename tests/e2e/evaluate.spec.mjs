@@ -53,10 +53,7 @@ for (const size of ["wide", "narrow"]) {
 test("results can be saved as CSV and JSONL, and episodes as episodes", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
-    await evaluate.from("environment:dummy");
-    await evaluate.field("Seeds").fill("5");
-    await evaluate.button("Start").click();
-    await evaluate.says("Finished: 5 of 5 episodes");
+    await evaluate.plays(5);
     const csv = (await evaluate.saved("Export CSV")).trimEnd().split("\r\n");
     assert.equal(csv.length, 6);
     assert.match(csv[0], /^policy,actor,dataset,task/);
@@ -93,10 +90,7 @@ test("a paused evaluation goes on after the page was loaded again", () =>
 test("what is finished is there after the page was closed at that moment, and all at once can be deleted", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
-    await evaluate.from("environment:dummy");
-    await evaluate.field("Seeds").fill("300");
-    await evaluate.button("Start").click();
-    await evaluate.says("Finished: 300 of 300 episodes");
+    await evaluate.plays(300);
     await page.reload();
     await evaluate.says("Finished: 300 of 300 episodes");
     const episodes = (await evaluate.saved("Export episodes")).trimEnd().split("\n").map(JSON.parse);
@@ -106,12 +100,8 @@ test("what is finished is there after the page was closed at that moment, and al
     await storage.getByText(/300 episodes, /).waitFor();
     // Of another evaluation, all is deleted while some of it may not be in its place yet.
     await page.getByRole("link", { name: "Evaluate", exact: true }).click();
-    await evaluate.from("environment:dummy");
-    await evaluate.field("Seeds").fill("200");
-    await evaluate.button("Start").click();
-    await evaluate.says("Finished: 200 of 200 episodes");
+    await evaluate.plays(200);
     await page.getByRole("link", { name: "Settings", exact: true }).click();
-    await storage.getByRole("button", { name: "Look again" }).click();
     await storage.getByText(/500 episodes, /).waitFor();
     await storage.getByRole("button", { name: "Delete all" }).click();
     await storage.getByRole("button", { name: "Yes, delete all of it" }).click();
@@ -215,10 +205,7 @@ test("a full disk pauses the evaluation and loses nothing", () =>
 test("the settings say what is kept, and delete it", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
-    await evaluate.from("environment:dummy");
-    await evaluate.field("Seeds").fill("3");
-    await evaluate.button("Start").click();
-    await evaluate.says("Finished: 3 of 3 episodes");
+    await evaluate.plays(3);
     await page.getByRole("link", { name: "Settings", exact: true }).click();
     const storage = page.getByRole("region", { name: "Storage" });
     await storage.getByText(/3 episodes, /).waitFor();

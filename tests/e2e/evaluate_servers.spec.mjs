@@ -4,12 +4,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { startProvider } from "../support/provider.mjs";
-import { accessible } from "./support/browser.mjs";
+import { FAILED, accessible } from "./support/browser.mjs";
 import { Evaluate } from "./support/evaluate.mjs";
 import { connected } from "./support/models.mjs";
 import { Playground } from "./support/playground.mjs";
 import { ORIGIN, bothServers, ours, scripted, taskFile } from "./support/servers.mjs";
-import { FAILED, Servers, connecting } from "./support/settings_servers.mjs";
+import { Servers, connecting } from "./support/settings_servers.mjs";
 
 const CORS = ["--cors-origin", ORIGIN];
 const FORTY_TWO = [{ name: "submit_answer", arguments: { answer: "42" } }];

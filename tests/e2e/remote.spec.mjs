@@ -3,10 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { accessible, visit } from "./support/browser.mjs";
+import { FAILED, accessible, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 import { ORIGIN, bothServers, ours, scripted, taskFile, until } from "./support/servers.mjs";
-import { FAILED, Servers, connecting } from "./support/settings_servers.mjs";
+import { Servers, connecting } from "./support/settings_servers.mjs";
 
 const call = (name, values) => ({ name, arguments: values });
 

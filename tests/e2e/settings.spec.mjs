@@ -1,86 +1,11 @@
-// Settings: connections to models of every kind, what Test connection says, where keys live.
+// Settings: connections to models of every kind, what Test connection says, prices.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { SIZES, accessible, visit } from "./support/browser.mjs";
-import { provided } from "./support/providers.mjs";
-import { stateOf, until } from "./support/state.mjs";
-
-const KEY = "sk-test-0123456789abcdef";
-/** Nothing listens there. */
-const NOWHERE = "http://127.0.0.1:9";
-/** What the browser itself says of requests that fail. */
-const FAILED = /Failed to load resource|blocked by CORS policy|net::ERR/;
-
-/** Each wire format, as the test's provider and the page call it. */
-const FORMATS = {
-  chat: "OpenAI Chat Completions",
-  responses: "OpenAI Responses",
-  anthropic: "Anthropic Messages",
-  gemini: "Google Gemini",
-  mistral: "Mistral",
-};
-
-const provider = await provided();
-
-class Settings {
-  constructor(page) {
-    this.page = page;
-    this.group = page.getByRole("group", { name: "Model connection" });
-    this.provider = this.field("Provider");
-    this.baseUrl = this.field("Base URL");
-    this.model = this.field("Model");
-    this.key = this.field("API key");
-    this.result = this.group.getByRole("status", { name: "Test result" });
-    this.alert = this.group.getByRole("alert");
-    this.connections = page.getByRole("list", { name: "Connections" });
-  }
-
-  field(name) {
-    return this.group.getByLabel(name, { exact: true });
-  }
-
-  button(name) {
-    return this.page.getByRole("button", { name, exact: true });
-  }
-
-  /** Enters a connection to a server that speaks a format. */
-  async connect(format, { base = provider.base(format), model = "mock-model", key = KEY } = {}) {
-    await this.provider.selectOption({ label: `Other, speaks ${FORMATS[format]}` });
-    await this.baseUrl.fill(base);
-    await this.model.fill(model);
-    await this.key.fill(key);
-  }
-
-  async test() {
-    await this.button("Test connection").click();
-  }
-
-  async works() {
-    await this.result.filter({ hasText: "It works" }).waitFor();
-  }
-
-  /** Waits for an alert that says all of these. */
-  async fails(...texts) {
-    for (const text of texts) {
-      await this.alert.filter({ hasText: text }).first().waitFor();
-    }
-  }
-
-  keep(name) {
-    return this.page.getByRole("radio", { name });
-  }
-}
-
-function settings(options, journey) {
-  const origins = [provider.url, NOWHERE, "http://localhost:11434"];
-  return visit({ hash: "#/settings", origins, ...options }, async (page, visited) => {
-    const settings = new Settings(page);
-    await settings.group.waitFor();
-    await journey(settings, page, visited);
-  });
-}
+import { FAILED, SIZES, accessible, visit } from "./support/browser.mjs";
+import { FORMATS, KEY, NOWHERE, Settings, provider, settings } from "./support/connections.mjs";
+import { until } from "./support/state.mjs";
 
 for (const format of Object.keys(FORMATS)) {
   test(`a connection to ${FORMATS[format]} is entered and tested`, () =>
@@ -241,95 +166,6 @@ test("connections are added, renamed, duplicated, chosen and deleted", () =>
     assert.deepEqual(await names(), ["OpenAI"], "a draft");
     assert.equal(await page.evaluate(() => JSON.parse(localStorage["volary.models"]).list.length), 0);
   }));
-
-test("keys stay in memory, unless another choice is made", () =>
-  settings({}, async (settings, page) => {
-    const kept = async () => {
-      const { local, session } = await stateOf(page);
-      return { local: local.includes(KEY), session: session.includes(KEY) };
-    };
-    const again = async () => {
-      await page.reload();
-      await settings.group.waitFor();
-    };
-    await settings.connect("chat");
-    await settings.field("Name").focus();
-    assert.deepEqual(await kept(), { local: false, session: false });
-    await settings.keep(/With this tab/).check();
-    assert.deepEqual(await kept(), { local: false, session: true });
-    await again();
-    assert.equal(await settings.key.inputValue(), KEY);
-    await settings.keep(/On this device/).check();
-    assert.deepEqual(await kept(), { local: true, session: false });
-    await page.getByText("can read them, whoever made it").waitFor();
-    await again();
-    assert.ok(await settings.keep(/On this device/).isChecked());
-    await settings.keep(/In memory/).check();
-    assert.deepEqual(await kept(), { local: false, session: false });
-    assert.equal(await settings.key.inputValue(), KEY, "still in memory");
-    await again();
-    assert.equal(await settings.key.inputValue(), "");
-  }));
-
-test("one click forgets all keys, wherever they are", () =>
-  settings({}, async (settings, page) => {
-    await settings.connect("chat");
-    await settings.keep(/On this device/).check();
-    await page.getByRole("status", { name: "Keys" }).filter({ hasText: "1 key is kept." }).waitFor();
-    await settings.button("Forget all keys").click();
-    await page.getByRole("status", { name: "Keys" }).filter({ hasText: "All keys are forgotten." }).waitFor();
-    assert.equal(await settings.key.inputValue(), "");
-    const { local, session } = await stateOf(page);
-    assert.ok(!local.includes(KEY) && !session.includes(KEY));
-    assert.ok(await settings.keep(/In memory/).isChecked());
-  }));
-
-test("keys that one tab forgets are forgotten in the other", () =>
-  settings({ allowedErrors: [FAILED] }, async (settings, page) => {
-    await settings.connect("chat");
-    await settings.keep(/On this device/).check();
-    const other = await page.context().newPage();
-    await other.goto(page.url());
-    await other.getByRole("button", { name: "Forget all keys", exact: true }).click();
-    await other.getByRole("status", { name: "Keys" }).filter({ hasText: "All keys are forgotten." }).waitFor();
-    provider.tell({ key: KEY });
-    await settings.test();
-    await settings.fails("wants an API key");
-    assert.ok(!JSON.stringify(provider.requests).includes(KEY));
-  }));
-
-test("no key is found anywhere in the page's state", async () => {
-  const said = [];
-  await settings(
-    {
-      allowedErrors: [FAILED],
-      init: (context) => context.on("console", (message) => said.push(message.text())),
-    },
-    async (settings, page, { requests }) => {
-      for (const format of Object.keys(FORMATS)) {
-        await settings.connect(format);
-        provider.tell({ script: [{ text: `You sent ${KEY}.` }] });
-        await settings.test();
-        await settings.works();
-        // A provider that repeats the key, in its error and in a web page.
-        provider.tell({ script: [{ status: 401, message: `Incorrect API key provided: ${KEY}` }] });
-        await settings.test();
-        await settings.fails("does not accept");
-        provider.tell({ script: [{ status: 400, message: `Authorization: Bearer ${KEY}` }] });
-        await settings.test();
-        await settings.fails("YOUR_API_KEY");
-      }
-      for (const hash of ["#/", "#/settings"]) {
-        await page.evaluate((hash) => (location.hash = hash), hash);
-        const { page: state, local, session } = await stateOf(page);
-        for (const text of [state, local, session, ...requests, ...said]) {
-          assert.ok(!text.includes(KEY), `the key stands in: ${text.slice(0, 200)}`);
-        }
-      }
-    },
-  );
-  assert.ok(!said.join("\n").includes(KEY));
-});
 
 test("prices are changed, added, removed and restored", () =>
   settings({}, async (settings, page) => {

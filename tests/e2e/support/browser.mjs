@@ -97,6 +97,9 @@ export async function visit(options, journey) {
   }
 }
 
+/** What the browser itself says of requests that fail. */
+export const FAILED = /Failed to load resource|blocked by CORS policy|net::ERR/;
+
 /** For `init`: code that runs in the page's workers before their own. */
 export function inWorkers(code) {
   return async (context) => {

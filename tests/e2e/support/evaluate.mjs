@@ -59,6 +59,14 @@ export class Evaluate {
     return readFile(await download.path(), "utf8");
   }
 
+  /** The first policy plays so many episodes of the dummy environment to their end. */
+  async plays(episodes) {
+    await this.from("environment:dummy");
+    await this.field("Seeds").fill(String(episodes));
+    await this.button("Start").click();
+    await this.says(`Finished: ${episodes} of ${episodes} episodes`);
+  }
+
   /** A model plays so many episodes of the dummy environment, one after the other. */
   async leaveToModel(episodes, settings = {}) {
     await this.from("environment:dummy");

@@ -3,9 +3,6 @@
 import { visit } from "./browser.mjs";
 import { Playground } from "./playground.mjs";
 
-/** What the browser itself says of requests that fail. */
-export const FAILED = /Failed to load resource|blocked by CORS policy|net::ERR/;
-
 /**
  * A visit to the settings, with leave to call these servers, and what `alsoFrom` names:
  * `journey(page, servers, playground, seen)`.
