@@ -21,15 +21,17 @@ const WORDS: [&str; 12] = [
 pub fn draw_object(root: &Json, random: &mut Random) -> Object {
     // Some schemas say more than is heeded here; then another draw may fit.
     const TRIES: usize = 8;
-    let mut drawn = Object::new();
+    let mut drawn = Json::default();
     for _ in 0..TRIES {
-        drawn = Draw { root, random }.object(root, 0);
-        let fits = schema::check(root, &Json::Object(drawn.clone())).is_empty();
-        if fits {
+        drawn = Draw { root, random }.object(root, 0).into();
+        if schema::check(root, &drawn).is_empty() {
             break;
         }
     }
-    drawn
+    match drawn {
+        Json::Object(drawn) => drawn,
+        _ => Object::new(),
+    }
 }
 
 struct Draw<'a> {
@@ -71,15 +73,12 @@ impl Draw<'_> {
             return self.value(&merged, depth + 1);
         }
         let kinds = match schema.get("type") {
-            Some(Json::Text(kind)) => vec![kind.to_string()],
-            Some(Json::List(kinds)) => {
-                let kinds = kinds.iter().filter_map(Json::as_text);
-                kinds.map(ToString::to_string).collect()
-            }
-            _ => Vec::new(),
+            Some(Json::List(kinds)) => kinds,
+            Some(kind) => std::slice::from_ref(kind),
+            None => &[],
         };
-        let kind = self.random.pick(&kinds).cloned().unwrap_or_default();
-        self.of_kind(&kind, schema, depth)
+        let kind = self.random.pick(kinds).and_then(Json::as_text);
+        self.of_kind(kind.map_or("", |kind| kind), schema, depth)
     }
 
     /// Deep down the first branch that holds nothing else is taken.

@@ -1,5 +1,7 @@
 //! The check itself: walks schema and value together and collects what does not fit.
 
+use std::borrow::Cow;
+
 use super::words::{self, Kind};
 use super::{CHECKS_LIMIT, DEPTH_LIMIT, resolve};
 use crate::fields::FieldError;
@@ -55,9 +57,10 @@ impl<'a> Checker<'a> {
     }
 
     fn check_object(&mut self, schema: &'a Object, value: &Json) {
-        let kinds = Kind::of_schema(schema);
-        if !kinds.is_empty() && !kinds.iter().any(|kind| kind.holds(value)) {
+        let mut kinds = Kind::of_schema(schema).peekable();
+        if kinds.peek().is_some() && !kinds.any(|kind| kind.holds(value)) {
             // What does not even have the right type needs no further words.
+            let kinds: Vec<Kind> = Kind::of_schema(schema).collect();
             return self.report(words::wrong_type(&kinds, value));
         }
         if let Some(constant) = schema.get("const")
@@ -99,8 +102,8 @@ impl<'a> Checker<'a> {
             }
             let problems = self.problems.split_off(before);
             let resolved = resolve(self.root, branch).and_then(Json::as_object);
-            let kinds = resolved.map(Kind::of_schema).unwrap_or_default();
-            if kinds.iter().any(|kind| kind.holds(value)) {
+            let mut kinds = resolved.into_iter().flat_map(Kind::of_schema);
+            if kinds.any(|kind| kind.holds(value)) {
                 of_its_type += 1;
                 told = Some(problems);
             }
@@ -226,11 +229,11 @@ impl<'a> Checker<'a> {
 }
 
 /// A member's step in a path; brackets around names that would read as something else.
-fn member(name: &str) -> String {
+fn member(name: &str) -> Cow<'_, str> {
     if name.is_empty() || name.contains(['.', '[', ']', ' ']) {
-        format!("[{}]", Json::from(name).to_compact_text())
+        format!("[{}]", Json::from(name).to_compact_text()).into()
     } else {
-        name.to_owned()
+        name.into()
     }
 }
 

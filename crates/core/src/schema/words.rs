@@ -17,12 +17,13 @@ pub(super) enum Kind {
 
 impl Kind {
     /// The types that a schema asks for; none if it does not ask.
-    pub(super) fn of_schema(schema: &Object) -> Vec<Kind> {
-        match schema.get("type") {
-            Some(Json::List(names)) => names.iter().filter_map(Kind::of_name).collect(),
-            Some(name) => Kind::of_name(name).into_iter().collect(),
-            None => Vec::new(),
-        }
+    pub(super) fn of_schema(schema: &Object) -> impl Iterator<Item = Kind> + Clone {
+        let names = match schema.get("type") {
+            Some(Json::List(names)) => names,
+            Some(name) => std::slice::from_ref(name),
+            None => &[],
+        };
+        names.iter().filter_map(Kind::of_name)
     }
 
     fn of_name(name: &Json) -> Option<Kind> {
@@ -87,7 +88,6 @@ pub(super) fn any_of<'a>(branches: impl Iterator<Item = &'a Object>) -> String {
                 options.iter().map(Json::to_compact_text).collect()
             }
             _ => Kind::of_schema(branch)
-                .into_iter()
                 .map(|kind| kind.in_words().to_owned())
                 .collect(),
         };
