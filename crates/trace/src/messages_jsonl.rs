@@ -110,7 +110,7 @@ mod tests {
                 info: FunctionInfo {
                     name: "add".into(),
                     description: "Adds.".into(),
-                    parameters: Some(Parameters::default()),
+                    parameters: Some(Parameters::default().into()),
                 },
                 concurrency_safe: true,
             }],

@@ -3,6 +3,8 @@
 //! The one place where schemas of whole tools are put together: `#[tool]` and the builder both end
 //! here.
 
+use std::sync::Arc;
+
 use crate::json::{Json, Key, Object, Text};
 
 use super::{FunctionInfo, Parameters, Tool};
@@ -45,11 +47,11 @@ pub fn define(
         info: FunctionInfo {
             name: name.into(),
             description: description.into(),
-            parameters: Some(Parameters {
+            parameters: Some(Arc::new(Parameters {
                 properties,
                 required,
                 extras,
-            }),
+            })),
         },
         concurrency_safe,
     }

@@ -26,6 +26,8 @@ pub use run::{BoundTool, CallContext, Handler, ToolSet};
 pub use signature::{Signature, argument, argument_or};
 pub use wire::ToolDumpOptions;
 
+use std::sync::Arc;
+
 use crate::json::{Object, Text};
 
 /// A tool as it stands on the wire.
@@ -44,8 +46,8 @@ pub struct FunctionInfo {
     pub name: Text,
     /// What it does.
     pub description: Text,
-    /// Its parameters; `None` is null on the wire.
-    pub parameters: Option<Parameters>,
+    /// Its parameters, which every copy of the tool shares; `None` is null on the wire.
+    pub parameters: Option<Arc<Parameters>>,
 }
 
 /// The JSON Schema of a tool's arguments, always of type `object`.

@@ -1,5 +1,7 @@
 //! Tools from and to JSON.
 
+use std::sync::Arc;
+
 use super::{FunctionInfo, Parameters, Tool};
 use crate::fields::{self, FieldError};
 use crate::json::{Json, Key, Object};
@@ -63,7 +65,12 @@ impl FunctionInfo {
         let description = fields::text("description", fields::required(object, "description")?)?;
         let parameters = match fields::required(object, "parameters")? {
             Json::Null => None,
-            value => Some(Parameters::read(value).map_err(|error| error.within("parameters"))?),
+            value => {
+                let parameters = Parameters::read(value);
+                Some(Arc::new(
+                    parameters.map_err(|error| error.within("parameters"))?,
+                ))
+            }
         };
         Ok(FunctionInfo {
             name,

@@ -72,7 +72,7 @@ fn tool() -> impl Strategy<Value = Tool> {
             info: FunctionInfo {
                 name,
                 description,
-                parameters,
+                parameters: parameters.map(Into::into),
             },
             concurrency_safe,
         },
