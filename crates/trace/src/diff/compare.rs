@@ -57,6 +57,34 @@ pub fn identical(left: &Json, right: &Json) -> bool {
 }
 
 fn diff_objects(old: &Object, new: &Object) -> Diff {
+    let found = match old.len() == new.len() && old.keys().eq(new.keys()) {
+        true => diff_values(old, new),
+        false => diff_members(old, new),
+    };
+    if found == ObjectDiff::default() {
+        Diff::Same
+    } else {
+        Diff::Object(found)
+    }
+}
+
+/// Of objects with the same keys in the same order, as those of most frames are.
+fn diff_values(old: &Object, new: &Object) -> ObjectDiff {
+    let values = old.values().zip(new.values()).enumerate();
+    let changed = values.filter_map(|(place, (before, value))| {
+        let change = Some(diff(before, value)).filter(|change| !change.is_same())?;
+        Some(MemberDiff {
+            place,
+            change: Some(change),
+        })
+    });
+    ObjectDiff {
+        members: changed.collect(),
+        ..ObjectDiff::default()
+    }
+}
+
+fn diff_members(old: &Object, new: &Object) -> ObjectDiff {
     let mut places = Places::of(old);
     let mut found = ObjectDiff::default();
     let mut kept = vec![false; old.len()];
@@ -82,11 +110,7 @@ fn diff_objects(old: &Object, new: &Object) -> Diff {
         }
     }
     found.removed = (0..old.len()).filter(|&place| !kept[place]).collect();
-    if found == ObjectDiff::default() {
-        Diff::Same
-    } else {
-        Diff::Object(found)
-    }
+    found
 }
 
 /// Finds members by key: quickly where the order is kept, and by an index where a large object has
