@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use volary_trace::Episode;
 use volary_trace::align::{Alignment, Row, align_episodes};
 
+use super::library_page::back_link;
 use crate::components::erased::{dynamic, maybe_words, words};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::rows::Rows;
@@ -183,12 +184,7 @@ fn head(comparison: Comparison) -> El {
     };
     el("header")
         .class("library-head compare-head")
-        .child(
-            el("a")
-                .class("back-link")
-                .attr("href", "#/review")
-                .child("Trajectories"),
-        )
+        .child(back_link())
         .child(el("h1").class("visually-hidden").child("Comparison"))
         .child(names)
         .child(el("p").class("faint").attr("role", "status").child(verdict))

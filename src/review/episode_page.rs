@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use volary_trace::Episode;
 
 use super::actions::{can_go_on, fork};
+use super::library_page::back_link;
 use super::marks::keep_marks;
 use super::notes::Notes;
 use super::panels::panels;
@@ -167,10 +168,6 @@ fn bar(viewer: Viewer, actions: Vec<El>) -> El {
             inert_in("p", "episode-facts", &known.join(" · ")).view()
         })
     });
-    let back = el("a")
-        .class("back-link")
-        .attr("href", "#/review")
-        .child("Trajectories");
     let timeline = view! {
         <Timeline
             length=viewer.last
@@ -197,7 +194,7 @@ fn bar(viewer: Viewer, actions: Vec<El>) -> El {
         .child(
             el("div")
                 .class("episode-heading")
-                .child(back)
+                .child(back_link())
                 .child(name)
                 .child(facts),
         )

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use volary_trace::Episode;
 use volary_trace::align::common_steps;
 
+use super::library_page::back_link;
 use crate::components::erased::{dynamic, words};
 use crate::components::markup::{El, el, nothing};
 use crate::components::rows::Rows;
@@ -106,12 +107,7 @@ pub fn grid_page(grid: Grid) -> El {
         .child(
             el("header")
                 .class("library-head compare-head")
-                .child(
-                    el("a")
-                        .class("back-link")
-                        .attr("href", "#/review")
-                        .child("Trajectories"),
-                )
+                .child(back_link())
                 .child(el("h1").class("episode-title").child("Side by side"))
                 .child(el("p").class("faint").attr("role", "status").child(said)),
         )

@@ -93,6 +93,14 @@ pub fn library_page(shelf: Shelf) -> El {
         .child(room_line(look))
 }
 
+/// The way back to it, from what was opened of it.
+pub(super) fn back_link() -> El {
+    el("a")
+        .class("back-link")
+        .attr("href", "#/review")
+        .child("Trajectories")
+}
+
 /// Whose library came with the site.
 fn site(shelf: Shelf) -> AnyView {
     dynamic(move || {

@@ -175,7 +175,7 @@ test("cancelled, or left, it leaves no environment behind", async () => {
   await evaluating(server, { axe: false }, async (page, evaluate) => {
     const begin = async () => {
       await evaluate.field("Environments").fill("8");
-      await script(evaluate, wait(1.5));
+      await script(evaluate, wait(5));
       await evaluate.button("Start").click();
       await evaluate.says("Running");
     };
@@ -184,16 +184,18 @@ test("cancelled, or left, it leaves no environment behind", async () => {
     await evaluate.button("Cancel").click();
     await evaluate.says("Cancelled");
     await server.runs(0);
+    // What is just being opened is not known yet; all of them take longer than this.
+    const open = async () => {
+      await server.holds();
+      await page.waitForTimeout(2500);
+    };
     await evaluate.button("Resume").click();
-    await server.holds();
-    await page.waitForTimeout(1000);
+    await open();
     await page.reload();
     await evaluate.says("Ready");
     await server.runs(0);
     await evaluate.button("Resume").click();
-    await server.holds();
-    // What is just being opened is not known yet; all of them take longer than this.
-    await page.waitForTimeout(1000);
+    await open();
     await page.goto("about:blank");
     await server.runs(0);
   });
