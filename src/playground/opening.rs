@@ -84,11 +84,11 @@ fn tool(tool: &Json) -> Option<Tool> {
         info: FunctionInfo {
             name: text(tool, "name")?,
             description: text(tool, "description")?,
-            parameters: Some(Arc::new(Parameters {
+            parameters: Some(Parameters {
                 properties: parameters.get("properties")?.as_object()?.clone(),
                 required: required.filter_map(Json::as_text).cloned().collect(),
                 extras: Object::default(),
-            })),
+            }),
         },
         concurrency_safe: true,
     })

@@ -110,7 +110,7 @@ mod tests {
                 info: FunctionInfo {
                     name: "add".into(),
                     description: "Adds.".into(),
-                    parameters: Some(Parameters::default().into()),
+                    parameters: Some(Parameters::default()),
                 },
                 concurrency_safe: true,
             }],

@@ -3,8 +3,6 @@
 //! The one place where schemas of whole tools are put together: `#[tool]` and the builder both end
 //! here.
 
-use std::sync::Arc;
-
 use crate::json::{Json, Key, Object, Text};
 
 use super::{FunctionInfo, Parameters, Tool};
@@ -47,11 +45,11 @@ pub fn define(
         info: FunctionInfo {
             name: name.into(),
             description: description.into(),
-            parameters: Some(Arc::new(Parameters {
+            parameters: Some(Parameters {
                 properties,
                 required,
                 extras,
-            })),
+            }),
         },
         concurrency_safe,
     }

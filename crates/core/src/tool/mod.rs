@@ -26,8 +26,6 @@ pub use run::{BoundTool, CallContext, Handler, ToolSet};
 pub use signature::{Signature, argument, argument_or};
 pub use wire::ToolDumpOptions;
 
-use std::sync::Arc;
-
 use crate::json::{Object, Text};
 
 /// A tool as it stands on the wire.
@@ -46,8 +44,8 @@ pub struct FunctionInfo {
     pub name: Text,
     /// What it does.
     pub description: Text,
-    /// Its parameters, which every copy of the tool shares; `None` is null on the wire.
-    pub parameters: Option<Arc<Parameters>>,
+    /// Its parameters; `None` is null on the wire.
+    pub parameters: Option<Parameters>,
 }
 
 /// The JSON Schema of a tool's arguments, always of type `object`.

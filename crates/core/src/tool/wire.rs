@@ -1,7 +1,5 @@
 //! Tools from and to JSON.
 
-use std::sync::Arc;
-
 use super::{FunctionInfo, Parameters, Tool};
 use crate::fields::{self, FieldError};
 use crate::json::{Json, Key, Object};
@@ -65,12 +63,7 @@ impl FunctionInfo {
         let description = fields::text("description", fields::required(object, "description")?)?;
         let parameters = match fields::required(object, "parameters")? {
             Json::Null => None,
-            value => {
-                let parameters = Parameters::read(value);
-                Some(Arc::new(
-                    parameters.map_err(|error| error.within("parameters"))?,
-                ))
-            }
+            value => Some(Parameters::read(value).map_err(|error| error.within("parameters"))?),
         };
         Ok(FunctionInfo {
             name,

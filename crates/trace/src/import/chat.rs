@@ -151,7 +151,7 @@ pub(crate) fn tool(value: &Json) -> Option<Tool> {
         info: FunctionInfo {
             name: name.clone(),
             description: description.cloned().unwrap_or_default(),
-            parameters: schema.map(|schema| parameters(schema).into()),
+            parameters: schema.map(parameters),
         },
         concurrency_safe: true,
     })

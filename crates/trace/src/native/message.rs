@@ -6,8 +6,6 @@
 //! `name` and `tool_call_id`. A tool is `{name, description, parameters}`, and `concurrency_safe` if it
 //! is not.
 
-use std::sync::Arc;
-
 use volary_core::json::place::{Place, tree};
 use volary_core::json::{Json, Object};
 use volary_core::message::Body;
@@ -179,11 +177,11 @@ pub(super) fn tool(node: Node<'_>) -> Result<Tool, Fault> {
     })
 }
 
-fn parameters(node: Node<'_>) -> Result<Arc<Parameters>, Fault> {
+fn parameters(node: Node<'_>) -> Result<Parameters, Fault> {
     let required = node.optional("required", |node| node.each(|node| node.text()))?;
-    Ok(Arc::new(Parameters {
+    Ok(Parameters {
         properties: node.member("properties", |node| Ok(node.object()?.clone()))?,
         required: required.unwrap_or_default(),
         extras: Object::from_pairs(node.unknown(&OF_PARAMETERS)?),
-    }))
+    })
 }

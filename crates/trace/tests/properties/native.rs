@@ -72,7 +72,7 @@ fn tool() -> impl Strategy<Value = Tool> {
             info: FunctionInfo {
                 name,
                 description,
-                parameters: parameters.map(Into::into),
+                parameters,
             },
             concurrency_safe,
         },
