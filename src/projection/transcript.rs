@@ -170,13 +170,14 @@ fn estimated_lines(body: &Body) -> usize {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use proptest::prelude::*;
     use volary_core::message::Message;
 
     use super::*;
 
-    fn step(messages: usize) -> StepRecord {
+    /// A step with so many observations.
+    pub(in crate::projection) fn step(messages: usize) -> StepRecord {
         StepRecord {
             action: Message::user("act").into(),
             outcome: Outcome::Observed {

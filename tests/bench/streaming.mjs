@@ -2,7 +2,7 @@
 // minute, thinking, text and the arguments of a call in turn, to the page at VOLARY_URL. Prints one JSON object: the
 // tokens a second as they came; the tasks of the main thread over 50 milliseconds, and the longest task of all as far
 // as browsers tell (they tell of none below 50); the share of time that the thread was busy; and the memory in use
-// after ten seconds and at the end, in bytes (the heap of scripts, collected, and the wasm memory).
+// after ten seconds and at the end, in bytes (the heap of scripts, collected, and the wasm memories).
 
 import { chromium } from "playwright-core";
 

@@ -1,25 +1,11 @@
 //! Where a reader is after one thing or another, and which blocks stand on the page then.
 
-use volary_core::message::Message;
-use volary_trace::{Outcome, StepRecord};
-
+use super::super::transcript::tests::step;
 use super::*;
 
 fn episode(steps: usize) -> Episode {
-    let step = StepRecord {
-        action: Message::user("act").into(),
-        outcome: Outcome::Observed {
-            messages: vec![Message::user("seen").into()],
-            reward: 0.0,
-            done: false,
-            truncated: false,
-        },
-        seconds: None,
-        details: Default::default(),
-        extras: Default::default(),
-    };
     Episode {
-        steps: vec![step; steps],
+        steps: vec![step(1); steps],
         ..Episode::default()
     }
 }
