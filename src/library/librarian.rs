@@ -3,6 +3,7 @@
 //! - `listing`: what there is. `opening`: an episode from where it is kept. `finding`: words in all texts.
 //! - `reading`: files to episodes; large ones `in_place`, whose first episode can be seen while it is read (`begun`),
 //!   others `together`; `naming`: ids for them; `under_way`, `cancelled`: who waits for a reading, and who ends it.
+//! - `retiring`: when a new worker can take this one's place.
 //!
 //! It knows no browser: what it says goes through the function that it is given. What it is asked is done
 //! side by side: between two slices of a large file another episode is opened.
@@ -15,6 +16,7 @@ mod listing;
 mod naming;
 mod opening;
 mod reading;
+mod retiring;
 mod together;
 mod under_way;
 
@@ -95,6 +97,8 @@ pub struct Librarian {
     last_search: Cell<Number>,
     is_settling: Cell<bool>,
     is_loading: Cell<bool>,
+    /// The requests that are being done.
+    asked: UnderWay,
 }
 
 /// All episodes that there are.
@@ -149,11 +153,22 @@ impl Librarian {
             last_search: Cell::new(0),
             is_settling: Cell::new(false),
             is_loading: Cell::new(false),
+            asked: UnderWay::default(),
         }
     }
 
     /// Does what is asked.
     pub async fn perform(&self, request: Request, say: Say<'_>) {
+        match request {
+            Request::Retire { number } => self.retire(number, say).await,
+            request => {
+                let _going = self.asked.begin();
+                self.answer(request, say).await;
+            }
+        }
+    }
+
+    async fn answer(&self, request: Request, say: Say<'_>) {
         let refused = |number, reason: String| {
             say(Said::Answer(Answer::Refused {
                 number,
@@ -193,6 +208,9 @@ impl Librarian {
             } => self.tag(number, &ids, &tag, on, say).await,
             Request::Export { ids, .. } => self.export(&ids, say).await,
             Request::Cancel { reading } => self.cancelled.add(reading),
+            Request::Settle { .. } => self.settle().await,
+            // It waits for all others, so it is none of them.
+            Request::Retire { .. } => {}
             // Whoever has the network brings the files to `read`.
             Request::Fetch { number, .. } => {
                 refused(number, "There is no network here.".to_owned());

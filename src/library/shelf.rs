@@ -1,10 +1,14 @@
 //! The page's side of the library: its signals, and what it asks of the librarian.
 //!
 //! - `hearing`: what the librarian's answers change. `fetching`: files from addresses, and those of the site.
+//! - `waiting`: rows on their way into the table. `finding`: words in one episode. `renewing`: another worker for one
+//!   that grew.
 
 mod fetching;
 mod finding;
 mod hearing;
+mod renewing;
+mod waiting;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,7 +27,7 @@ use crate::records::episodes;
 use crate::shell::files::GivenFile;
 use crate::shell::timers;
 use crate::shell::worker_link::WorkerLink;
-use hearing::Waiting;
+use waiting::Waiting;
 
 /// A worker that is asked to stop reading does so between two slices; one that is silent for so long has none.
 const PATIENCE: Duration = Duration::from_secs(4);
@@ -95,10 +99,20 @@ struct State {
     /// Episodes that are run again.
     checking: Vec<(Number, Checked)>,
     waiting: Waiting,
+    /// Before then no more rows are shown, in seconds of the clock.
+    next_flush: f64,
+    /// Whether some will be.
+    is_flush_due: bool,
     /// Which trajectory of a reading is waited for, and who does.
     awaited: Vec<(Number, usize, Arrived)>,
     /// Whether the worker holds what the browser would not keep.
     is_unkept: bool,
+    /// Whether the table is shown, whose search wants all texts at hand.
+    looks_through: bool,
+    /// So much was asked of workers so far.
+    sent: u64,
+    /// How much it was when one was asked whether another could take its place.
+    retiring: Option<u64>,
 }
 
 impl std::ops::Deref for Shelf {
@@ -318,6 +332,7 @@ impl Shelf {
                 act(link);
             }
         });
+        self.state.update_value(|state| state.sent += 1);
     }
 }
 

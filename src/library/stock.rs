@@ -113,6 +113,11 @@ pub struct MemoryStock {
 }
 
 impl MemoryStock {
+    /// Whether it has any.
+    pub fn has_any(&self) -> bool {
+        !self.episodes.borrow().is_empty()
+    }
+
     /// Whether it has an episode.
     pub fn has(&self, id: &str) -> bool {
         self.episodes.borrow().contains_key(id)

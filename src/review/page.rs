@@ -41,6 +41,9 @@ pub fn page() -> AnyView {
     fetch_wanted(shelf, pages, place);
     shelf.list();
     shelf.read_site();
+    let is_table =
+        Memo::new(move |_| place.with(|place| place.episode.is_none() && place.open.is_none()));
+    watch(move || shelf.look_through(is_table.get()));
     let viewer = Viewer::new();
     let (comparison, grid) = (Comparison::new(), Grid::new());
     let notes = Notes::new();

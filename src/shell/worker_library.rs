@@ -7,7 +7,7 @@ use std::pin::pin;
 use std::rc::Rc;
 
 use futures_util::future::{Either, select};
-use js_sys::Array;
+use js_sys::{Array, ArrayBuffer, WebAssembly};
 use volary_core::json::Text;
 use wasm_bindgen::prelude::*;
 use web_sys::Blob;
@@ -27,6 +27,18 @@ use crate::records::news;
 
 /// How far a file has come is said again after so many seconds.
 const LONGEST_SILENCE: f64 = 0.1;
+
+/// A worker with so many bytes of memory may give way to a new one.
+const LARGE: u32 = 16 << 20;
+
+/// The memory of this worker's wasm, in bytes.
+fn memory() -> u32 {
+    let memory = wasm_bindgen::memory().unchecked_into::<WebAssembly::Memory>();
+    memory
+        .buffer()
+        .unchecked_into::<ArrayBuffer>()
+        .byte_length()
+}
 
 /// What the librarian is to do.
 pub(super) enum Task {
@@ -68,6 +80,8 @@ impl Host {
                     origin,
                     files,
                 }) => self.fetch(number, origin, files, &say).await,
+                // A new one would not be smaller.
+                Task::Request(Request::Retire { .. }) if memory() < LARGE => {}
                 Task::Request(request) => self.librarian.perform(request, &say).await,
                 Task::Read(number, origin, files) => {
                     let files = files

@@ -1,6 +1,7 @@
-"""How fast the original is: environment steps, resets and whole episodes a second.
+"""How fast the original is: environment steps, resets and whole episodes a second: python original.py [RATE...].
 
-Prints one JSON object of rates. Runs in the virtual environment that `cargo xtask bench` makes.
+Prints one JSON object of rates: all, or those that are named. Runs in the virtual environment that `cargo xtask bench`
+makes.
 """
 
 import asyncio
@@ -79,6 +80,8 @@ async def calculator_steps() -> float:
 
 async def main() -> None:
     parts = [dummy_steps, dummy_resets, dummy_episodes, calculator_steps]
+    wanted = sys.argv[1:]
+    parts = [part for part in parts if not wanted or part.__name__ in wanted]
     print(json.dumps({part.__name__: await part() for part in parts}))
 
 

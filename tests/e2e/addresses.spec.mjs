@@ -122,6 +122,33 @@ test("the beginning of a long trajectory is read while the rest comes, and its r
     }),
   ));
 
+test("the worker that read a long trajectory makes room for another, and nothing is missed", () =>
+  withSite((other) =>
+    visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin] }, async (page) => {
+      const library = new Library(page);
+      await rest(page).waitFor();
+      const [former] = page.workers();
+      const goes = former.waitForEvent("close");
+      const comes = page.waitForEvent("worker");
+      await other.rest();
+      await page.getByText("2,500 steps").waitFor();
+      await Promise.all([goes, comes]);
+      // What it read is read by the other one, from the browser's own copy.
+      await page.keyboard.press("/");
+      await page.keyboard.type("place4711");
+      await library.transcript.getByText(/^place4711 /).waitFor();
+      await page.getByRole("link", { name: "Trajectories" }).click();
+      await library.rows(1);
+      await library.search("place42");
+      await page.getByText("1 of 1").waitFor();
+      await library.search("nowhere");
+      await page.getByText("0 of 1").waitFor();
+      await library.search("");
+      await library.import(["lines.jsonl", lines(20, 100)]);
+      await library.rows(21);
+    }),
+  ));
+
 test("an address leads to a trajectory of a file, for who has never seen it", () =>
   withSite((other) =>
     visit({ hash: other.hash("lines.jsonl", "&open=3"), origins: [other.origin] }, async (page) => {

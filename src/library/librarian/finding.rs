@@ -20,7 +20,8 @@ pub(super) const SETTLED: usize = 20_000;
 
 impl Librarian {
     /// Takes into the index what it does not know yet, while nothing else is wanted.
-    pub async fn settle(&self) {
+    pub(super) async fn settle(&self) {
+        self.ready().await;
         if self.missing().len() <= SETTLED && !self.is_settling.replace(true) {
             self.index_all(None, &|_| {}).await;
             self.is_settling.set(false);

@@ -27,6 +27,8 @@ const LARGE_PACKED: u64 = 1 << 20;
 const SLICE: u64 = 2 << 20;
 /// …and less at first, so that there is something to see.
 const FIRST_SLICE: u64 = 1 << 18;
+/// No more rows are seen at once.
+const SEEN: usize = 40;
 /// Logs have so many members at most.
 const MOST_MEMBERS: usize = 500_000;
 
@@ -281,8 +283,8 @@ impl Librarian {
                 parts.push(window.read(place).await?);
             }
             log.read_sample(number, &parts);
-            // The first ones are shown at once.
-            if number < 20 || number.is_multiple_of(BATCH) {
+            // The first one is shown at once, and soon as many as are seen.
+            if number == 0 || number == SEEN || number.is_multiple_of(BATCH) {
                 self.take(reading, id, log.take_entries()).await;
                 reading.progress(&name, done.min(size));
             }

@@ -58,7 +58,6 @@ impl Librarian {
             say(Said::Answer(Answer::Added { number, rows }));
         }
         say(Said::Answer(Answer::Listed { number }));
-        self.settle().await;
     }
 
     /// Learns what was kept before; gives the rows.

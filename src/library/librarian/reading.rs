@@ -156,7 +156,6 @@ impl Librarian {
         }
         kept(&reading).await;
         self.end(&reading, is_nothing);
-        self.settle().await;
     }
 
     fn end(&self, reading: &Reading<'_>, is_nothing: bool) {

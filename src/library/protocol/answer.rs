@@ -104,6 +104,11 @@ pub enum Answer {
         /// The number.
         number: Number,
     },
+    /// All that was asked is done, and a new worker would find all that this one knows.
+    Replaceable {
+        /// The number.
+        number: Number,
+    },
     /// It could not be done; nothing changed.
     Refused {
         /// The number.
@@ -200,6 +205,10 @@ impl Answer {
                 "answer": "forgotten",
                 "number": (*number)
             }),
+            Answer::Replaceable { number } => object!({
+                "answer": "replaceable",
+                "number": (*number)
+            }),
             Answer::Refused { number, reason } => object!({
                 "answer": "refused",
                 "number": (*number),
@@ -286,6 +295,7 @@ impl Answer {
                 ids: texts(json.get("ids")?)?,
             }),
             "forgotten" => Some(Answer::Forgotten { number }),
+            "replaceable" => Some(Answer::Replaceable { number }),
             "refused" => Some(Answer::Refused {
                 number,
                 reason: text("reason")?,

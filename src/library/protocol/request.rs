@@ -84,6 +84,16 @@ pub enum Request {
         /// The number of the reading.
         reading: Number,
     },
+    /// Get all texts ready to be searched.
+    Settle {
+        /// The number.
+        number: Number,
+    },
+    /// Say whether a new worker could take this one's place.
+    Retire {
+        /// The number.
+        number: Number,
+    },
 }
 
 impl Request {
@@ -95,6 +105,8 @@ impl Request {
             Request::Search { number, words } => ("search", number, Json::from(words.clone())),
             Request::Find { number, id, words } => ("find", number, question(id, words)),
             Request::List { number } => ("list", number, Json::Null),
+            Request::Settle { number } => ("settle", number, Json::Null),
+            Request::Retire { number } => ("retire", number, Json::Null),
             Request::Fetch {
                 number,
                 origin,
@@ -145,6 +157,8 @@ impl Request {
                 words: of.get("words")?.as_text()?.clone(),
             }),
             "list" => Some(Request::List { number }),
+            "settle" => Some(Request::Settle { number }),
+            "retire" => Some(Request::Retire { number }),
             "fetch" => {
                 let files = texts(of.get("files")?)?;
                 let (files, _) = files.as_chunks::<2>();

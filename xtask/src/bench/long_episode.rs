@@ -1,16 +1,23 @@
 //! A long episode on the page: what a step costs the main thread, and the memory.
+//!
+//! Machines differ, and so do the minutes of one: beside the page CPython runs the original, and what a step may take
+//! is taken for a machine on which that is as fast as where the aim comes from.
 
 use anyhow::Result;
 
 use super::{Row, number};
 use crate::http::Site;
 use crate::project::Project;
-use crate::run::output_aloud;
-use crate::setup::{self, Chromium, Node, Playwright};
+use crate::run::{output, output_aloud};
+use crate::setup::{self, Chromium, Node, Original, Playwright};
 use crate::{page, test};
 
 /// A frame of a screen that shows sixty a second, in milliseconds.
 const FRAME: f64 = 16.0;
+
+/// What a step may take, in milliseconds, is said of a machine on which CPython makes so many steps of the original's
+/// dummy environment a second.
+const STEPS_THERE: f64 = 4_500.0;
 
 /// What is done at ten thousand steps: what it is called in the script, and for people.
 const MOVES: [(&str, &str); 3] = [
@@ -21,11 +28,15 @@ const MOVES: [(&str, &str); 3] = [
 
 /// Builds the page, and plays ten thousand steps of the dummy environment in Chromium.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
-    setup::ensure(project, &[&Node, &Chromium, &Playwright])?;
+    setup::ensure(project, &[&Node, &Chromium, &Playwright, &Original])?;
     page::build(project)?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
     let mut node = test::in_browser(project, &site)?;
+    let before = original(project)?;
     let said = output_aloud(node.arg(project.path("tests/bench/long_episode.mjs")))?;
+    // The faster of both, which leaves the page less time.
+    let steps_here = before.max(original(project)?);
+    let frame = FRAME * STEPS_THERE / steps_here;
     let mut rows = vec![run(&said)?];
     for (key, what) in MOVES {
         let median = number(&said, &format!("{key}_median"))?;
@@ -33,14 +44,28 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
         rows.push(Row {
             what: format!("10,000 steps: {what}"),
             ours: format!("{median:.1} ms (95 of 100: {slow:.1} ms)"),
-            against: format!("{FRAME:.0} ms (a frame)"),
-            ratio: format!("{:.0} %", 100.0 * median / FRAME),
-            aim: format!("at most {FRAME:.0} ms"),
-            met: median <= FRAME,
+            against: format!(
+                "{frame:.1} ms ({FRAME:.0} ms where CPython makes {STEPS_THERE:.0} steps a second; here \
+                 {steps_here:.0})"
+            ),
+            ratio: format!(
+                "{:.0} % (95 of 100: {:.0} %)",
+                100.0 * median / frame,
+                100.0 * slow / frame
+            ),
+            aim: "at most 100 % in 95 of 100".to_owned(),
+            met: slow <= frame,
         });
     }
     rows.push(memory(&said)?);
     Ok(rows)
+}
+
+/// How many steps a second the original makes of its dummy environment, now and here.
+fn original(project: &Project) -> Result<f64> {
+    let mut python = project.command(Original::python(project));
+    python.arg(project.path("tests/bench/original.py"));
+    number(&output(python.arg("dummy_steps"))?, "dummy_steps")
 }
 
 /// A policy acts as fast as it can, and the page shows what it does.

@@ -1,0 +1,204 @@
+//! Rows on their way into the table.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use volary_core::json::Text;
+use volary_trace::table::Row;
+
+use super::Shelf;
+use crate::library::protocol::Number;
+use crate::shell::timers;
+
+/// The rows that wait. With each change the whole table is gone through, so many changes are made
+/// into few: what comes is held back until it is a part of what is there.
+#[derive(Default)]
+pub(super) struct Waiting {
+    /// The number of the request that lists what was kept; its rows come in order.
+    pub listing: Number,
+    /// The ids of all rows.
+    known: HashSet<Text>,
+    /// What is listed, to stand behind the others.
+    back: Vec<Arc<Row>>,
+    /// What is new, to stand before them, and what takes the place of a row.
+    front: Vec<Arc<Row>>,
+    again: BTreeMap<Text, Arc<Row>>,
+    /// When the rows in front of the table came, and how many of them came then.
+    newest: (Option<f64>, usize),
+}
+
+/// So many seconds pass before more rows are shown.
+const PAUSE: f64 = 0.2;
+
+/// As long as there are few rows, all are shown at once.
+const FEW: usize = 2000;
+
+impl Waiting {
+    /// Takes rows that a request gave; whether they are to be shown now, with so many there already.
+    pub fn take(&mut self, number: Number, rows: Vec<Row>, length: usize) -> bool {
+        for row in rows {
+            let row = Arc::new(row);
+            if !self.known.insert(row.id.clone()) {
+                self.again.insert(row.id.clone(), row);
+            } else if number == self.listing {
+                self.back.push(row);
+            } else {
+                self.front.push(row);
+            }
+        }
+        let held = self.back.len() + self.front.len();
+        length < FEW || held * 4 >= length || held == 0
+    }
+
+    /// Whether nothing is held back.
+    fn is_empty(&self) -> bool {
+        self.back.is_empty() && self.front.is_empty() && self.again.is_empty()
+    }
+
+    /// Puts what was held back where it belongs.
+    pub fn flush(&mut self, rows: &mut Vec<Arc<Row>>) {
+        if !self.again.is_empty() {
+            let held = self.front.iter_mut().chain(&mut self.back);
+            for row in rows.iter_mut().chain(held) {
+                if let Some(newer) = self.again.remove(&row.id) {
+                    *row = newer;
+                }
+            }
+            self.again.clear();
+        }
+        rows.append(&mut self.back);
+        let front = std::mem::take(&mut self.front);
+        let Some(first) = front.first() else { return };
+        // What comes of one reading stands as it came, before what was there when it began.
+        if self.newest.0 != first.added {
+            self.count_newest(first.added, rows);
+        }
+        let at = self.newest.1.min(rows.len());
+        self.newest.1 += front.len();
+        rows.splice(at..at, front);
+    }
+
+    fn count_newest(&mut self, added: Option<f64>, rows: &[Arc<Row>]) {
+        let same = rows.iter().take_while(|row| row.added == added);
+        self.newest = (added, same.count());
+    }
+
+    pub fn drop_rows(&mut self, gone: &BTreeSet<&Text>, rows: &mut Vec<Arc<Row>>) {
+        self.known.retain(|id| !gone.contains(id));
+        self.front.retain(|row| !gone.contains(&row.id));
+        self.back.retain(|row| !gone.contains(&row.id));
+        rows.retain(|row| !gone.contains(&row.id));
+        self.count_newest(self.newest.0, rows);
+    }
+}
+
+impl Shelf {
+    pub(super) fn add(self, number: Number, added: Vec<Row>) {
+        self.tell_arrived(number, &added);
+        let length = self.rows.with_untracked(|rows| rows.len());
+        let is_due = self
+            .state
+            .try_update_value(|state| state.waiting.take(number, added, length));
+        if is_due == Some(true) {
+            self.flush_in_time();
+        }
+    }
+
+    /// Shows what was held back, now or a little later: the page has time to show what came before. Who reads an
+    /// episode sees no rows, and waits for none.
+    fn flush_in_time(self) {
+        let now = timers::now();
+        let wait = self.state.try_update_value(|state| {
+            if state.is_flush_due || !state.looks_through {
+                return None;
+            }
+            let wait = state.next_flush - now;
+            state.is_flush_due = wait > 0.0;
+            Some(wait)
+        });
+        match wait.flatten() {
+            None => {}
+            Some(wait) if wait > 0.0 => crate::shell::spawn(async move {
+                timers::sleep(Duration::from_secs_f64(wait)).await;
+                if self.state.with_value(|state| state.is_flush_due) {
+                    self.flush();
+                }
+            }),
+            Some(_) => self.flush(),
+        }
+    }
+
+    /// Shows what was held back.
+    pub(super) fn flush(self) {
+        let is_empty = self.state.try_update_value(|state| {
+            state.is_flush_due = false;
+            state.waiting.is_empty()
+        });
+        if is_empty != Some(false) {
+            return;
+        }
+        self.rows.update(|rows| {
+            self.state
+                .update_value(|state| state.waiting.flush(Arc::make_mut(rows)));
+        });
+        let now = timers::now();
+        self.state
+            .update_value(|state| state.next_flush = now + PAUSE);
+    }
+
+    pub(super) fn drop_rows(self, ids: &[Text]) {
+        let gone: BTreeSet<&Text> = ids.iter().collect();
+        self.rows.update(|rows| {
+            self.state
+                .update_value(|state| state.waiting.drop_rows(&gone, Arc::make_mut(rows)));
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(id: &str, added: f64) -> Row {
+        Row {
+            id: id.into(),
+            added: Some(added),
+            ..Row::default()
+        }
+    }
+
+    fn ids(rows: &[Arc<Row>]) -> String {
+        rows.iter().map(|row| row.id.to_string()).collect()
+    }
+
+    #[test]
+    fn the_newest_stand_first_and_in_the_order_of_their_file() {
+        let mut waiting = Waiting {
+            listing: 1,
+            ..Waiting::default()
+        };
+        let mut rows = Vec::new();
+        assert!(waiting.take(1, vec![row("x", 1.0)], 0));
+        waiting.flush(&mut rows);
+        for (id, again) in [("a", "a"), ("b", "a"), ("c", "b")] {
+            waiting.take(2, vec![row(id, 2.0)], rows.len());
+            waiting.take(0, vec![row(again, 2.0)], rows.len());
+            waiting.flush(&mut rows);
+        }
+        assert_eq!(ids(&rows), "abcx");
+        waiting.take(1, vec![row("y", 0.5)], rows.len());
+        waiting.flush(&mut rows);
+        assert_eq!(rows.last().map(|row| &*row.id), Some("y"));
+    }
+
+    #[test]
+    fn many_rows_are_held_back() {
+        let mut waiting = Waiting::default();
+        let many: Vec<Row> = (0..100).map(|id| row(&id.to_string(), 1.0)).collect();
+        assert!(!waiting.take(2, many, 10 * FEW));
+        let more: Vec<Row> = (100..6000).map(|id| row(&id.to_string(), 1.0)).collect();
+        assert!(waiting.take(2, more, 10 * FEW));
+    }
+}
