@@ -129,7 +129,7 @@ async function visit(tool, log, kind, scrolls) {
     await first.waitFor();
     const taken = performance.now() - start;
     await page.waitForTimeout(2_000);
-    const held = await memory(browser, page);
+    const held = await memory(browser);
     const steps = scrolls && kind === "sample" ? await scroll(page, first) : undefined;
     return { first: taken, ...held, steps };
   } finally {
@@ -138,11 +138,10 @@ async function visit(tool, log, kind, scrolls) {
 }
 
 /** The renderer's own memory and the most that it had, in megabytes. */
-async function memory(browser, page) {
+async function memory(browser) {
   const devtools = await browser.newBrowserCDPSession();
   const { processInfo } = await devtools.send("SystemInfo.getProcessInfo");
   await devtools.detach();
-  void page;
   const renderers = processInfo.filter((one) => one.type === "renderer");
   const sizes = renderers.map(({ id }) => {
     const status = readFileSync(`/proc/${id}/status`, "utf8");

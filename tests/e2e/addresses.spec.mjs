@@ -140,9 +140,10 @@ test("the worker that read a long trajectory makes room for another, and nothing
       await page.getByRole("link", { name: "Trajectories" }).click();
       await library.rows(1);
       await library.search("place42");
-      await page.getByText("1 of 1").waitFor();
+      const found = (words) => page.getByLabel("Library").getByText(words, { exact: true }).waitFor();
+      await found("1 of 1");
       await library.search("nowhere");
-      await page.getByText("0 of 1").waitFor();
+      await found("0 of 1");
       await library.search("");
       await library.import(["lines.jsonl", lines(20, 100)]);
       await library.rows(21);
