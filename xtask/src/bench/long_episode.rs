@@ -1,7 +1,7 @@
 //! A long episode on the page: what a step costs the main thread, and the memory.
 //!
-//! Machines differ, and so do the minutes of one: beside the page CPython runs the original, and what a step may take
-//! is taken for a machine on which that is as fast as where the aim comes from.
+//! The aim holds as it stands, on any machine. Machines differ, and so do the minutes of one: CPython runs the original
+//! beside the page, so that it can be told how slow this one was. That is said, and moves no bound.
 
 use anyhow::Result;
 
@@ -15,8 +15,7 @@ use crate::{page, test};
 /// A frame of a screen that shows sixty a second, in milliseconds.
 const FRAME: f64 = 16.0;
 
-/// What a step may take, in milliseconds, is said of a machine on which CPython makes so many steps of the original's
-/// dummy environment a second.
+/// Where the aim comes from, CPython makes so many steps of the original's dummy environment a second.
 const STEPS_THERE: f64 = 4_500.0;
 
 /// What is done at ten thousand steps: what it is called in the script, and for people.
@@ -34,9 +33,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     let mut node = test::in_browser(project, &site)?;
     let before = original(project)?;
     let said = output_aloud(node.arg(project.path("tests/bench/long_episode.mjs")))?;
-    // The faster of both, which leaves the page less time.
     let steps_here = before.max(original(project)?);
-    let frame = FRAME * STEPS_THERE / steps_here;
     let mut rows = vec![run(&said)?];
     for (key, what) in MOVES {
         let median = number(&said, &format!("{key}_median"))?;
@@ -45,16 +42,16 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
             what: format!("10,000 steps: {what}"),
             ours: format!("{median:.1} ms (95 of 100: {slow:.1} ms)"),
             against: format!(
-                "{frame:.1} ms ({FRAME:.0} ms where CPython makes {STEPS_THERE:.0} steps a second; here \
-                 {steps_here:.0})"
+                "{FRAME:.0} ms (a frame; CPython makes {steps_here:.0} steps a second here, {STEPS_THERE:.0} \
+                 where the aim comes from)"
             ),
             ratio: format!(
                 "{:.0} % (95 of 100: {:.0} %)",
-                100.0 * median / frame,
-                100.0 * slow / frame
+                100.0 * median / FRAME,
+                100.0 * slow / FRAME
             ),
-            aim: "at most 100 % in 95 of 100".to_owned(),
-            met: slow <= frame,
+            aim: format!("at most {FRAME:.0} ms in 95 of 100"),
+            met: slow <= FRAME,
         });
     }
     rows.push(memory(&said)?);
