@@ -64,7 +64,13 @@ pub fn forgetting_text(id: &str) -> Change {
 }
 
 fn part_key(id: &str, number: usize) -> String {
-    format!("{}{number:06}", parts_of(id))
+    let mut key = parts_of(id);
+    match number {
+        // Most have one part.
+        0 => key.push_str("000000"),
+        _ => key.push_str(&format!("{number:06}")),
+    }
+    key
 }
 
 fn completed(mut row: Row, bytes: u64, origin: &str) -> Row {

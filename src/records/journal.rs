@@ -20,8 +20,8 @@ const BREATH: Duration = Duration::from_millis(50);
 /// …but so many parcels at most.
 const MOST_PARCELS: usize = 50;
 
-/// A smaller parcel goes to its places at once, in bytes.
-const SMALL: u32 = 50_000;
+/// A smaller parcel goes to its places at once, in bytes as they are packed.
+const SMALL: u32 = 4_000;
 
 /// What belongs into which places.
 type Puts = BTreeMap<(Store, String), KeptText>;

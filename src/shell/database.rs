@@ -7,6 +7,7 @@
 
 mod error;
 mod kept_text;
+mod packed;
 mod parcel;
 
 use std::cell::RefCell;

@@ -1,7 +1,7 @@
 """What an evaluation of a thousand dummy episodes costs with the original.
 
-A random policy plays each of them to its end; each is written down, as the page does it. Prints one JSON object: the seconds
-of the median run. Runs in the virtual environment that `cargo xtask bench` makes.
+A random policy plays each of them to its end. Of each is written down what the page writes down: the tools, the messages,
+and the frame before and after every step. Prints one JSON object: the seconds of the median run. Runs in the virtual environment that `cargo xtask bench` makes.
 """
 
 import asyncio
@@ -35,14 +35,22 @@ async def episode(seed: int) -> dict:
     rng = random.Random(seed)
     env = DummyEnv()
     observation, tools = await env.reset()
-    messages, reward, done, steps = list(observation), 0.0, False, 0
+    messages, frames = list(observation), [env.export_frame()]
+    reward, done, steps = 0.0, False, 0
     while not done and steps < MAX_STEPS:
         taken = action(tools, rng)
         observation, gained, done, _ = await env.step(taken)
         messages += [taken, *observation]
+        frames.append(env.export_frame())
         reward += gained
         steps += 1
-    return {"reward": reward, "steps": steps, "messages": [message.model_dump() for message in messages]}
+    return {
+        "reward": reward,
+        "steps": steps,
+        "tools": [tool.info.model_dump() for tool in tools],
+        "messages": [message.model_dump() for message in messages],
+        "frames": [frame.model_dump() for frame in frames],
+    }
 
 
 async def evaluation() -> float:

@@ -3,6 +3,9 @@
 //! A [`Registry`] is plain data: the built-in one is made by `volary_envs::registry()`. One entry
 //! is all that an environment needs to appear in the page.
 
+use std::cell::RefCell;
+use std::ptr::fn_addr_eq;
+
 use crate::dataset::TaskDataset;
 use crate::environment::{Environment, Setting};
 use crate::fields::FieldError;
@@ -100,7 +103,7 @@ impl Registry {
         setting: &Setting,
     ) -> Result<Box<dyn TaskDataset>, RegistryError> {
         let entry = self.dataset(name)?;
-        (entry.make)(&checked(&(entry.configuration)(), arguments)?, setting)
+        (entry.make)(&checked(entry.configuration, arguments)?, setting)
     }
 }
 
@@ -111,7 +114,7 @@ impl EnvironmentEntry {
         configuration: &Object,
         setting: &Setting,
     ) -> Result<Box<dyn Environment>, RegistryError> {
-        (self.make)(&checked(&(self.configuration)(), configuration)?, setting)
+        (self.make)(&checked(self.configuration, configuration)?, setting)
     }
 
     /// Makes one from a task text.
@@ -127,8 +130,33 @@ impl EnvironmentEntry {
     }
 }
 
+/// Makes the schema of a configuration.
+type Schema = fn() -> Json;
+
+thread_local! {
+    /// What was checked last, and what it was with its defaults. An evaluation asks for the same thousands of times,
+    /// and to check it takes as long as a step or two.
+    static LAST: RefCell<Option<(Schema, Text, Object)>> = const { RefCell::new(None) };
+}
+
 /// The configuration with its defaults, if it fits.
-fn checked(schema: &Json, configuration: &Object) -> Result<Object, RegistryError> {
+fn checked(schema: Schema, configuration: &Object) -> Result<Object, RegistryError> {
+    // Texts tell apart what equality does not: 1 and 1.0, and the order of keys.
+    let given = configuration.to_python_text();
+    let known = LAST.with_borrow(|last| {
+        let (of, text, filled) = last.as_ref()?;
+        // Where two functions have one address they do the same.
+        (fn_addr_eq(*of, schema) && **text == *given).then(|| filled.clone())
+    });
+    if let Some(filled) = known {
+        return Ok(filled);
+    }
+    let filled = filled(&schema(), configuration)?;
+    LAST.set(Some((schema, given.into(), filled.clone())));
+    Ok(filled)
+}
+
+fn filled(schema: &Json, configuration: &Object) -> Result<Object, RegistryError> {
     let mut filled = schema::with_defaults(schema, configuration);
     schema::read_numbers(schema, &mut filled);
     let value = Json::Object(filled);
@@ -253,10 +281,12 @@ mod tests {
     #[test]
     fn configurations_are_checked_and_filled() {
         let told = |text: &str| Ok(text.into());
-        assert_eq!(
-            opening("echo", None, Object::new()),
-            told(r#"{"task": "none", "times": 1}"#)
-        );
+        for _ in 0..2 {
+            assert_eq!(
+                opening("echo", None, Object::new()),
+                told(r#"{"task": "none", "times": 1}"#)
+            );
+        }
         assert_eq!(
             opening("echo", Some("owls"), Object::new()),
             told(r#"{"task": "owls", "times": 1}"#)

@@ -3,7 +3,8 @@
 //!
 //! Whoever makes the texts packs them, a worker most often: as bytes they move from hand to hand, and nobody on the
 //! way makes texts of them. A record is a list, three elements a pile: the name of the store, the keys with the
-//! lengths of their texts (as JSON), the texts as UTF-8 one after the other. (Or a key and a text, as it once was.)
+//! lengths of their texts (as JSON), the texts as UTF-8 one after the other, packed by LZ4 if
+//! these bytes are fewer than the lengths say. (Or a key and a text, as it once was.)
 //!
 //! What always holds: a parcel is unpacked once, whichever tab does it; its record goes in the transaction that
 //! puts its texts into their places.
@@ -15,6 +16,7 @@ use js_sys::{Array, Uint8Array};
 use volary_core::json::Json;
 use wasm_bindgen::{JsCast, JsValue};
 
+use super::packed::{packed, unpacked};
 use super::{Completion, Database, DatabaseError, KeptText, Store};
 
 /// The store of a text, its key there, and the text.
@@ -71,7 +73,7 @@ impl Packing {
         for (store, pile) in self.0 {
             record.push(&store.name().into());
             record.push(&Json::List(pile.keys).to_python_text().into());
-            record.push(&Uint8Array::from(pile.texts.as_bytes()));
+            record.push(&Uint8Array::from(&*packed(pile.texts.as_bytes())));
         }
         Parcel(record)
     }
@@ -93,7 +95,7 @@ impl Parcel {
         self.bytes().map(|bytes| bytes.buffer()).collect()
     }
 
-    /// How many bytes there are.
+    /// How many bytes there are, as they are packed.
     pub fn length(&self) -> u32 {
         self.bytes().map(|bytes| bytes.length()).sum()
     }
@@ -160,10 +162,13 @@ fn lengths(keys: &str) -> Option<Vec<(String, usize)>> {
     pairs.collect()
 }
 
-fn pile(store: Store, keys: &str, mut bytes: &[u8]) -> Option<Vec<Put>> {
-    let puts = lengths(keys)?.into_iter().map(|(key, length)| {
-        let (text, rest) = bytes.split_at_checked(length)?;
-        bytes = rest;
+fn pile(store: Store, keys: &str, bytes: &[u8]) -> Option<Vec<Put>> {
+    let lengths = lengths(keys)?;
+    let texts = unpacked(bytes, lengths.iter().map(|(_, length)| length).sum())?;
+    let mut left = &*texts;
+    let puts = lengths.into_iter().map(|(key, length)| {
+        let (text, rest) = left.split_at_checked(length)?;
+        left = rest;
         Some((store, key, std::str::from_utf8(text).ok()?.into()))
     });
     puts.collect()

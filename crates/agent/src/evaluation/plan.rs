@@ -209,15 +209,16 @@ impl Plan {
         Random::new(self.seed).fork(label).next_u64() >> 11
     }
 
-    /// As it is stored.
+    /// As it is stored. What makes the environment of a task is left out where it is as in the task before: a thousand
+    /// seeds of one environment say it once.
     pub fn to_json(&self) -> Json {
-        let tasks = self.tasks.iter().map(|task| {
-            let mut row = object!({
-                "id": (task.id.clone()),
-                "title": (task.title.clone()),
-                "environment": (task.environment.clone())
-            });
-            row.insert("configuration", task.configuration.clone());
+        let former = std::iter::once(None).chain(self.tasks.iter().map(Some));
+        let tasks = self.tasks.iter().zip(former).map(|(task, former)| {
+            let mut row = object!({"id": (task.id.clone()), "title": (task.title.clone())});
+            if !former.is_some_and(|former| former.makes_the_same(task)) {
+                row.insert("environment", task.environment.clone());
+                row.insert("configuration", task.configuration.clone());
+            }
             Json::Object(row)
         });
         let pace = &self.pace;
@@ -241,21 +242,31 @@ impl Plan {
 
     /// From what was stored; `None` if that is no plan.
     pub fn read(value: &Json) -> Option<Self> {
-        let tasks = value.get("tasks")?.as_list()?.iter().map(|row| {
-            Some(PlannedTask {
+        let mut tasks: Vec<PlannedTask> = Vec::new();
+        for row in value.get("tasks")?.as_list()? {
+            let (environment, configuration) = match (row.get("environment"), tasks.last()) {
+                (None, Some(former)) => {
+                    (former.environment.clone(), former.configuration.clone())
+                }
+                _ => {
+                    let configuration = row.get("configuration")?.as_object()?.clone();
+                    (text(row, "environment")?, configuration)
+                }
+            };
+            tasks.push(PlannedTask {
                 id: text(row, "id")?,
                 title: text(row, "title")?,
-                environment: text(row, "environment")?,
-                configuration: row.get("configuration")?.as_object()?.clone(),
-            })
-        });
+                environment,
+                configuration,
+            });
+        }
         let policies = value.get("policies")?.as_list()?.iter();
         let pace = value.get("pace")?;
         let limit = |key| pace.get(key).and_then(count);
         Some(Plan {
             name: text(value, "name")?,
             dataset: text(value, "dataset"),
-            tasks: tasks.collect::<Option<_>>()?,
+            tasks,
             policies: policies.map(PlannedPolicy::read).collect::<Option<_>>()?,
             repeats: count(value.get("repeats")?)? as usize,
             seed: count(value.get("seed")?)?,
@@ -271,6 +282,14 @@ impl Plan {
                 },
             },
         })
+    }
+}
+
+impl PlannedTask {
+    /// Whether the environments of both are alike to the order of keys.
+    fn makes_the_same(&self, other: &PlannedTask) -> bool {
+        self.environment == other.environment
+            && (self.configuration.iter()).eq(other.configuration.iter())
     }
 }
 

@@ -76,10 +76,31 @@ fn no_tasks_no_cells() {
     assert_eq!(Plan::read(&Json::Null), None);
 }
 
+#[test]
+fn tasks_that_are_made_alike_say_so_once() {
+    let mut alike = plan(1_000, 1, 1);
+    for task in &mut alike.tasks {
+        task.configuration = object!({"target": 7, "by": 1});
+    }
+    let text = alike.to_json().to_python_text();
+    assert_eq!(text.matches("counter").count(), 1);
+    alike.tasks[500].configuration = object!({"by": 1, "target": 7});
+    let text = alike.to_json().to_python_text();
+    assert_eq!(text.matches("counter").count(), 3);
+    assert_eq!(Plan::read(&Json::parse(&text).unwrap()), Some(alike));
+    let without = object!({"tasks": [{"id": "1", "title": "One"}]});
+    assert_eq!(Plan::read(&Json::Object(without)), None);
+}
+
 proptest! {
     #[test]
-    fn plans_come_back(tasks in 0_usize..5, policies in 0_usize..6, repeats in 1_usize..4) {
-        let plan = plan(tasks, policies, repeats);
+    fn plans_come_back(
+        tasks in 0_usize..5, policies in 0_usize..6, repeats in 1_usize..4, alike in 1_i64..4
+    ) {
+        let mut plan = plan(tasks, policies, repeats);
+        for (n, task) in (0_i64..).zip(&mut plan.tasks) {
+            task.configuration = object!({"target": (n / alike)});
+        }
         let text = plan.to_json().to_python_text();
         prop_assert_eq!(Plan::read(&Json::parse(&text).unwrap()), Some(plan));
     }
