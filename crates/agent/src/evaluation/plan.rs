@@ -245,9 +245,7 @@ impl Plan {
         let mut tasks: Vec<PlannedTask> = Vec::new();
         for row in value.get("tasks")?.as_list()? {
             let (environment, configuration) = match (row.get("environment"), tasks.last()) {
-                (None, Some(former)) => {
-                    (former.environment.clone(), former.configuration.clone())
-                }
+                (None, Some(former)) => (former.environment.clone(), former.configuration.clone()),
                 _ => {
                     let configuration = row.get("configuration")?.as_object()?.clone();
                     (text(row, "environment")?, configuration)
