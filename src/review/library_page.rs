@@ -18,6 +18,9 @@ use crate::playground::controls::{buttons, typed};
 use crate::projection::text::{count_text, plural};
 use crate::shell::files;
 
+/// Trajectories that come with the page, for whoever has none (`crates/agent/tests/example` makes them).
+const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";
+
 /// The library.
 pub fn library_page(shelf: Shelf) -> El {
     let look = Look::new(shelf);
@@ -72,6 +75,7 @@ pub fn library_page(shelf: Shelf) -> El {
                      loose or packed. What you play and evaluate here is shown as well. All of it stays in your \
                      browser.",
                 ))
+                .child(el("a").class("button").attr("href", EXAMPLE).child("Open an example"))
                 .view()
         },
     );

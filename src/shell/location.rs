@@ -1,7 +1,7 @@
 //! The address: only its hash is ours, the rest belongs to the host.
 
 use wasm_bindgen::prelude::*;
-use web_sys::HtmlLinkElement;
+use web_sys::{HtmlLinkElement, Url};
 
 /// The hash, with its `#`; empty without one.
 pub fn hash() -> String {
@@ -81,6 +81,12 @@ pub fn linked(relation: &str) -> Option<String> {
     let link = document.query_selector(&format!("link[rel={relation}]"));
     let link = link.ok()??.dyn_into::<HtmlLinkElement>().ok()?;
     Some(link.href())
+}
+
+/// The whole address of one that may be relative to the page's.
+pub fn whole(address: &str) -> String {
+    let whole = Url::new_with_base(address, &address_with(""));
+    whole.map_or_else(|_| address.to_owned(), |whole| whole.href())
 }
 
 /// The whole address of a path beside an address. What leads elsewhere stays beside it.

@@ -57,6 +57,19 @@ test("what is imported is there at the next visit, until it is deleted", () =>
     await page.getByText("Nothing to read yet").waitFor();
   }));
 
+test("whoever has nothing to read is given an example", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    await page.getByText("Nothing to read yet").waitFor();
+    await accessible(page);
+    await page.getByRole("link", { name: "Open an example" }).click();
+    const library = new Library(page);
+    await library.rows(6);
+    await library.link(/Roses that wilt, hasty/).click();
+    await library.transcript.getByText("Each bunch brings 14 - 8 dollars.").waitFor();
+    await page.getByRole("button", { name: "Check", exact: true }).click();
+    await page.getByText(/^Run again, all of its 2 steps gave what was recorded/).waitFor();
+  }));
+
 test("ids that look like places in each other are different ones", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();

@@ -36,7 +36,9 @@ impl Shelf {
         let path = url.split(['?', '#']).next().unwrap_or_default();
         let name = path.rsplit('/').next().unwrap_or_default();
         let number = self.begin(&format!("Fetching {url}"));
-        self.fetch_as(number, Origin::Imported, vec![(name.into(), url.into())]);
+        // A worker would take what is relative as beside its own script.
+        let file = (name.into(), location::whole(url).into());
+        self.fetch_as(number, Origin::Imported, vec![file]);
         number
     }
 
