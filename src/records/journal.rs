@@ -20,8 +20,8 @@ const BREATH: Duration = Duration::from_millis(50);
 /// …but so many parcels at most.
 const MOST_PARCELS: usize = 50;
 
-/// A smaller parcel goes to its places at once, in bytes as they are packed.
-const SMALL: u32 = 4_000;
+/// Fewer bytes go to their places at once.
+const SMALL: usize = 50_000;
 
 /// What belongs into which places.
 type Puts = BTreeMap<(Store, String), KeptText>;
@@ -61,9 +61,13 @@ impl Waiting {
 
 /// Keeps the texts of parcels, all or none.
 pub async fn keep(parcels: Vec<Parcel>) -> Result<(), DatabaseError> {
-    let length: u32 = parcels.iter().map(Parcel::length).sum();
+    let mut length = 0;
+    let is_small = parcels.iter().all(|parcel| {
+        length += parcel.length();
+        length < SMALL
+    });
     // Unless it had to wait until all others are in their places.
-    if length < SMALL && WAITING.with_borrow(VecDeque::is_empty) {
+    if is_small && WAITING.with_borrow(VecDeque::is_empty) {
         return super::write(changes(&parcels)).await;
     }
     let keyed: Vec<_> = parcels

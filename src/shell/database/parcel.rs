@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 
 use idb::TransactionMode;
-use js_sys::{Array, Uint8Array};
+use js_sys::{Array, JsString, Uint8Array};
 use volary_core::json::Json;
 use wasm_bindgen::{JsCast, JsValue};
 
@@ -95,9 +95,17 @@ impl Parcel {
         self.bytes().map(|bytes| bytes.buffer()).collect()
     }
 
-    /// How many bytes there are, as they are packed.
-    pub fn length(&self) -> u32 {
-        self.bytes().map(|bytes| bytes.length()).sum()
+    /// How many bytes its texts have, when they are in their places.
+    pub fn length(&self) -> usize {
+        let piles = self.piles().into_iter();
+        let lengths = piles.map(|(_, keys, texts)| match texts.dyn_into::<JsString>() {
+            Ok(text) => text.length() as usize,
+            Err(_) => {
+                let lengths = lengths(&keys).into_iter().flatten();
+                lengths.map(|(_, length)| length).sum()
+            }
+        });
+        lengths.sum()
     }
 
     /// The stores that the texts belong into.
