@@ -2,6 +2,7 @@
 //!
 //! What always holds: `public/examples/word-problems.jsonl` is what the environment makes of the attempts that stand
 //! here. `VOLARY_WRITE=1 cargo test -p volary-agent --test example` writes it anew.
+#![allow(clippy::unwrap_used)]
 
 use std::path::Path;
 use std::rc::Rc;
