@@ -1,7 +1,8 @@
 """What an evaluation of a thousand dummy episodes costs with the original.
 
 A random policy plays each of them to its end. Of each is written down what the page writes down: the tools, the messages,
-and the frame before and after every step. Prints one JSON object: the seconds of the median run. Runs in the virtual environment that `cargo xtask bench` makes.
+and the frame before and after every step. Prints one JSON object: the seconds of the median run. Runs in the virtual
+environment that `cargo xtask bench` makes.
 """
 
 import asyncio
