@@ -1,7 +1,7 @@
 //! Files whose bytes are fetched when they are wanted, and never held as a whole.
 
 use std::any::Any;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
@@ -55,10 +55,14 @@ fn digest(bytes: impl IntoIterator<Item = u8>) -> Text {
 pub struct Window {
     source: Rc<dyn Source>,
     held: RefCell<(u64, Vec<u8>)>,
+    /// How much was read last.
+    piece: Cell<u64>,
 }
 
-/// So much is read at once.
+/// So much is read at once…
 const PIECE: u64 = 4 << 20;
+/// …once that goes on for a while. At first it is less: the file may still be on its way.
+const FIRST_PIECE: u64 = 1 << 18;
 
 impl Window {
     /// A window on a file.
@@ -66,6 +70,7 @@ impl Window {
         Window {
             source,
             held: RefCell::default(),
+            piece: Cell::new(0),
         }
     }
 
@@ -86,7 +91,17 @@ impl Window {
             let is_whole = bytes.len() as u64 == length;
             return is_whole.then_some(bytes).ok_or_else(|| self.shorter());
         }
-        let end = range.start.saturating_add(PIECE);
+        let goes_on = {
+            let (start, bytes) = &*self.held.borrow();
+            (*start..=start + bytes.len() as u64).contains(&range.start)
+        };
+        let more = self.piece.get().saturating_mul(2);
+        let length = match goes_on {
+            true => more.clamp(FIRST_PIECE, PIECE),
+            false => FIRST_PIECE,
+        };
+        self.piece.set(length);
+        let end = range.start.saturating_add(length).max(range.end);
         let piece = range.start..end.min(self.source.size());
         let bytes = self.source.read(piece).await?;
         self.held.replace((range.start, bytes));

@@ -13,10 +13,11 @@ use super::library_page::library_page;
 use super::notes::Notes;
 use super::opening::{Opening, compare, compare_live, follow, line_up, renew};
 use super::panels::NOTES;
+use super::progress::progress;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
 use crate::components::AlertBox;
-use crate::components::erased::{dynamic, flag, kept, watch, words};
+use crate::components::erased::{dynamic, flag, kept, shown, watch, words};
 use crate::components::markup::{El, all, el};
 use crate::library::shelf::Shelf;
 use crate::pages::{Hooks, Page, Pages, use_pages};
@@ -123,7 +124,11 @@ pub fn page() -> AnyView {
     };
     let comparing = move || beside(1..=1);
     let lining_up = move || beside(2..=usize::MAX);
-    let reading_one = move || beside(0..=0);
+    // One that the address wants opened is on its way: its page is made meanwhile.
+    let opening_one = move || {
+        place.with(|place| place.open.is_some() && place.url.is_some() && place.episode.is_none())
+    };
+    let reading_one = move || opening_one() || beside(0..=0);
     let hooks = Hooks {
         keys: KEYS,
         drop_words: "Drop it: trajectories of any common tool, loose, in a folder or packed. \
@@ -150,13 +155,18 @@ pub fn page() -> AnyView {
         take_files: Box::new(move |files| shelf.read(files)),
     };
     pages.hook(Page::Review, hooks);
+    let in_library = move || !(reading_one() || comparing() || lining_up());
     let library = el("div")
         .class("page")
-        .attr(
-            "hidden",
-            flag(move || reading_one() || comparing() || lining_up()),
-        )
-        .child(library_page(shelf));
+        .attr("hidden", flag(move || !in_library()))
+        .child(kept(in_library, move || library_page(shelf).view()));
+    let arriving = shown(opening_one, move || {
+        el("div")
+            .class("page")
+            .child(progress(shelf))
+            .child(opening_words())
+            .view()
+    });
     let one = part(
         reading_one,
         opening,
@@ -180,6 +190,7 @@ pub fn page() -> AnyView {
     );
     all(vec![
         library.view(),
+        arriving,
         one,
         two,
         several,

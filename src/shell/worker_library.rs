@@ -79,7 +79,8 @@ impl Host {
                     number,
                     origin,
                     files,
-                }) => self.fetch(number, origin, files, &say).await,
+                    shows,
+                }) => self.fetch(number, origin, files, shows, &say).await,
                 // A new one would not be smaller.
                 Task::Request(Request::Retire { .. }) if memory() < LARGE => {}
                 Task::Request(request) => self.librarian.perform(request, &say).await,
@@ -100,6 +101,7 @@ impl Host {
         number: Number,
         origin: Origin,
         files: Vec<(Text, Text)>,
+        shows: Option<Number>,
         say: &dyn Fn(Said),
     ) {
         let _going = self.librarian.expect();
@@ -127,7 +129,10 @@ impl Host {
         let sources = coming
             .iter()
             .map(|(_, file)| Rc::clone(file) as Rc<dyn Source>);
-        let reading = self.librarian.read(number, sources.collect(), origin, say);
+        let sources = sources.collect();
+        let reading = self
+            .librarian
+            .read_and_show(number, sources, origin, shows, say);
         let cancelled = self.librarian.cancelled(number);
         let stop = || coming.iter().for_each(|(_, file)| file.stop());
         if let Either::Right((_, reading)) = select(pin!(reading), pin!(cancelled)).await {

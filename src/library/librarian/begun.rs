@@ -13,6 +13,7 @@ use super::super::stock::{Held, Item};
 use super::naming::Named;
 use super::reading::{Reading, kept};
 use super::{Librarian, Said};
+use crate::parts::say_episode;
 
 /// How a row says that its episode is still being read.
 const OUTCOME: &str = "being read";
@@ -24,7 +25,10 @@ const SHARE: f64 = 10.0;
 
 /// An episode that has begun.
 pub(super) struct Begun {
+    /// The id under which it is shown.
     id: Text,
+    /// The one that it says itself.
+    own: Text,
     /// When more of it is to be shown.
     due: f64,
 }
@@ -39,20 +43,29 @@ impl Librarian {
     ) {
         let start = self.clock.now();
         let is_due = begun.as_ref().is_none_or(|begun| start >= begun.due);
-        let Some(episode) = is_due.then(|| indexer.begun()).flatten() else {
+        let Some(mut episode) = is_due.then(|| indexer.begun()).flatten() else {
             return;
         };
+        let own = episode.id.clone();
         let row = self.stamped(reading, Row::of(&episode, Vec::new()), 0);
-        let id = row.id.clone();
-        let is_other = match begun {
-            Some(known) => known.id != id,
-            None => self.volume(&id).is_some() || self.begun.borrow().contains_key(&id),
+        let id = match begun {
+            Some(known) if known.own == own => known.id.clone(),
+            Some(_) => return,
+            // Nobody knows yet who has which id.
+            None if !self.known.borrow().is_whole => {
+                format!("{} (reading {})", row.id, reading.number).into()
+            }
+            None if self.volume(&row.id).is_some() => return,
+            None => row.id.clone(),
         };
-        if is_other {
+        if begun.is_none() && self.begun.borrow().contains_key(&id) {
             return;
         }
+        episode.id = id.clone();
+        let first = reading.shows.take().map(|number| (number, episode.clone()));
         self.begun.borrow_mut().insert(id.clone(), episode);
         let row = Row {
+            id: id.clone(),
             outcome: OUTCOME.into(),
             // What is known so far is not what will be.
             reward: None,
@@ -64,11 +77,16 @@ impl Librarian {
         };
         let number = reading.number;
         (reading.say)(Said::Answer(Answer::Begun { number, row }));
+        if let Some((number, episode)) = first {
+            say_episode(number, episode, Vec::new(), &mut |event| {
+                (reading.say)(Said::Part(event));
+            });
+        }
         reading.first.take();
         self.under_way.tell();
         let now = self.clock.now();
         let due = now + PAUSE + SHARE * (now - start);
-        *begun = Some(Begun { id, due });
+        *begun = Some(Begun { id, own, due });
     }
 
     /// What has begun is there as a whole.
@@ -86,7 +104,8 @@ impl Librarian {
     pub(super) async fn keep_begun<'a>(&'a self, reading: &Reading<'a>, begun: Option<Begun>) {
         let Some(begun) = begun else { return };
         let episode = self.begun.borrow().get(&begun.id).cloned();
-        let Some(episode) = episode else { return };
+        let Some(mut episode) = episode else { return };
+        episode.id = begun.own.clone();
         let Named {
             episode,
             text,
@@ -103,6 +122,13 @@ impl Librarian {
             "Only the beginning of a trajectory was read; it is in the library as far as it came.";
         reading.note(NoteLevel::Unreadable, &"".into(), words.to_owned());
         self.say_grown(reading, begun, into);
+    }
+
+    /// The file was in the library already: what began is the first of its episodes.
+    pub(super) fn end_begun(&self, reading: &Reading<'_>, begun: Option<(Begun, Text)>) {
+        if let Some((begun, first)) = begun {
+            self.say_grown(reading, begun, first);
+        }
     }
 
     fn say_grown(&self, reading: &Reading<'_>, begun: Begun, into: Text) {

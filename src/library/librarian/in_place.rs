@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use futures_util::FutureExt;
-use futures_util::future::maybe_done;
+use futures_util::future::{join, maybe_done};
 use volary_core::json::Text;
 use volary_trace::archive::is_archive;
 use volary_trace::archive::listing::{Parts, Unlisted, list};
@@ -32,6 +32,22 @@ const SEEN: usize = 40;
 /// Logs have so many members at most.
 const MOST_MEMBERS: usize = 500_000;
 
+/// Where the slice ends that begins at a byte.
+fn slice_end(start: u64, size: u64) -> u64 {
+    size.min(start + (start + FIRST_SLICE).min(SLICE))
+}
+
+/// What the first slice of a file holds.
+struct Beginning {
+    /// Where it ends.
+    at: u64,
+    indexer: Indexer,
+    /// The episodes that end in it.
+    entries: Vec<Entry>,
+    /// The first one, if it does not.
+    begun: Option<Begun>,
+}
+
 impl Librarian {
     /// Goes through a file in slices, if it is large and of a kind that allows it.
     pub(super) async fn read_in_place<'a>(
@@ -47,8 +63,27 @@ impl Librarian {
         if !is_packed && size < LARGE {
             return Ok(Outcome::Whole);
         }
-        self.ready().await;
-        let (id, end) = self.identify(reading, &**file).await?;
+        // What is known of it is asked for while its beginning is read: whoever waits for that sees it sooner.
+        let identified = async {
+            self.ready().await;
+            self.identify(reading, &**file).await
+        };
+        let beginning = async {
+            match is_packed {
+                true => Ok(None),
+                false => self.read_beginning(reading, file).await.map(Some),
+            }
+        };
+        let (identified, beginning) = join(identified, beginning).await;
+        let mut beginning = beginning?;
+        let (id, end) = match identified {
+            Ok(identified) => identified,
+            Err(reason) => {
+                let begun = beginning.and_then(|beginning| beginning.begun);
+                self.keep_begun(reading, begun).await;
+                return Err(reason);
+            }
+        };
         let name = file.name();
         let is_known = end.is_some();
         let mut known = KnownFile {
@@ -65,14 +100,16 @@ impl Librarian {
             .insert(id.clone(), Rc::clone(&window));
         if is_known {
             self.keep_file(reading, known).await;
-            self.tell_again(reading, &id).await;
+            let first = self.tell_again(reading, &id).await;
+            let begun = beginning.and_then(|beginning| beginning.begun);
+            self.end_begun(reading, begun.zip(first));
             let text = format!("{name} is in the library; its trajectories can be opened.");
             reading.note(NoteLevel::Read, &name, text);
             return Ok(Outcome::Taken);
         }
-        let outcome = match is_packed {
-            true => self.read_packed(reading, &id, &window).await,
-            false => self.read_slices(reading, &id, file).await,
+        let outcome = match beginning.take() {
+            None => self.read_packed(reading, &id, &window).await,
+            Some(beginning) => self.read_slices(reading, &id, file, beginning).await,
         };
         match &outcome {
             Ok(Outcome::Whole) => {
@@ -121,8 +158,9 @@ impl Librarian {
         Ok((id, is_whole.then_some(end)))
     }
 
-    /// Says again what is known to stand in a file: the first of it, which is what people look for.
-    async fn tell_again(&self, reading: &Reading<'_>, file: &Text) {
+    /// Says again what is known to stand in a file: the first of it, which is what people look for. Gives the very
+    /// first.
+    async fn tell_again(&self, reading: &Reading<'_>, file: &Text) -> Option<Text> {
         let mut ids: Vec<(Rc<InFile>, Text)> = {
             let known = self.known.borrow();
             let places = known.episodes.iter().filter_map(|(id, volume)| {
@@ -135,12 +173,14 @@ impl Librarian {
             let start = at.place.parts.first().map(|part| part.start);
             (start, at.place.number)
         });
+        let first = ids.first().map(|(_, id)| id.clone());
         let mut rows = Vec::new();
         for (_, id) in ids.into_iter().take(BATCH) {
             rows.extend(self.stock_of(&id).row(&id).await.map(|(row, _)| row));
         }
         let number = reading.number;
         (reading.say)(Said::Answer(Answer::Added { number, rows }));
+        first
     }
 
     async fn keep_file(&self, reading: &Reading<'_>, file: KnownFile) {
@@ -172,41 +212,55 @@ impl Librarian {
         }
     }
 
+    /// Reads the first slice of a file, and shows the episode that begins there. Nothing is kept yet.
+    async fn read_beginning(
+        &self,
+        reading: &Reading<'_>,
+        file: &Rc<dyn Source>,
+    ) -> Result<Beginning, String> {
+        let mut indexer = Indexer::new(file.name());
+        indexer.keep_texts(true);
+        let mut beginning = Beginning {
+            at: 0,
+            entries: Vec::new(),
+            begun: None,
+            indexer,
+        };
+        let end = slice_end(0, file.size());
+        let slice = self.cancelled.unless(reading.number, file.read(0..end));
+        // Who stops it already is heard when the next one is read.
+        if let Some(bytes) = slice.await {
+            beginning.at = end;
+            beginning.indexer.feed(&bytes?);
+            beginning.entries = beginning.indexer.take_entries();
+            if beginning.entries.is_empty() {
+                self.show_begun(reading, &beginning.indexer, &mut beginning.begun);
+            }
+        }
+        Ok(beginning)
+    }
+
     async fn read_slices<'a>(
         &'a self,
         reading: &Reading<'a>,
         id: &Text,
         file: &Rc<dyn Source>,
+        beginning: Beginning,
     ) -> Result<Outcome, String> {
+        let Beginning {
+            mut at,
+            mut entries,
+            mut indexer,
+            mut begun,
+        } = beginning;
         let (size, name) = (file.size(), file.name());
-        let mut indexer = Indexer::new(name.clone());
         let mut copying = None;
         let before = self.known.borrow().episodes.len();
-        indexer.keep_texts(true);
-        let end = |start: u64| size.min(start + (start + FIRST_SLICE).min(SLICE));
-        let (mut at, mut coming) = (0, file.read(0..end(0)));
-        let mut begun: Option<Begun> = None;
-        while at < size {
-            let came = self.cancelled.unless(reading.number, &mut coming).await;
-            let bytes = match came {
-                Some(Ok(bytes)) => bytes,
-                Some(Err(reason)) => {
-                    self.keep_begun(reading, begun).await;
-                    return Err(reason);
-                }
-                None => {
-                    self.keep_begun(reading, begun).await;
-                    return Ok(Outcome::Cancelled);
-                }
-            };
-            at = end(at);
-            // The next ones are fetched while these are gone through.
-            coming = file.read(at..end(at));
-            indexer.feed(&bytes);
+        let mut coming = file.read(at..slice_end(at, size));
+        loop {
             if indexer.is_held() {
                 return Ok(Outcome::Whole);
             }
-            let entries = indexer.take_entries();
             if !entries.is_empty() {
                 self.take(reading, id, entries).await;
                 self.grown(reading, &mut begun).await;
@@ -216,7 +270,7 @@ impl Librarian {
             reading.progress(&name, at);
             // As many as there will be, if it goes on like this.
             let found = self.known.borrow().episodes.len().saturating_sub(before);
-            let expected = found as f64 * size as f64 / at as f64;
+            let expected = found as f64 * size as f64 / at.max(1) as f64;
             indexer.keep_texts(before + expected as usize <= SETTLED);
             if found > 0 {
                 // The file is copied meanwhile. What comes of that is asked when all of it was read.
@@ -231,6 +285,26 @@ impl Librarian {
                 let copy = || maybe_done(self.stock_for(reading.origin).keep_file(known()));
                 let _ = copying.get_or_insert_with(copy).now_or_never();
             }
+            if at >= size {
+                break;
+            }
+            let came = self.cancelled.unless(reading.number, &mut coming).await;
+            let bytes = match came {
+                Some(Ok(bytes)) => bytes,
+                Some(Err(reason)) => {
+                    self.keep_begun(reading, begun).await;
+                    return Err(reason);
+                }
+                None => {
+                    self.keep_begun(reading, begun).await;
+                    return Ok(Outcome::Cancelled);
+                }
+            };
+            at = slice_end(at, size);
+            // The next ones are fetched while these are gone through.
+            coming = file.read(at..slice_end(at, size));
+            indexer.feed(&bytes);
+            entries = indexer.take_entries();
         }
         if let Some(copying) = copying {
             // All is read; whoever stops it now only wants no copy.

@@ -24,6 +24,9 @@ impl Librarian {
         let grown = self.grown.borrow().get(id).filter(|_| is_free).cloned();
         let id = grown.as_ref().unwrap_or(id);
         let gone = || "It is not (or no longer) in the library.".to_owned();
+        if let Some(begun) = self.begun.borrow().get(id) {
+            return Ok(begun.clone());
+        }
         let volume = self.awaited(id).await;
         if let Some(begun) = self.begun.borrow().get(id) {
             return Ok(begun.clone());

@@ -20,34 +20,46 @@ const LONGEST_LIST: usize = 16 << 20;
 impl Shelf {
     /// Fetches a file from an address that the person gave, and reads it.
     pub fn fetch(self, url: &str) {
-        self.fetch_number(url);
+        let number = self.begin_fetch(url);
+        self.fetch_given(number, url, None);
     }
 
     /// The same; `arrived` hears the id of one of its trajectories (they count from 1), as soon as its beginning is
     /// there, or that there is none.
     pub fn fetch_one(self, url: &str, place: usize, arrived: impl FnOnce(Option<Text>) + 'static) {
-        let number = self.fetch_number(url);
+        let number = self.begin_fetch(url);
         let arrived = Box::new(arrived);
         self.state
             .update_value(|state| state.awaited.push((number, place.max(1), arrived)));
+        let ahead = (place <= 1).then(|| self.expect_ahead(number));
+        self.fetch_given(number, url, ahead);
     }
 
-    fn fetch_number(self, url: &str) -> Number {
+    fn begin_fetch(self, url: &str) -> Number {
+        self.begin(&format!("Fetching {url}"))
+    }
+
+    fn fetch_given(self, number: Number, url: &str, shows: Option<Number>) {
         let path = url.split(['?', '#']).next().unwrap_or_default();
         let name = path.rsplit('/').next().unwrap_or_default();
-        let number = self.begin(&format!("Fetching {url}"));
         // A worker would take what is relative as beside its own script.
         let file = (name.into(), location::whole(url).into());
-        self.fetch_as(number, Origin::Imported, vec![file]);
-        number
+        self.fetch_as(number, Origin::Imported, vec![file], shows);
     }
 
-    fn fetch_as(self, number: Number, origin: Origin, files: Vec<(Text, Text)>) {
+    fn fetch_as(
+        self,
+        number: Number,
+        origin: Origin,
+        files: Vec<(Text, Text)>,
+        shows: Option<Number>,
+    ) {
         self.report.set(Vec::new());
         self.ask(&Request::Fetch {
             number,
             origin,
             files,
+            shows,
         });
     }
 
@@ -104,7 +116,7 @@ impl Shelf {
             });
             match files.len() {
                 0 => self.ended(number),
-                _ => self.fetch_as(number, Origin::Published, files.collect()),
+                _ => self.fetch_as(number, Origin::Published, files.collect(), None),
             }
         });
     }

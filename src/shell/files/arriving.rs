@@ -1,4 +1,5 @@
-//! A file from an address, which is read while it comes.
+//! A file from an address, which is read while it comes. What is wanted of it long before it would come is asked for by
+//! itself, if the server offers that: packed files say at their end what is in them.
 //!
 //! What always holds: of what came, only the last pieces are in this program's memory; the others are the browser's,
 //! which may put them on a disk. Dropping a file, or [`Arriving::stop`], ends the request.
@@ -6,12 +7,13 @@
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::ops::Range;
+use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use futures_util::FutureExt;
-use futures_util::future::{AbortHandle, LocalBoxFuture, abortable};
+use futures_util::future::{AbortHandle, Either, LocalBoxFuture, abortable, select};
 use js_sys::{Array, Uint8Array};
 use volary_core::json::Text;
 use wasm_bindgen::JsValue;
@@ -25,6 +27,10 @@ use crate::shell::worker_link::text_of;
 
 /// Larger ones are not fetched: they would fill the disk unasked.
 pub const LARGEST: u64 = 2 << 30;
+/// What is further ahead than this is asked for by itself…
+const AHEAD: u64 = 1 << 20;
+/// …unless it is more than this.
+const MOST_AHEAD: u64 = 8 << 20;
 /// So much of what came last is held…
 const HELD: u64 = 8 << 20;
 /// …and the browser gets at least so much at once.
@@ -75,10 +81,69 @@ impl From<HttpError> for FetchError {
 pub struct Arriving {
     name: String,
     size: u64,
+    /// Where parts of it can be had by themselves.
+    parts: Option<Parts>,
     came: Came,
     coming: RefCell<Option<AbortHandle>>,
     /// Whether somebody goes through it while it comes.
     is_followed: Cell<bool>,
+}
+
+/// Where parts of a file can be had by themselves.
+struct Parts {
+    url: String,
+    /// What tells this version of the file from others, if the server says it.
+    version: Option<String>,
+}
+
+/// Headers that tell versions of a file apart.
+const VERSIONS: [&str; 2] = ["etag", "last-modified"];
+
+impl Parts {
+    /// Only where the server says so: elsewhere asking might be an error that the person sees.
+    fn offered(url: &str, response: &http::Response) -> Option<Parts> {
+        let is_offered = response.header("accept-ranges")?.trim() == "bytes";
+        is_offered.then(|| Parts {
+            url: url.to_owned(),
+            version: version(response),
+        })
+    }
+
+    /// Bytes of a file of this size; `None` if the server gives others, or none.
+    async fn part(&self, range: &Range<u64>, size: u64) -> Option<Vec<u8>> {
+        let last = range.end - 1;
+        let request = http::Request {
+            method: "GET",
+            url: self.url.clone(),
+            headers: vec![("Range", format!("bytes={}-{last}", range.start))],
+            ..http::Request::default()
+        };
+        let mut response = http::send(&request, patience()).await.ok()?;
+        let is_part = response.status() == 206 && version(&response) == self.version;
+        let said = response.header("content-range");
+        let is_it = said.is_none_or(|said| said == format!("bytes {}-{last}/{size}", range.start));
+        if !is_part || !is_it {
+            return None;
+        }
+        let length = range.end - range.start;
+        let mut bytes = Vec::with_capacity(length as usize);
+        while let Some(piece) = response.piece().await.ok()? {
+            bytes.extend_from_slice(&piece);
+            if bytes.len() as u64 > length {
+                return None;
+            }
+        }
+        (bytes.len() as u64 == length).then_some(bytes)
+    }
+}
+
+fn version(response: &http::Response) -> Option<String> {
+    VERSIONS.iter().find_map(|name| response.header(name))
+}
+
+/// How long a server may say nothing.
+fn patience() -> http::Patience {
+    http::Patience::of(Duration::from_secs(60))
 }
 
 /// What came of it.
@@ -127,8 +192,7 @@ impl Arriving {
             url: url.to_owned(),
             ..http::Request::default()
         };
-        let patience = http::Patience::of(Duration::from_secs(60));
-        let mut response = http::send(&request, patience).await?;
+        let mut response = http::send(&request, patience()).await?;
         let status = response.status();
         if !(200..300).contains(&status) {
             return Err(FetchError::Status { status });
@@ -141,10 +205,12 @@ impl Arriving {
             return Err(FetchError::TooLarge);
         }
         let came = Came::default();
+        let parts = Parts::offered(url, &response).filter(|_| !is_packed);
         let arriving = |size, came| {
             Rc::new(Arriving {
                 name: name.to_owned(),
                 size,
+                parts,
                 came,
                 coming: RefCell::default(),
                 is_followed: Cell::new(false),
@@ -226,6 +292,20 @@ impl Arriving {
     pub fn failure(&self) -> Option<FetchError> {
         let came = self.came.borrow();
         came.end.as_ref().and_then(|end| end.clone().err())
+    }
+
+    /// Bytes that would not come for long, if they can be had by themselves before that.
+    async fn ahead(&self, range: &Range<u64>) -> Option<Vec<u8>> {
+        let came = self.came.borrow().length;
+        let is_far = range.start > came + AHEAD && !range.is_empty();
+        let is_far = is_far && range.end - range.start <= MOST_AHEAD;
+        let parts = self.parts.as_ref().filter(|_| is_far)?;
+        let part = parts.part(range, self.size);
+        // It may come with the others meanwhile, or nothing more may come.
+        match select(pin!(part), pin!(self.bytes(range))).await {
+            Either::Left((part, _)) => part,
+            Either::Right(_) => None,
+        }
     }
 
     /// Waits until bytes of it came. Gives them, or what holds them and where they begin in that.
@@ -366,6 +446,9 @@ impl Source for Arriving {
 
     fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
         async move {
+            if let Some(bytes) = self.ahead(&range).await {
+                return Ok(bytes);
+            }
             let length = range.end - range.start;
             let found = self.bytes(&range).await?;
             if range.start > 0 && range.end < self.size {
