@@ -7,6 +7,7 @@ import { after, test } from "node:test";
 import { HOME, ended, visit } from "./support/browser.mjs";
 import { site } from "./support/site.mjs";
 import { Library, lines, trajectory } from "./support/trajectories.mjs";
+import { zipped } from "./support/zip.mjs";
 
 after(ended);
 
@@ -212,3 +213,96 @@ test("who stops a file that comes ends the request", () =>
       await library.rows(1);
     }),
   ));
+
+/** A packed log of samples of 40 kB each. */
+function packed(samples) {
+  const words = "some words that fill the message ".repeat(60);
+  const sample = (id) => ({
+    id,
+    epoch: 1,
+    input: "x",
+    target: "y",
+    messages: Array.from({ length: 20 }, (_, number) => ({
+      id: `m${id}-${number}`,
+      role: number % 2 ? "assistant" : "user",
+      content: `sample${id} ${words}`,
+    })),
+    output: {},
+    scores: { match: { value: 1 } },
+  });
+  const head = { version: 2, status: "success", eval: { task: "boxes", eval_id: "run", model: "mockllm/model" } };
+  const ids = Array.from({ length: samples }, (_, number) => number + 1);
+  return zipped([...ids.map((id) => [`samples/${id}_epoch_1.json`, sample(id)]), ["header.json", head]], "STORED");
+}
+
+/** A site with a packed log, of which a fifth comes; what is asked for by itself comes as `parts` gives it. */
+async function packedSite(bytes, parts) {
+  const asked = [];
+  let whole;
+  const other = await site((path, response) => {
+    const range = /bytes=(\d+)-(\d+)/.exec(response.req.headers.range ?? "");
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    response.setHeader("Access-Control-Expose-Headers", "Accept-Ranges, Content-Range, ETag");
+    response.setHeader("Accept-Ranges", "bytes");
+    response.setHeader("ETag", "one");
+    if (range) {
+      asked.push(range[0]);
+      return parts(response, Number(range[1]), Number(range[2]) + 1);
+    }
+    whole = response;
+    response.setHeader("Content-Length", bytes.length);
+    response.write(bytes.subarray(0, bytes.length / 5));
+  });
+  return { ...other, asked, rest: () => whole.end(bytes.subarray(bytes.length / 5)) };
+}
+
+const PACKED = packed(100);
+
+test("a packed log shows its first sample while the rest comes, from a server that gives parts", async () => {
+  const other = await packedSite(PACKED, (response, start, end) => {
+    response.writeHead(206, { "Content-Range": `bytes ${start}-${end - 1}/${PACKED.length}` });
+    response.end(PACKED.subarray(start, end));
+  });
+  const hash = `#/review?url=${encodeURIComponent(`${other.origin}/log.eval`)}`;
+  try {
+    await visit({ hash, origins: [other.origin] }, async (page) => {
+      const library = new Library(page);
+      await library.table.getByRole("link").first().waitFor();
+      await page.getByRole("button", { name: "Cancel" }).waitFor();
+      assert.ok(other.asked.length > 0 && other.asked.length < 5, other.asked.join(" "));
+      other.rest();
+      await library.rows(100);
+      await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
+      await library.search("sample77");
+      await page.getByLabel("Library").getByText("1 of 100", { exact: true }).waitFor();
+    });
+  } finally {
+    other.close();
+  }
+});
+
+for (const [what, parts] of [
+  ["refuses parts", (response) => response.writeHead(500).end()],
+  ["gives all of it for a part", (response) => response.end(PACKED)],
+  ["gives other parts", (response) => response.writeHead(206, { "Content-Range": "bytes 0-9/10" }).end("0123456789")],
+  ["has another file by then", (response, start, end) => response.writeHead(206, { ETag: "two" }).end(Buffer.alloc(end - start))],
+  ["breaks a part off", (response) => response.writeHead(206, { "Content-Length": 100_000 }).write("x", () => response.destroy())],
+]) {
+  test(`a packed log is read when all of it is there, from a server that ${what}`, async () => {
+    const other = await packedSite(PACKED, parts);
+    const hash = `#/review?url=${encodeURIComponent(`${other.origin}/log.eval`)}`;
+    const allowedErrors = [/status of 500|ERR_CONTENT_LENGTH_MISMATCH|ERR_INCOMPLETE|ERR_CONNECTION/];
+    try {
+      await visit({ hash, origins: [other.origin], allowedErrors }, async (page) => {
+        const library = new Library(page);
+        await page.getByRole("button", { name: "Cancel" }).waitFor();
+        other.rest();
+        await library.rows(100);
+        assert.ok(other.asked.length > 0);
+        await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
+      });
+    } finally {
+      other.close();
+    }
+  });
+}

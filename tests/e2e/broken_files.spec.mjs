@@ -2,7 +2,6 @@
 // named, and the page never stands still. (What importers make of them is held natively, in crates/trace/tests/imports.)
 
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +9,7 @@ import { after, test } from "node:test";
 
 import { ended, visit } from "./support/browser.mjs";
 import { Library, trajectory } from "./support/trajectories.mjs";
+import { zipped } from "./support/zip.mjs";
 
 after(ended);
 
@@ -35,19 +35,6 @@ async function moves(page, what) {
     return longest;
   });
   assert.ok(longest < LONGEST, `${what}: the page stood still for ${longest} ms`);
-}
-
-/** A zip of files, made where names may be anything. */
-function zipped(files) {
-  const make = `
-import io, json, sys, zipfile
-made = io.BytesIO()
-with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as file:
-    for name, text in json.load(sys.stdin):
-        file.writestr(name, text)
-sys.stdout.buffer.write(made.getvalue())`;
-  const input = JSON.stringify(files.map(([name, value]) => [name, JSON.stringify(value)]));
-  return execFileSync("python3", ["-c", make], { input });
 }
 
 const says = (id, ...words) => trajectory(id, words.map((word) => ({ says: word })));

@@ -21,8 +21,8 @@ use super::{BATCH, Librarian, Said};
 
 /// Files from here on are not copied into episodes, if they can be gone through in slices…
 const LARGE: u64 = 4 << 20;
-/// …and zip files, which unpack to several times as much.
-const LARGE_PACKED: u64 = 1 << 20;
+/// …and zip files, which unpack to ten times as much.
+const LARGE_PACKED: u64 = 1 << 18;
 /// So much is read at once: less than can be seen as standing still…
 const SLICE: u64 = 2 << 20;
 /// …and less at first, so that there is something to see.
@@ -37,8 +37,24 @@ fn slice_end(start: u64, size: u64) -> u64 {
     size.min(start + (start + FIRST_SLICE).min(SLICE))
 }
 
+/// What was read of a file before it was known whether it is in the library.
+enum Beginning {
+    Slices(FirstSlice),
+    /// The directory and the first sample; nothing if it is no log.
+    Packed(Option<PackedLog>),
+}
+
+impl Beginning {
+    fn take_begun(&mut self) -> Option<Begun> {
+        match self {
+            Beginning::Slices(first) => first.begun.take(),
+            Beginning::Packed(_) => None,
+        }
+    }
+}
+
 /// What the first slice of a file holds.
-struct Beginning {
+struct FirstSlice {
     /// Where it ends.
     at: u64,
     indexer: Indexer,
@@ -63,6 +79,7 @@ impl Librarian {
         if !is_packed && size < LARGE {
             return Ok(Outcome::Whole);
         }
+        let window = Rc::new(Window::on(Rc::clone(file)));
         // What is known of it is asked for while its beginning is read: whoever waits for that sees it sooner.
         let identified = async {
             self.ready().await;
@@ -70,8 +87,8 @@ impl Librarian {
         };
         let beginning = async {
             match is_packed {
-                true => Ok(None),
-                false => self.read_beginning(reading, file).await.map(Some),
+                true => self.open_packed(&window).await.map(Beginning::Packed),
+                false => self.read_beginning(reading, file).await,
             }
         };
         let (identified, beginning) = join(identified, beginning).await;
@@ -79,8 +96,7 @@ impl Librarian {
         let (id, end) = match identified {
             Ok(identified) => identified,
             Err(reason) => {
-                let begun = beginning.and_then(|beginning| beginning.begun);
-                self.keep_begun(reading, begun).await;
+                self.keep_begun(reading, beginning.take_begun()).await;
                 return Err(reason);
             }
         };
@@ -94,22 +110,21 @@ impl Librarian {
             end,
             source: Some(Rc::clone(file)),
         };
-        let window = Rc::new(Window::on(Rc::clone(file)));
         self.windows
             .borrow_mut()
             .insert(id.clone(), Rc::clone(&window));
         if is_known {
             self.keep_file(reading, known).await;
             let first = self.tell_again(reading, &id).await;
-            let begun = beginning.and_then(|beginning| beginning.begun);
-            self.end_begun(reading, begun.zip(first));
+            self.end_begun(reading, beginning.take_begun().zip(first));
             let text = format!("{name} is in the library; its trajectories can be opened.");
             reading.note(NoteLevel::Read, &name, text);
             return Ok(Outcome::Taken);
         }
-        let outcome = match beginning.take() {
-            None => self.read_packed(reading, &id, &window).await,
-            Some(beginning) => self.read_slices(reading, &id, file, beginning).await,
+        let outcome = match beginning {
+            Beginning::Packed(None) => Ok(Outcome::Whole),
+            Beginning::Packed(Some(log)) => self.read_packed(reading, &id, &window, log).await,
+            Beginning::Slices(first) => self.read_slices(reading, &id, file, first).await,
         };
         match &outcome {
             Ok(Outcome::Whole) => {
@@ -220,7 +235,7 @@ impl Librarian {
     ) -> Result<Beginning, String> {
         let mut indexer = Indexer::new(file.name());
         indexer.keep_texts(true);
-        let mut beginning = Beginning {
+        let mut first = FirstSlice {
             at: 0,
             entries: Vec::new(),
             begun: None,
@@ -230,14 +245,14 @@ impl Librarian {
         let slice = self.cancelled.unless(reading.number, file.read(0..end));
         // Who stops it already is heard when the next one is read.
         if let Some(bytes) = slice.await {
-            beginning.at = end;
-            beginning.indexer.feed(&bytes?);
-            beginning.entries = beginning.indexer.take_entries();
-            if beginning.entries.is_empty() {
-                self.show_begun(reading, &beginning.indexer, &mut beginning.begun);
+            first.at = end;
+            first.indexer.feed(&bytes?);
+            first.entries = first.indexer.take_entries();
+            if first.entries.is_empty() {
+                self.show_begun(reading, &first.indexer, &mut first.begun);
             }
         }
-        Ok(beginning)
+        Ok(Beginning::Slices(first))
     }
 
     async fn read_slices<'a>(
@@ -245,14 +260,14 @@ impl Librarian {
         reading: &Reading<'a>,
         id: &Text,
         file: &Rc<dyn Source>,
-        beginning: Beginning,
+        first: FirstSlice,
     ) -> Result<Outcome, String> {
-        let Beginning {
+        let FirstSlice {
             mut at,
             mut entries,
             mut indexer,
             mut begun,
-        } = beginning;
+        } = first;
         let (size, name) = (file.size(), file.name());
         let mut copying = None;
         let before = self.known.borrow().episodes.len();
@@ -321,19 +336,15 @@ impl Librarian {
         Ok(Outcome::Taken)
     }
 
-    async fn read_packed<'a>(
-        &'a self,
-        reading: &Reading<'a>,
-        id: &Text,
-        window: &Window,
-    ) -> Result<Outcome, String> {
+    /// Reads the directory of a packed log, and its first sample; `None` if it is something else.
+    async fn open_packed(&self, window: &Window) -> Result<Option<PackedLog>, String> {
         let (size, name) = (window.source().size(), window.source().name());
         let mut parts = Parts::of(size);
         let members = loop {
             match list(&parts, MOST_MEMBERS) {
                 Ok(members) => break members,
                 // One that is cut off is looked through as a whole.
-                Err(Unlisted::Failed(_)) => return Ok(Outcome::Whole),
+                Err(Unlisted::Failed(_)) => return Ok(None),
                 Err(Unlisted::Wanted(range)) => {
                     let bytes = window.source().read(range.clone()).await?;
                     parts.add(range.start, bytes);
@@ -341,21 +352,31 @@ impl Librarian {
             }
         };
         let Some(mut log) = PackedLog::of(&name, &members) else {
-            return Ok(Outcome::Whole);
+            return Ok(None);
         };
         log.read_head(&window.read(log.head()).await?);
+        read_sample(&mut log, 0, window).await?;
+        Ok(Some(log))
+    }
+
+    async fn read_packed<'a>(
+        &'a self,
+        reading: &Reading<'a>,
+        id: &Text,
+        window: &Window,
+        mut log: PackedLog,
+    ) -> Result<Outcome, String> {
+        let (size, name) = (window.source().size(), window.source().name());
         let mut done = 0;
         for number in 0..log.samples().len() {
             if self.is_cancelled(reading.number) {
                 return Ok(Outcome::Cancelled);
             }
-            let places = log.samples()[number].clone();
-            let mut parts = Vec::with_capacity(places.len());
-            for place in places {
-                done += place.end - place.start;
-                parts.push(window.read(place).await?);
+            let places = log.samples()[number].iter();
+            done += places.map(|place| place.end - place.start).sum::<u64>();
+            if number > 0 {
+                read_sample(&mut log, number, window).await?;
             }
-            log.read_sample(number, &parts);
             // The first one is shown at once, and soon as many as are seen.
             if number == 0 || number == SEEN || number.is_multiple_of(BATCH) {
                 self.take(reading, id, log.take_entries()).await;
@@ -403,4 +424,14 @@ impl Librarian {
             self.add(reading, batch.collect()).await;
         }
     }
+}
+
+async fn read_sample(log: &mut PackedLog, number: usize, window: &Window) -> Result<(), String> {
+    let places = log.samples().get(number).cloned().unwrap_or_default();
+    let mut parts = Vec::with_capacity(places.len());
+    for place in places {
+        parts.push(window.read(place).await?);
+    }
+    log.read_sample(number, &parts);
+    Ok(())
 }

@@ -50,6 +50,26 @@ impl Parts {
     pub fn add(&mut self, start: u64, bytes: Vec<u8>) {
         self.known.push((start, bytes));
     }
+
+    /// What is known from a byte on.
+    fn from(&self, offset: u64) -> Option<&[u8]> {
+        self.known.iter().find_map(|(start, bytes)| {
+            let from = usize::try_from(offset.checked_sub(*start)?).ok()?;
+            bytes.get(from..).filter(|rest| !rest.is_empty())
+        })
+    }
+
+    /// Whether the directory is there. It is wanted in one piece: to ask for a part after the other takes as many waits.
+    fn has_directory(&self, start: u64) -> bool {
+        /// A larger one comes part by part.
+        const MOST: u64 = 1 << 26;
+        let end = self.length.min(start.saturating_add(MOST));
+        let is_here = start >= end || self.from(start).is_some();
+        if !is_here {
+            self.wanted.replace(Some(start..end));
+        }
+        is_here
+    }
 }
 
 impl ReaderAt for Parts {
@@ -59,11 +79,7 @@ impl ReaderAt for Parts {
         if offset >= self.length || out.is_empty() {
             return Ok(0);
         }
-        let bytes = self.known.iter().find_map(|(start, bytes)| {
-            let from = usize::try_from(offset.checked_sub(*start)?).ok()?;
-            bytes.get(from..).filter(|rest| !rest.is_empty())
-        });
-        let Some(bytes) = bytes else {
+        let Some(bytes) = self.from(offset) else {
             let end = offset.saturating_add((out.len() as u64).max(LEAST));
             self.wanted.replace(Some(offset..end.min(self.length)));
             return Err(io::ErrorKind::WouldBlock.into());
@@ -92,6 +108,9 @@ fn try_list(parts: &Parts, most: usize) -> Result<Vec<Listed>, ArchiveError> {
         .locate_in_reader(parts, &mut buffer, parts.length)
         .map_err(|_| ArchiveError::NoArchive)?;
     let end = archive.directory_offset();
+    if !parts.has_directory(end) {
+        return Err(ArchiveError::NoArchive);
+    }
     let mut found: Vec<(u64, Listed)> = Vec::new();
     let mut entries = archive.entries(&mut buffer);
     while let Some(entry) = entries.next_entry().map_err(damaged)? {
