@@ -108,6 +108,11 @@ impl Window {
         self.known(&range).ok_or_else(|| self.shorter())
     }
 
+    /// Takes bytes that were read otherwise, and where they begin.
+    pub fn hold(&self, start: u64, bytes: Vec<u8>) {
+        self.held.replace((start, bytes));
+    }
+
     fn shorter(&self) -> String {
         let name = self.source.name();
         format!("{name} is shorter than it was when it was read first.")

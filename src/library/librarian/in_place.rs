@@ -354,6 +354,10 @@ impl Librarian {
         let Some(mut log) = PackedLog::of(&name, &members) else {
             return Ok(None);
         };
+        // The header mostly stands right before the directory.
+        if let Some((start, bytes)) = parts.into_known().into_iter().next_back() {
+            window.hold(start, bytes);
+        }
         log.read_head(&window.read(log.head()).await?);
         read_sample(&mut log, 0, window).await?;
         Ok(Some(log))

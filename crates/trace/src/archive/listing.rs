@@ -51,6 +51,11 @@ impl Parts {
         self.known.push((start, bytes));
     }
 
+    /// What was fetched, each with the place at which it begins.
+    pub fn into_known(self) -> Vec<(u64, Vec<u8>)> {
+        self.known
+    }
+
     /// What is known from a byte on.
     fn from(&self, offset: u64) -> Option<&[u8]> {
         self.known.iter().find_map(|(start, bytes)| {
@@ -76,12 +81,20 @@ impl ReaderAt for Parts {
     fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
         /// Less is not worth a request.
         const LEAST: u64 = 1 << 16;
+        /// So much of the end is worth one.
+        const TAIL: u64 = 1 << 20;
         if offset >= self.length || out.is_empty() {
             return Ok(0);
         }
         let Some(bytes) = self.from(offset) else {
             let end = offset.saturating_add((out.len() as u64).max(LEAST));
-            self.wanted.replace(Some(offset..end.min(self.length)));
+            let end = end.min(self.length);
+            // The directory stands at the end, mostly all of it.
+            let start = match end == self.length {
+                true => offset.min(self.length.saturating_sub(TAIL)),
+                false => offset,
+            };
+            self.wanted.replace(Some(start..end));
             return Err(io::ErrorKind::WouldBlock.into());
         };
         let length = bytes.len().min(out.len());
