@@ -339,6 +339,8 @@ fn tell_unkept(kept: Result<(), String>, say: Say<'_>) {
 }
 
 #[cfg(test)]
+mod ahead_tests;
+#[cfg(test)]
 mod begun_tests;
 #[cfg(test)]
 mod keeping_tests;

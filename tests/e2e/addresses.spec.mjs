@@ -14,6 +14,7 @@ after(ended);
 const ONE = trajectory("one", [{ says: "The marble is red." }]);
 /** Where a log of one sample stops coming, until it is told to go on. */
 const HALF = 5 << 20;
+const MORE = 3 << 20;
 
 /** A log of Inspect with one sample of 10 MB, which says only at its end what it is called. */
 function log() {
@@ -50,6 +51,9 @@ async function slowSite() {
     /** The reply, of which half is sent. */
     reply: () => asked,
     rest: async () => (await asked).end(bytes.subarray(HALF)),
+    /** Some more of it, and then the rest. */
+    more: async () => (await asked).write(bytes.subarray(HALF, HALF + MORE)),
+    restAfterMore: async () => (await asked).end(bytes.subarray(HALF + MORE)),
     breakOff: async () => (await asked).destroy(),
     hash: (name, more = "") => `#/review?url=${encodeURIComponent(`${other.origin}/${name}`)}${more}`,
   };
@@ -117,6 +121,29 @@ test("the beginning of a long trajectory is read while the rest comes, and its r
       // What stood above it, how far the reading was, is gone.
       assert.ok(Math.abs(after.y - before.y) < 150, `it moved from ${before.y} to ${after.y}`);
       // It has the name that stands at its end, in the address too; and the address leads there from anywhere.
+      await page.waitForURL(/#\/review\/whole\?.*url=/);
+      await page.getByRole("link", { name: "Trajectories" }).click();
+      await library.rows(1);
+    }),
+  ));
+
+test("the address of a beginning is that of its trajectory, though the rest takes long", () =>
+  withSite((other) =>
+    visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin] }, async (page) => {
+      const library = new Library(page);
+      await rest(page).waitFor();
+      const steps = async () => Number(await library.slider.getAttribute("max"));
+      const before = await steps();
+      // More of it is shown every few seconds.
+      await page.waitForTimeout(5_000);
+      await other.more();
+      await page.waitForURL(/#\/review\/run-1-1\?.*url=/);
+      await rest(page).waitFor();
+      while ((await steps()) === before) await page.waitForTimeout(50);
+      assert.ok((await steps()) < 2_500);
+      await library.transcript.getByText(/^place0 /).waitFor();
+      await other.restAfterMore();
+      await page.getByText("2,500 steps").waitFor();
       await page.waitForURL(/#\/review\/whole\?.*url=/);
       await page.getByRole("link", { name: "Trajectories" }).click();
       await library.rows(1);

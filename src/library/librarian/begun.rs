@@ -48,19 +48,26 @@ impl Librarian {
         };
         let own = episode.id.clone();
         let row = self.stamped(reading, Row::of(&episode, Vec::new()), 0);
+        let has_answered = self.known.borrow().is_whole;
+        let is_free =
+            |id: &Text| self.volume(id).is_none() && !self.begun.borrow().contains_key(id);
         let id = match begun {
-            Some(known) if known.own == own => known.id.clone(),
-            Some(_) => return,
-            // Nobody knows yet who has which id.
-            None if !self.known.borrow().is_whole => {
-                format!("{} (reading {})", row.id, reading.number).into()
+            Some(known) if known.own != own => return,
+            // Now it is known that nobody has its own.
+            Some(known) if has_answered && known.id != row.id && is_free(&row.id) => row.id.clone(),
+            Some(known) => known.id.clone(),
+            None => {
+                let id = match has_answered {
+                    true => row.id.clone(),
+                    // Until the stock answers nobody knows who has which id.
+                    false => format!("{} (reading {})", row.id, reading.number).into(),
+                };
+                if !is_free(&id) {
+                    return;
+                }
+                id
             }
-            None if self.volume(&row.id).is_some() => return,
-            None => row.id.clone(),
         };
-        if begun.is_none() && self.begun.borrow().contains_key(&id) {
-            return;
-        }
         episode.id = id.clone();
         let first = reading.shows.take().map(|number| (number, episode.clone()));
         self.begun.borrow_mut().insert(id.clone(), episode);
@@ -81,6 +88,9 @@ impl Librarian {
             say_episode(number, episode, Vec::new(), &mut |event| {
                 (reading.say)(Said::Part(event));
             });
+        }
+        if let Some(former) = begun.take_if(|known| known.id != id) {
+            self.say_grown(reading, former, id.clone());
         }
         reading.first.take();
         self.under_way.tell();

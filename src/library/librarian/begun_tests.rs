@@ -18,12 +18,12 @@ use super::tests::{id_of_now, large};
 use super::*;
 
 /// A file of which so much has come.
-struct Slow {
+pub(super) struct Slow {
     name: &'static str,
     bytes: Vec<u8>,
-    came: Cell<u64>,
+    pub(super) came: Cell<u64>,
     /// Whether nothing more will come.
-    is_broken: Cell<bool>,
+    pub(super) is_broken: Cell<bool>,
 }
 
 impl Source for Slow {
@@ -52,7 +52,7 @@ impl Source for Slow {
 }
 
 /// A log of one sample of 6 MB; samples of today's logs have a name of their own at their end.
-fn log(uuid: &str) -> Rc<Slow> {
+pub(super) fn log(uuid: &str) -> Rc<Slow> {
     let words = "a word ".repeat(100);
     let messages = (0..9_000).map(|number| {
         let role = if number % 2 == 0 { "user" } else { "assistant" };
@@ -78,7 +78,7 @@ fn slow(name: &'static str, bytes: Vec<u8>) -> Rc<Slow> {
 
 /// Its hands are moved by whoever holds it.
 #[derive(Default)]
-struct Watch(Cell<f64>);
+pub(super) struct Watch(pub(super) Cell<f64>);
 
 impl Clock for Watch {
     fn now(&self) -> f64 {
@@ -128,14 +128,14 @@ fn read(librarian: &Librarian, file: &Rc<Slow>, stop: u64, meanwhile: impl Fn())
     answers.collect()
 }
 
-fn begun(said: &[Answer]) -> Option<&Row> {
+pub(super) fn begun(said: &[Answer]) -> Option<&Row> {
     said.iter().find_map(|answer| match answer {
         Answer::Begun { row, .. } => Some(row),
         _ => None,
     })
 }
 
-fn grown(said: &[Answer]) -> Option<(&str, &str)> {
+pub(super) fn grown(said: &[Answer]) -> Option<(&str, &str)> {
     said.iter().find_map(|answer| match answer {
         Answer::Grown { id, into, .. } => Some((&**id, &**into)),
         _ => None,

@@ -15,11 +15,11 @@ use super::*;
 
 /// Keeps nothing before it is told to.
 #[derive(Clone, Default)]
-struct SlowStock {
-    stock: MemoryStock,
-    is_open: Rc<Cell<bool>>,
+pub(super) struct SlowStock {
+    pub(super) stock: MemoryStock,
+    pub(super) is_open: Rc<Cell<bool>>,
     /// What there is, it does not say yet.
-    is_slow_to_list: Rc<Cell<bool>>,
+    pub(super) is_slow_to_list: Rc<Cell<bool>>,
 }
 
 impl Stock for SlowStock {

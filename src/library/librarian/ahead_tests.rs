@@ -1,0 +1,171 @@
+//! A beginning that is seen before the stock says what there is: under an id of its own, and unasked.
+
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use futures_util::FutureExt;
+use volary_core::virtual_clock::VirtualClock;
+
+use super::super::origin::Origin;
+use super::super::source::Source;
+use super::begun_tests::{Slow, Watch, begun, grown, log};
+use super::keeping_tests::SlowStock;
+use super::*;
+
+const PROVISIONAL: &str = "e-1-1 (reading 1)";
+
+/// A librarian whose stock does not say yet what there is.
+fn librarian(stock: &SlowStock) -> Librarian {
+    stock.is_slow_to_list.set(true);
+    stock.is_open.set(true);
+    let clock = Rc::new(VirtualClock::new());
+    Librarian::new(stock.clone(), volary_envs::registry(), clock, || 1.0)
+}
+
+/// Reads a log: what is said when two megabytes of it came, and what after the stock answered and all came, or no more.
+fn read(
+    librarian: &Librarian,
+    stock: &SlowStock,
+    file: &Rc<Slow>,
+    breaks_off: bool,
+    meanwhile: impl Fn(),
+) -> (Vec<Said>, Vec<Said>) {
+    let said = RefCell::new(Vec::new());
+    let say = |words| said.borrow_mut().push(words);
+    file.came.set(2 << 20);
+    let sources = vec![Rc::clone(file) as Rc<dyn Source>];
+    let reading = librarian.read_and_show(1, sources, Origin::Imported, Some(9), &say);
+    let mut reading = pin!(reading);
+    let mut context = Context::from_waker(Waker::noop());
+    assert!(reading.as_mut().poll(&mut context).is_pending());
+    let before = said.take();
+    meanwhile();
+    stock.is_slow_to_list.set(false);
+    match breaks_off {
+        true => file.is_broken.set(true),
+        false => file.came.set(file.size()),
+    }
+    assert!(reading.as_mut().poll(&mut context).is_ready());
+    (before, said.take())
+}
+
+fn answers(said: Vec<Said>) -> Vec<Answer> {
+    let answers = said.into_iter().filter_map(|said| match said {
+        Said::Answer(answer) => Some(answer),
+        _ => None,
+    });
+    answers.collect()
+}
+
+fn opened(librarian: &Librarian, id: &str) -> Result<Episode, String> {
+    librarian.episode(&id.into()).now_or_never().unwrap()
+}
+
+#[test]
+fn it_is_said_before_the_stock_answers_and_its_episode_with_it() {
+    let stock = SlowStock::default();
+    let librarian = librarian(&stock);
+    let (before, after) = read(&librarian, &stock, &log(""), false, || {
+        let episode = opened(&librarian, PROVISIONAL).unwrap();
+        assert_eq!(&*episode.id, PROVISIONAL);
+    });
+    let parts = before.iter().filter_map(|said| match said {
+        Said::Part(Event::Opened { token: 9, head }) => Some(&*head.id),
+        _ => None,
+    });
+    assert_eq!(parts.collect::<Vec<_>>(), [PROVISIONAL]);
+    let is_whole = |said: &Said| matches!(said, Said::Part(Event::Finished { token: 9, .. }));
+    assert!(before.iter().any(is_whole));
+    let is_part = |said: &Said| matches!(said, Said::Part(_));
+    assert!(!after.iter().any(is_part), "once");
+    assert_eq!(
+        begun(&answers(before)).map(|row| &*row.id),
+        Some(PROVISIONAL)
+    );
+    assert_eq!(grown(&answers(after)), Some((PROVISIONAL, "e-1-1")));
+    // Whoever asked for the beginning a moment before gets the whole.
+    for id in ["e-1-1", PROVISIONAL] {
+        let episode = opened(&librarian, id).unwrap();
+        assert_eq!((&*episode.id, episode.steps.len()), ("e-1-1", 4_500));
+    }
+}
+
+#[test]
+fn it_is_kept_under_its_own_id_if_the_rest_does_not_come() {
+    let stock = SlowStock::default();
+    let librarian = librarian(&stock);
+    let (_, after) = read(&librarian, &stock, &log(""), true, || {});
+    assert_eq!(grown(&answers(after)), Some((PROVISIONAL, "e-1-1")));
+    assert!(stock.stock.has("e-1-1") && !stock.stock.has(PROVISIONAL));
+    assert_eq!(&*opened(&librarian, "e-1-1").unwrap().id, "e-1-1");
+}
+
+#[test]
+fn of_a_file_that_turns_out_to_be_known_it_is_what_is_in_the_library() {
+    let stock = SlowStock::default();
+    read(&librarian(&stock), &stock, &log(""), false, || {});
+    let next = librarian(&stock);
+    let (before, after) = read(&next, &stock, &log(""), false, || {});
+    assert!(begun(&answers(before)).is_some());
+    let after = answers(after);
+    assert_eq!(grown(&after), Some((PROVISIONAL, "e-1-1")));
+    let notes = after.iter().find_map(|answer| match answer {
+        Answer::Read { notes, .. } => Some(notes.join(" ")),
+        _ => None,
+    });
+    assert!(notes.unwrap().contains("is in the library"));
+    assert_eq!(opened(&next, PROVISIONAL).unwrap().steps.len(), 4_500);
+    assert!(next.begun.borrow().is_empty());
+}
+
+#[test]
+fn it_takes_its_own_id_once_nobody_is_known_to_have_it() {
+    let stock = SlowStock::default();
+    stock.is_slow_to_list.set(true);
+    stock.is_open.set(true);
+    let watch = Rc::new(Watch::default());
+    let clock = Rc::clone(&watch) as Rc<dyn Clock>;
+    let librarian = Librarian::new(stock.clone(), volary_envs::registry(), clock, || 1.0);
+    let said = RefCell::new(Vec::new());
+    let say = |words| said.borrow_mut().push(words);
+    let file = log("");
+    let sources = vec![Rc::clone(&file) as Rc<dyn Source>];
+    let mut reading = pin!(librarian.read(1, sources, Origin::Imported, &say));
+    let mut context = Context::from_waker(Waker::noop());
+    for came in [1 << 20, 3 << 20] {
+        file.came.set(came);
+        assert!(reading.as_mut().poll(&mut context).is_pending());
+        stock.is_slow_to_list.set(false);
+        watch.0.set(watch.0.get() + 60.0);
+    }
+    assert!(reading.as_mut().poll(&mut context).is_pending());
+    let said = answers(said.take());
+    let shown = said.iter().filter_map(|answer| match answer {
+        Answer::Begun { row, .. } => Some(&*row.id),
+        _ => None,
+    });
+    assert_eq!(shown.collect::<Vec<_>>(), [PROVISIONAL, "e-1-1"]);
+    assert_eq!(grown(&said), Some((PROVISIONAL, "e-1-1")));
+    for id in ["e-1-1", PROVISIONAL] {
+        assert_eq!(&*opened(&librarian, id).unwrap().id, "e-1-1");
+    }
+}
+
+#[test]
+fn it_does_not_hide_an_episode_that_has_its_id() {
+    let stock = SlowStock::default();
+    let others = tests::episode("e-1-1", "kept before");
+    let row = Row::of(&others, Vec::new());
+    let held = super::super::stock::Held::Text(native::to_text(&others));
+    let item = super::super::stock::Item {
+        row,
+        held,
+        is_new: true,
+    };
+    assert!(stock.stock.keep(vec![item]).now_or_never().is_some());
+    let librarian = librarian(&stock);
+    let (_, after) = read(&librarian, &stock, &log(""), false, || {});
+    assert_eq!(grown(&answers(after)), Some((PROVISIONAL, "e-1-1 (2)")));
+    let start = opened(&librarian, "e-1-1").map(|episode| episode.start);
+    assert_eq!(start, Ok(others.start));
+}
