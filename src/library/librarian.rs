@@ -1,8 +1,9 @@
 //! The worker's side of the library: reads files, keeps episodes, opens them, searches in them.
 //!
 //! - `listing`: what there is. `opening`: an episode from where it is kept. `finding`: words in all texts.
-//! - `reading`: files to episodes; large ones `in_place`, whose first episode can be seen while it is read (`begun`),
-//!   others `together`; `naming`: ids for them; `under_way`, `cancelled`: who waits for a reading, and who ends it.
+//! - `reading`: files to episodes; large ones `in_place`, `packed` logs among them, whose first episode can be seen while
+//!   it is read (`begun`), others `together`; `naming`: ids for them; `under_way`, `cancelled`: who waits for a reading,
+//!   and who ends it.
 //! - `retiring`: when a new worker can take this one's place.
 //!
 //! It knows no browser: what it says goes through the function that it is given. What it is asked is done
@@ -15,6 +16,7 @@ mod in_place;
 mod listing;
 mod naming;
 mod opening;
+mod packed;
 mod reading;
 mod retiring;
 mod together;

@@ -6,7 +6,6 @@ use futures_util::FutureExt;
 use futures_util::future::{join, maybe_done};
 use volary_core::json::Text;
 use volary_trace::archive::is_archive;
-use volary_trace::archive::listing::{Parts, Unlisted, list};
 use volary_trace::import::NoteLevel;
 use volary_trace::import::index::packed::PackedLog;
 use volary_trace::import::index::{Entry, Indexer};
@@ -27,10 +26,6 @@ const LARGE_PACKED: u64 = 1 << 18;
 const SLICE: u64 = 2 << 20;
 /// …and less at first, so that there is something to see.
 const FIRST_SLICE: u64 = 1 << 18;
-/// No more rows are seen at once.
-const SEEN: usize = 40;
-/// Logs have so many members at most.
-const MOST_MEMBERS: usize = 500_000;
 
 /// Where the slice ends that begins at a byte.
 fn slice_end(start: u64, size: u64) -> u64 {
@@ -336,65 +331,13 @@ impl Librarian {
         Ok(Outcome::Taken)
     }
 
-    /// Reads the directory of a packed log, and its first sample; `None` if it is something else.
-    async fn open_packed(&self, window: &Window) -> Result<Option<PackedLog>, String> {
-        let (size, name) = (window.source().size(), window.source().name());
-        let mut parts = Parts::of(size);
-        let members = loop {
-            match list(&parts, MOST_MEMBERS) {
-                Ok(members) => break members,
-                // One that is cut off is looked through as a whole.
-                Err(Unlisted::Failed(_)) => return Ok(None),
-                Err(Unlisted::Wanted(range)) => {
-                    let bytes = window.source().read(range.clone()).await?;
-                    parts.add(range.start, bytes);
-                }
-            }
-        };
-        let Some(mut log) = PackedLog::of(&name, &members) else {
-            return Ok(None);
-        };
-        // The header mostly stands right before the directory.
-        if let Some((start, bytes)) = parts.into_known().into_iter().next_back() {
-            window.hold(start, bytes);
-        }
-        log.read_head(&window.read(log.head()).await?);
-        read_sample(&mut log, 0, window).await?;
-        Ok(Some(log))
-    }
-
-    async fn read_packed<'a>(
+    /// Takes in what was found in a file.
+    pub(super) async fn take<'a>(
         &'a self,
         reading: &Reading<'a>,
-        id: &Text,
-        window: &Window,
-        mut log: PackedLog,
-    ) -> Result<Outcome, String> {
-        let (size, name) = (window.source().size(), window.source().name());
-        let mut done = 0;
-        for number in 0..log.samples().len() {
-            if self.is_cancelled(reading.number) {
-                return Ok(Outcome::Cancelled);
-            }
-            let places = log.samples()[number].iter();
-            done += places.map(|place| place.end - place.start).sum::<u64>();
-            if number > 0 {
-                read_sample(&mut log, number, window).await?;
-            }
-            // The first one is shown at once, and soon as many as are seen.
-            if number == 0 || number == SEEN || number.is_multiple_of(BATCH) {
-                self.take(reading, id, log.take_entries()).await;
-                reading.progress(&name, done.min(size));
-            }
-        }
-        log.finish();
-        self.take(reading, id, log.take_entries()).await;
-        reading.notes.borrow_mut().extend_from_slice(log.notes());
-        Ok(Outcome::Taken)
-    }
-
-    /// Takes in what was found in a file.
-    async fn take<'a>(&'a self, reading: &Reading<'a>, file: &Text, entries: Vec<Entry>) {
+        file: &Text,
+        entries: Vec<Entry>,
+    ) {
         // Whoever saw the beginning of the first one wants it next.
         let mut is_first = reading.found.get() == 0;
         let mut entries = entries.into_iter().peekable();
@@ -428,14 +371,4 @@ impl Librarian {
             self.add(reading, batch.collect()).await;
         }
     }
-}
-
-async fn read_sample(log: &mut PackedLog, number: usize, window: &Window) -> Result<(), String> {
-    let places = log.samples().get(number).cloned().unwrap_or_default();
-    let mut parts = Vec::with_capacity(places.len());
-    for place in places {
-        parts.push(window.read(place).await?);
-    }
-    log.read_sample(number, &parts);
-    Ok(())
 }

@@ -4,6 +4,9 @@
 //! What always holds: of what came, only the last pieces are in this program's memory; the others are the browser's,
 //! which may put them on a disk. Dropping a file, or [`Arriving::stop`], ends the request.
 
+mod error;
+mod parts;
+
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::ops::Range;
@@ -20,6 +23,8 @@ use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::Blob;
 
+pub use self::error::FetchError;
+use self::parts::Parts;
 use super::GivenFile;
 use crate::library::source::Source;
 use crate::shell::http::{self, HttpError};
@@ -36,47 +41,6 @@ const HELD: u64 = 8 << 20;
 /// …and the browser gets at least so much at once.
 const STORED: u64 = 4 << 20;
 
-/// Why a file did not come.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum FetchError {
-    /// There was no reply that this page may read, or it broke off.
-    #[error("{error}")]
-    Http {
-        /// What the browser says.
-        error: HttpError,
-    },
-    /// The server refused.
-    #[error("The server answered {status}.")]
-    Status {
-        /// The HTTP status.
-        status: u16,
-    },
-    /// It is too large.
-    #[error("It is larger than 2 GB.")]
-    TooLarge,
-    /// It is not as long as the server said.
-    #[error("The server sent {came} bytes, and had said that there were {size}.")]
-    Length {
-        /// How many came.
-        came: u64,
-        /// How many were to come.
-        size: u64,
-    },
-    /// The browser could not hold it.
-    #[error("The browser has no room for it.")]
-    NoRoom,
-    /// The person does not want it any more.
-    #[error("You stopped it.")]
-    Stopped,
-}
-
-impl From<HttpError> for FetchError {
-    fn from(error: HttpError) -> Self {
-        FetchError::Http { error }
-    }
-}
-
 /// A file on its way.
 pub struct Arriving {
     name: String,
@@ -87,58 +51,6 @@ pub struct Arriving {
     coming: RefCell<Option<AbortHandle>>,
     /// Whether somebody goes through it while it comes.
     is_followed: Cell<bool>,
-}
-
-/// Where parts of a file can be had by themselves.
-struct Parts {
-    url: String,
-    /// What tells this version of the file from others, if the server says it.
-    version: Option<String>,
-}
-
-/// Headers that tell versions of a file apart.
-const VERSIONS: [&str; 2] = ["etag", "last-modified"];
-
-impl Parts {
-    /// Only where the server says so: elsewhere asking might be an error that the person sees.
-    fn offered(url: &str, response: &http::Response) -> Option<Parts> {
-        let is_offered = response.header("accept-ranges")?.trim() == "bytes";
-        is_offered.then(|| Parts {
-            url: url.to_owned(),
-            version: version(response),
-        })
-    }
-
-    /// Bytes of a file of this size; `None` if the server gives others, or none.
-    async fn part(&self, range: &Range<u64>, size: u64) -> Option<Vec<u8>> {
-        let last = range.end - 1;
-        let request = http::Request {
-            method: "GET",
-            url: self.url.clone(),
-            headers: vec![("Range", format!("bytes={}-{last}", range.start))],
-            ..http::Request::default()
-        };
-        let mut response = http::send(&request, patience()).await.ok()?;
-        let is_part = response.status() == 206 && version(&response) == self.version;
-        let said = response.header("content-range");
-        let is_it = said.is_none_or(|said| said == format!("bytes {}-{last}/{size}", range.start));
-        if !is_part || !is_it {
-            return None;
-        }
-        let length = range.end - range.start;
-        let mut bytes = Vec::with_capacity(length as usize);
-        while let Some(piece) = response.piece().await.ok()? {
-            bytes.extend_from_slice(&piece);
-            if bytes.len() as u64 > length {
-                return None;
-            }
-        }
-        (bytes.len() as u64 == length).then_some(bytes)
-    }
-}
-
-fn version(response: &http::Response) -> Option<String> {
-    VERSIONS.iter().find_map(|name| response.header(name))
 }
 
 /// How long a server may say nothing.

@@ -1,0 +1,83 @@
+//! Packed logs: their directory says where each sample stands; samples are read one by one.
+
+use volary_core::json::Text;
+use volary_trace::archive::listing::{Parts, Unlisted, list};
+use volary_trace::import::index::packed::PackedLog;
+
+use super::super::source::Window;
+use super::reading::{Outcome, Reading};
+use super::{BATCH, Librarian};
+
+/// No more rows are seen at once.
+const SEEN: usize = 40;
+/// Logs have so many members at most.
+const MOST_MEMBERS: usize = 500_000;
+
+impl Librarian {
+    /// Reads the directory of a packed log, and its first sample; `None` if it is something else.
+    pub(super) async fn open_packed(&self, window: &Window) -> Result<Option<PackedLog>, String> {
+        let (size, name) = (window.source().size(), window.source().name());
+        let mut parts = Parts::of(size);
+        let members = loop {
+            match list(&parts, MOST_MEMBERS) {
+                Ok(members) => break members,
+                // One that is cut off is looked through as a whole.
+                Err(Unlisted::Failed(_)) => return Ok(None),
+                Err(Unlisted::Wanted(range)) => {
+                    let bytes = window.source().read(range.clone()).await?;
+                    parts.add(range.start, bytes);
+                }
+            }
+        };
+        let Some(mut log) = PackedLog::of(&name, &members) else {
+            return Ok(None);
+        };
+        // The header mostly stands right before the directory.
+        if let Some((start, bytes)) = parts.into_known().into_iter().next_back() {
+            window.hold(start, bytes);
+        }
+        log.read_head(&window.read(log.head()).await?);
+        read_sample(&mut log, 0, window).await?;
+        Ok(Some(log))
+    }
+
+    pub(super) async fn read_packed<'a>(
+        &'a self,
+        reading: &Reading<'a>,
+        id: &Text,
+        window: &Window,
+        mut log: PackedLog,
+    ) -> Result<Outcome, String> {
+        let (size, name) = (window.source().size(), window.source().name());
+        let mut done = 0;
+        for number in 0..log.samples().len() {
+            if self.is_cancelled(reading.number) {
+                return Ok(Outcome::Cancelled);
+            }
+            let places = log.samples()[number].iter();
+            done += places.map(|place| place.end - place.start).sum::<u64>();
+            if number > 0 {
+                read_sample(&mut log, number, window).await?;
+            }
+            // The first one is shown at once, and soon as many as are seen.
+            if number == 0 || number == SEEN || number.is_multiple_of(BATCH) {
+                self.take(reading, id, log.take_entries()).await;
+                reading.progress(&name, done.min(size));
+            }
+        }
+        log.finish();
+        self.take(reading, id, log.take_entries()).await;
+        reading.notes.borrow_mut().extend_from_slice(log.notes());
+        Ok(Outcome::Taken)
+    }
+}
+
+async fn read_sample(log: &mut PackedLog, number: usize, window: &Window) -> Result<(), String> {
+    let places = log.samples().get(number).cloned().unwrap_or_default();
+    let mut parts = Vec::with_capacity(places.len());
+    for place in places {
+        parts.push(window.read(place).await?);
+    }
+    log.read_sample(number, &parts);
+    Ok(())
+}
