@@ -22,12 +22,25 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     page::build(project)?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
     let mut node = test::in_browser(project, &site)?;
+    node.env("VOLARY_DIST", project.path("dist"));
     let said = output_aloud(node.arg(project.path("tests/bench/library.mjs")))?;
     let of = |key: &str| number(&said, key);
-    let (rate, kept_rate) = (of("rate")?, of("kept_rate")?);
+    let (index_rate, rate, kept_rate) = (of("index_rate")?, of("rate")?, of("kept_rate")?);
     let (memory, bytes) = (of("memory")?, of("bytes")?);
     let (median, slow) = (of("search_median")?, of("search_p95")?);
     Ok(vec![
+        Row {
+            what: format!(
+                "index of {:.2} GB JSONL, {:.0} trajectories, of which nothing is kept",
+                bytes / 1e9,
+                of("episodes")?
+            ),
+            ours: format!("{index_rate:.0} MB/s"),
+            against: format!("{RATE:.0} MB/s"),
+            ratio: format!("{:.2}", index_rate / RATE),
+            aim: format!("at least {RATE:.0} MB/s"),
+            met: index_rate >= RATE,
+        },
         Row {
             what: format!(
                 "import of {:.2} GB JSONL, {:.0} trajectories",
