@@ -154,3 +154,71 @@ impl Source for MemorySource {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Notes what is read of it.
+    struct Noted {
+        bytes: Vec<u8>,
+        read: RefCell<Vec<Range<u64>>>,
+    }
+
+    impl Source for Noted {
+        fn name(&self) -> Text {
+            "noted".into()
+        }
+
+        fn size(&self) -> u64 {
+            self.bytes.len() as u64
+        }
+
+        fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+            self.read.borrow_mut().push(range.clone());
+            let bytes = &self.bytes[range.start as usize..range.end as usize];
+            std::future::ready(Ok(bytes.to_vec())).boxed_local()
+        }
+
+        fn as_any(&self) -> &dyn Any {
+            self
+        }
+    }
+
+    #[test]
+    fn a_window_grows_with_who_goes_on_and_begins_anew_elsewhere() {
+        let bytes: Vec<u8> = (0..12 << 20).map(|place: u32| (place >> 9) as u8).collect();
+        let source = Rc::new(Noted {
+            bytes: bytes.clone(),
+            read: RefCell::default(),
+        });
+        let window = Window::on(Rc::clone(&source) as Rc<dyn Source>);
+        let read = |range: Range<u64>| {
+            let read = window.read(range.clone()).now_or_never().unwrap().unwrap();
+            assert_eq!(read, bytes[range.start as usize..range.end as usize]);
+        };
+        let step = 50_000;
+        for place in 0..200 {
+            read(place * step..(place + 1) * step);
+        }
+        read(0..10);
+        let lengths: Vec<u64> = source
+            .read
+            .take()
+            .iter()
+            .map(|range| range.end - range.start)
+            .collect();
+        let (last, forward) = lengths.split_last().unwrap();
+        assert_eq!(*last, FIRST_PIECE);
+        assert!(lengths.len() < 10, "{lengths:?}");
+        assert_eq!(forward.first(), Some(&FIRST_PIECE));
+        assert!(forward.contains(&PIECE), "{lengths:?}");
+        // What was read otherwise is not read again.
+        window.hold(100, vec![7; 50]);
+        assert_eq!(
+            window.read(110..120).now_or_never().unwrap(),
+            Ok(vec![7; 10])
+        );
+        assert!(source.read.borrow().is_empty());
+    }
+}

@@ -217,20 +217,70 @@ mod tests {
     use super::super::Packer;
     use super::*;
 
-    fn listed(bytes: &[u8]) -> Result<(Vec<Listed>, usize), ArchiveError> {
+    /// The members, and the ranges that were fetched for that.
+    fn fetched(
+        bytes: &[u8],
+        most: usize,
+    ) -> Result<(Vec<Listed>, Vec<Range<usize>>), ArchiveError> {
         let mut parts = Parts::of(bytes.len() as u64);
-        let mut fetched = 0;
+        let mut fetched = Vec::new();
         loop {
-            match list(&parts, 9) {
+            match list(&parts, most) {
                 Ok(members) => return Ok((members, fetched)),
                 Err(Unlisted::Failed(error)) => return Err(error),
                 Err(Unlisted::Wanted(range)) => {
                     let wanted = range.start as usize..range.end as usize;
-                    fetched += wanted.len();
-                    parts.add(range.start, bytes[wanted].to_vec());
+                    parts.add(range.start, bytes[wanted.clone()].to_vec());
+                    fetched.push(wanted);
                 }
             }
         }
+    }
+
+    fn listed(bytes: &[u8]) -> Result<(Vec<Listed>, usize), ArchiveError> {
+        let (members, fetched) = fetched(bytes, 9)?;
+        Ok((members, fetched.iter().map(Range::len).sum()))
+    }
+
+    /// A member that packs badly, and then many small ones.
+    fn many(small: usize) -> Vec<u8> {
+        let mut packer = Packer::default();
+        let mut state = 1_u64;
+        let noise = (0..3_000_000).map(|_| {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            state as u8
+        });
+        packer
+            .add("noise.bin", &noise.collect::<Vec<u8>>())
+            .unwrap();
+        for number in 0..small {
+            let name = format!("samples/a_sample_with_a_long_name_{number}.json");
+            packer.add(&name, b"x").unwrap();
+        }
+        packer.finish().unwrap()
+    }
+
+    #[test]
+    fn a_directory_comes_with_the_end_of_the_file() {
+        let bytes = many(5);
+        let (members, fetched) = fetched(&bytes, 100).unwrap();
+        assert_eq!(members.len(), 6);
+        assert_eq!(fetched.len(), 1, "{fetched:?}");
+        assert!(fetched[0].len() <= 1 << 20);
+    }
+
+    #[test]
+    fn a_large_directory_comes_in_one_piece() {
+        let bytes = many(20_000);
+        let (members, fetched) = fetched(&bytes, 100_000).unwrap();
+        assert_eq!(members.len(), 20_001);
+        assert_eq!(fetched.len(), 2, "{fetched:?}");
+        assert!(
+            fetched.iter().all(|range| range.start > 3_000_000),
+            "{fetched:?}"
+        );
     }
 
     #[test]
