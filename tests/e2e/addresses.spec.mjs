@@ -127,6 +127,30 @@ test("the beginning of a long trajectory is read while the rest comes, and its r
     }),
   ));
 
+test("a beginning comes without being asked for", () =>
+  withSite((other) => {
+    const init = (context) =>
+      context.addInitScript(() => {
+        globalThis.asked = [];
+        const post = Worker.prototype.postMessage;
+        Worker.prototype.postMessage = function (letter, ...more) {
+          if (typeof letter === "string") globalThis.asked.push(JSON.parse(letter).ask);
+          return post.call(this, letter, ...more);
+        };
+      });
+    return visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin], init }, async (page) => {
+      const library = new Library(page);
+      await library.transcript.getByText(/^place0 /).waitFor();
+      const asked = await page.evaluate(() => globalThis.asked);
+      assert.ok(asked.includes("fetch") && !asked.includes("open"), asked.join(" "));
+      // All of it is asked for as ever.
+      await other.rest();
+      await page.getByText("2,500 steps").waitFor();
+      assert.ok((await page.evaluate(() => globalThis.asked)).includes("open"));
+    });
+  }),
+);
+
 test("the address of a beginning is that of its trajectory, though the rest takes long", () =>
   withSite((other) =>
     visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin] }, async (page) => {
