@@ -6,7 +6,7 @@
 // that is typed to the rows that are shown).
 //
 // Each visit has a profile of its own on the disk, as people have one. In a private window, which Playwright opens
-// otherwise, the browser keeps its databases in memory, and takes up to nine times as long for a record the more there are.
+// otherwise, the browser keeps its databases in memory, and takes longer for a record the more there are (docs/measured.md).
 
 import { createReadStream, createWriteStream, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
 import { once } from "node:events";
