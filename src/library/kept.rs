@@ -1,11 +1,13 @@
 //! The stock in the browser's database. What that refuses is kept in memory, and said.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
+use volary_trace::import::index::Place;
 use volary_trace::table::Row;
 
 use super::origin::IMPORTED;
@@ -30,6 +32,14 @@ fn said(kept: Result<(), DatabaseError>) -> Result<(), String> {
     kept.map_err(|error| format!("{error} {}", error.advice()))
 }
 
+fn owned(ids: &[Text]) -> Vec<String> {
+    ids.iter().map(Text::to_string).collect()
+}
+
+fn placed(at: &InFile) -> (Text, Place) {
+    (at.file.clone(), at.place.clone())
+}
+
 fn listed(listed: episodes::Listed) -> Listed {
     let place = listed.place.map(|(file, place)| InFile { file, place });
     (listed.row, place)
@@ -44,16 +54,20 @@ impl Stock for KeptStock {
                     Held::Text(text) => {
                         episodes::keeping(row, &KeptText::from(text.as_str()), IMPORTED)
                     }
-                    Held::At(at) => {
-                        let at = (at.file.clone(), at.place.clone());
-                        vec![episodes::summary(row, Some(&at))]
-                    }
+                    // Below, all together.
+                    Held::At(_) if *is_new => continue,
+                    Held::At(at) => vec![episodes::summary(row, Some(&placed(at)))],
                 };
                 match is_new {
                     true => changes.extend(keeping.into_iter().map(episodes::only_new)),
                     false => changes.extend(keeping),
                 }
             }
+            let new = episodes.iter().filter_map(|item| match &item.held {
+                Held::At(at) if item.is_new => Some((&item.row, placed(at))),
+                _ => None,
+            });
+            changes.extend(episodes::new_summaries(new));
             match records::write(changes).await {
                 Err(DatabaseError::Taken) => Err(Unkept::Taken(episodes)),
                 kept => said(kept).map_err(Unkept::InMemory),
@@ -64,13 +78,17 @@ impl Stock for KeptStock {
 
     fn label(&self, rows: Vec<Row>) -> Keeping<'_> {
         async move {
+            let ids: Vec<Text> = rows.iter().map(|row| row.id.clone()).collect();
+            // What can't be read now is not there any more.
+            let known = episodes::listed(&owned(&ids)).await.unwrap_or_default();
+            let places = known.into_iter().map(|known| (known.row.id, known.place));
+            let places: HashMap<Text, _> = places.collect();
             let mut changes = Vec::with_capacity(rows.len());
-            for row in rows {
-                // One that can't be read now is not there any more.
-                if let Ok(Some(known)) = episodes::listed(&row.id).await {
+            for row in &rows {
+                if let Some(place) = places.get(&row.id) {
                     // A row without its text would be all that the next visit finds.
                     changes.extend(episodes::keeping_unkept(&row.id));
-                    changes.push(episodes::summary(&row, known.place.as_ref()));
+                    changes.push(episodes::summary(row, place.as_ref()));
                 }
             }
             said(records::write(changes).await)
@@ -78,8 +96,12 @@ impl Stock for KeptStock {
         .boxed_local()
     }
 
-    fn row<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<Listed>> {
-        async move { episodes::listed(id).await.ok().flatten().map(listed) }.boxed_local()
+    fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<Listed>> {
+        async move {
+            let found = episodes::listed(&owned(ids)).await.unwrap_or_default();
+            found.into_iter().map(listed).collect()
+        }
+        .boxed_local()
     }
 
     fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>> {
@@ -101,9 +123,8 @@ impl Stock for KeptStock {
 
     fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()> {
         async move {
-            let ids: Vec<String> = ids.iter().map(|id| id.to_string()).collect();
             // What can't be forgotten is shown again at the next visit.
-            let _ = episodes::forget(&ids).await;
+            let _ = episodes::forget(&owned(ids)).await;
         }
         .boxed_local()
     }

@@ -266,6 +266,15 @@ impl Librarian {
         }
     }
 
+    /// The rows of these episodes, those of the site first.
+    async fn rows_of(&self, ids: &[Text]) -> Vec<Row> {
+        let (guests, own): (Vec<Text>, Vec<Text>) =
+            ids.iter().cloned().partition(|id| self.guests.has(id));
+        let guests = self.guests.rows_of(&guests).await.into_iter();
+        let rows = guests.chain(self.stock.rows_of(&own).await);
+        rows.map(|(row, _)| row).collect()
+    }
+
     async fn forget(&self, ids: &[Text]) {
         self.kept(ids).await;
         // What belongs to the site stays.
@@ -296,15 +305,12 @@ impl Librarian {
         self.kept(ids).await;
         for ids in ids.chunks(BATCH) {
             let (mut rows, mut guests) = (Vec::new(), Vec::new());
-            for id in ids {
-                let Some((mut row, _)) = self.stock_of(id).row(id).await else {
-                    continue;
-                };
+            for mut row in self.rows_of(ids).await {
                 row.tags.retain(|known| known != tag);
                 if on {
                     row.tags.push(tag.clone());
                 }
-                match self.guests.has(id) {
+                match self.guests.has(&row.id) {
                     true => guests.push(row),
                     false => rows.push(row),
                 }

@@ -82,8 +82,14 @@ pub trait Stock {
     /// Keeps other rows for episodes that are there.
     fn label(&self, rows: Vec<Row>) -> Keeping<'_>;
 
+    /// The rows of these episodes as far as there are any, in their order, and where those stand that have no texts.
+    fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<Listed>>;
+
     /// The row of an episode, and where it stands if it has no text; `None` if there is none.
-    fn row<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<Listed>>;
+    fn row<'a>(&'a self, id: &'a Text) -> LocalBoxFuture<'a, Option<Listed>> {
+        let found = self.rows_of(std::slice::from_ref(id));
+        found.map(|mut rows| rows.pop()).boxed_local()
+    }
 
     /// The native text of an episode; `None` if there is none.
     fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>>;
@@ -158,8 +164,10 @@ impl Stock for MemoryStock {
         now(Ok(()))
     }
 
-    fn row<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<Listed>> {
-        now(self.episodes.borrow().get(id).map(listed))
+    fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<Listed>> {
+        let known = self.episodes.borrow();
+        let found = ids.iter().filter_map(|id| known.get(id));
+        now(found.map(listed).collect())
     }
 
     fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>> {

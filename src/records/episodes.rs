@@ -3,7 +3,7 @@
 //! A text is one of `volary_trace::native`. Keys of parts are the id, in which strokes are written otherwise, a stroke,
 //! and the number of the part: ids are anything, `a` and `a/000000` among them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use volary_core::json;
 use volary_core::json::{Json, Text};
@@ -11,8 +11,8 @@ use volary_core::object;
 use volary_trace::import::index::Place;
 use volary_trace::table::Row;
 
-use super::{all, get, journal, some, write};
-use crate::shell::database::{Change, DatabaseError, KeptText, Packing, Store};
+use super::{all, get, journal, sheets, some, summaries, write};
+use crate::shell::database::{Change, DatabaseError, KeptText, Packing, Sheet, Store};
 use crate::shell::files::GivenFile;
 use crate::shell::timers;
 
@@ -20,6 +20,8 @@ use crate::shell::timers;
 const PART: u32 = 4_000_000;
 /// So many rows are fetched at once.
 const ROWS: u32 = 2000;
+/// So many sheets of rows.
+const SHEETS: u32 = 20;
 
 /// An episode in a list.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,8 +108,19 @@ fn parts_of(id: &str) -> String {
 
 /// What keeps a row: with the place of its episode, if that has no text.
 pub fn summary(row: &Row, place: Option<&(Text, Place)>) -> Change {
+    let (id, text) = keyed(row, place);
+    Change::Put(Store::Summaries, id, text)
+}
+
+/// What keeps rows together, none of whose ids was kept before: with the places of their episodes, which have no texts.
+pub fn new_summaries<'a>(rows: impl Iterator<Item = (&'a Row, (Text, Place))>) -> Option<Change> {
+    let texts: Vec<_> = rows.map(|(row, place)| keyed(row, Some(&place))).collect();
+    (!texts.is_empty()).then(|| Change::AddSheet(Sheet::new(texts)))
+}
+
+fn keyed(row: &Row, place: Option<&(Text, Place)>) -> (String, KeptText) {
     let text = record_of(row, place).to_python_text();
-    Change::Put(Store::Summaries, row.id.to_string(), text.into())
+    (row.id.to_string(), text.into())
 }
 
 fn record_of(row: &Row, place: Option<&(Text, Place)>) -> Json {
@@ -136,15 +149,26 @@ pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
     write(ids.iter().flat_map(|id| forgetting(id)).collect()).await
 }
 
-/// All of them, by id.
+/// All of them.
 pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
     journal::settle().await;
-    let mut listed = Vec::new();
+    // What is kept by itself stands before what a sheet has of it.
+    let mut listed = HashMap::new();
+    let mut last = 0;
+    loop {
+        let some = sheets(last, SHEETS).await?;
+        let texts = some.iter().flat_map(|(_, sheet)| sheet.texts());
+        listed.extend(texts.filter_map(|(_, text)| by_id(text)));
+        match some.last() {
+            Some((number, _)) if some.len() == SHEETS as usize => last = *number,
+            _ => break,
+        }
+    }
     let mut last = String::new();
     loop {
         let records = some(Store::Summaries, &last, ROWS).await?;
         let count = records.len();
-        listed.extend(records.iter().filter_map(|(_, text)| read(text)));
+        listed.extend(records.iter().filter_map(|(_, text)| by_id(text)));
         match records.into_iter().next_back() {
             Some((key, _)) if count == ROWS as usize => last = key,
             _ => break,
@@ -155,15 +179,22 @@ pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
     let waiting = journal::all_waiting(Store::Summaries, "");
     unkept.extend(waiting.into_iter().map(|(key, text)| (key, Some(text))));
     for (key, text) in unkept {
-        listed.retain(|listed| *listed.row.id != *key);
-        listed.extend(text.as_ref().and_then(read));
+        listed.remove(&*key);
+        listed.extend(text.as_ref().and_then(by_id));
     }
-    Ok(listed)
+    Ok(listed.into_values().collect())
 }
 
-/// One of them; `None` if there is none of the id.
-pub async fn listed(id: &str) -> Result<Option<Listed>, DatabaseError> {
-    Ok(get(Store::Summaries, id).await?.as_ref().and_then(read))
+fn by_id(text: &KeptText) -> Option<(Text, Listed)> {
+    let listed = read(text)?;
+    Some((listed.row.id.clone(), listed))
+}
+
+/// Those of these ids, as far as there are any, in their order.
+pub async fn listed(ids: &[String]) -> Result<Vec<Listed>, DatabaseError> {
+    let texts = summaries(ids).await?;
+    let found = ids.iter().filter_map(|id| texts.get(id));
+    Ok(found.filter_map(read).collect())
 }
 
 fn read(text: &KeptText) -> Option<Listed> {

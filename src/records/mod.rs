@@ -19,7 +19,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 
-use crate::shell::database::{Change, Database, DatabaseError, KeptText, Store};
+use crate::shell::database::{Change, Database, DatabaseError, KeptText, Sheet, Store};
 
 enum Link {
     Unopened,
@@ -48,8 +48,9 @@ pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
     if journal::concerns(&changes) {
         journal::settle().await;
     }
+    let changes: Rc<[Change]> = changes.into();
     let kept = match database().await {
-        Ok(database) => database.write(&changes).await,
+        Ok(database) => database.write(Rc::clone(&changes)).await,
         Err(error) => Err(error),
     };
     if kept == Err(DatabaseError::Taken) {
@@ -58,7 +59,9 @@ pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
     news::tell(&changes);
     UNKEPT.with_borrow_mut(|unkept| match &kept {
         Ok(()) => changes.iter().for_each(|change| forget(unkept, change)),
-        Err(_) => changes.into_iter().for_each(|change| apply(unkept, change)),
+        Err(_) => changes
+            .iter()
+            .for_each(|change| apply(unkept, change.clone())),
     });
     tell(kept.as_ref().err());
     kept
@@ -127,6 +130,36 @@ async fn some(
     }
 }
 
+/// The texts of [`Store::Summaries`] under these keys, as far as there are any.
+async fn summaries(keys: &[String]) -> Result<BTreeMap<String, KeptText>, DatabaseError> {
+    let mut found = match database().await {
+        Ok(database) => database.summaries(keys).await?,
+        Err(error) => unless_in_memory(error, BTreeMap::new())?,
+    };
+    for key in keys {
+        let place = (Store::Summaries, key.clone());
+        let unkept = UNKEPT.with_borrow(|unkept| unkept.get(&place).cloned());
+        match unkept.or_else(|| journal::waiting(Store::Summaries, key).map(Some)) {
+            Some(Some(text)) => {
+                found.insert(key.clone(), text);
+            }
+            Some(None) => {
+                found.remove(key);
+            }
+            None => {}
+        }
+    }
+    Ok(found)
+}
+
+/// At most so many sheets that come after one, in order: only what the browser keeps.
+async fn sheets(after: u64, most: u32) -> Result<Vec<(u64, Sheet)>, DatabaseError> {
+    match database().await {
+        Ok(database) => database.sheets(after, most).await,
+        Err(error) => unless_in_memory(error, Vec::new()),
+    }
+}
+
 /// What the browser did not keep of a store, under keys that begin so; `None` where something was forgotten.
 fn unkept(store: Store, prefix: &str) -> Vec<(String, Option<KeptText>)> {
     UNKEPT.with_borrow(|unkept| {
@@ -178,6 +211,10 @@ fn apply(unkept: &mut Unkept, change: Change) {
         Change::Put(store, key, text) | Change::Add(store, key, text) => {
             unkept.insert((store, key), Some(text));
         }
+        Change::AddSheet(sheet) => {
+            let texts = sheet.texts().iter().cloned();
+            unkept.extend(texts.map(|(key, text)| ((Store::Summaries, key), Some(text))));
+        }
         Change::Forget(store, key) => {
             unkept.insert((store, key), None);
         }
@@ -191,6 +228,11 @@ fn forget(unkept: &mut Unkept, change: &Change) {
     match change {
         Change::Put(store, key, _) | Change::Add(store, key, _) | Change::Forget(store, key) => {
             unkept.remove(&(*store, key.clone()));
+        }
+        Change::AddSheet(sheet) => {
+            for key in sheet.keys() {
+                unkept.remove(&(Store::Summaries, key.to_owned()));
+            }
         }
         Change::ForgetAll(store, prefix) => {
             unkept.retain(|(of, key), _| of != store || !key.starts_with(prefix));

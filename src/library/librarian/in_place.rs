@@ -183,11 +183,9 @@ impl Librarian {
             let start = at.place.parts.first().map(|part| part.start);
             (start, at.place.number)
         });
-        let first = ids.first().map(|(_, id)| id.clone());
-        let mut rows = Vec::new();
-        for (_, id) in ids.into_iter().take(BATCH) {
-            rows.extend(self.stock_of(&id).row(&id).await.map(|(row, _)| row));
-        }
+        let ids: Vec<Text> = ids.into_iter().take(BATCH).map(|(_, id)| id).collect();
+        let first = ids.first().cloned();
+        let rows = self.rows_of(&ids).await;
         let number = reading.number;
         (reading.say)(Said::Answer(Answer::Added { number, rows }));
         first

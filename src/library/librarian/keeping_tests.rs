@@ -39,8 +39,8 @@ impl Stock for SlowStock {
         self.stock.label(rows)
     }
 
-    fn row<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<Listed>> {
-        self.stock.row(id)
+    fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<Listed>> {
+        self.stock.rows_of(ids)
     }
 
     fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>> {

@@ -17,12 +17,10 @@ impl Librarian {
             return;
         }
         let mut rows = Vec::new();
-        for id in ids {
-            if let Some((row, place)) = self.stock.row(id).await {
-                self.remember(&row, place);
-                self.indexed.borrow_mut().remove(id);
-                rows.push(row);
-            }
+        for (row, place) in self.stock.rows_of(ids).await {
+            self.remember(&row, place);
+            self.indexed.borrow_mut().remove(&row.id);
+            rows.push(row);
         }
         say(Said::Answer(Answer::Added { number: 0, rows }));
     }

@@ -3,11 +3,13 @@
 //! Ids of files are often mere numbers. They are chosen by what this worker knows. Another tab may keep an episode
 //! of the same id before either hears of the other; the stock then refuses ours, and it gets another id.
 
+use std::collections::HashMap;
+
 use volary_core::json::Text;
 use volary_trace::{Episode, native};
 
 use super::super::origin::Origin;
-use super::super::stock::{Held, InFile, Item};
+use super::super::stock::{Held, InFile, Item, Listed};
 use super::Librarian;
 
 /// An episode under its id.
@@ -90,10 +92,14 @@ impl Librarian {
 
     /// The same episodes, under other ids where others have theirs: what has them is known from here on.
     pub(super) async fn renamed(&self, origin: Origin, mut batch: Vec<Item>) -> Vec<Item> {
+        let ids: Vec<Text> = batch.iter().map(|item| item.row.id.clone()).collect();
+        let others = self.stock_for(origin).rows_of(&ids).await.into_iter();
+        let mut others: HashMap<Text, Listed> =
+            others.map(|other| (other.0.id.clone(), other)).collect();
         let mut taken = Vec::new();
         for (number, item) in batch.iter_mut().enumerate() {
-            let found = self.stock_for(origin).row(&item.row.id).await;
-            if let Some((row, place)) = found.filter(|_| item.is_new) {
+            let other = others.remove(&item.row.id).filter(|_| item.is_new);
+            if let Some((row, place)) = other {
                 self.lose(&row.id);
                 self.remember(&row, place);
                 // Until it has another one it has none.

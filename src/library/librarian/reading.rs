@@ -266,10 +266,9 @@ impl Librarian {
             let first = ids.first().cloned();
             let moved = shown.into_iter().zip(ids).filter(|(id, into)| id != into);
             let moved: Vec<(Text, Text)> = moved.collect();
-            let mut rows = Vec::new();
-            for id in moved.iter().flat_map(|(id, into)| [id, into]) {
-                rows.extend(self.stock_of(id).row(id).await.map(|(row, _)| row));
-            }
+            let of_moved = moved.iter().flat_map(|(id, into)| [id, into]);
+            let of_moved: Vec<Text> = of_moved.cloned().collect();
+            let rows = self.rows_of(&of_moved).await;
             return Added {
                 first,
                 moved,
