@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use super::erased::{dynamic, watch};
 use super::markup::{ElementRef, el, keyed};
-use crate::projection::rows::{reveal, window};
+use crate::projection::rows::{MARGIN, reveal, window};
 use crate::shell;
 
 /// What makes a list of rows.
@@ -54,18 +54,25 @@ impl Rows {
     fn boxed(self, identity: Identity, draw: Draw) -> AnyView {
         // How far it is scrolled, and how much is seen.
         let eye = RwSignal::new(None::<(f64, f64)>);
+        // What is seen comes first, and what is near it in a frame of its own.
+        let margin = RwSignal::new(0);
         // A memo, so that who stands on the page is known as soon as others come.
         let shown = Memo::new(move |_| match eye.get() {
-            Some((top, viewport)) => window(top, viewport, self.height, self.count.get()),
-            None => 0..0,
+            Some((top, viewport)) if viewport > 0.0 => {
+                window(top, viewport, self.height, self.count.get(), margin.get())
+            }
+            _ => 0..0,
         });
         let (scroller, list) = (ElementRef::new(), ElementRef::new());
+        let make_room = move || {
+            if let Some(list) = list.try_get_untracked().flatten() {
+                let rows = shown.get_untracked();
+                let below = (self.count.get_untracked() - rows.end) as f64 * self.height;
+                shell::element::set_room(&list, rows.start as f64 * self.height, below);
+            }
+        };
         let refresh = move || {
-            let Some((scroller, list)) = scroller
-                .try_get_untracked()
-                .flatten()
-                .zip(list.try_get_untracked().flatten())
-            else {
+            let Some(scroller) = scroller.try_get_untracked().flatten() else {
                 return;
             };
             let top = shell::element::scroll_top(&scroller);
@@ -74,9 +81,15 @@ impl Rows {
             if eye.get_untracked() != now {
                 eye.set(now);
             }
-            let rows = shown.get_untracked();
-            let below = (self.count.get_untracked() - rows.end) as f64 * self.height;
-            shell::element::set_room(&list, rows.start as f64 * self.height, below);
+            make_room();
+            if margin.get_untracked() == 0 && !shown.with_untracked(Range::is_empty) {
+                shell::timers::next_frame(move || {
+                    // Whoever left meanwhile took the list along.
+                    if margin.try_set(MARGIN).is_none() {
+                        make_room();
+                    }
+                });
+            }
         };
         watch(move || {
             self.count.track();
