@@ -33,20 +33,36 @@ pub struct Rows {
 /// Tells who is in a row. Nobody is in two.
 type Identity = Arc<dyn Fn(usize) -> u64 + Send + Sync>;
 
-type Draw = Arc<dyn Fn(usize) -> AnyView + Send + Sync>;
+/// Draws a row once. The signal says where it stands, and again in each edition.
+type Draw = Arc<dyn Fn(Signal<usize>) -> AnyView + Send + Sync>;
+
+/// What draws a row anew in each edition.
+pub fn anew(
+    draw: impl Fn(usize) -> AnyView + Send + Sync + 'static,
+) -> impl Fn(Signal<usize>) -> AnyView + Send + Sync + 'static {
+    let draw = Arc::new(draw);
+    move |place| {
+        let draw = Arc::clone(&draw);
+        dynamic(move || {
+            let place = place.get();
+            untrack(|| draw(place))
+        })
+    }
+}
 
 impl Rows {
     /// The list. A row is drawn when it comes near, and taken away when it leaves. In another edition it keeps its
     /// elements, and takes what stands there now.
     pub fn view(self, draw: impl Fn(usize) -> AnyView + Send + Sync + 'static) -> AnyView {
-        self.boxed(Arc::new(|row| row as u64), Arc::new(draw))
+        self.view_of(|row| row as u64, anew(draw))
     }
 
-    /// The same list, of things that change their places: each takes its elements along, and with them the focus.
+    /// The same list, of things that change their places: each takes its elements along, and with them the focus. A row
+    /// is drawn once, with a signal that says where it stands, and says so again in each edition.
     pub fn view_of(
         self,
         identity: impl Fn(usize) -> u64 + Send + Sync + 'static,
-        draw: impl Fn(usize) -> AnyView + Send + Sync + 'static,
+        draw: impl Fn(Signal<usize>) -> AnyView + Send + Sync + 'static,
     ) -> AnyView {
         self.boxed(Arc::new(identity), Arc::new(draw))
     }
@@ -124,7 +140,6 @@ impl Rows {
         });
         let keys = move || standing.with(|(_, rows)| rows.iter().map(|(who, _)| *who).collect());
         let draw = move |who: u64| {
-            let draw = Arc::clone(&draw);
             let place = Memo::new(move |former: Option<&(u32, usize)>| {
                 let found = standing.with(|(edition, rows)| {
                     let (_, row) = rows.iter().find(|(other, _)| *other == who)?;
@@ -133,10 +148,7 @@ impl Rows {
                 // One that leaves stays as it is until then.
                 found.or(former.copied()).unwrap_or_default()
             });
-            dynamic(move || {
-                let (_, row) = place.get();
-                untrack(|| draw(row))
-            })
+            draw(Signal::derive(move || place.get().1))
         };
         let list = el("div")
             .class("rows")

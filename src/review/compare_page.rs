@@ -8,7 +8,7 @@ use super::comparison::{Comparison, is_same};
 use super::library_page::back_link;
 use crate::components::erased::{dynamic, maybe_words, words};
 use crate::components::markup::{El, all, button, el, nothing};
-use crate::components::rows::Rows;
+use crate::components::rows::{Rows, anew};
 use crate::components::text::{inert, inert_in};
 use crate::playground::controls::buttons;
 use crate::projection::compare::{Line, Marked, Section, sections};
@@ -146,60 +146,60 @@ fn aligned(comparison: Comparison) -> AnyView {
     }
     .view_of(
         move |number| comparison.identity(number),
-        move |number| {
-            let row = comparison.alignment.with_untracked(|alignment| {
-                let alignment = alignment.as_ref()?;
-                match number.checked_sub(1) {
-                    None => Some(Row {
-                        left: None,
-                        right: None,
-                        likeness: alignment.start,
-                    }),
-                    Some(place) => alignment.rows.get(place).cloned(),
-                }
-            });
-            let Some(row) = row else {
-                return nothing();
-            };
-            let same = match number {
-                0 => row.likeness.observations,
-                _ => is_same(&row),
-            };
-            let (left, right) = comparison.pair.with_untracked(|pair| match pair {
-                Some((left, right)) => {
-                    (side(left, number, row.left), side(right, number, row.right))
-                }
-                None => (el("span"), el("span")),
-            });
-            let selected = move || comparison.selected.get() == number;
-            let current = maybe_words(move || selected().then(|| "true".to_owned()));
-            let class = words(move || {
-                let mark = if same { "" } else { " differs" };
-                let selected = if selected() { " selected" } else { "" };
-                format!("aligned-row{mark}{selected}")
-            });
-            let sign = if same { "=" } else { "≠" };
-            let said = if same { "the same" } else { "different" };
-            el("div")
-                .class(class)
-                .attr("role", "listitem")
-                .child(
-                    button("aligned-step")
-                        .attr("aria-current", current)
-                        .on_click(move || comparison.selected.set(number))
-                        .child(left)
-                        .child(
-                            el("span")
-                                .class("aligned-sign")
-                                .attr("role", "img")
-                                .attr("aria-label", said)
-                                .child(sign),
-                        )
-                        .child(right),
-                )
-                .view()
-        },
+        anew(move |number| aligned_row(comparison, number)),
     )
+}
+
+fn aligned_row(comparison: Comparison, number: usize) -> AnyView {
+    let row = comparison.alignment.with_untracked(|alignment| {
+        let alignment = alignment.as_ref()?;
+        match number.checked_sub(1) {
+            None => Some(Row {
+                left: None,
+                right: None,
+                likeness: alignment.start,
+            }),
+            Some(place) => alignment.rows.get(place).cloned(),
+        }
+    });
+    let Some(row) = row else {
+        return nothing();
+    };
+    let same = match number {
+        0 => row.likeness.observations,
+        _ => is_same(&row),
+    };
+    let (left, right) = comparison.pair.with_untracked(|pair| match pair {
+        Some((left, right)) => (side(left, number, row.left), side(right, number, row.right)),
+        None => (el("span"), el("span")),
+    });
+    let selected = move || comparison.selected.get() == number;
+    let current = maybe_words(move || selected().then(|| "true".to_owned()));
+    let class = words(move || {
+        let mark = if same { "" } else { " differs" };
+        let selected = if selected() { " selected" } else { "" };
+        format!("aligned-row{mark}{selected}")
+    });
+    let sign = if same { "=" } else { "≠" };
+    let said = if same { "the same" } else { "different" };
+    el("div")
+        .class(class)
+        .attr("role", "listitem")
+        .child(
+            button("aligned-step")
+                .attr("aria-current", current)
+                .on_click(move || comparison.selected.set(number))
+                .child(left)
+                .child(
+                    el("span")
+                        .class("aligned-sign")
+                        .attr("role", "img")
+                        .attr("aria-label", said)
+                        .child(sign),
+                )
+                .child(right),
+        )
+        .view()
 }
 
 /// One side of a row.

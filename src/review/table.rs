@@ -1,11 +1,13 @@
 //! The table **Trajectories**. Only the rows near the eye stand on the page.
 
+use std::sync::Arc;
+
 use leptos::ev::Event;
 use leptos::prelude::*;
 use volary_trace::table::order::Direction;
 use volary_trace::table::{Column, Row};
 
-use super::selection::Look;
+use super::selection::{Found, Look};
 use crate::components::erased::{dynamic, flag, maybe_words, shown, words};
 use crate::components::markup::{El, all, button, el, key_of, nothing};
 use crate::components::rows::Rows;
@@ -36,9 +38,13 @@ pub fn table(look: Look) -> AnyView {
     }
     .view_of(
         move |place| identity(look, place),
-        move |place| match look.row(place) {
-            Some(row) => row_view(look, place, &row),
-            None => nothing(),
+        move |place| {
+            // A memo, so that a row is drawn again only if it is another one.
+            let standing = Memo::new(move |_| {
+                let place = place.get();
+                untrack(|| Standing::of(look, place))
+            });
+            dynamic(move || standing.with(|standing| row_view(look, standing)))
         },
     );
     let none = shown(
@@ -124,10 +130,34 @@ fn choose_all(look: Look) -> El {
         )
 }
 
-fn row_view(look: Look, place: usize, row: &Row) -> AnyView {
-    let hit = look
-        .found
-        .with_untracked(|found| found.as_ref()?.get(&row.id).cloned());
+/// All that a row shows.
+#[derive(Clone, PartialEq)]
+struct Standing {
+    place: usize,
+    row: Option<Arc<Row>>,
+    /// Where words that are looked for stand.
+    hit: Option<Match>,
+    columns: Arc<Vec<Column>>,
+}
+
+impl Standing {
+    fn of(look: Look, place: usize) -> Standing {
+        let row = look.row(place);
+        let hit = |found: &Option<Arc<Found>>| found.as_ref()?.get(&row.as_ref()?.id).cloned();
+        Standing {
+            place,
+            hit: look.found.with(hit),
+            columns: look.columns.get(),
+            row,
+        }
+    }
+}
+
+fn row_view(look: Look, standing: &Standing) -> AnyView {
+    let Standing { place, hit, .. } = standing;
+    let Some(row) = &standing.row else {
+        return nothing();
+    };
     let step = hit.as_ref().map(|hit| hit.step as usize);
     let address = Route::Review(ReviewPlace {
         episode: Some(row.id.to_string()),
@@ -151,38 +181,35 @@ fn row_view(look: Look, place: usize, row: &Row) -> AnyView {
                 look.choose(&id, event_target_checked(&event));
             }),
     );
-    let cells = look.columns.with_untracked(|columns| {
-        let cells = columns.iter().map(|column| {
-            let text = cell_text(row, column);
-            let cell = el("div").class(class(column)).attr("role", "cell");
-            match column {
-                Column::Name => cell
-                    .child(
-                        el("a")
-                            .attr("href", address.clone())
-                            .child(inert_in("span", "", &text)),
-                    )
-                    .child(hit.as_ref().map(snippet)),
-                Column::Outcome => cell.child(inert_in("span", outcome_class(&text), &text)),
-                Column::Tags => {
-                    let tags = row
-                        .tags
-                        .iter()
-                        .map(|tag| inert_in("span", "tag", tag).view());
-                    cell.child(tags.collect::<Vec<_>>())
-                }
-                _ => cell.child(inert_in("span", "", &text)),
+    let cells = standing.columns.iter().map(|column| {
+        let text = cell_text(row, column);
+        let cell = el("div").class(class(column)).attr("role", "cell");
+        match column {
+            Column::Name => cell
+                .child(
+                    el("a")
+                        .attr("href", address.clone())
+                        .child(inert_in("span", "", &text)),
+                )
+                .child(hit.as_ref().map(snippet)),
+            Column::Outcome => cell.child(inert_in("span", outcome_class(&text), &text)),
+            Column::Tags => {
+                let tags = row
+                    .tags
+                    .iter()
+                    .map(|tag| inert_in("span", "tag", tag).view());
+                cell.child(tags.collect::<Vec<_>>())
             }
-            .view()
-        });
-        cells.collect::<Vec<_>>()
+            _ => cell.child(inert_in("span", "", &text)),
+        }
+        .view()
     });
     el("div")
         .class("table-row")
         .attr("role", "row")
         .attr("aria-rowindex", (place + 2).to_string())
         .child(choice)
-        .child(cells)
+        .child(cells.collect::<Vec<_>>())
         .view()
 }
 
