@@ -107,9 +107,24 @@ impl Rows {
                 });
             }
         };
+        let is_seen = move || {
+            eye.try_get_untracked()
+                .flatten()
+                .is_some_and(|(_, height)| height > 0.0)
+        };
         watch(move || {
             self.count.track();
-            shell::timers::next_frame(refresh);
+            if is_seen() {
+                return shell::timers::next_frame(refresh);
+            }
+            // The first rows are drawn before the frame in which they are laid out and painted, once all that comes with
+            // them is on the page.
+            shell::spawn(async move {
+                refresh();
+                if !is_seen() {
+                    shell::timers::next_frame(refresh);
+                }
+            });
         });
         watch(move || {
             let (Some(row), Some(scroller)) = (self.seen.get(), scroller.get()) else {

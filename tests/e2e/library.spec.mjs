@@ -2,46 +2,28 @@
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { HOME, accessible, ended, inWorkers, visit } from "./support/browser.mjs";
+import { HOME, accessible, ended, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 import { site } from "./support/site.mjs";
-import { Library, lines, trajectory } from "./support/trajectories.mjs";
+import { Library, folder, trajectory } from "./support/trajectories.mjs";
 
 after(ended);
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const ONE = trajectory("one", [{ says: "The marble is red." }]);
 const TWO = trajectory("two", [{ says: "The marble is blue." }]);
-/** As much as a file must have to stay where it is. */
-const LARGE = lines(600, 10_000);
-
-async function again(page) {
-  await page.reload();
-  return new Library(page).ready();
-}
-
-/** Files in a folder of their own. */
-function folder(files) {
-  const path = mkdtempSync(join(tmpdir(), "volary-"));
-  for (const [name, content] of files) {
-    mkdirSync(join(path, name, ".."), { recursive: true });
-    writeFileSync(join(path, name), typeof content === "string" ? content : JSON.stringify(content));
-  }
-  return path;
-}
 
 test("what is imported is there at the next visit, until it is deleted", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();
     await library.import(["one.json", ONE], ["two.json", TWO]);
     await library.rows(2);
-    await (await again(page)).rows(2);
+    await (await library.again()).rows(2);
     await library.link(/one/).click();
     await library.transcript.getByText("The marble is red.").waitFor();
     await page.getByRole("link", { name: "Review" }).click();
@@ -51,7 +33,7 @@ test("what is imported is there at the next visit, until it is deleted", () =>
     await library.table.getByRole("checkbox", { name: /Choose .*one/ }).check();
     await library.delete();
     await library.rows(1);
-    await (await again(page)).rows(1);
+    await (await library.again()).rows(1);
     await library.table.getByRole("checkbox", { name: "Choose all" }).check();
     await library.delete();
     await page.getByText("Nothing to read yet").waitFor();
@@ -148,103 +130,6 @@ test("two tabs show the same library", () =>
     await tab.getByText("Nothing to read yet").waitFor();
   }));
 
-/** Workers that hear nothing of each other, as when both are at work at the same moment. */
-const DEAF = inWorkers("BroadcastChannel.prototype.postMessage = () => {};");
-
-test("two tabs that import at the same time overwrite nothing of each other's", () =>
-  visit({ hash: "#/review", init: DEAF }, async (page) => {
-    const tab = await page.context().newPage();
-    await tab.goto(`${HOME}#/review`);
-    const [here, there] = [await new Library(page).ready(), await new Library(tab).ready()];
-    await Promise.all([page, tab].map((one) => one.getByText("Nothing to read yet").waitFor()));
-    const seven = (says) => trajectory("7", [{ says }]);
-    await Promise.all([
-      here.import(["red.json", seven("The marble is red.")], ["one.json", ONE], ["large.jsonl", LARGE]),
-      there.import(["blue.json", seven("The marble is blue.")], ["one.json", ONE], ["other.jsonl", lines(300, 20_000)]),
-    ]);
-    // Who comes second learns of those whose ids were taken.
-    await Promise.all([here.rows(602, 903), there.rows(302, 903)]);
-    for (const one of [page, tab]) await one.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
-    await again(page);
-    await here.rows(903);
-    for (const [words, count] of [["red", 2], ["blue", 1], ["word599", 1], ["word299", 2], ["\"Task 7\"", 2]]) {
-      await here.search(words);
-      await here.rows(count);
-    }
-    for (const [id, says] of [["7", /red|blue/], ["7 (2)", /red|blue/]]) {
-      await page.goto(`${HOME}#/review/${encodeURIComponent(id)}`);
-      await here.transcript.getByText(says).waitFor();
-    }
-  }));
-
-test("a large file is read in slices, searched, and opened in its place, at the next visit too", () =>
-  visit({ hash: "#/review" }, async (page) => {
-    const library = await new Library(page).ready();
-    await library.import(["large.jsonl", LARGE]);
-    await library.rows(600);
-    await library.search("word321");
-    await library.rows(1);
-    await library.search("");
-    await library.rows(600);
-    // What comes while words are looked for is looked through as well.
-    await library.search("amber");
-    await page.getByText("No trajectory is like that.").waitFor();
-    await library.import(["amber.json", trajectory("amber", [{ says: "The marble is amber." }])]);
-    await library.rows(1);
-    await library.search("");
-    await library.rows(601);
-    await again(page);
-    await library.rows(601);
-    await library.search("word599");
-    await library.rows(1);
-    await library.table.getByRole("link").first().click();
-    await library.transcript.getByText("word599").first().waitFor();
-    // Given again, nothing is there twice.
-    await page.getByRole("link", { name: "Review" }).click();
-    await library.search("");
-    await library.import(["large.jsonl", LARGE]);
-    await page.getByText("large.jsonl is in the library").waitFor();
-    await library.rows(601);
-  }));
-
-/** A worker that waits before each slice of a file, and in which copies of files take long. */
-const SLOW = inWorkers(`
-  const put = IDBObjectStore.prototype.put;
-  IDBObjectStore.prototype.put = function (value, key) {
-    if (this.name === "files") {
-      const end = performance.now() + 15_000;
-      const goOn = () => {
-        if (performance.now() < end) this.count().onsuccess = goOn;
-      };
-      goOn();
-    }
-    return put.call(this, value, key);
-  };
-  const read = Blob.prototype.arrayBuffer;
-  Blob.prototype.arrayBuffer = async function () {
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    return read.call(this);
-  };`);
-
-test("a reading is cancelled at once, and what was read stays", () =>
-  visit({ hash: "#/review", init: SLOW }, async (page) => {
-    const path = folder([["huge.jsonl", `${lines(40, 400_000)}\n`]]);
-    const library = await new Library(page).ready();
-    await library.give("Import", [join(path, "huge.jsonl")]);
-    const rows = library.table.getByRole("link");
-    await rows.first().waitFor();
-    await page.getByRole("button", { name: "Cancel" }).click();
-    const asked = Date.now();
-    await page.getByText(/You stopped it; \d+ trajector/).waitFor();
-    const took = Date.now() - asked;
-    assert.ok(took < 2500, `${took} ms`);
-    await page.getByText(/was not copied into this browser/).waitFor();
-    const count = Number(await library.table.getAttribute("aria-rowcount")) - 1;
-    assert.ok(count > 0 && count < 40, `${count} rows`);
-    await rows.first().click();
-    await library.transcript.getByText(/word\d/).first().waitFor();
-  }));
-
 test("folders, zip files and packed tar files are taken apart", () =>
   visit({ hash: "#/review" }, async (page) => {
     const path = folder([
@@ -286,7 +171,7 @@ test("tags are given, filtered by, and taken away", () =>
     await page.getByText("Columns").click();
     await page.getByRole("checkbox", { name: "Tags" }).check();
     await library.table.getByText("good").waitFor();
-    await (await again(page)).rows(2);
+    await (await library.again()).rows(2);
     const filter = page.getByRole("form", { name: "New filter" });
     await filter.getByRole("combobox", { name: "Column" }).selectOption({ label: "Tags" });
     await filter.getByRole("combobox", { name: "What it must be" }).fill("good");

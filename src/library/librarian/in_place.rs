@@ -26,6 +26,8 @@ const LARGE_PACKED: u64 = 1 << 18;
 const SLICE: u64 = 2 << 20;
 /// …and less at first, so that there is something to see.
 const FIRST_SLICE: u64 = 1 << 18;
+/// Files are copied from here on: what is read before that is on the screen first.
+const COPIED_FROM: u64 = 8 << 20;
 
 /// Where the slice ends that begins at a byte.
 fn slice_end(start: u64, size: u64) -> u64 {
@@ -280,7 +282,7 @@ impl Librarian {
             let found = self.known.borrow().episodes.len().saturating_sub(before);
             let expected = found as f64 * size as f64 / at.max(1) as f64;
             indexer.keep_texts(before + expected as usize <= SETTLED);
-            if found > 0 {
+            if found > 0 && at >= COPIED_FROM {
                 // The file is copied meanwhile. What comes of that is asked when all of it was read.
                 let known = || KnownFile {
                     id: id.clone(),

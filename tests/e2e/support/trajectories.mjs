@@ -1,6 +1,9 @@
 // Trajectories made on the fly, in formats that other tools write.
 
+import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 
 /** One in ATIF, in which an agent says and does one thing after the other. */
 export function trajectory(id, acts) {
@@ -45,6 +48,16 @@ export function lines(count, bytes) {
   return Array.from({ length: count }, (_, number) => line(number)).join("\n");
 }
 
+/** Files in a folder of their own. */
+export function folder(files) {
+  const path = mkdtempSync(join(tmpdir(), "volary-"));
+  for (const [name, content] of files) {
+    mkdirSync(join(path, name, ".."), { recursive: true });
+    writeFileSync(join(path, name), typeof content === "string" ? content : JSON.stringify(content));
+  }
+  return path;
+}
+
 /** The library as a person meets it. */
 export class Library {
   constructor(page) {
@@ -58,6 +71,12 @@ export class Library {
   async ready() {
     await this.page.getByRole("heading", { name: "Trajectories" }).waitFor();
     return this;
+  }
+
+  /** The same at the next visit. */
+  async again() {
+    await this.page.reload();
+    return this.ready();
   }
 
   /** Gives files to a button: paths, or pairs of a name and what the file holds. */

@@ -1,0 +1,235 @@
+// Large files: they stay as they are, and the library knows where in them each trajectory stands.
+
+import assert from "node:assert/strict";
+import { join } from "node:path";
+import { after, test } from "node:test";
+
+import { HOME, ended, inWorkers, visit } from "./support/browser.mjs";
+import { Library, folder, lines, trajectory } from "./support/trajectories.mjs";
+
+after(ended);
+
+const ONE = trajectory("one", [{ says: "The marble is red." }]);
+/** As much as a file must have to stay where it is. */
+const LARGE = lines(600, 10_000);
+
+/** Workers that hear nothing of each other, as when both are at work at the same moment. */
+const DEAF = inWorkers("BroadcastChannel.prototype.postMessage = () => {};");
+
+test("rows of a large file are tagged, and deleted a few or all", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const library = await new Library(page).ready();
+    await library.import(["large.jsonl", LARGE], ["one.json", ONE]);
+    await library.rows(601);
+    await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
+    const choose = async (...ids) => {
+      for (const id of ids) await library.table.getByRole("checkbox", { name: `Choose ${id}`, exact: true }).check();
+    };
+    const first = [0, 1, 2, 3].map((number) => `episode-${number}`);
+    await choose(first[0]);
+    const tags = page.getByRole("form", { name: "Tags" });
+    await tags.getByLabel("Tag", { exact: true }).fill("good");
+    await tags.getByRole("button", { name: "Add tag" }).click();
+    const showTags = async () => {
+      await page.getByText("Columns").click();
+      await page.getByRole("checkbox", { name: "Tags" }).check();
+    };
+    await showTags();
+    await library.table.getByText("good").waitFor();
+    // One with a tag, and two without.
+    await choose(...first.slice(1, 3));
+    await library.delete();
+    await library.rows(598);
+    await library.again();
+    await library.rows(598);
+    await library.table.getByRole("checkbox", { name: "Choose all" }).check();
+    const saved = (await library.exported()).trimEnd().split("\n").map((text) => JSON.parse(text).id);
+    const left = lines(600, 1).split("\n").map((text) => JSON.parse(text).session_id).slice(3);
+    assert.deepEqual(saved.sort(), [...left, "one"].sort());
+    await library.table.getByRole("checkbox", { name: "Choose all" }).uncheck();
+    // The rest of it goes, and what stood beside it stays.
+    await choose(first[3]);
+    await tags.getByLabel("Tag", { exact: true }).fill("last");
+    await tags.getByRole("button", { name: "Add tag" }).click();
+    await showTags();
+    await library.table.getByText("last").waitFor();
+    await library.table.getByRole("checkbox", { name: "Choose all" }).check();
+    await library.search("marble");
+    await library.rows(1);
+    await library.table.getByRole("checkbox", { name: "Choose one", exact: true }).uncheck();
+    await library.search("");
+    await library.rows(598);
+    await library.delete();
+    await library.rows(1);
+    await library.again();
+    await library.rows(1);
+    // Given again, all of it is there, without tags.
+    await library.import(["large.jsonl", LARGE]);
+    await library.rows(601);
+    await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
+    await library.again();
+    await library.rows(601);
+    await showTags();
+    for (const tag of ["good", "last"]) assert.equal(await library.table.getByText(tag, { exact: true }).count(), 0, tag);
+  }));
+
+test("an id of a large file and one of a small file are never the same", () =>
+  visit({ hash: "#/review", init: DEAF }, async (page) => {
+    const tab = await page.context().newPage();
+    await tab.goto(`${HOME}#/review`);
+    const [here, there] = [await new Library(page).ready(), await new Library(tab).ready()];
+    await Promise.all([page, tab].map((one) => one.getByText("Nothing to read yet").waitFor()));
+    const small = (number, says) => [`${number}.json`, trajectory(`episode-${number}`, [{ says }])];
+    // Each was there when the other tab, which does not know of it, brings its like.
+    await here.import(small(5, "The marble is red."));
+    await here.rows(1);
+    await there.import(["large.jsonl", LARGE]);
+    await there.rows(600, 601);
+    await tab.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
+    await here.import(small(7, "The marble is blue."));
+    await here.rows(2, 3);
+    await here.again();
+    await here.rows(602);
+    for (const [id, says] of [["episode-5", "red"], ["episode-5 (2)", "word5"], ["episode-7", "word7"], ["episode-7 (2)", "blue"]]) {
+      await page.goto(`${HOME}#/review/${encodeURIComponent(id)}`);
+      await here.transcript.getByText(says).first().waitFor();
+    }
+  }));
+
+test("what a former page kept is there, and large files can come to it", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const library = await new Library(page).ready();
+    await library.import(["one.json", ONE]);
+    await library.rows(1);
+    await library.again();
+    await library.rows(1);
+    // Version 4 had no sheets.
+    await page.evaluate(asBefore);
+    await library.again();
+    await library.rows(1);
+    await library.import(["large.jsonl", LARGE]);
+    await library.rows(601);
+    await library.again();
+    await library.rows(601);
+    await library.search("marble");
+    await library.rows(1);
+    await library.link(/one/).click();
+    await library.transcript.getByText("The marble is red.").waitFor();
+  }));
+
+/** In the page: the database as the version before sheets had it, with what is in it. */
+async function asBefore() {
+  const done = (request) => new Promise((resolve, reject) => ((request.onsuccess = () => resolve(request.result)), (request.onerror = () => reject(request.error))));
+  const now = await done(indexedDB.open("volary"));
+  const kept = [];
+  for (const name of now.objectStoreNames) {
+    if (name === "sheets") continue;
+    const store = now.transaction(name).objectStore(name);
+    const [keys, values] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
+    kept.push([name, keys.map((key, place) => [key, values[place]])]);
+  }
+  now.close();
+  await done(indexedDB.deleteDatabase("volary"));
+  const opening = indexedDB.open("volary", 4);
+  opening.onupgradeneeded = () => kept.forEach(([name]) => opening.result.createObjectStore(name));
+  const former = await done(opening);
+  for (const [name, records] of kept) {
+    const store = former.transaction(name, "readwrite").objectStore(name);
+    await Promise.all(records.map(([key, value]) => done(store.put(value, key))));
+  }
+  former.close();
+}
+
+test("a large file is read in slices, searched, and opened in its place, at the next visit too", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const library = await new Library(page).ready();
+    await library.import(["large.jsonl", LARGE]);
+    await library.rows(600);
+    await library.search("word321");
+    await library.rows(1);
+    await library.search("");
+    await library.rows(600);
+    // What comes while words are looked for is looked through as well.
+    await library.search("amber");
+    await page.getByText("No trajectory is like that.").waitFor();
+    await library.import(["amber.json", trajectory("amber", [{ says: "The marble is amber." }])]);
+    await library.rows(1);
+    await library.search("");
+    await library.rows(601);
+    await library.again();
+    await library.rows(601);
+    await library.search("word599");
+    await library.rows(1);
+    await library.table.getByRole("link").first().click();
+    await library.transcript.getByText("word599").first().waitFor();
+    // Given again, nothing is there twice.
+    await page.getByRole("link", { name: "Review" }).click();
+    await library.search("");
+    await library.import(["large.jsonl", LARGE]);
+    await page.getByText("large.jsonl is in the library").waitFor();
+    await library.rows(601);
+  }));
+
+/** A worker that waits before each slice of a file, and in which copies of files take long. */
+const SLOW = inWorkers(`
+  const put = IDBObjectStore.prototype.put;
+  IDBObjectStore.prototype.put = function (value, key) {
+    if (this.name === "files") {
+      const end = performance.now() + 15_000;
+      const goOn = () => {
+        if (performance.now() < end) this.count().onsuccess = goOn;
+      };
+      goOn();
+    }
+    return put.call(this, value, key);
+  };
+  const read = Blob.prototype.arrayBuffer;
+  Blob.prototype.arrayBuffer = async function () {
+    await new Promise((resolve) => setTimeout(resolve, 400));
+    return read.call(this);
+  };`);
+
+test("a reading is cancelled at once, and what was read stays", () =>
+  visit({ hash: "#/review", init: SLOW }, async (page) => {
+    const path = folder([["huge.jsonl", `${lines(40, 400_000)}\n`]]);
+    const library = await new Library(page).ready();
+    await library.give("Import", [join(path, "huge.jsonl")]);
+    const rows = library.table.getByRole("link");
+    await rows.first().waitFor();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    const asked = Date.now();
+    await page.getByText(/You stopped it; \d+ trajector/).waitFor();
+    const took = Date.now() - asked;
+    assert.ok(took < 2500, `${took} ms`);
+    await page.getByText(/was not copied into this browser/).waitFor();
+    const count = Number(await library.table.getAttribute("aria-rowcount")) - 1;
+    assert.ok(count > 0 && count < 40, `${count} rows`);
+    await rows.first().click();
+    await library.transcript.getByText(/word\d/).first().waitFor();
+  }));
+
+test("two tabs that import at the same time overwrite nothing of each other's", () =>
+  visit({ hash: "#/review", init: DEAF }, async (page) => {
+    const tab = await page.context().newPage();
+    await tab.goto(`${HOME}#/review`);
+    const [here, there] = [await new Library(page).ready(), await new Library(tab).ready()];
+    await Promise.all([page, tab].map((one) => one.getByText("Nothing to read yet").waitFor()));
+    const seven = (says) => trajectory("7", [{ says }]);
+    await Promise.all([
+      here.import(["red.json", seven("The marble is red.")], ["one.json", ONE], ["large.jsonl", LARGE]),
+      there.import(["blue.json", seven("The marble is blue.")], ["one.json", ONE], ["other.jsonl", lines(300, 20_000)]),
+    ]);
+    // Who comes second learns of those whose ids were taken.
+    await Promise.all([here.rows(602, 903), there.rows(302, 903)]);
+    for (const one of [page, tab]) await one.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
+    await here.again();
+    await here.rows(903);
+    for (const [words, count] of [["red", 2], ["blue", 1], ["word599", 1], ["word299", 2], ["\"Task 7\"", 2]]) {
+      await here.search(words);
+      await here.rows(count);
+    }
+    for (const [id, says] of [["7", /red|blue/], ["7 (2)", /red|blue/]]) {
+      await page.goto(`${HOME}#/review/${encodeURIComponent(id)}`);
+      await here.transcript.getByText(says).waitFor();
+    }
+  }));
