@@ -3,7 +3,7 @@
 //! A text is one of `volary_trace::native`. Keys of parts are the id, in which strokes are written otherwise, a stroke,
 //! and the number of the part: ids are anything, `a` and `a/000000` among them.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use volary_core::json;
 use volary_core::json::{Json, Text};
@@ -11,8 +11,10 @@ use volary_core::object;
 use volary_trace::import::index::Place;
 use volary_trace::table::Row;
 
-use super::{all, get, journal, sheets, some, summaries, write};
-use crate::shell::database::{Change, DatabaseError, KeptText, Packing, Sheet, Store};
+use super::{all, get, journal, keys_between, sheets, some, summaries, write};
+use crate::shell::database::{
+    Change, DatabaseError, KeptText, Packing, Sheet, Store, after_all, bounds,
+};
 use crate::shell::files::GivenFile;
 use crate::shell::timers;
 
@@ -136,17 +138,32 @@ fn record_of(row: &Row, place: Option<&(Text, Place)>) -> Json {
     record.into()
 }
 
-/// What forgets an episode.
-pub fn forgetting(id: &str) -> Vec<Change> {
-    vec![
-        forgetting_text(id),
-        Change::Forget(Store::Summaries, id.to_owned()),
-    ]
-}
-
 /// Forgets episodes.
 pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
-    write(ids.iter().flat_map(|id| forgetting(id)).collect()).await
+    journal::settle().await;
+    // Those of large files have neither records nor texts of their own, which are not asked for one by one.
+    let (alone, in_sheets): (Vec<String>, Vec<String>) = match bounds(ids) {
+        None => return Ok(()),
+        Some((first, last)) => {
+            let kept = keys_between(Store::Summaries, first, last).await?;
+            ids.iter().cloned().partition(|id| kept.contains(id))
+        }
+    };
+    let starts: Vec<String> = ids.iter().map(|id| parts_of(id)).collect();
+    let kept = match bounds(&starts) {
+        None => BTreeSet::new(),
+        Some((first, last)) => keys_between(Store::Episodes, first, &after_all(last)).await?,
+    };
+    let starts = starts.into_iter().filter(|start| {
+        let mut parts = kept.range(start.clone()..);
+        parts.next().is_some_and(|part| part.starts_with(start))
+    });
+    let texts = starts.map(|start| Change::ForgetAll(Store::Episodes, start));
+    let rows = alone
+        .into_iter()
+        .map(|id| Change::Forget(Store::Summaries, id));
+    let sheets = Change::TakeOut(in_sheets);
+    write(texts.chain(rows).chain([sheets]).collect()).await
 }
 
 /// All of them.

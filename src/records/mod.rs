@@ -14,7 +14,7 @@ pub mod news;
 pub mod sources;
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use leptos::prelude::*;
@@ -118,6 +118,23 @@ pub async fn all(store: Store, prefix: &str) -> Result<Vec<(String, KeptText)>, 
     Ok(found.into_iter().collect())
 }
 
+/// The keys of a store from one to another.
+async fn keys_between(
+    store: Store,
+    first: &str,
+    last: &str,
+) -> Result<BTreeSet<String>, DatabaseError> {
+    let mut keys: BTreeSet<String> = match database().await {
+        Ok(database) => database.keys_between(store, first, last).await?,
+        Err(error) => unless_in_memory(error, Vec::new())?,
+    }
+    .into_iter()
+    .collect();
+    let unkept = unkept(store, "").into_iter();
+    keys.extend(unkept.filter_map(|(key, text)| text.map(|_| key)));
+    Ok(keys)
+}
+
 /// At most so many keys that come after one, in order, and their texts: only what the browser keeps.
 async fn some(
     store: Store,
@@ -218,6 +235,10 @@ fn apply(unkept: &mut Unkept, change: Change) {
         Change::Forget(store, key) => {
             unkept.insert((store, key), None);
         }
+        Change::TakeOut(keys) => {
+            let keys = keys.into_iter();
+            unkept.extend(keys.map(|key| ((Store::Summaries, key), None)));
+        }
         Change::ForgetAll(store, prefix) => {
             unkept.retain(|(of, key), _| *of != store || !key.starts_with(&prefix));
         }
@@ -232,6 +253,11 @@ fn forget(unkept: &mut Unkept, change: &Change) {
         Change::AddSheet(sheet) => {
             for key in sheet.keys() {
                 unkept.remove(&(Store::Summaries, key.to_owned()));
+            }
+        }
+        Change::TakeOut(keys) => {
+            for key in keys {
+                unkept.remove(&(Store::Summaries, key.clone()));
             }
         }
         Change::ForgetAll(store, prefix) => {

@@ -27,6 +27,7 @@ pub(super) fn tell(changes: &[Change]) {
         match change {
             Change::Put(_, id, _) | Change::Add(_, id, _) => news.kept.push(id.as_str().into()),
             Change::AddSheet(sheet) => news.kept.extend(sheet.keys().map(Text::from)),
+            Change::TakeOut(ids) => news.gone.extend(ids.iter().map(|id| id.as_str().into())),
             Change::Forget(_, id) => news.gone.push(id.as_str().into()),
             Change::ForgetAll(_, start) => news.gone_from.push(start.as_str().into()),
         }

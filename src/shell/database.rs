@@ -182,6 +182,19 @@ impl Database {
         Ok(keys.into_iter().filter_map(|key| key.as_string()).collect())
     }
 
+    /// All keys from one to another, in order.
+    pub async fn keys_between(
+        &self,
+        store: Store,
+        first: &str,
+        last: &str,
+    ) -> Result<Vec<String>, DatabaseError> {
+        let range = KeyRange::bound(&first.into(), &last.into(), None, None)?;
+        let keys = self.read(store)?.get_all_keys(Some(range.into()), None)?;
+        let keys = keys.await?.into_iter();
+        Ok(keys.filter_map(|key| key.as_string()).collect())
+    }
+
     fn read(&self, store: Store) -> Result<idb::ObjectStore, DatabaseError> {
         let transaction = self
             .0
@@ -204,10 +217,15 @@ fn query(prefix: &str) -> Result<Option<idb::Query>, DatabaseError> {
     }
 }
 
-/// The keys that begin so: no key of ours holds a letter beyond the last one of the range.
+/// The keys that begin so.
 fn range(prefix: &str) -> Result<KeyRange, DatabaseError> {
-    let end = format!("{prefix}\u{ffff}");
+    let end = after_all(prefix);
     Ok(KeyRange::bound(&prefix.into(), &end.into(), None, None)?)
+}
+
+/// What comes after all keys that begin so: no key of ours holds a letter beyond that one.
+pub fn after_all(prefix: &str) -> String {
+    format!("{prefix}\u{ffff}")
 }
 
 async fn make_all(transaction: &Transaction, changes: &[Change]) -> Result<(), DatabaseError> {
@@ -225,6 +243,8 @@ fn make(transaction: &Transaction, change: &Change) -> Result<(), DatabaseError>
     let store = transaction.object_store(change.store().name())?;
     match change {
         Change::AddSheet(sheet) => sheet::add(transaction, sheet)?,
+        // After all others.
+        Change::TakeOut(_) => {}
         Change::Put(_, key, text) => {
             store.put(text.as_js(), Some(&key.into()))?;
         }
@@ -242,4 +262,37 @@ fn make(transaction: &Transaction, change: &Change) -> Result<(), DatabaseError>
         }
     }
     Ok(())
+}
+
+/// The first and the last of some keys, in the order of browsers: by units of UTF-16.
+pub fn bounds<'a, Key: AsRef<str>>(
+    keys: impl IntoIterator<Item = &'a Key>,
+) -> Option<(&'a Key, &'a Key)> {
+    let mut keys = keys.into_iter();
+    let first = keys.next()?;
+    let is_before = |one: &Key, other: &Key| {
+        let (one, other) = (one.as_ref(), other.as_ref());
+        one.encode_utf16().lt(other.encode_utf16())
+    };
+    Some(keys.fold((first, first), |(first, last), key| {
+        let first = if is_before(key, first) { key } else { first };
+        let last = if is_before(last, key) { key } else { last };
+        (first, last)
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_in_the_order_of_browsers() {
+        assert_eq!(bounds(&Vec::<String>::new()), None);
+        assert_eq!(bounds(&["b", "a", "c"]), Some((&"a", &"c")));
+        // In UTF-8 it is the other way round.
+        assert_eq!(
+            bounds(&["\u{ff01}", "\u{1f600}"]),
+            Some((&"\u{1f600}", &"\u{ff01}"))
+        );
+    }
 }

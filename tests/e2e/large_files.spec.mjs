@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 
 import { HOME, ended, inWorkers, visit } from "./support/browser.mjs";
+import { until } from "./support/state.mjs";
 import { Library, folder, lines, trajectory } from "./support/trajectories.mjs";
 
 after(ended);
@@ -40,6 +41,8 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     await choose(...first.slice(1, 3));
     await library.delete();
     await library.rows(598);
+    // It is seen before it is done.
+    await until(async () => (await page.evaluate(rowsInSheets)) === 597);
     await library.again();
     await library.rows(598);
     await library.table.getByRole("checkbox", { name: "Choose all" }).check();
@@ -61,6 +64,7 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     await library.rows(598);
     await library.delete();
     await library.rows(1);
+    await until(async () => (await page.evaluate(rowsInSheets)) === 0);
     await library.again();
     await library.rows(1);
     // Given again, all of it is there, without tags.
@@ -72,6 +76,15 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     await showTags();
     for (const tag of ["good", "last"]) assert.equal(await library.table.getByText(tag, { exact: true }).count(), 0, tag);
   }));
+
+/** In the page: how many rows of large files the database keeps. */
+async function rowsInSheets() {
+  const done = (request) => new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
+  const database = await done(indexedDB.open("volary"));
+  const count = await done(database.transaction("sheets").objectStore("sheets").index("keys").count());
+  database.close();
+  return count;
+}
 
 test("an id of a large file and one of a small file are never the same", () =>
   visit({ hash: "#/review", init: DEAF }, async (page) => {

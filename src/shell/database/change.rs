@@ -65,6 +65,8 @@ pub enum Change {
     AddSheet(Sheet),
     /// What stands under a key is forgotten.
     Forget(Store, String),
+    /// The texts under these keys of [`Store::Summaries`] are forgotten, as far as they stand in sheets.
+    TakeOut(Vec<String>),
     /// What stands under all keys that begin so is forgotten; all of the store for the empty text.
     ForgetAll(Store, String),
 }
@@ -77,7 +79,7 @@ impl Change {
             | Change::Add(store, ..)
             | Change::Forget(store, _)
             | Change::ForgetAll(store, _) => *store,
-            Change::AddSheet(_) => Store::Summaries,
+            Change::AddSheet(_) | Change::TakeOut(_) => Store::Summaries,
         }
     }
 }

@@ -13,13 +13,15 @@ use idb::{IndexParams, KeyPath, KeyRange, ObjectStore, ObjectStoreParams, Transa
 use js_sys::{Array, Object, Reflect};
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::{Change, Database, DatabaseError, KeptText, Store, pairs};
+use super::{Change, Database, DatabaseError, KeptText, Store, bounds, pairs};
 
 /// The field of a sheet with its keys, and the index of it.
 const KEYS: &str = "keys";
 const TEXTS: &str = "texts";
-/// So many are asked for before the first answer is looked at.
+/// So many are asked for before the first answer is looked at…
 const AT_ONCE: usize = 200;
+/// …but few at first, and then four times as many each time: they may all stand in one sheet.
+const FIRST: usize = 8;
 
 /// A sheet.
 #[derive(Clone, Debug)]
@@ -109,7 +111,7 @@ pub(super) async fn is_taken(
 async fn is_any_there(transaction: &Transaction, sheet: &Sheet) -> Result<bool, DatabaseError> {
     let store = transaction.object_store(Store::Summaries.name())?;
     let keys: BTreeSet<&str> = sheet.keys().collect();
-    let (Some(first), Some(last)) = (keys.first(), keys.last()) else {
+    let Some((first, last)) = bounds(&keys) else {
         return Ok(false);
     };
     // Most often there is nothing between them, and one question is enough.
@@ -143,11 +145,12 @@ pub(super) async fn take_out(
     transaction: &Transaction,
     changes: &[Change],
 ) -> Result<(), DatabaseError> {
-    let forgotten = changes.iter().filter_map(|change| match change {
-        Change::Forget(Store::Summaries, key) => Some(key.clone()),
-        _ => None,
+    let forgotten = changes.iter().flat_map(|change| match change {
+        Change::Forget(Store::Summaries, key) => std::slice::from_ref(key),
+        Change::TakeOut(keys) => keys,
+        _ => &[],
     });
-    let forgotten: BTreeSet<String> = forgotten.collect();
+    let forgotten: BTreeSet<String> = forgotten.cloned().collect();
     each_with(transaction, forgotten.clone(), |sheets, place, sheet| {
         let left = sheet.0.into_iter();
         let left: Vec<_> = left.filter(|(key, _)| !forgotten.contains(key)).collect();
@@ -179,13 +182,15 @@ async fn each_with(
         return Ok(());
     }
     let index = sheets.index(KEYS)?;
+    let mut at_once = FIRST;
     while !keys.is_empty() {
-        let mut asked = Vec::with_capacity(AT_ONCE);
-        while let Some(key) = keys.pop_first()
-            && asked.len() < AT_ONCE
+        let mut asked = Vec::with_capacity(at_once);
+        while asked.len() < at_once
+            && let Some(key) = keys.pop_first()
         {
             asked.push(index.get_key(JsValue::from(key))?);
         }
+        at_once = AT_ONCE.min(at_once * 4);
         let mut places = BTreeSet::new();
         for asked in asked {
             // The numbers of a store count up from 1.
