@@ -8,7 +8,7 @@
 // Each visit has a profile of its own on the disk, as people have one. In a private window, which Playwright opens
 // otherwise, the browser keeps its databases in memory, and takes longer for a record the more there are (docs/measured.md).
 
-import { createReadStream, createWriteStream, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
+import { closeSync, createReadStream, createWriteStream, fsyncSync, mkdtempSync, openSync, readFileSync, rmSync, statSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
@@ -62,6 +62,10 @@ async function file(path, count) {
   }
   out.end();
   await once(out, "finish");
+  // People's files were written long ago: the disk is to be at rest.
+  const written = openSync(path, "r+");
+  fsyncSync(written);
+  closeSync(written);
   return bytes;
 }
 

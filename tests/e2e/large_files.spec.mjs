@@ -93,16 +93,19 @@ test("an id of a large file and one of a small file are never the same", () =>
     const [here, there] = [await new Library(page).ready(), await new Library(tab).ready()];
     await Promise.all([page, tab].map((one) => one.getByText("Nothing to read yet").waitFor()));
     const small = (number, says) => [`${number}.json`, trajectory(`episode-${number}`, [{ says }])];
+    // Many that come between its ids, and one that has one of them.
+    const between = Array.from({ length: 250 }, (_, number) => JSON.stringify(trajectory(`episode-1-${number}`, [{ says: "One of many." }])));
+    await here.import(small(5, "The marble is red."), ["many.jsonl", between.join("\n")]);
+    await here.rows(251);
+    await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
     // Each was there when the other tab, which does not know of it, brings its like.
-    await here.import(small(5, "The marble is red."));
-    await here.rows(1);
     await there.import(["large.jsonl", LARGE]);
     await there.rows(600, 601);
     await tab.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
     await here.import(small(7, "The marble is blue."));
-    await here.rows(2, 3);
+    await here.rows(252, 253);
     await here.again();
-    await here.rows(602);
+    await here.rows(852);
     for (const [id, says] of [["episode-5", "red"], ["episode-5 (2)", "word5"], ["episode-7", "word7"], ["episode-7 (2)", "blue"]]) {
       await page.goto(`${HOME}#/review/${encodeURIComponent(id)}`);
       await here.transcript.getByText(says).first().waitFor();
