@@ -31,7 +31,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     Ok(vec![
         Row {
             what: format!(
-                "index of {:.2} GB JSONL, {:.0} trajectories, of which nothing is kept",
+                "a site's own {:.2} GB JSONL over HTTP, {:.0} trajectories, of which nothing is kept",
                 bytes / 1e9,
                 of("episodes")?
             ),
