@@ -77,6 +77,22 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     for (const tag of ["good", "last"]) assert.equal(await library.table.getByText(tag, { exact: true }).count(), 0, tag);
   }));
 
+for (const size of ["wide", "narrow"]) {
+  test(`only rows that are near stand on the page, ${size}`, () =>
+    visit({ hash: "#/review", size }, async (page) => {
+      const library = await new Library(page).ready();
+      await library.import(["large.jsonl", LARGE]);
+      await library.rows(600);
+      await library.link("episode-0").waitFor();
+      const drawn = () => library.table.getByRole("row").count();
+      assert.ok((await drawn()) < 80, `${await drawn()} rows`);
+      await library.link("episode-0").hover();
+      await page.mouse.wheel(0, 4_000);
+      await library.link("episode-100").waitFor();
+      assert.ok((await drawn()) < 80, `${await drawn()} rows`);
+    }));
+}
+
 /** In the page: how many rows of large files the database keeps. */
 async function rowsInSheets() {
   const done = (request) => new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
