@@ -1,8 +1,8 @@
 //! A frame as a tree to open and close, with what changed since the frame before, in words.
 //!
 //! All rows are children of one element, which hears of clicks and keys for all of them. From frame to
-//! frame the elements of rows stay, each in its place, and take what stands there now: of a long list only
-//! what differs is drawn anew.
+//! frame the element of a row stays as long as there is something at its path, and others take what stands in their
+//! places now: of a long list only what differs is drawn anew.
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
@@ -59,7 +59,7 @@ pub fn FrameTree(
         // A row that changed stands on the page by then.
         shell::timers::next_frame(move || {
             if let Some(tree) = tree.try_get_untracked().flatten() {
-                shell::element::focus_child(&tree, place);
+                shell::element::focus_grandchild(&tree, place);
             }
         });
     };
@@ -109,8 +109,9 @@ pub fn FrameTree(
     let drawn = dynamic(move || {
         let current = current.get();
         rows.with(|rows| {
-            let rows = rows.iter();
-            all(rows.map(|row| tree_row(row, &current, folds)).collect())
+            let rows = rows.iter().map(|row| tree_row(row, &current, folds));
+            let rows = rows.collect::<Vec<_>>();
+            el("div").attr("role", "none").child(rows).view()
         })
     });
     let empty = flag(move || rows.with(Vec::is_empty));
@@ -165,7 +166,7 @@ fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
     })
 }
 
-fn tree_row(row: &Row, current: &str, folds: Folds<String>) -> AnyView {
+fn tree_row(row: &Row, current: &str, folds: Folds<String>) -> El {
     let open = row.open();
     let mark = match &row.mark {
         Mark::Same => "",
@@ -204,6 +205,7 @@ fn tree_row(row: &Row, current: &str, folds: Folds<String>) -> AnyView {
         .child(row_mark(&row.mark));
     let tab_index = if row.path == current { "0" } else { "-1" };
     el("div")
+        .key(&row.path)
         .class(format!("tree-row level-{level}{mark}"))
         .attr("role", "treeitem")
         .attr("aria-level", row.level.to_string())
@@ -214,7 +216,6 @@ fn tree_row(row: &Row, current: &str, folds: Folds<String>) -> AnyView {
         .attr("data-path", row.path.clone())
         .child(line)
         .child(text)
-        .view()
 }
 
 fn row_value(kind: &RowKind) -> Option<El> {

@@ -1,6 +1,8 @@
 //! The rich view of a frame: blocks that an environment describes as data, drawn in one way for all
 //! environments.
 
+use std::collections::HashMap;
+
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::view::{Block, Shape, Tone, View};
@@ -101,13 +103,18 @@ fn tone_word(tone: Tone) -> Option<AnyView> {
 }
 
 fn results(label: &Text, rows: &[(Text, Text, Tone)]) -> AnyView {
+    // Rows go on by one from step to step: one that was there stays as it is. The same may be said twice.
+    let mut said = HashMap::new();
     let rows = rows.iter().map(|(input, result, tone)| {
+        let before = said.entry((input, result)).or_insert(0_usize);
+        *before += 1;
+        let key = (input, result, *before);
         let result = inert_in("td", "result", result).child(tone_word(*tone));
         el("tr")
+            .key(key)
             .class(tone_class(*tone))
             .child(inert_in("td", "input", input))
             .child(result)
-            .view()
     });
     el("table")
         .class("results")

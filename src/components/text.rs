@@ -32,8 +32,14 @@ pub fn inert_in(tag: &'static str, class: &'static str, text: &str) -> El {
     el(tag).class(class).attr("dir", "auto").child(inert(text))
 }
 
+/// A name of so many bytes fits wherever names stand.
+const SHORT_NAME: usize = 14;
+
 /// A name as it is, which may be broken after each underscore, point and slash.
 pub fn inert_name(name: &str) -> AnyView {
+    if name.len() <= SHORT_NAME {
+        return inert(name);
+    }
     let parts = name.split_inclusive(['_', '.', '/']);
     all(parts
         .flat_map(|part| [inert(part), el("wbr").view()])

@@ -277,11 +277,11 @@ pub fn show_dialog(dialog: &Element, open: bool) {
     }
 }
 
-/// Focuses the child at a place.
-pub fn focus_child(element: &Element, place: usize) {
+/// Focuses the child at a place of an element's one child.
+pub fn focus_grandchild(element: &Element, place: usize) {
     let child = u32::try_from(place)
         .ok()
-        .and_then(|place| element.children().item(place))
+        .and_then(|place| element.first_element_child()?.children().item(place))
         .and_then(|child| child.dyn_into::<HtmlElement>().ok());
     if let Some(child) = child {
         bring_into_sight(&child, ScrollLogicalPosition::Nearest, ScrollBehavior::Auto);

@@ -6,13 +6,16 @@ use volary_trace::{Outcome, Rewards, StepRecord};
 use super::message::message_item;
 use super::reader::{CHOOSE, REWIND, Reader, STEP};
 use crate::components::erased::{maybe_words, shown, words};
-use crate::components::icon::{Glyph, icon};
 use crate::components::markup::{El, button, el, nothing};
 use crate::components::text::inert_in;
 use crate::projection::link::answered_calls;
 use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::count_text;
-use crate::projection::transcript::{Block, message, observations, step_record};
+use crate::projection::transcript::{Block, estimated_height, message, observations, step_record};
+
+/// The head of a step that is about so high, in pixels, stays in sight while one reads through it. For all others
+/// that would cost the browser more than it is worth: each such head is a layer of its own.
+const LONG: f64 = 240.0;
 
 impl Reader {
     /// Draws a block.
@@ -23,10 +26,13 @@ impl Reader {
             return nothing();
         };
         let step = block.step;
+        let episode = self.episode;
+        let height = episode.with_untracked(|episode| estimated_height(episode, &block));
+        let long = if height > LONG { " long" } else { "" };
         let is_selected = selected.clone();
         let class = words(move || match is_selected.get() {
-            true => "step selected".to_owned(),
-            false => "step".to_owned(),
+            true => format!("step selected{long}"),
+            false => format!("step{long}"),
         });
         el("section")
             .class(class)
@@ -151,8 +157,8 @@ fn foot_of(record: &StepRecord) -> Option<El> {
             let words = el("span")
                 .child(el("strong").child("This step failed. "))
                 .child(inert_in("span", "failure", message));
-            let foot = el("p").class("step-foot step-failed");
-            Some(foot.child(icon(Glyph::Warning)).child(words))
+            let class = "step-foot step-failed icon-warning";
+            Some(el("p").class(class).child(words))
         }
     }
 }

@@ -56,7 +56,8 @@ fn read_call(
         (own.raw, reading.is_folded(Kind::Tools, own))
     });
     let class = words(move || match state.get() {
-        (false, folded) if is_short || folded => "call short".to_owned(),
+        (false, true) => "call folded".to_owned(),
+        (false, false) if is_short => "call short".to_owned(),
         _ => "call".to_owned(),
     });
     let kept = call.clone();
@@ -120,11 +121,11 @@ fn arguments(reader: Reader, (step, number): (usize, usize), call: &ToolCall) ->
             .class(class)
             .child(inert_in("dt", "argument-name", name))
             .child(el("dd").child(value))
-            .view()
     });
-    el("dl")
-        .class("arguments")
-        .child(arguments.collect::<Vec<_>>())
+    // Short ones stand in the line of the tool's name, which may be broken before each.
+    arguments.fold(el("dl").class("arguments"), |list, argument| {
+        list.child(" ").child(argument)
+    })
 }
 
 fn argument_value(reader: Reader, place: TextPlace, value: &Json) -> AnyView {
