@@ -33,3 +33,55 @@ test("ten thousand steps: the page holds few of them, and any can be reached", (
     await page.keyboard.press("End");
     await playground.frame.getByText(/After step 10,?000/).waitFor();
   }));
+
+test("scrubbing: what stays in the frame is left alone, and it says the same whichever way one comes", () =>
+  visit({ hash: "#/run/dummy" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.plays(90);
+    await playground.says("truncated");
+    const tree = playground.frame.getByRole("tree", { name: "State" });
+    const results = playground.frame.getByRole("table");
+    const look = async (step) => {
+      await playground.frame.getByText(`After step ${step}`, { exact: true }).waitFor();
+      const rows = await tree.getByRole("treeitem").evaluateAll((rows) =>
+        rows.map((row) => [row.dataset.path, row.getAttribute("aria-posinset"), row.innerText].join(" ")),
+      );
+      return { rows, results: await results.getByRole("row").allInnerTexts() };
+    };
+    const press = async (key, times) => {
+      for (let time = 0; time < times; time += 1) await page.keyboard.press(key);
+    };
+    await playground.slider.focus();
+    const seen = new Map();
+    for (let step = 89; step >= 70; step -= 1) {
+      await press("ArrowLeft", 1);
+      seen.set(step, await look(step));
+    }
+    // Elements are told by what a script puts on them.
+    const messages = tree.locator("[data-path^='/state/messages/']");
+    await messages.evaluateAll((rows) => rows.forEach((row) => (row.mark = row.dataset.path)));
+    await press("ArrowRight", 1);
+    assert.deepEqual(await look(71), seen.get(71));
+    const kept = await messages.evaluateAll((rows) => rows.filter((row) => row.mark === row.dataset.path).length);
+    const all = await messages.count();
+    assert.ok(kept >= all - 3, `${kept} of ${all} rows were left alone`);
+    for (let step = 72; step <= 89; step += 1) {
+      await press("ArrowRight", 1);
+      assert.deepEqual(await look(step), seen.get(step), `step ${step}, going on`);
+    }
+    // Far away and back.
+    for (const step of [72, 85, 78, 88]) {
+      await page.keyboard.press("Home");
+      await playground.frame.getByText("After the reset").waitFor();
+      await playground.slider.fill(String(step));
+      assert.deepEqual(await look(step), seen.get(step), `step ${step}, after a jump`);
+    }
+    const places = seen.get(80).rows.filter((row) => /^\/state\/messages\/\d/.test(row));
+    assert.equal(places.length, 20);
+    const positions = places.map((row) => Number(row.split(" ")[1]));
+    assert.ok(positions.every((position, at) => at === 0 || position > positions[at - 1]), positions.join(" "));
+    for (const row of places) {
+      const [path, , name] = row.split(/[ \n]/);
+      assert.equal(path.split("/").at(-1), name);
+    }
+  }));
