@@ -117,9 +117,12 @@ impl Playground {
     /// no step of it, so it names none.
     pub fn write_address(self) {
         let soon = StoredValue::new_local(None);
+        // Nothing is written while an episode is being opened; what was selected meanwhile is written then.
+        let opening = Memo::new(move |_| self.session.with(Session::is_opening));
         watch(move || {
             self.selected.track();
             self.edition.track();
+            opening.track();
             let write = move || self.write_step();
             soon.set_value(self.is_linked().then(|| timers::alarm(REST, write)));
         });
