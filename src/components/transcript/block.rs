@@ -13,8 +13,8 @@ use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::count_text;
 use crate::projection::transcript::{Block, estimated_height, message, observations, step_record};
 
-/// The head of a step that is about so high, in pixels, stays in sight while one reads through it. For all others
-/// that would cost the browser more than it is worth: each such head is a layer of its own.
+/// The head of a step that is higher, in pixels, as far as that is known ahead, stays in sight while one reads through
+/// it. For the others that would cost the browser more than it is worth: each such head is a layer of its own.
 const LONG: f64 = 240.0;
 
 impl Reader {
