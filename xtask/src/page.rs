@@ -1,5 +1,6 @@
 //! Building the page: cargo compiles it, Trunk makes a static site of it in `dist/`.
 
+use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::process::Command;
@@ -33,8 +34,12 @@ pub const SOURCES: [&str; 11] = [
 /// Where the fingerprint of the sources of `dist/` is kept.
 const BUILT: &str = "target/xtask/built";
 
-/// Builds the site, unless it is up to date.
+/// Held by who installs what building takes, or builds.
+const TURN: &str = "target/xtask/turn";
+
+/// Builds the site, unless it is up to date. One at a time does.
 pub fn build(project: &Project) -> Result<()> {
+    let _turn = turn(project)?;
     let sources = fingerprint(project)?;
     let built = project.path(BUILT);
     let site = project.path("dist/index.html");
@@ -50,6 +55,19 @@ pub fn build(project: &Project) -> Result<()> {
     write(&built, &sources)?;
     eprintln!("Built dist/ in {:.0?}.", start.elapsed());
     Ok(())
+}
+
+/// Waits until nobody else builds the page here, as long as the file is held: Trunk puts each build together in the
+/// same folder, and two at once would take it away from each other.
+fn turn(project: &Project) -> Result<File> {
+    let path = project.path(TURN);
+    write(&path, "")?;
+    let file = File::open(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    if file.try_lock().is_err() {
+        eprintln!("Another command is building the page. Waiting for it.");
+        file.lock().context("cannot wait for the other command")?;
+    }
+    Ok(file)
 }
 
 /// Installs what building takes. What can be compiled of the page meanwhile is.
