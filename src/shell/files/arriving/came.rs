@@ -1,0 +1,230 @@
+//! What came of a file that is on its way.
+//!
+//! What always holds: of it, only the last pieces are in this program's memory; the others are the browser's, which may
+//! put them on a disk.
+
+use std::ops::Range;
+use std::task::{Poll, Waker};
+
+use js_sys::{Array, Uint8Array};
+use wasm_bindgen::JsValue;
+use web_sys::Blob;
+
+use super::super::GivenFile;
+use super::LARGEST;
+use super::error::FetchError;
+use super::pace::Pace;
+use crate::shell::worker_link::text_of;
+
+/// So much of what came last is held…
+const HELD: u64 = 8 << 20;
+/// …and the browser gets at least so much at once.
+const STORED: u64 = 4 << 20;
+
+/// What came of a file.
+#[derive(Default)]
+pub struct Came {
+    /// Without gaps, from the first byte on; empty once the whole stands for them.
+    pieces: Vec<Piece>,
+    length: u64,
+    /// How many bytes of them are held here.
+    held: u64,
+    pace: Pace,
+    end: Option<Result<GivenFile, FetchError>>,
+    /// Who waits for more of it, or for its turn to fetch more.
+    wakers: Vec<Waker>,
+}
+
+struct Piece {
+    range: Range<u64>,
+    bytes: Bytes,
+}
+
+enum Bytes {
+    Here(Uint8Array),
+    Stored(Blob),
+}
+
+impl Bytes {
+    fn as_js(&self) -> &JsValue {
+        match self {
+            Bytes::Here(bytes) => bytes,
+            Bytes::Stored(blob) => blob,
+        }
+    }
+}
+
+/// Where bytes were found.
+pub enum Found {
+    /// The bytes themselves.
+    Here(Vec<u8>),
+    /// What holds them, and where they begin in it.
+    In(Blob, u64),
+}
+
+impl Came {
+    /// How many bytes came.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether nothing more comes.
+    pub fn is_over(&self) -> bool {
+        self.end.is_some()
+    }
+
+    /// Why the rest will not come, if that is known.
+    pub fn failure(&self) -> Option<FetchError> {
+        self.end.as_ref()?.clone().err()
+    }
+
+    /// Somebody asks for what is before a byte.
+    pub fn want(&mut self, end: u64) {
+        self.pace.want(end);
+        self.wake();
+    }
+
+    /// Nothing more is fetched or given, or all is again.
+    pub fn rest(&mut self, rests: bool) {
+        self.pace.rests = rests;
+        self.wake();
+    }
+
+    /// Whether more is to be fetched.
+    pub fn poll_wanted(&mut self, waker: &Waker) -> Poll<()> {
+        match self.pace.goes_on(self.length) {
+            true => Poll::Ready(()),
+            false => self.wait(waker),
+        }
+    }
+
+    /// All of it, once it came.
+    pub fn poll_whole(&mut self, waker: &Waker) -> Poll<Result<GivenFile, FetchError>> {
+        match &self.end {
+            Some(end) => Poll::Ready(end.clone()),
+            None => self.wait(waker),
+        }
+    }
+
+    /// Bytes of it, once they came.
+    pub fn poll_bytes(&mut self, range: &Range<u64>, waker: &Waker) -> Poll<Result<Found, String>> {
+        if self.pace.rests {
+            return self.wait(waker);
+        }
+        if self.length >= range.end {
+            return Poll::Ready(self.find(range));
+        }
+        match &self.end {
+            Some(Err(error)) => Poll::Ready(Err(error.to_string())),
+            Some(Ok(_)) => Poll::Ready(Err("It ends before that.".to_owned())),
+            None => self.wait(waker),
+        }
+    }
+
+    fn wait<T>(&mut self, waker: &Waker) -> Poll<T> {
+        self.wakers.push(waker.clone());
+        Poll::Pending
+    }
+
+    fn wake(&mut self) {
+        self.wakers.drain(..).for_each(Waker::wake);
+    }
+
+    /// Takes the next bytes; gives how many there are now.
+    pub fn push(&mut self, bytes: Uint8Array) -> Result<u64, FetchError> {
+        let (start, length) = (self.length, u64::from(bytes.length()));
+        self.length += length;
+        if self.length > LARGEST {
+            return Err(FetchError::TooLarge);
+        }
+        self.held += length;
+        self.pieces.push(Piece {
+            range: start..self.length,
+            bytes: Bytes::Here(bytes),
+        });
+        if self.held > HELD {
+            self.store()?;
+        }
+        self.wake();
+        Ok(self.length)
+    }
+
+    /// Gives the browser what came longest ago.
+    fn store(&mut self) -> Result<(), FetchError> {
+        let is_here = |piece: &Piece| matches!(piece.bytes, Bytes::Here(_));
+        let first = self.pieces.iter().position(is_here).unwrap_or_default();
+        let start = self.pieces.get(first).map_or(0, |piece| piece.range.start);
+        let is_far = |piece: &Piece| piece.range.end >= start + STORED;
+        let last = self.pieces.iter().position(is_far).unwrap_or(first);
+        let parts: Array = self.pieces[first..=last]
+            .iter()
+            .map(|piece| piece.bytes.as_js())
+            .collect();
+        let blob = Blob::new_with_u8_array_sequence(&parts).map_err(|_| FetchError::NoRoom)?;
+        let end = self.pieces[last].range.end;
+        self.held -= end - start;
+        let stored = Piece {
+            range: start..end,
+            bytes: Bytes::Stored(blob),
+        };
+        self.pieces.splice(first..=last, [stored]);
+        Ok(())
+    }
+
+    /// Nothing more comes: all is here, or why it is not.
+    pub fn end(&mut self, end: Result<GivenFile, FetchError>) {
+        self.end = Some(end);
+        self.wake();
+    }
+
+    /// All of it came.
+    pub fn finish(&mut self, name: &str, size: u64) {
+        let came = self.length;
+        if came != size {
+            return self.end(Err(FetchError::Length { came, size }));
+        }
+        let parts: Array = self
+            .pieces
+            .iter()
+            .map(|piece| piece.bytes.as_js())
+            .collect();
+        let file = GivenFile::of_parts(name, &parts).ok_or(FetchError::NoRoom);
+        self.end(file);
+    }
+
+    /// Nothing more is to come; what came can still be read.
+    pub fn stop(&mut self) {
+        match self.end {
+            None => self.end(Err(FetchError::Stopped)),
+            // The browser has all of it.
+            Some(Ok(_)) => self.pieces.clear(),
+            Some(Err(_)) => {}
+        }
+    }
+
+    /// Bytes that came: themselves if they are held here.
+    fn find(&self, range: &Range<u64>) -> Result<Found, String> {
+        let overlaps =
+            |piece: &&Piece| piece.range.start < range.end && range.start < piece.range.end;
+        let pieces: Vec<&Piece> = self.pieces.iter().filter(overlaps).collect();
+        let Some(first) = pieces.first() else {
+            return match &self.end {
+                Some(Ok(file)) => Ok(Found::In(file.as_blob().clone(), range.start)),
+                _ => Ok(Found::Here(Vec::new())),
+            };
+        };
+        let mut bytes = Vec::with_capacity((range.end - range.start) as usize);
+        for piece in &pieces {
+            let Bytes::Here(held) = &piece.bytes else {
+                let parts: Array = pieces.iter().map(|piece| piece.bytes.as_js()).collect();
+                let blob = Blob::new_with_u8_array_sequence(&parts);
+                let blob = blob.map_err(|error| text_of(&error))?;
+                return Ok(Found::In(blob, range.start - first.range.start));
+            };
+            let start = range.start.max(piece.range.start) - piece.range.start;
+            let end = range.end.min(piece.range.end) - piece.range.start;
+            bytes.extend(held.subarray(start as u32, end as u32).to_vec());
+        }
+        Ok(Found::Here(bytes))
+    }
+}
