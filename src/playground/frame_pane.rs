@@ -97,14 +97,15 @@ pub fn frame_and_tree(playground: Playground, shown: Shown) -> AnyView {
 }
 
 fn why_no_frame(shown: Shown) -> String {
-    let on_a_server = shown
+    let (is_empty, is_abroad) = shown
         .episode
-        .with(|episode| is_abroad(episode) && episode.frames.is_empty());
-    match on_a_server {
-        true => {
+        .with(|episode| (episode.frames.is_empty(), is_abroad(episode)));
+    match (is_empty, is_abroad) {
+        (true, true) => {
             "The server of this episode shows no frames. They are an extension of Volary's own server."
         }
-        false => "No frame was recorded at this step.",
+        (true, false) => "No frames were recorded.",
+        (false, _) => "No frame was recorded at this step.",
     }
     .to_owned()
 }

@@ -13,7 +13,7 @@ use super::gradually::{Work, gradually};
 use super::notes::Notes;
 use super::panels::{NOTES, STATE};
 use super::viewer::Viewer;
-use crate::components::erased::{dynamic, flag, maybe_words};
+use crate::components::erased::{dynamic, flag, maybe_words, shown as when};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::reward_curve::measure_curve;
 use crate::components::text::inert_in;
@@ -59,9 +59,10 @@ pub fn state_panel(viewer: Viewer, notes: Notes, playground: Playground) -> AnyV
             is_done.then(|| Some((part.clone(), Arc::new(std::mem::take(&mut walk.found)))))
         })
     });
+    let has_frames = move || shown.episode.with(|episode| !episode.frames.is_empty());
     all(vec![
         frame_and_tree(playground, shown),
-        history(viewer, notes, part, found),
+        when(has_frames, move || history(viewer, notes, part, found)),
         curves(viewer),
     ])
 }
