@@ -15,6 +15,7 @@ mod real;
 mod runs;
 mod tools;
 mod variants;
+mod writers;
 
 use std::path::Path;
 

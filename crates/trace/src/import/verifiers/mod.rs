@@ -1,8 +1,9 @@
 //! What verifiers writes: `results.jsonl` (a rollout a line, here) and `traces.jsonl` (`traces`: a tree of
-//! messages a line). `columns`: rollouts that are written by column.
+//! messages a line; `verdict`: how one ended). `columns`: rollouts that are written by column.
 
 mod columns;
 mod traces;
+mod verdict;
 
 use volary_core::json::{Json, Object, Text};
 

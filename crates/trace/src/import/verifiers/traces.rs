@@ -9,11 +9,10 @@ use std::collections::HashMap;
 use volary_core::json::{Json, Object, Text};
 
 use super::error_text;
-use crate::episode::{
-    Ending, Episode, Link, Relation, Rewards, Score, StepDetails, StepError, TaskReference,
-};
+use super::verdict;
+use crate::episode::{Episode, Link, Relation, Score, StepDetails, StepError, TaskReference};
 use crate::import::chat;
-use crate::import::members::{self, Members, id, keep_rest, moment, text_at};
+use crate::import::members::{Members, id, keep_rest, moment, text_at};
 use crate::import::reader::{Confidence, Document, Line, Reader, Sink};
 use crate::import::transcript::Transcript;
 
@@ -35,7 +34,9 @@ impl Reader for Traces {
 
     fn recognise(&self, document: &Document) -> Confidence {
         let is_known = |value: &Json| {
-            is_trace(value) || traces_of(value).is_some_and(|traces| traces.iter().any(is_trace))
+            is_trace(value)
+                || traces_of(value).is_some_and(|traces| traces.iter().any(is_trace))
+                || verdict::is_without_traces(value)
         };
         match document.samples().any(is_known) {
             true => Confidence::Certain,
@@ -44,7 +45,7 @@ impl Reader for Traces {
     }
 
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
-        let (mut traces, before) = (0, sink.episodes());
+        let (mut traces, mut without, before) = (0, 0, sink.episodes());
         for Line { number, value } in document.into_records() {
             let Json::Object(mut around) = value else {
                 sink.lost(format!("Line {number} is no object."));
@@ -55,7 +56,17 @@ impl Reader for Traces {
                 read_trace(around, &Object::new(), number, sink);
                 continue;
             }
-            for trace in around.take_list("traces").unwrap_or_default() {
+            let Some(inside) = around.take_list("traces") else {
+                sink.lost(format!("Line {number} has no traces."));
+                continue;
+            };
+            if inside.is_empty() {
+                without += 1;
+                let episode = verdict::without_traces(around, number, sink);
+                sink.episode(episode);
+                continue;
+            }
+            for trace in inside {
                 match trace {
                     Json::Object(trace) => {
                         traces += 1;
@@ -65,9 +76,13 @@ impl Reader for Traces {
                 }
             }
         }
-        let episodes = sink.episodes() - before;
+        let branches = sink.episodes() - before - without;
+        let besides = match without {
+            0 => String::new(),
+            count => format!(" Without a trace, since they broke down before: {count}."),
+        };
         sink.understood(format!(
-            "verifiers traces: {traces}, with {episodes} branches, an episode each."
+            "verifiers traces: {traces}, with {branches} branches, an episode each.{besides}"
         ));
     }
 }
@@ -92,7 +107,13 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
     let nodes = rest.take_list("nodes").unwrap_or_default();
     let calls = rest.take_list("calls").unwrap_or_default();
     let details = details_by_node(&calls);
-    let mut whole = about(&mut rest, around, number, sink);
+    let mut whole = about(&mut rest, &calls, around, number, sink);
+    // Calls that brought no message, most of them since they failed.
+    let unanswered = calls.into_iter();
+    let unanswered: Vec<Json> = unanswered.filter(|call| node_of(call).is_none()).collect();
+    if !unanswered.is_empty() {
+        rest.insert("calls", unanswered);
+    }
     keep_rest(&mut whole, rest, sink);
     let parents = parents(&nodes);
     let (paths, left_out) = branches(&parents);
@@ -168,18 +189,14 @@ fn push(node: &Json, details: Option<&StepDetails>, transcript: &mut Transcript)
 fn details_by_node(calls: &[Json]) -> HashMap<usize, StepDetails> {
     let mut details = HashMap::new();
     for call in calls {
-        let node = call
-            .get("node")
-            .and_then(Json::as_i64)
-            .and_then(|node| usize::try_from(node).ok());
-        let Some(node) = node else {
+        let Some(node) = node_of(call) else {
             continue;
         };
         let error = call.get("error").filter(|error| !error.is_null());
         let known = StepDetails {
             reasoning: None,
             model: text_at(call, &["model"]),
-            usage: call.get("usage").and_then(chat::usage),
+            usage: call.get("usage").and_then(verdict::usage),
             started: call.get("time").and_then(|time| moment(time.get("start")?)),
             errors: error
                 .map(|error| StepError {
@@ -194,8 +211,19 @@ fn details_by_node(calls: &[Json]) -> HashMap<usize, StepDetails> {
     details
 }
 
+/// The place of the message that came of a call.
+fn node_of(call: &Json) -> Option<usize> {
+    usize::try_from(call.get("node")?.as_i64()?).ok()
+}
+
 /// What is known of the whole trace.
-fn about(rest: &mut Object, around: &Object, number: usize, sink: &Sink<'_>) -> Episode {
+fn about(
+    rest: &mut Object,
+    calls: &[Json],
+    around: &Object,
+    number: usize,
+    sink: &Sink<'_>,
+) -> Episode {
     let task = rest
         .take("task")
         .or_else(|| around.get("task").cloned())
@@ -208,9 +236,7 @@ fn about(rest: &mut Object, around: &Object, number: usize, sink: &Sink<'_>) -> 
         id: rest
             .take_id("id")
             .unwrap_or_else(|| format!("{}-{number}", sink.stem()).into()),
-        environment: around
-            .get("env")
-            .and_then(|env| id(env).or_else(|| text_at(env, &["id"]))),
+        environment: verdict::environment(around),
         policy: id(&agent).or_else(|| text_at(&agent, &["name"])),
         model: text_at(&agent, &["model"]).or_else(|| text_at(&agent, &["config", "model"])),
         task: task_reference(&task),
@@ -221,7 +247,7 @@ fn about(rest: &mut Object, around: &Object, number: usize, sink: &Sink<'_>) -> 
             .filter_map(chat::tool)
             .collect(),
         errors: errors.iter().map(error_text).collect(),
-        ending: ending(stop.as_deref(), ok, &errors),
+        ending: verdict::ending(stop.as_deref(), ok, &errors, verdict::is_cut_short(calls)),
         outcome: stop,
         ..Episode::default()
     };
@@ -229,7 +255,8 @@ fn about(rest: &mut Object, around: &Object, number: usize, sink: &Sink<'_>) -> 
         .task
         .as_ref()
         .map_or_else(|| episode.id.clone(), |task| task.id.clone());
-    reward(
+    verdict::around(around, &mut episode);
+    verdict::reward(
         &mut episode,
         rest.take_object("rewards").unwrap_or_default(),
     );
@@ -265,7 +292,7 @@ fn about(rest: &mut Object, around: &Object, number: usize, sink: &Sink<'_>) -> 
     episode
 }
 
-fn task_reference(task: &Json) -> Option<TaskReference> {
+pub(super) fn task_reference(task: &Json) -> Option<TaskReference> {
     const IDS: [&[&str]; 8] = [
         &["key"],
         &["id"],
@@ -286,43 +313,6 @@ fn task_reference(task: &Json) -> Option<TaskReference> {
         dataset: text_at(task, &["type"]).unwrap_or_else(|| "verifiers".into()),
         id: name,
     })
-}
-
-/// The reward is the weighted sum of all that were given.
-fn reward(episode: &mut Episode, rewards: Object) {
-    let mut sum = None;
-    for (name, value) in rewards {
-        let score = members::reward(&value).or_else(|| members::reward(value.get("score")?));
-        let weight = value.get("weight").and_then(members::number).unwrap_or(1.0);
-        if let Some(score) = score {
-            sum = Some(sum.unwrap_or(0.0) + score * weight);
-        }
-        let mut extras = Object::new();
-        extras.insert("weight", weight);
-        episode.scores.push(Score {
-            name: name.as_ref().into(),
-            value: score.map_or(Json::Null, Json::from),
-            explanation: None,
-            extras,
-        });
-    }
-    episode.rewards = sum.map_or(Rewards::Unknown, Rewards::Whole);
-}
-
-fn ending(stop: Option<&str>, ok: Option<bool>, errors: &[Json]) -> Ending {
-    match (stop, errors.last()) {
-        (Some("error"), error) | (None, error @ Some(_)) if ok != Some(true) => {
-            let message = error.map_or_else(|| "The trace ended with an error.".into(), error_text);
-            Ending::Crashed { message }
-        }
-        (Some(limit), _) if limit.starts_with("max_") || limit == "compaction_failed" => {
-            Ending::Truncated {
-                reason: format!("It was cut off by {limit}.").into(),
-            }
-        }
-        (None, None) if ok.is_none() => Ending::Open,
-        _ => Ending::Done,
-    }
 }
 
 /// The place of the parent of each node. Parents are named by place or by id.

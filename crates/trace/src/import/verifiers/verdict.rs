@@ -1,0 +1,151 @@
+//! How a trace ended, what it was worth and what it cost; and runs that broke down before they had a trace.
+
+use volary_core::json::{Json, Object, Text};
+
+use super::error_text;
+use crate::episode::{Ending, Episode, Rewards, Score, Usage};
+use crate::import::chat;
+use crate::import::members::{self, Members, id, text_at};
+use crate::import::reader::Sink;
+
+/// Whether a line is of a run that has no trace, since it broke down before.
+pub(super) fn is_without_traces(value: &Json) -> bool {
+    let traces = value.get("traces").and_then(Json::as_list);
+    let has = |key| value.get(key).is_some();
+    traces.is_some_and(<[Json]>::is_empty) && has("env") && has("task") && has("ok")
+}
+
+/// The episode of such a line: no step, but why.
+pub(super) fn without_traces(mut around: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
+    let task = around.take("task").unwrap_or_default();
+    let mut episode = Episode {
+        id: around
+            .take_id("id")
+            .unwrap_or_else(|| format!("{}-{number}", sink.stem()).into()),
+        environment: environment(&around),
+        task: super::traces::task_reference(&task),
+        rewards: Rewards::Unknown,
+        ..Episode::default()
+    };
+    if let Some(task) = &episode.task {
+        episode.name = task.id.clone();
+    }
+    let errors = around.take_list("errors").unwrap_or_default();
+    let ok = around.take_flag("ok");
+    episode.errors = errors.iter().map(error_text).collect();
+    let timed_out = around.take_flag("is_timeout") == Some(true);
+    episode.ending = match (errors.last(), ok) {
+        (Some(error), _) => Ending::Crashed {
+            message: error_text(error),
+        },
+        (None, Some(true)) => Ending::Done,
+        (None, _) if timed_out => Ending::Truncated {
+            reason: "Its time was over before there was a trace.".into(),
+        },
+        (None, _) => Ending::Crashed {
+            message: "It ended before there was a trace.".into(),
+        },
+    };
+    if matches!(task, Json::Object(_)) {
+        episode.metadata.insert("task", task);
+    }
+    around.remove("env");
+    members::keep_rest(&mut episode, around, sink);
+    episode
+}
+
+/// The environment that a line names.
+pub(super) fn environment(around: &Object) -> Option<Text> {
+    let env = around.get("env")?;
+    id(env).or_else(|| text_at(env, &["id"]))
+}
+
+/// What the run around a trace says of it: errors that the trace itself does not have, and what it belongs to.
+pub(super) fn around(around: &Object, episode: &mut Episode) {
+    let errors = around.get("errors").and_then(Json::as_list);
+    for error in errors.unwrap_or_default().iter().map(error_text) {
+        if !episode.errors.contains(&error) {
+            episode.errors.push(error);
+        }
+    }
+    for key in ["group", "run"] {
+        if let Some(value) = around.get(key).filter(|value| !value.is_null()) {
+            episode.metadata.insert(key, value.clone());
+        }
+    }
+}
+
+/// The reward is the weighted sum of all that were given.
+pub(super) fn reward(episode: &mut Episode, rewards: Object) {
+    let mut sum = None;
+    for (name, value) in rewards {
+        let score = members::reward(&value).or_else(|| members::reward(value.get("score")?));
+        let weight = value.get("weight").and_then(members::number).unwrap_or(1.0);
+        if let Some(score) = score {
+            sum = Some(sum.unwrap_or(0.0) + score * weight);
+        }
+        let mut extras = Object::new();
+        extras.insert("weight", weight);
+        episode.scores.push(Score {
+            name: name.as_ref().into(),
+            value: score.map_or(Json::Null, Json::from),
+            explanation: None,
+            extras,
+        });
+    }
+    episode.rewards = sum.map_or(Rewards::Unknown, Rewards::Whole);
+}
+
+/// How it ended. `cut_short`: the last answer of the model was as long as it may be.
+pub(super) fn ending(
+    stop: Option<&str>,
+    ok: Option<bool>,
+    errors: &[Json],
+    cut_short: bool,
+) -> Ending {
+    let truncated = |by: &str| Ending::Truncated {
+        reason: format!("It was cut off by {by}.").into(),
+    };
+    let crashed = || Ending::Crashed {
+        message: errors
+            .last()
+            .map_or_else(|| "The trace ended with an error.".into(), error_text),
+    };
+    match stop {
+        // What broke down stands before it: `harness_error`.
+        Some(stop) if stop.ends_with("error") && ok != Some(true) => crashed(),
+        None if !errors.is_empty() && ok != Some(true) => crashed(),
+        Some(stop)
+            if stop.starts_with("max_")
+                || stop.ends_with("_timeout")
+                || stop == "compaction_failed" =>
+        {
+            truncated(stop)
+        }
+        _ if cut_short => truncated("the limit of the model's answer"),
+        None if ok.is_none() => Ending::Open,
+        _ => Ending::Done,
+    }
+}
+
+/// Whether the last call that was answered ended because its answer was too long.
+pub(super) fn is_cut_short(calls: &[Json]) -> bool {
+    let answered = |call: &&Json| call.get("error").is_none_or(Json::is_null);
+    let last = calls.iter().rev().find(answered);
+    let reason = last.and_then(|call| text_at(call, &["finish_reason"]));
+    reason.as_deref() == Some("length")
+}
+
+/// Tokens. Those that came from a cache are counted apart from the prompt.
+pub(super) fn usage(value: &Json) -> Option<Usage> {
+    let usage = chat::usage(value)?;
+    let cached = value.get("cached_input_tokens").and_then(members::count);
+    match (cached, value.get("prompt_tokens")) {
+        (Some(cached), Some(_)) => Some(Usage {
+            input: usage.input.map(|input| input.saturating_add(cached)),
+            cached: Some(cached),
+            ..usage
+        }),
+        _ => Some(usage),
+    }
+}
