@@ -61,3 +61,79 @@ fn verifiers_traces_that_went_wrong() {
     let outcome = read(&(lines[3].clone() + "\n"));
     assert_eq!(outcome.episodes.len(), 1);
 }
+
+/// A line of a session: its id, what it follows, and the rest.
+fn event(id: &str, parent: &str, rest: &str) -> String {
+    format!(
+        r#"{{"uuid": "{id}", "parentUuid": {parent}, "sessionId": "s", "isSidechain": false, {rest}}}"#
+    )
+}
+
+fn asked(id: &str, parent: &str, text: &str) -> String {
+    let rest = format!(r#""type": "user", "message": {{"role": "user", "content": "{text}"}}"#);
+    event(id, parent, &rest)
+}
+
+fn answered(id: &str, parent: &str, text: &str) -> String {
+    let rest = format!(
+        r#""type": "assistant", "message": {{"id": "m{id}", "role": "assistant", "content": [{{"type": "text", "text": "{text}"}}]}}"#
+    );
+    event(id, parent, &rest)
+}
+
+#[test]
+fn claude_code_lines_that_stand_there_twice() {
+    let lines = [
+        asked("1", "null", "Hello"),
+        asked("1", "null", "Hello"),
+        answered("2", r#""1""#, "Hi."),
+        answered("2", r#""1""#, "Hi."),
+        // Another word under an id that was there is kept.
+        asked("1", "null", "Hello?"),
+    ];
+    let outcome = read(&lines.join("\n"));
+    let [episode] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    assert_eq!((episode.start.len(), episode.steps.len()), (1, 1));
+    assert_eq!(episode.steps[0].messages().len(), 1);
+}
+
+#[test]
+fn claude_code_calls_that_failed_are_no_branch() {
+    let failed = r#""type": "system", "subtype": "api_error", "error": {"message": "busy"}"#;
+    let lines = [
+        asked("1", "null", "Hello"),
+        event("2", r#""1""#, failed),
+        event("3", r#""2""#, failed),
+        answered("4", r#""1""#, "Hi."),
+    ];
+    let outcome = read(&lines.join("\n"));
+    let [episode] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    assert_eq!((episode.start.len(), episode.steps.len()), (3, 1));
+}
+
+#[test]
+fn claude_code_branches_know_where_they_leave() {
+    let lines = [
+        asked("1", "null", "One"),
+        answered("2", r#""1""#, "First."),
+        asked("3", r#""2""#, "given up"),
+        answered("4", r#""3""#, "Never mind."),
+        asked("5", r#""2""#, "Two"),
+        answered("6", r#""5""#, "Second."),
+        asked("7", r#""6""#, "given up again"),
+        asked("8", r#""6""#, "Three"),
+        answered("9", r#""8""#, "Third."),
+    ];
+    let outcome = read(&lines.join("\n"));
+    let steps: Vec<_> = outcome.episodes.iter().map(|one| one.steps.len()).collect();
+    assert_eq!(steps, [3, 2, 2]);
+    let left: Vec<_> = outcome.episodes[1..]
+        .iter()
+        .map(|one| one.links[0].step)
+        .collect();
+    assert_eq!(left, [Some(0), Some(1)]);
+}

@@ -8,7 +8,9 @@ mod events;
 mod printed;
 mod thread;
 
-use volary_core::json::Json;
+use std::collections::HashMap;
+
+use volary_core::json::{Json, Text};
 
 use super::members::Members;
 use super::reader::{Confidence, Document, Grouping, Reader, Sink};
@@ -55,7 +57,9 @@ impl Reader for ClaudeCode {
 
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
         let mut others = Vec::new();
-        let mut all = Vec::new();
+        let mut all: Vec<Event> = Vec::new();
+        let mut known: HashMap<Text, usize> = HashMap::new();
+        let mut twice = 0;
         let mut title = None;
         let mut between = Between::default();
         let document = match document {
@@ -67,6 +71,13 @@ impl Reader for ClaudeCode {
         for line in document.into_records() {
             match Event::read(line.value, line.number) {
                 Ok(mut event) => {
+                    // Lines are written again when a session is taken up.
+                    let before = known.get(&event.uuid).and_then(|place| all.get(*place));
+                    if before.is_some_and(|before| before.object == event.object) {
+                        twice += 1;
+                        continue;
+                    }
+                    known.insert(event.uuid.clone(), all.len());
                     event.parent = event.parent.and_then(|parent| between.above(parent));
                     all.push(event);
                 }
@@ -80,6 +91,9 @@ impl Reader for ClaudeCode {
             }
         }
         let lines = all.len();
+        if twice > 0 {
+            sink.understood(format!("{twice} lines stand there twice, and count once."));
+        }
         let threads = thread::threads(all);
         let mut main_id = None;
         for thread in threads {

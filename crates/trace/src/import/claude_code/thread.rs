@@ -58,6 +58,11 @@ impl Event {
         }
     }
 
+    fn is_of_system(&self) -> bool {
+        let kind = self.object.get("type").and_then(Json::as_text);
+        kind.is_some_and(|kind| &**kind == "system")
+    }
+
     fn is_tool_result(&self) -> bool {
         let content = self
             .object
@@ -240,6 +245,14 @@ fn branches(events: Vec<Event>) -> Vec<Thread> {
             None => on_main[now] = true,
         }
     }
+    // Where nobody speaks, no branch was given up: a call failed, and was made again.
+    groups.retain(|_, group| {
+        let speaks = group.iter().any(|place| !events[*place].is_of_system());
+        if !speaks {
+            group.iter().for_each(|place| on_main[*place] = true);
+        }
+        speaks
+    });
     let chosen = |wanted: &dyn Fn(usize) -> bool| -> Vec<Event> {
         let places = (0..events.len()).filter(|place| wanted(*place));
         places.map(|place| events[place].clone()).collect()
@@ -252,15 +265,15 @@ fn branches(events: Vec<Event>) -> Vec<Thread> {
     }];
     for (fork, group) in groups {
         let before = |place: usize| on_main[place] && place <= fork;
-        let events = chosen(&|place| before(place) || group.binary_search(&place).is_ok());
+        let inside = chosen(&|place| before(place) || group.binary_search(&place).is_ok());
         let shared: HashSet<&Text> = (0..=fork)
             .filter(|place| on_main[*place])
-            .filter_map(|place| threads.first()?.events.get(place)?.message_id.as_ref())
+            .filter_map(|place| events[place].message_id.as_ref())
             .collect();
         threads.push(Thread {
             origin: Relation::Branch,
             agent: None,
-            events,
+            events: inside,
             step: shared.len().checked_sub(1),
         });
     }
