@@ -174,7 +174,8 @@ impl Transcript {
         AnyMessage::Response(response)
     }
 
-    /// Puts start and steps into an episode. If it is over, the last step says so.
+    /// Puts start and steps into an episode. If it is over, the last step says so. When it began and how long it
+    /// took follows from the steps, where the source does not say it of the whole.
     pub fn finish(mut self, episode: &mut Episode) {
         if let Some(Outcome::Observed {
             done, truncated, ..
@@ -182,6 +183,16 @@ impl Transcript {
         {
             *done = *done || episode.ending == Ending::Done;
             *truncated = *truncated || matches!(episode.ending, Ending::Truncated { .. });
+        }
+        let began = |step: &StepRecord| step.details.started;
+        let first = self.steps.iter().find_map(began);
+        let last = self.steps.iter().rev().find(|step| began(step).is_some());
+        episode.started = episode.started.or(first);
+        if let (None, Some(first), Some(last)) = (episode.seconds, first, last)
+            && let Some(end) = began(last).map(|began| began + last.seconds.unwrap_or_default())
+            && end > first
+        {
+            episode.seconds = Some(time::between(first, end));
         }
         episode.start = self.start;
         episode.steps = self.steps;

@@ -137,3 +137,14 @@ fn claude_code_branches_know_where_they_leave() {
         .collect();
     assert_eq!(left, [Some(0), Some(1)]);
 }
+
+#[test]
+fn mini_swe_agent_says_when_each_message_came() {
+    let outcome = read(
+        r#"{"trajectory_format": "mini-swe-agent-1.1", "info": {"exit_status": "Submitted"}, "messages": [{"role": "user", "content": "Fix it."}, {"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "bash", "arguments": "{\"command\": \"ls\"}"}}], "extra": {"timestamp": 1760000000.5}}, {"role": "tool", "tool_call_id": "c1", "content": "a.py", "extra": {"returncode": 0, "timestamp": 1760000002.0}}, {"role": "assistant", "content": "Done.", "extra": {"timestamp": 1760000004.0}}]}"#,
+    );
+    let episode = &outcome.episodes[0];
+    assert_eq!(episode.steps[0].seconds, Some(1.5));
+    assert_eq!(episode.started, Some(1_760_000_000.5));
+    assert_eq!(episode.seconds, Some(3.5));
+}

@@ -10,7 +10,7 @@ use volary_core::object;
 use volary_core::{AnyMessage, Role, ToolCall, ToolRequestMessage};
 
 use super::chat;
-use super::members::{Members, keep_rest, text_at};
+use super::members::{Members, keep_rest, moment, text_at};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::{Said, Transcript};
 use crate::episode::{Ending, Episode, Rewards, StepDetails, StepError, TaskReference, Usage};
@@ -195,6 +195,7 @@ impl Talk {
             == Some("user");
         let names_code = extra.contains_key("returncode") || extra.contains_key("raw_output");
         let answers = names_code && self.transcript.expects_answer();
+        let when = extra.get("timestamp").and_then(moment);
         if is_user && (answers || acted && !is_by_a_person(&message)) {
             message.insert("role", "tool");
         }
@@ -202,6 +203,7 @@ impl Talk {
             message.insert("extra", extra);
         }
         for mut said in chat::read(&message.into()) {
+            said.details.started = when;
             if let Some(message) = &failed {
                 said.details.errors.push(StepError {
                     call: None,
