@@ -124,6 +124,21 @@ impl Transcript {
         });
     }
 
+    /// One more call of the last step, if that is a request.
+    pub fn add_call(&mut self, mut call: ToolCall) {
+        let step = self.steps.len().saturating_sub(1);
+        if let Some(last) = self.steps.last_mut()
+            && let AnyMessage::Request(request) = &mut last.action
+        {
+            if call.id.is_empty() {
+                call.id = call_id(step, request.tool_calls.len());
+            }
+            let name = call.function.name.clone();
+            self.unanswered.push((call.id.clone(), name));
+            request.tool_calls.push(call);
+        }
+    }
+
     /// Appends what was given or observed, whoever's words it is.
     pub fn observe(&mut self, said: Said) {
         let message = match said.message {

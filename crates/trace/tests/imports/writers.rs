@@ -148,3 +148,33 @@ fn mini_swe_agent_says_when_each_message_came() {
     assert_eq!(episode.started, Some(1_760_000_000.5));
     assert_eq!(episode.seconds, Some(3.5));
 }
+
+#[test]
+fn openhands_calls_of_one_answer_are_one_action() {
+    let act = |id: &str, answer: &str, thought: &str| {
+        format!(
+            r#"{{"kind": "ActionEvent", "source": "agent", "thought": [{{"type": "text", "text": "{thought}"}}], "tool_name": "look", "tool_call_id": "{id}", "tool_call": {{"id": "{id}", "name": "look", "arguments": "{{}}"}}, "llm_response_id": "{answer}", "summary": "{id}"}}"#
+        )
+    };
+    let see = |id: &str| {
+        format!(
+            r#"{{"kind": "ObservationEvent", "source": "environment", "tool_name": "look", "tool_call_id": "{id}", "observation": {{"content": "saw {id}"}}}}"#
+        )
+    };
+    let lines = [
+        act("a", "r1", "Both."),
+        act("b", "r1", ""),
+        see("b"),
+        see("a"),
+        // Of the same answer, but after something was seen.
+        act("c", "r1", ""),
+        see("c"),
+        act("d", "r2", ""),
+    ];
+    let outcome = read(&lines.join("\n"));
+    let episode = &outcome.episodes[0];
+    assert_eq!(shape(episode), crate::Shape(3, 4, 0, None));
+    assert_eq!(episode.steps[0].messages().len(), 2);
+    let others = episode.steps[0].extras.get("other_calls").unwrap();
+    assert_eq!(others.as_list().unwrap().len(), 1);
+}

@@ -3,7 +3,8 @@
 //!
 //! - `events`: events with `action` or `observation`. `sdk`: events with `kind`. `verdict`: how it was judged.
 //!
-//! An action is a step, whoever took it, as long as it does something; what only keeps books is kept raw.
+//! An action is a step, whoever took it, as long as it does something; what only keeps books is kept raw. Events of the
+//! SDK that came of one answer of the model, before anything was observed, are one action.
 
 mod events;
 mod sdk;

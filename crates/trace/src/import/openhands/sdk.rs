@@ -10,6 +10,9 @@ use crate::import::chat;
 use crate::import::members::{Members, text_at};
 use crate::import::transcript::Said;
 
+/// Under this name a step keeps what is said of its calls but the first.
+const OTHER_CALLS: &str = "other_calls";
+
 /// Whether an event may be of this kind.
 pub(super) fn is_kind(kind: &str) -> bool {
     kind.ends_with("Event") || kind.starts_with("Condensation") || kind == "UserRejectObservation"
@@ -112,9 +115,27 @@ fn act(mut event: Object, state: &mut Conversation) {
         started: event.take_time("timestamp"),
         ..StepDetails::default()
     };
+    // Calls of one answer of the model stand in an event each, before any of them is answered: they are one action,
+    // as the SDK puts them together for the model.
+    let answer = event.get("llm_response_id").and_then(Json::as_text);
+    let answer = answer.cloned();
+    if let Some(last) = state.transcript.last_mut()
+        && answer.is_some()
+        && last.extras.get("llm_response_id").and_then(Json::as_text) == answer.as_ref()
+        && last.messages().is_empty()
+        && matches!(last.action, AnyMessage::Request(_))
+    {
+        event.remove("kind");
+        event.remove("llm_response_id");
+        event.retain(|_, value| !is_empty(value));
+        let mut others = last.extras.take_list(OTHER_CALLS).unwrap_or_default();
+        others.push(event.into());
+        last.extras.insert(OTHER_CALLS, others);
+        state.transcript.add_call(call);
+        return;
+    }
     event.remove("kind");
-    event
-        .retain(|_, value| !value.is_null() && value.as_list().is_none_or(|list| !list.is_empty()));
+    event.retain(|_, value| !is_empty(value));
     let body = match thought.content.as_deref() {
         None | Some("") => Body::default(),
         Some(_) => thought,
@@ -128,6 +149,10 @@ fn act(mut event: Object, state: &mut Conversation) {
         extras: event,
         ..AnyMessage::from(request).into()
     });
+}
+
+fn is_empty(value: &Json) -> bool {
+    value.is_null() || value.as_list().is_some_and(<[Json]>::is_empty)
 }
 
 fn observe(mut event: Object, state: &mut Conversation) {
