@@ -5,7 +5,7 @@ use volary_core::random::Random;
 use volary_core::{AnyMessage, json, object};
 
 use super::parts::{dumped, observed, strict};
-use crate::episode::{Episode, Outcome, StepRecord};
+use crate::episode::{Episode, Outcome, Rewards, StepRecord};
 
 /// The text of a file.
 pub fn to_text(episode: &Episode) -> String {
@@ -36,6 +36,12 @@ pub fn to_text(episode: &Episode) -> String {
                 ..
             } => (reward, done, truncated),
             Outcome::Failed { .. } => (0.0, false, false),
+        };
+        // ldp knows rewards of steps alone: that of the whole comes with the last one, so that the sum is right.
+        let reward = match episode.rewards {
+            Rewards::Steps => reward,
+            Rewards::Whole(whole) if index + 1 == episode.steps.len() => whole,
+            Rewards::Whole(_) | Rewards::Unknown => 0.0,
         };
         transition.insert("reward", reward);
         transition.insert("truncated", truncated);

@@ -112,6 +112,7 @@ fn ldp_brings_messages_and_rewards_back() {
         }
         let again = back(export::ldp::to_text(episode));
         assert_eq!(said(&again[0]), said(episode), "{name}");
+        assert_eq!(again[0].total_reward(), episode.total_reward(), "{name}");
         let frames = |episode: &Episode| -> Vec<_> {
             (0..episode.frames.len())
                 .map(|index| episode.frames.get(index).unwrap().state)
