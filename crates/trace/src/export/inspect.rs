@@ -1,6 +1,8 @@
 //! A log of Inspect (`.json`, version 2), which `inspect view` opens: a sample an episode.
 
 mod events;
+mod scores;
+mod store;
 
 use std::collections::HashMap;
 
@@ -9,9 +11,11 @@ use volary_core::message::Body;
 use volary_core::{AnyMessage, Role, json, object};
 
 use super::parts::{Part, count, observed, parts, put, strict};
-use crate::episode::{Ending, Episode, Rewards, Score, StepRecord, Usage};
+use crate::episode::{Ending, Episode, Rewards, StepRecord, Usage};
 use crate::time;
 use events::{model_event, tool_event};
+use scores::scores;
+use store::Stores;
 
 /// The text of a file. `name` is what the log calls its task where the episodes do not agree on one.
 pub fn to_text(episodes: &[&Episode], name: &str) -> String {
@@ -95,9 +99,14 @@ fn sample(episode: &Episode, id: Text, epoch: i64) -> Object {
         messages.push(said(message, None, messages.len()));
     }
     let mut last = Json::Null;
-    for step in &episode.steps {
+    let mut stores = Stores::new(episode);
+    events.extend(stores.next());
+    for (place, step) in episode.steps.iter().enumerate() {
         let message = said(&step.action, Some(step), messages.len());
         last = output(&name, message.clone(), step);
+        if place + 1 == episode.steps.len() {
+            tell_reason(&mut last, episode);
+        }
         events.push(model_event(episode, &name, &messages, last.clone(), step));
         messages.push(message);
         for message in observed(step).iter() {
@@ -107,6 +116,7 @@ fn sample(episode: &Episode, id: Text, epoch: i64) -> Object {
             }
             messages.push(said);
         }
+        events.extend(stores.next());
     }
     if last.is_null() {
         last = json!({"model": (name.clone()), "choices": []});
@@ -123,10 +133,6 @@ fn sample(episode: &Episode, id: Text, epoch: i64) -> Object {
         metadata.insert("rewards", steps.collect::<Vec<_>>());
     }
     metadata.remove("epoch");
-    let store = match episode.frames.last().map(|frame| &frame.state) {
-        Some(Json::Object(state)) => state.clone(),
-        _ => Object::new(),
-    };
     let mut sample = object!({
         "id": id,
         "epoch": epoch,
@@ -136,7 +142,7 @@ fn sample(episode: &Episode, id: Text, epoch: i64) -> Object {
         "output": last,
         "scores": (scores(episode)),
         "metadata": metadata,
-        "store": store,
+        "store": (store::last(episode)),
         "events": events,
         "model_usage": {},
         "attachments": {},
@@ -161,14 +167,49 @@ fn sample(episode: &Episode, id: Text, epoch: i64) -> Object {
             );
         }
         Ending::Truncated { reason } => {
-            sample.insert(
-                "limit",
-                json!({"type": "custom", "limit": 0.0, "reason": (reason.clone())}),
-            );
+            let mut limit =
+                known_limit(episode).unwrap_or_else(|| object!({"type": "custom", "limit": 0.0}));
+            limit.insert("reason", reason.clone());
+            sample.insert("limit", limit);
         }
         Ending::Open | Ending::Done => {}
     }
     sample
+}
+
+/// The limit that a log of Inspect named.
+fn known_limit(episode: &Episode) -> Option<Object> {
+    let limit = episode.raw.get("limit")?;
+    let kind = limit.get("type")?.as_text()?;
+    let value = limit.get("limit")?.as_f64()?;
+    let known = [
+        "context", "time", "working", "message", "token", "cost", "operator", "custom",
+    ];
+    known
+        .contains(&kind.as_ref())
+        .then(|| object!({"type": (kind.clone()), "limit": value}))
+}
+
+/// Says why the model stopped at last, where the episode says it in one of Inspect's words.
+fn tell_reason(output: &mut Json, episode: &Episode) {
+    const REASONS: [&str; 6] = [
+        "stop",
+        "max_tokens",
+        "model_length",
+        "tool_calls",
+        "content_filter",
+        "unknown",
+    ];
+    if let Some(reason) = episode
+        .outcome
+        .as_ref()
+        .filter(|reason| REASONS.contains(&reason.as_ref()))
+        && let Json::Object(output) = output
+        && let Some(Json::List(choices)) = output.get_mut("choices")
+        && let Some(Json::Object(choice)) = choices.first_mut()
+    {
+        choice.insert("stop_reason", reason.clone());
+    }
 }
 
 /// A target is a text or a list of texts.
@@ -178,71 +219,6 @@ fn is_target(value: &Json) -> bool {
         Json::List(list) => list.iter().all(|one| one.as_text().is_some()),
         _ => false,
     }
-}
-
-fn scores(episode: &Episode) -> Object {
-    let mut pairs = Vec::new();
-    for Score {
-        name,
-        value,
-        explanation,
-        extras,
-    } in &episode.scores
-    {
-        let mut score = object!({"value": (score_value(value))});
-        put(&mut score, "explanation", explanation.clone());
-        put(
-            &mut score,
-            "answer",
-            extras
-                .get("answer")
-                .filter(|answer| answer.as_text().is_some())
-                .cloned(),
-        );
-        put(
-            &mut score,
-            "metadata",
-            extras
-                .get("metadata")
-                .filter(|it| it.as_object().is_some())
-                .cloned(),
-        );
-        pairs.push((name.to_string().into(), score.into()));
-    }
-    if pairs.is_empty()
-        && let Some(reward) = episode.reward()
-    {
-        pairs.push(("reward".into(), json!({ "value": reward })));
-    }
-    Object::from_pairs(pairs)
-}
-
-/// Scores are numbers, texts, true or false, and lists and objects of such; others go as their text.
-fn score_value(value: &Json) -> Json {
-    let simple = |value: &Json| match value {
-        Json::Null => Some("".into()),
-        Json::Float(number) if !number.is_finite() => Some(value.to_python_text().into()),
-        Json::Text(_) | Json::Bool(_) | Json::Integer(_) | Json::Float(_) => Some(value.clone()),
-        Json::List(_) | Json::Object(_) => None,
-    };
-    let several = |value: &Json| match value {
-        Json::List(list) => list
-            .iter()
-            .map(simple)
-            .collect::<Option<Vec<_>>>()
-            .map(Json::List),
-        Json::Object(object) => {
-            let pairs = object
-                .iter()
-                .map(|(key, value)| Some((key.clone(), simple(value)?)));
-            let pairs = pairs.collect::<Option<Vec<_>>>()?;
-            Some(Object::from_distinct(pairs).into())
-        }
-        _ => None,
-    };
-    simple(value)
-        .or_else(|| several(value))
-        .unwrap_or_else(|| value.to_python_text().into())
 }
 
 fn said(message: &AnyMessage, step: Option<&StepRecord>, place: usize) -> Json {

@@ -56,6 +56,7 @@ use crate::archive::Limits;
 use crate::episode::Episode;
 use containers::{Container, container, inner_name, unpack_single, untar};
 use files::Files;
+pub(crate) use inspect::worth;
 
 /// A file as it was given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! What is written in other formats comes back with the same content.
 
-use volary_core::AnyMessage;
-use volary_core::json::Text;
+use volary_core::json::{Json, Text};
+use volary_core::{AnyMessage, Frame};
 use volary_trace::export;
 use volary_trace::import::{InputFile, import};
-use volary_trace::{Episode, Rewards};
+use volary_trace::{Episode, Rewards, Score};
 
 use crate::fixture;
 
@@ -120,4 +120,52 @@ fn ldp_brings_messages_and_rewards_back() {
         };
         assert_eq!(frames(&again[0]), frames(episode), "{name}");
     }
+}
+
+/// Frames whose states grow, shrink, and change within.
+fn with_states() -> Episode {
+    let states = [
+        r#"{"a/b": [1, 2, {"c": "text"}], "log": "line 1\n"}"#,
+        r#"{"a/b": [1, 2, {"c": "text"}], "log": "line 1\nline 2\nline 3\nline 4\nline 5\nline 6\n", "new": {"~": null}}"#,
+        r#"{"a/b": [2, {"c": "other text"}, 7, 8], "new": {"~": [0.5]}}"#,
+    ];
+    let states = states.map(|text| Json::parse(text).unwrap());
+    let mut episode = episodes("ldp.jsonl").remove(0);
+    episode.steps.truncate(2);
+    episode.frames = states
+        .into_iter()
+        .map(|state| Frame::new(state, Json::Null))
+        .collect();
+    episode
+}
+
+#[test]
+fn inspect_brings_the_states_of_all_steps_back() {
+    let episode = with_states();
+    assert_eq!(episode.steps.len(), 2);
+    let again = back(export::inspect::to_text(&[&episode], "made"));
+    for (place, state) in (0..3).map(|place| (place, episode.frames.get(place).unwrap().state)) {
+        let found = again[0].frames.get(place).unwrap().state;
+        assert_eq!(found.to_python_text().len(), state.to_python_text().len());
+        for (key, value) in state.as_object().unwrap().iter() {
+            assert_eq!(found.get(key), Some(value), "frame {place}");
+        }
+    }
+}
+
+#[test]
+fn inspect_has_the_reward_where_scores_say_another() {
+    let score = |name: &str, value: f64| Score {
+        name: name.into(),
+        value: value.into(),
+        ..Score::default()
+    };
+    let mut episode = episodes("ldp.jsonl").remove(0);
+    episode.rewards = Rewards::Whole(0.75);
+    episode.scores = vec![score("correct", 1.0), score("reward", 0.5)];
+    episode.outcome = Some("max_tokens".into());
+    let again = back(export::inspect::to_text(&[&episode], "made")).remove(0);
+    assert_eq!(again.reward(), Some(0.75));
+    assert_eq!(again.scores.len(), 3);
+    assert_eq!(again.outcome, episode.outcome);
 }

@@ -21,6 +21,7 @@ use super::reader::{Confidence, Document, Reader, Sink};
 use crate::episode::Episode;
 pub(super) use log::Log;
 pub(super) use packed::{begins_sample, read_members};
+pub(crate) use sample::worth;
 
 pub(super) struct Inspect;
 

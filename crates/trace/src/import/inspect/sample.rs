@@ -209,7 +209,7 @@ fn judged(sample: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
 
 /// What a score is worth as a number: Inspect's letters stand for correct, partly correct, incorrect, and no
 /// answer; words for true and false count as these.
-fn worth(value: &Json) -> Option<f64> {
+pub(crate) fn worth(value: &Json) -> Option<f64> {
     let worth = match value {
         Json::Text(letter) => match &**letter {
             "C" => Some(1.0),
@@ -246,6 +246,7 @@ fn ended(sample: &mut Object, log: &Log, episode: &mut Episode) {
         let kind = kind.unwrap_or_else(|| "unknown".into());
         let value = limit.get("limit").cloned().unwrap_or_default();
         episode.outcome = Some(format!("{kind} limit").into());
+        episode.raw.insert("limit", limit);
         Ending::Truncated {
             reason: format!(
                 "The {kind} limit of {} was reached.",
