@@ -150,7 +150,7 @@ impl Writer {
         };
         let mut results: Vec<Json> = answers
             .iter()
-            .map(|answer| result(answer, &known))
+            .map(|answer| result(answer, &known, step))
             .collect();
         for other in own {
             if links_to(episode, other) == Some(Some(index)) {
@@ -195,8 +195,8 @@ fn calls(message: &AnyMessage) -> Vec<Json> {
         .collect()
 }
 
-/// A result names its call only if the step has it.
-fn result(message: &AnyMessage, known: &[&Text]) -> Json {
+/// A result names its call only if the step has it. That the call failed is said in its extra.
+fn result(message: &AnyMessage, known: &[&Text], step: &StepRecord) -> Json {
     let mut result = Object::new();
     if let AnyMessage::Response(response) = message
         && known.contains(&&response.tool_call_id)
@@ -204,6 +204,14 @@ fn result(message: &AnyMessage, known: &[&Text]) -> Json {
         result.insert("source_call_id", response.tool_call_id.clone());
     }
     result.insert("content", content(message.body()));
+    if let AnyMessage::Response(response) = message {
+        let mut errors = step.details.errors.iter();
+        let failed = errors.find(|error| error.call.as_ref() == Some(&response.tool_call_id));
+        if let Some(error) = failed {
+            let extra = json!({"is_error": true, "error": (error.message.clone())});
+            result.insert("extra", extra);
+        }
+    }
     result.into()
 }
 
@@ -213,6 +221,10 @@ fn metrics(usage: &Usage) -> Option<Object> {
     put(&mut object, "completion_tokens", usage.output.map(count));
     put(&mut object, "cached_tokens", usage.cached.map(count));
     put(&mut object, "cost_usd", usage.cost);
+    if let Some(reasoning) = usage.reasoning {
+        let extra = object!({"reasoning_tokens": (count(reasoning))});
+        object.insert("extra", extra);
+    }
     (!object.is_empty()).then_some(object)
 }
 
@@ -239,6 +251,13 @@ fn extra(step: &StepRecord, episode: &Episode) -> Object {
         }
     }
     put(&mut extra, "seconds", step.seconds);
+    // Those of calls come with their results.
+    let errors = step.details.errors.iter();
+    let errors = errors.filter(|error| error.call.is_none());
+    let errors: Vec<Json> = errors.map(|error| error.message.clone().into()).collect();
+    if !errors.is_empty() {
+        extra.insert("errors", errors);
+    }
     extra
 }
 

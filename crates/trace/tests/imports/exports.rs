@@ -66,6 +66,10 @@ fn atif_brings_messages_rewards_and_details_back() {
             assert_eq!(again.len(), 1, "{name}");
             assert_eq!(said(&again[0]), said(episode), "{name}");
             assert_eq!(details(&again[0]), details(episode), "{name}");
+            for (again, step) in again[0].steps.iter().zip(&episode.steps) {
+                assert_eq!(again.details.usage, step.details.usage, "{name}");
+                assert_eq!(again.details.errors, step.details.errors, "{name}");
+            }
             assert_eq!(again[0].id, episode.id);
             assert_eq!(again[0].model, episode.model);
             assert_eq!(again[0].reward(), episode.reward());

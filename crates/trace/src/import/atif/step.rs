@@ -5,9 +5,9 @@ use volary_core::message::Body;
 use volary_core::{AnyMessage, Message, Role, ToolRequestMessage, ToolResponseMessage, object};
 
 use super::{link, take_text};
-use crate::episode::{Ending, Episode, Outcome, Relation, Rewards, StepDetails, StepError};
+use crate::episode::{Ending, Episode, Outcome, Relation, Rewards, StepDetails, StepError, Usage};
 use crate::import::chat;
-use crate::import::members::{Members, id};
+use crate::import::members::{self, Members, at, id, text_at};
 use crate::import::transcript::{Said, Transcript};
 use crate::time;
 
@@ -91,7 +91,7 @@ impl Reading {
                 tool_calls: calls,
             }),
         };
-        let usage = step.get("metrics").and_then(chat::usage);
+        let usage = step.get("metrics").and_then(usage);
         if let Some(Json::Object(metrics)) = step.get_mut("metrics") {
             metrics.retain(|key, value| {
                 let known = [
@@ -177,11 +177,16 @@ impl Reading {
         let extra = rest.get("extra").and_then(|extra| extra.get("is_error"));
         let failed = extra.or_else(|| rest.get("is_error"));
         let failed = failed.and_then(Json::as_bool) == Some(true);
+        let told = rest
+            .get("extra")
+            .and_then(|extra| text_at(extra, &["error"]));
         let mut said = Said::from(chat::with_info(message, rest));
         if failed {
+            let content = || said.message.body().content_or_empty().into();
+            let message = told.unwrap_or_else(content);
             said.details.errors.push(StepError {
                 call: None,
-                message: said.message.body().content_or_empty().into(),
+                message,
             });
         }
         self.transcript.push(said);
@@ -213,12 +218,24 @@ impl Reading {
     }
 }
 
+/// Tokens. ATIF has no place for those of reasoning: writers say them in the extra.
+fn usage(metrics: &Json) -> Option<Usage> {
+    let keys = ["reasoning_tokens", "reasoning_output_tokens"].into_iter();
+    let mut told = keys.filter_map(|key| members::count(at(metrics, &["extra", key])?));
+    let usage = chat::usage(metrics)?;
+    Some(Usage {
+        reasoning: usage.reasoning.or_else(|| told.next()),
+        ..usage
+    })
+}
+
 /// What stands in the extra of a step, since ATIF has no place for it.
 struct Judged {
     reward: Option<f64>,
     done: bool,
     truncated: bool,
     failure: Option<Text>,
+    errors: Vec<Text>,
     seconds: Option<f64>,
 }
 
@@ -241,6 +258,7 @@ impl Judged {
             done: done.unwrap_or_default(),
             truncated: truncated.unwrap_or_default(),
             failure: take_text(extra, "failure"),
+            errors: errors(extra),
             seconds,
         }
     }
@@ -251,6 +269,12 @@ impl Judged {
             return false;
         };
         step.seconds = self.seconds.or(step.seconds);
+        let errors = self.errors.into_iter();
+        let errors = errors.map(|message| StepError {
+            call: None,
+            message,
+        });
+        step.details.errors.extend(errors);
         if let Outcome::Observed {
             reward,
             done,
@@ -265,5 +289,17 @@ impl Judged {
             step.outcome = Outcome::Failed { message };
         }
         self.reward.is_some()
+    }
+}
+
+/// Errors of a step that belong to no call.
+fn errors(extra: &mut Object) -> Vec<Text> {
+    let is_text = |value: &Json| value.as_text().is_some();
+    let errors = extra.take_if("errors", |value| {
+        value.as_list().is_some_and(|list| list.iter().all(is_text))
+    });
+    match errors {
+        Some(Json::List(list)) => list.iter().filter_map(Json::as_text).cloned().collect(),
+        _ => Vec::new(),
     }
 }
