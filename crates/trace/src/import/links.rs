@@ -13,24 +13,13 @@ pub(super) fn resolve(episodes: &mut [Episode]) {
     if episodes.iter().all(|episode| episode.links.is_empty()) {
         return;
     }
-    let mut places: HashMap<Text, usize> = HashMap::new();
-    for (place, episode) in episodes.iter().enumerate() {
-        places.entry(episode.id.clone()).or_insert(place);
-        if let Some(source) = &episode.source
-            && !source.file.is_empty()
-        {
-            places.entry(source.file.clone()).or_insert(place);
-        }
-    }
+    let places = places(episodes);
     let ids: Vec<Text> = episodes.iter().map(|episode| episode.id.clone()).collect();
     let mut back: Vec<(usize, Link)> = Vec::new();
     for (from, episode) in episodes.iter_mut().enumerate() {
-        let file = episode.source.as_ref().map(|source| source.file.clone());
-        let file = file.unwrap_or_default();
+        let file = file_of(episode);
         for link in &mut episode.links {
-            let beside = beside(&file, &link.episode);
-            let place = places.get(&link.episode).or_else(|| places.get(&*beside));
-            let Some(&place) = place.filter(|place| **place != from) else {
+            let Some(place) = found(&places, &file, link).filter(|place| *place != from) else {
                 continue;
             };
             link.episode = ids[place].clone();
@@ -57,6 +46,53 @@ pub(super) fn resolve(episodes: &mut [Episode]) {
             episodes[place].links.push(link);
         }
     }
+}
+
+/// The places of those that belong to another one: that say of which, or that it names as its subagent or as what goes
+/// on from it.
+pub(super) fn followers(episodes: &[Episode]) -> HashSet<usize> {
+    let places = places(episodes);
+    let mut followers = HashSet::new();
+    for (from, episode) in episodes.iter().enumerate() {
+        let file = file_of(episode);
+        for link in &episode.links {
+            match link.relation {
+                Relation::Parent | Relation::Predecessor => followers.insert(from),
+                Relation::Subagent | Relation::Continuation => {
+                    let other = found(&places, &file, link).filter(|place| *place != from);
+                    other.is_some_and(|place| followers.insert(place))
+                }
+                Relation::Branch => false,
+            };
+        }
+    }
+    followers
+}
+
+/// Where the episodes of ids and of files are.
+fn places(episodes: &[Episode]) -> HashMap<Text, usize> {
+    let mut places: HashMap<Text, usize> = HashMap::new();
+    for (place, episode) in episodes.iter().enumerate() {
+        places.entry(episode.id.clone()).or_insert(place);
+        if let Some(source) = &episode.source
+            && !source.file.is_empty()
+        {
+            places.entry(source.file.clone()).or_insert(place);
+        }
+    }
+    places
+}
+
+fn file_of(episode: &Episode) -> Text {
+    let file = episode.source.as_ref().map(|source| source.file.clone());
+    file.unwrap_or_default()
+}
+
+/// Where the episode is that a link names, by its id or by its file.
+fn found(places: &HashMap<Text, usize>, file: &str, link: &Link) -> Option<usize> {
+    let beside = beside(file, &link.episode);
+    let place = places.get(&link.episode).or_else(|| places.get(&*beside));
+    place.copied()
 }
 
 /// What the first is to the second, if the second is this to the first.

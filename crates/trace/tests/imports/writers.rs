@@ -178,3 +178,91 @@ fn openhands_calls_of_one_answer_are_one_action() {
     let others = episode.steps[0].extras.get("other_calls").unwrap();
     assert_eq!(others.as_list().unwrap().len(), 1);
 }
+
+/// A trajectory that goes on in another file and has a subagent in a third.
+fn trajectory(session: &str, goes_on: &str, subagent: &str) -> String {
+    let goes_on = match goes_on {
+        "" => String::new(),
+        file => format!(r#", "continued_trajectory_ref": "{file}""#),
+    };
+    let observation = match subagent {
+        "" => String::new(),
+        file => format!(
+            r#", "observation": {{"results": [{{"subagent_trajectory_ref": [{{"session_id": "x", "trajectory_path": "{file}"}}]}}]}}"#
+        ),
+    };
+    format!(
+        r#"{{"schema_version": "ATIF-v1.6", "session_id": "{session}", "agent": {{"name": "a", "version": "1"}}, "steps": [{{"step_id": 1, "source": "agent", "message": "m"{observation}}}]{goes_on}}}"#
+    )
+}
+
+fn trial(files: &[(&str, &str)]) -> ImportOutcome {
+    let files: Vec<InputFile> = files
+        .iter()
+        .map(|(name, text)| InputFile {
+            name: Some((*name).into()),
+            bytes: text.as_bytes().to_vec(),
+        })
+        .collect();
+    import(&files).unwrap()
+}
+
+#[test]
+fn the_verdict_of_a_trial_counts_once() {
+    let outcome = trial(&[
+        (
+            "t/result.json",
+            r#"{"task_name": "k", "trial_name": "k__1", "verifier_result": {"rewards": {"reward": 1.0}}}"#,
+        ),
+        (
+            "t/agent/trajectory.cont-1.json",
+            &trajectory("s-cont-1", "", ""),
+        ),
+        (
+            "t/agent/trajectory.json",
+            &trajectory("s", "trajectory.cont-1.json", "trajectory.sum.json"),
+        ),
+        ("t/agent/trajectory.sum.json", &trajectory("s-sum", "", "")),
+    ]);
+    let told: Vec<_> = outcome
+        .episodes
+        .iter()
+        .map(|episode| (&*episode.id, episode.reward(), episode.links.len()))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("s-cont-1", None, 1),
+            ("s", Some(1.0), 2),
+            ("s-sum", None, 1)
+        ]
+    );
+    assert!(outcome.episodes.iter().all(|one| one.task().is_some()));
+}
+
+#[test]
+fn the_steps_of_a_trial_have_verdicts_of_their_own() {
+    let outcome = trial(&[
+        (
+            "t/result.json",
+            r#"{"task_name": "k", "trial_name": "k__1", "verifier_result": null, "step_results": [{"step_name": "one", "verifier_result": {"rewards": {"reward": 1.0}}}, {"step_name": "two", "verifier_result": {"rewards": {"reward": 0.0}}, "exception_info": {"exception_type": "Timeout"}}]}"#,
+        ),
+        (
+            "t/steps/one/agent/trajectory.json",
+            &trajectory("a", "", ""),
+        ),
+        (
+            "t/steps/two/agent/trajectory.json",
+            &trajectory("b", "", ""),
+        ),
+    ]);
+    let told: Vec<_> = outcome
+        .episodes
+        .iter()
+        .map(|episode| (&*episode.name, episode.reward(), episode.errors.len()))
+        .collect();
+    assert_eq!(
+        told,
+        [("k__1, one", Some(1.0), 0), ("k__1, two", Some(0.0), 1)]
+    );
+}

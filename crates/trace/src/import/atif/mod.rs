@@ -16,7 +16,6 @@ use super::reader::{Confidence, Document, Line, Reader, Sink};
 use crate::episode::{Episode, Link, Relation, Rewards, Usage};
 use crate::renderer_files::names::split_folder;
 use step::Reading;
-use trial::Trial;
 
 const VERSION_START: &str = "ATIF-v";
 
@@ -65,18 +64,18 @@ impl Reader for Atif {
     }
 
     fn read(&self, document: Document, sink: &mut Sink<'_>) {
-        read(document, None, sink);
+        read(document, sink);
     }
 }
 
-fn read(document: Document, trial: Option<&Trial>, sink: &mut Sink<'_>) {
+fn read(document: Document, sink: &mut Sink<'_>) {
     let mut steps = 0;
     for Line { number, value } in document.into_records() {
         let Json::Object(object) = value else {
             sink.lost(format!("Trajectory {number} is no object."));
             continue;
         };
-        steps += trajectory(object, None, trial, sink);
+        steps += trajectory(object, None, sink);
     }
     if sink.episodes() > 0 {
         let text = match sink.episodes() {
@@ -88,12 +87,7 @@ fn read(document: Document, trial: Option<&Trial>, sink: &mut Sink<'_>) {
 }
 
 /// Reads a trajectory and those within it. Gives the number of steps.
-fn trajectory(
-    mut object: Object,
-    parent: Option<&Text>,
-    trial: Option<&Trial>,
-    sink: &mut Sink<'_>,
-) -> usize {
+fn trajectory(mut object: Object, parent: Option<&Text>, sink: &mut Sink<'_>) -> usize {
     let version = take_text(&mut object, "schema_version");
     let version = version.map(|version| match version.strip_prefix(VERSION_START) {
         Some(number) => number.into(),
@@ -160,16 +154,13 @@ fn trajectory(
         episode.raw.extend(object);
     }
     reading.finish(&mut episode);
-    if let Some(trial) = trial {
-        trial.judge(&mut episode);
-    }
     let id = episode.id.clone();
     sink.episode(episode);
     let mut all = count;
     if let Some(Json::List(list)) = within {
         for value in list {
             if let Json::Object(object) = value {
-                all += trajectory(object, Some(&id), None, sink);
+                all += trajectory(object, Some(&id), sink);
             }
         }
     }

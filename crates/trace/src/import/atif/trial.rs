@@ -1,4 +1,7 @@
 //! The result of a trial, which says what its trajectories were worth.
+//!
+//! A run may have several: subagents, and what goes on after the context was summarised. It is judged as a whole, and
+//! once: the verdict is that of the trajectory that leads to the others. Trials of several steps are judged by step.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
@@ -6,84 +9,35 @@ use volary_core::object;
 use super::VERSION_START;
 use crate::episode::{Episode, Rewards, Score, TaskReference};
 use crate::import::files::Files;
-use crate::import::members::reward;
+use crate::import::members::{reward, text_at};
 use crate::import::reader::Sink;
-use crate::import::{ImportOutcome, NoteLevel};
+use crate::import::{ImportOutcome, NoteLevel, links};
 
-/// What the result of a trial says of its trajectories.
-pub(super) struct Trial {
-    task: Option<Text>,
-    name: Option<Text>,
+/// What the result of a trial, or of a step of it, says of its trajectories.
+struct Verdict {
     rewards: Object,
     errors: Vec<Text>,
-    result: Json,
 }
 
-pub(super) fn read(
-    files: &mut Files<'_>,
-    result_index: usize,
-    folder: &str,
-    result: &Json,
-    outcome: &mut ImportOutcome,
-) {
-    let text = |value: &Json, key: &str| value.get(key).and_then(Json::as_text).cloned();
-    let verdict = result.get("verifier_result");
-    let rewards = verdict.and_then(|verdict| verdict.get("rewards"));
-    let error = result
-        .get("exception_info")
-        .and_then(|it| text(it, "exception_message").or_else(|| text(it, "exception_type")));
-    let trial = Trial {
-        task: text(result, "task_name"),
-        name: text(result, "trial_name"),
-        rewards: match (rewards, verdict.and_then(|verdict| verdict.get("reward"))) {
-            (Some(Json::Object(rewards)), _) => rewards.clone(),
-            // Older ones have a single one.
-            (_, Some(reward)) => object!({ "reward": (reward.clone()) }),
-            _ => Object::new(),
-        },
-        errors: error.into_iter().collect(),
-        result: result.clone(),
-    };
-    let mut found = false;
-    for index in files.open() {
-        if !files.name(index).starts_with(folder) || !starts_as_atif(files, index) {
-            continue;
-        }
-        let Ok(read) = files.read_document(index) else {
-            continue;
-        };
-        files.take(index);
-        found = true;
-        let name = files.name(index).to_owned();
-        for loss in read.losses {
-            outcome.note(NoteLevel::Unreadable, &name, loss);
-        }
-        let mut sink = Sink::new(outcome, "atif", &name);
-        super::read(read.document, Some(&trial), &mut sink);
-    }
-    if found {
-        let name = files.name(result_index).to_owned();
-        files.take(result_index);
-        let text = "The result of the trial; its rewards are those of the trajectory.";
-        outcome.note(NoteLevel::Read, &name, text);
-    }
-}
-
-fn starts_as_atif(files: &Files<'_>, index: usize) -> bool {
-    let start = files.start(index);
-    let mut windows = start.windows(VERSION_START.len());
-    windows.any(|window| window == VERSION_START.as_bytes())
-}
-
-impl Trial {
-    pub fn judge(&self, episode: &mut Episode) {
-        episode.task = self.task.clone().map(|id| TaskReference {
-            dataset: Text::default(),
-            id,
+impl Verdict {
+    fn read(result: &Json) -> Verdict {
+        let verdict = result.get("verifier_result");
+        let rewards = verdict.and_then(|verdict| verdict.get("rewards"));
+        let error = result.get("exception_info").and_then(|it| {
+            text_at(it, &["exception_message"]).or_else(|| text_at(it, &["exception_type"]))
         });
-        if let Some(name) = &self.name {
-            episode.name = name.clone();
+        Verdict {
+            rewards: match (rewards, verdict.and_then(|verdict| verdict.get("reward"))) {
+                (Some(Json::Object(rewards)), _) => rewards.clone(),
+                // Older ones have a single one.
+                (_, Some(reward)) => object!({ "reward": (reward.clone()) }),
+                _ => Object::new(),
+            },
+            errors: error.into_iter().collect(),
         }
+    }
+
+    fn judge(&self, episode: &mut Episode) {
         let main = self.rewards.get("reward");
         let only = self
             .rewards
@@ -100,6 +54,94 @@ impl Trial {
         });
         episode.scores.extend(scores);
         episode.errors.extend(self.errors.iter().cloned());
-        episode.raw.insert("result.json", self.result.clone());
     }
+}
+
+/// Reads the trajectories of a trial; `folder` is where its result stands.
+pub(super) fn read(
+    files: &mut Files<'_>,
+    result_index: usize,
+    folder: &str,
+    result: &Json,
+    outcome: &mut ImportOutcome,
+) {
+    let before = outcome.episodes.len();
+    let mut found = false;
+    for index in files.open() {
+        if !files.name(index).starts_with(folder) || !starts_as_atif(files, index) {
+            continue;
+        }
+        let Ok(read) = files.read_document(index) else {
+            continue;
+        };
+        files.take(index);
+        found = true;
+        let name = files.name(index).to_owned();
+        for loss in read.losses {
+            outcome.note(NoteLevel::Unreadable, &name, loss);
+        }
+        let mut sink = Sink::new(outcome, "atif", &name);
+        super::read(read.document, &mut sink);
+    }
+    if found {
+        let name = files.name(result_index).to_owned();
+        files.take(result_index);
+        let text = "The result of the trial; its rewards are those of the trajectory.";
+        outcome.note(NoteLevel::Read, &name, text);
+    }
+    judge(
+        outcome.episodes.get_mut(before..).unwrap_or_default(),
+        folder,
+        result,
+    );
+}
+
+fn starts_as_atif(files: &Files<'_>, index: usize) -> bool {
+    let start = files.start(index);
+    let mut windows = start.windows(VERSION_START.len());
+    windows.any(|window| window == VERSION_START.as_bytes())
+}
+
+fn judge(episodes: &mut [Episode], folder: &str, result: &Json) {
+    let task = text_at(result, &["task_name"]);
+    let name = text_at(result, &["trial_name"]);
+    let followers = links::followers(episodes);
+    // Where each one follows another, the first is as good as any.
+    let all_follow = followers.len() == episodes.len();
+    let whole = Verdict::read(result);
+    for (place, episode) in episodes.iter_mut().enumerate() {
+        episode.task = task.clone().map(|id| TaskReference {
+            dataset: Text::default(),
+            id,
+        });
+        if followers.contains(&place) && !(all_follow && place == 0) {
+            continue;
+        }
+        let step = step_of(episode, folder);
+        let own = step.as_deref().and_then(|step| result_of(result, step));
+        if let Some(name) = &name {
+            episode.name = match &step {
+                Some(step) => format!("{name}, {step}").into(),
+                None => name.clone(),
+            };
+        }
+        own.as_ref().unwrap_or(&whole).judge(episode);
+        episode.raw.insert("result.json", result.clone());
+    }
+}
+
+/// The step of a trial to which an episode belongs: what it left lies in a folder of that name.
+fn step_of(episode: &Episode, folder: &str) -> Option<Text> {
+    let file = &episode.source.as_ref()?.file;
+    let below = file.strip_prefix(folder)?.strip_prefix("steps/")?;
+    let (step, _) = below.split_once('/')?;
+    Some(step.into())
+}
+
+/// How a step of a trial was judged.
+fn result_of(result: &Json, step: &str) -> Option<Verdict> {
+    let results = result.get("step_results")?.as_list()?.iter();
+    let mut own =
+        results.filter(|one| text_at(one, &["step_name"]).is_some_and(|name| &*name == step));
+    own.next().map(Verdict::read)
 }
