@@ -266,3 +266,29 @@ fn the_steps_of_a_trial_have_verdicts_of_their_own() {
         [("k__1, one", Some(1.0), 0), ("k__1, two", Some(0.0), 1)]
     );
 }
+
+#[test]
+fn verifiers_rollouts_say_when_they_began_and_what_cut_them_off() {
+    let line = |stop: &str| {
+        format!(
+            r#"{{"example_id": 1, "prompt": [{{"role": "user", "content": "Go."}}], "completion": [{{"role": "assistant", "content": "Go"}}], "reward": 0.0, "is_completed": true, "is_truncated": true, "stop_condition": "{stop}", "timing": {{"start_time": 1760000000.5, "total": 2.0}}}}"#
+        )
+    };
+    let outcome = read(&[line("no_tools_called"), line("max_turns_reached")].join("\n"));
+    let reasons: Vec<_> = outcome
+        .episodes
+        .iter()
+        .map(|episode| match &episode.ending {
+            Ending::Truncated { reason } => &**reason,
+            _ => "",
+        })
+        .collect();
+    assert_eq!(
+        reasons,
+        [
+            "It was cut off by a limit.",
+            "It was cut off by max_turns_reached."
+        ]
+    );
+    assert_eq!(outcome.episodes[0].started, Some(1_760_000_000.5));
+}

@@ -108,7 +108,7 @@ fn said(sample: &mut Object) -> (Vec<Json>, Vec<Json>) {
     if messages.is_empty() {
         match sample.get("input") {
             Some(Json::List(input)) => messages = input.clone(),
-            Some(input @ Json::Text(_)) => messages.push(input.clone()),
+            Some(input @ Json::Text(text)) if !text.is_empty() => messages.push(input.clone()),
             _ => {}
         }
     }

@@ -10,7 +10,7 @@ use volary_core::json::{Json, Object, Text};
 use super::ImportOutcome;
 use super::chat;
 use super::files::Files;
-use super::members::{Members, keep_rest, number, text_at, unpacked};
+use super::members::{Members, keep_rest, moment, number, text_at, unpacked};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::Transcript;
 use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
@@ -159,6 +159,9 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
         total_usage: rest
             .take("token_usage")
             .and_then(|usage| chat::usage(&usage)),
+        started: rest
+            .get("timing")
+            .and_then(|timing| moment(timing.get("start_time")?)),
         seconds: seconds(&mut rest),
         tools: rest
             .take_list("tool_defs")
@@ -177,7 +180,13 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
             message: error_text(error),
         },
         (None, true, ..) => {
-            let reason = stopped_by.as_deref().unwrap_or("a limit");
+            // An answer that reached its limit does not stop a rollout by itself.
+            let by_limit = |stop: &&str| {
+                ["max_", "limit", "long", "timeout"]
+                    .iter()
+                    .any(|word| stop.contains(word))
+            };
+            let reason = stopped_by.as_deref().filter(by_limit).unwrap_or("a limit");
             Ending::Truncated {
                 reason: format!("It was cut off by {reason}.").into(),
             }
