@@ -292,3 +292,30 @@ fn verifiers_rollouts_say_when_they_began_and_what_cut_them_off() {
     );
     assert_eq!(outcome.episodes[0].started, Some(1_760_000_000.5));
 }
+
+#[test]
+fn claude_code_knows_at_which_step_a_subagent_worked_and_when_the_model_was_not_reached() {
+    let called = r#""type": "assistant", "message": {"id": "m2", "role": "assistant", "content": [{"type": "tool_use", "id": "t1", "name": "Task", "input": {}}]}"#;
+    let result = r#""type": "user", "toolUseResult": {"agentId": "a1"}, "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "Found."}]}"#;
+    let failed = r#""type": "assistant", "isApiErrorMessage": true, "message": {"id": "m4", "model": "<synthetic>", "role": "assistant", "content": [{"type": "text", "text": "API Error: 500"}]}"#;
+    let said = r#""type": "assistant", "agentId": "a1", "message": {"id": "m9", "role": "assistant", "content": [{"type": "text", "text": "Found."}]}"#;
+    let session = [
+        asked("1", "null", "Look."),
+        event("2", r#""1""#, called),
+        event("3", r#""2""#, result),
+        event("4", r#""3""#, failed),
+    ];
+    let agent =
+        event("9", "null", said).replace(r#""isSidechain": false"#, r#""isSidechain": true"#);
+    let outcome = trial(&[("s.jsonl", &session.join("\n")), ("agent-a1.jsonl", &agent)]);
+    let [main, agent] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    assert_eq!(main.links.len(), 1);
+    assert_eq!(
+        (&main.links[0].episode, main.links[0].step),
+        (&agent.id, Some(0))
+    );
+    assert_eq!(agent.links.len(), 1);
+    assert_eq!(&*main.steps[1].details.errors[0].message, "API Error: 500");
+}

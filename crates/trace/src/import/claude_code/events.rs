@@ -1,12 +1,13 @@
 //! Events of a thread to an episode.
 
-use volary_core::Role;
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
+use volary_core::{AnyMessage, Role};
 
 use super::thread::{Event, Thread, session_of};
-use crate::episode::{Episode, Rewards};
+use crate::episode::{Episode, Link, Relation, Rewards, StepError};
 use crate::import::chat;
+use crate::import::members::text_at;
 use crate::import::transcript::{Said, Transcript};
 use crate::time;
 
@@ -32,7 +33,18 @@ pub(super) fn episode(thread: Thread) -> Episode {
     }
     let mut transcript = Transcript::default();
     let mut last_time = None;
+    let session = episode.id.clone();
+    let is_main = thread.agent.is_none();
     for said in messages(thread.events) {
+        if let Some(agent) = agent_of(&said)
+            && is_main
+        {
+            episode.links.push(Link {
+                relation: Relation::Subagent,
+                episode: format!("{session}/{agent}").into(),
+                step: called_at(&said, &transcript),
+            });
+        }
         let started = said.details.started;
         episode.started = episode.started.or(started);
         last_time = started.or(last_time);
@@ -44,6 +56,22 @@ pub(super) fn episode(thread: Thread) -> Episode {
     }
     transcript.finish(&mut episode);
     episode
+}
+
+/// The subagent whose work a message brings.
+fn agent_of(said: &Said) -> Option<Text> {
+    let result = said.message.body().info.as_ref()?.get("toolUseResult")?;
+    text_at(result, &["agentId"])
+}
+
+/// The step that made the call which a message answers.
+fn called_at(said: &Said, transcript: &Transcript) -> Option<usize> {
+    let AnyMessage::Response(response) = &said.message else {
+        return None;
+    };
+    let mut calls = transcript.requests();
+    let (step, _) = calls.find(|(_, call)| call.id == response.tool_call_id)?;
+    Some(step)
 }
 
 /// The messages; events that are parts of one message become one.
@@ -163,6 +191,13 @@ impl Part {
                 said.details.usage = usage;
                 let rest = std::mem::take(&mut self.rest);
                 if said.message.role() == Role::Assistant {
+                    // The model was not reached, or refused: Claude Code says it in its place.
+                    if rest.get("isApiErrorMessage").and_then(Json::as_bool) == Some(true) {
+                        said.details.errors.push(StepError {
+                            call: None,
+                            message: said.message.body().content_or_empty().into(),
+                        });
+                    }
                     said.extras = rest;
                 } else {
                     let message = said.message.clone();
