@@ -319,3 +319,37 @@ fn claude_code_knows_at_which_step_a_subagent_worked_and_when_the_model_was_not_
     assert_eq!(agent.links.len(), 1);
     assert_eq!(&*main.steps[1].details.errors[0].message, "API Error: 500");
 }
+
+#[test]
+fn openhands_says_how_a_conversation_stands() {
+    let told = |state: &str| {
+        let lines = [
+            r#"{"id": 1, "source": "user", "action": "message", "args": {"content": "Go."}}"#
+                .to_owned(),
+            r#"{"id": 2, "source": "agent", "action": "run", "args": {"command": "ls"}}"#
+                .to_owned(),
+            format!(
+                r#"{{"id": 3, "source": "environment", "observation": "agent_state_changed", "content": "", "extras": {{"agent_state": "{state}", "reason": "so it is"}}}}"#
+            ),
+        ];
+        read(&lines.join("\n")).episodes.remove(0).ending
+    };
+    let crashed = Ending::Crashed {
+        message: "so it is".into(),
+    };
+    assert_eq!(told("error"), crashed);
+    assert_eq!(told("finished"), Ending::Done);
+    assert_eq!(told("awaiting_user_input"), Ending::Open);
+    let update = |status: &str| {
+        let lines = [
+            r#"{"kind": "MessageEvent", "source": "agent", "llm_message": {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}}"#.to_owned(),
+            format!(
+                r#"{{"kind": "ConversationStateUpdateEvent", "source": "environment", "key": "execution_status", "value": "{status}"}}"#
+            ),
+        ];
+        read(&lines.join("\n")).episodes.remove(0).ending
+    };
+    assert_eq!(update("finished"), Ending::Done);
+    assert!(matches!(update("stuck"), Ending::Truncated { .. }));
+    assert_eq!(update("running"), Ending::Open);
+}

@@ -6,7 +6,7 @@ use volary_core::{
     AnyMessage, Message, Role, ToolCall, ToolRequestMessage, ToolResponseMessage, object,
 };
 
-use super::{Conversation, tokens};
+use super::{Conversation, tokens, verdict};
 use crate::episode::{Ending, StepDetails, StepError, Usage};
 use crate::import::chat;
 use crate::import::members::{Members, id, text_at};
@@ -250,6 +250,10 @@ fn message(mut event: Object, state: &mut Conversation) {
 
 fn observe(observation: &str, mut event: Object, state: &mut Conversation) {
     if BOOKKEEPING_OBSERVED.contains(&observation) {
+        let now = event.get("extras").unwrap_or(&Json::Null);
+        if let Some(agent) = text_at(now, &["agent_state"]) {
+            state.stands = verdict::ending(&agent, text_at(now, &["reason"]));
+        }
         return state.aside.push(event.into());
     }
     let metadata = event.take("tool_call_metadata").unwrap_or_default();

@@ -186,6 +186,8 @@ struct Conversation {
     aside: Vec<Json>,
     /// What was spent up to the last event that says so.
     spent: Usage,
+    /// What the last event that tells of the agent's state says of the end.
+    stands: Option<Ending>,
     /// The calls by the events that made them.
     calls: HashMap<Text, Text>,
     /// The model's last answer whose tokens were counted: several actions may come of one.
@@ -225,15 +227,24 @@ fn conversation(
         mut episode,
         aside,
         spent,
+        stands,
         ..
     } = state;
+    let status = rest.get("execution_status").and_then(Json::as_text);
+    let stands = status
+        .and_then(|status| verdict::ending(status, None))
+        .or(stands);
+    if let (Ending::Open, Some(ending)) = (&episode.ending, stands) {
+        episode.ending = ending;
+    }
     transcript.finish(&mut episode);
     let time = |text: Option<Text>| crate::time::parse(&text?);
-    episode.started = time(first);
+    episode.started = time(first).or(episode.started);
     episode.seconds = episode
         .started
         .and_then(|start| Some(time(last)? - start))
-        .filter(|seconds| *seconds >= 0.0);
+        .filter(|seconds| *seconds >= 0.0)
+        .or(episode.seconds);
     if episode.total_usage.is_none() && !spent.is_empty() {
         episode.total_usage = Some(spent);
     }

@@ -4,7 +4,7 @@ use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
 use volary_core::{AnyMessage, Message, Role, ToolCall, ToolRequestMessage, ToolResponseMessage};
 
-use super::{Conversation, all_spent};
+use super::{Conversation, all_spent, verdict};
 use crate::episode::{Ending, StepDetails, StepError};
 use crate::import::chat;
 use crate::import::members::{Members, text_at};
@@ -71,6 +71,9 @@ pub(super) fn read(mut event: Object, state: &mut Conversation) {
             // What it says last counts for all that was before.
             let spent = event.get("value").and_then(all_spent);
             state.episode.total_usage = spent.or(state.episode.total_usage);
+            if let Some(agent) = status(&event) {
+                state.stands = verdict::ending(&agent, None);
+            }
             state.aside.push(event.into());
         }
         "ConversationErrorEvent" => {
@@ -82,6 +85,16 @@ pub(super) fn read(mut event: Object, state: &mut Conversation) {
             state.episode.ending = Ending::Crashed { message };
         }
         _ => state.aside.push(event.into()),
+    }
+}
+
+/// The state of the agent that an update tells: by itself, or with all else.
+fn status(event: &Object) -> Option<Text> {
+    const STATUS: &str = "execution_status";
+    let value = event.get("value")?;
+    match event.get("key").and_then(Json::as_text) {
+        Some(key) if &**key == STATUS => value.as_text().cloned(),
+        _ => text_at(value, &[STATUS]),
     }
 }
 

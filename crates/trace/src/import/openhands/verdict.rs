@@ -1,8 +1,9 @@
-//! How an evaluation judged a conversation. Each benchmark has its own words for it, in one of a few places.
+//! How a conversation ended, and how an evaluation judged it. Each benchmark has its own words for that, in one of a few
+//! places.
 
 use volary_core::json::{Json, Text};
 
-use crate::episode::Score;
+use crate::episode::{Ending, Score};
 use crate::import::members::at;
 
 /// Where benchmarks of patches say whether one resolves the issue.
@@ -51,5 +52,23 @@ fn score(name: &str, value: &Json) -> Score {
         name: Text::from(name),
         value: value.clone(),
         ..Score::default()
+    }
+}
+
+/// What a state of the agent says of the end, if it is one in which nothing more happens. `why`: what is said of it.
+pub(super) fn ending(state: &str, why: Option<Text>) -> Option<Ending> {
+    let because = |otherwise: &str| {
+        let told = why.clone().filter(|why| !why.is_empty());
+        told.unwrap_or_else(|| otherwise.into())
+    };
+    match state.to_lowercase().as_str() {
+        "finished" | "rejected" => Some(Ending::Done),
+        "error" => Some(Ending::Crashed {
+            message: because("The agent ended with an error."),
+        }),
+        "stuck" => Some(Ending::Truncated {
+            reason: because("The agent did the same again and again, and was stopped."),
+        }),
+        _ => None,
     }
 }
