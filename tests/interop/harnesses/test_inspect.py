@@ -20,6 +20,7 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score, match
 from inspect_ai.solver import generate, use_tools
 from inspect_ai.tool import ToolCall, ToolCallError, tool
+from jsonpatch import apply_patch
 
 SOURCES = ["inspect.json", "atif.json", "ldp.jsonl", "claude-code.jsonl"]
 
@@ -114,6 +115,18 @@ def test_inspect_reads_episodes_of_any_format(volary, fixture, tmp_path, name):
     assert [[one[key] for key in shown] for one in again] == [
         [one[key] for key in shown] for one in volary("summaries", path)["episodes"]
     ]
+
+
+def test_inspect_reads_how_a_state_changed(volary, fixture, tmp_path):
+    path = tmp_path / "ours.json"
+    path.write_text(volary("export", "inspect", fixture("ldp.jsonl")), encoding="utf-8")
+    [sample, *_] = read_eval_log(str(path)).samples
+    state = {}
+    for event in sample.events:
+        if event.event == "store":
+            changes = [change.model_dump(include={"op", "path", "value"}) for change in event.changes]
+            state = apply_patch(state, changes)
+    assert state == sample.store != {}
 
 
 def test_the_oldest_numbers_json_has_not_become_null(volary, fixture, tmp_path):

@@ -75,5 +75,6 @@ def test_ldp_reads_episodes_of_any_format(volary, fixture, tmp_path, name):
     assert len(trajectory.steps) == episode["steps"]
     calls = [len(getattr(step.action.value, "tool_calls", None) or []) for step in trajectory.steps]
     assert sum(calls) == episode["calls"]
+    assert sum(step.reward for step in trajectory.steps) == (episode["reward"] or 0)
     # And back: the same once more.
     assert volary("export", "ldp", path) == path.read_text(encoding="utf-8")
