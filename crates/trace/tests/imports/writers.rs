@@ -57,6 +57,16 @@ fn verifiers_traces_that_went_wrong() {
     assert_eq!(shape(nothing), crate::Shape(0, 0, 0, None));
     assert_eq!(nothing.environment.as_deref(), Some("maze"));
 
+    // A line of older ones is the trace itself.
+    let outcome = read(
+        r#"{"id": "t", "task": {"type": "Maze", "data": {}}, "nodes": [{"message": {"role": "user", "content": "Go."}}], "rewards": {"way": 0.5}, "stop_condition": "context_length", "errors": [], "timing": {"start": 1.0, "generation": {"start": 1.0, "end": 4.0}}}"#,
+    );
+    let [old] = outcome.episodes.as_slice() else {
+        panic!("{:?}", outcome.notes);
+    };
+    assert!(matches!(old.ending, Ending::Truncated { .. }));
+    assert_eq!((old.reward(), old.seconds), (Some(0.5), Some(3.0)));
+
     // A run of which nothing came is told by itself, too.
     let outcome = read(&(lines[3].clone() + "\n"));
     assert_eq!(outcome.episodes.len(), 1);

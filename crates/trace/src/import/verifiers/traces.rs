@@ -270,7 +270,9 @@ fn about(
     }
     if let Some(timing) = rest.take("timing") {
         episode.started = timing.get("start").and_then(moment);
-        let span = |key| timing.get("agent").and_then(|span| span.get(key)?.as_f64());
+        // Older ones call it so.
+        let agent = timing.get("agent").or_else(|| timing.get("generation"));
+        let span = |key| agent.and_then(|span| span.get(key)?.as_f64());
         episode.seconds = match (span("start"), span("end")) {
             (Some(start), Some(end)) if end >= start && end > 0.0 => Some(end - start),
             _ => None,

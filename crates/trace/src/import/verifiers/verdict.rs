@@ -118,7 +118,7 @@ pub(super) fn ending(
         Some(stop)
             if stop.starts_with("max_")
                 || stop.ends_with("_timeout")
-                || stop == "compaction_failed" =>
+                || ["compaction_failed", "context_length"].contains(&stop) =>
         {
             truncated(stop)
         }
