@@ -6,6 +6,7 @@ use volary_core::json::{Json, Object, Text};
 use volary_core::object;
 
 use super::chat;
+use super::describe::counted;
 use super::members::{Members, keep_rest, unpacked};
 use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
 use super::transcript::Transcript;
@@ -61,7 +62,7 @@ impl Reader for ChatFile {
                 _ => {}
             }
         }
-        sink.understood(format!("Chat messages: {count} episodes."));
+        sink.understood(format!("Chat messages: {}.", counted(count, "episode")));
     }
 }
 

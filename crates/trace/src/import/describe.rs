@@ -1,6 +1,15 @@
-//! What a file seems to be, for people who dropped it.
+//! Words for people who dropped files: what one seems to be, and how many there are of something.
 
 use volary_core::json::Json;
+
+/// A number with its noun: `1 step`, `2 steps`, `3 trajectories`.
+pub(super) fn counted(count: usize, noun: &str) -> String {
+    match noun.strip_suffix('y') {
+        _ if count == 1 => format!("1 {noun}"),
+        Some(stem) if noun.ends_with("ry") => format!("{count} {stem}ies"),
+        _ => format!("{count} {noun}s"),
+    }
+}
 
 /// Says it from the start of the file; `whole` if that is all of it.
 pub(super) fn describe(start: &[u8], whole: bool) -> String {

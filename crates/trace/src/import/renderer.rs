@@ -6,6 +6,7 @@
 use volary_core::Frame;
 use volary_core::json::{Json, Object, Text};
 
+use super::describe::counted;
 use super::files::Files;
 use super::reader::Reader;
 use super::{ImportOutcome, NoteLevel};
@@ -297,10 +298,7 @@ impl<'a> Trajectory<'a> {
         if self.frames.is_empty() {
             return;
         }
-        let count = match self.frames.len() {
-            1 => "one frame".to_owned(),
-            count => format!("{count} frames"),
-        };
+        let count = counted(self.frames.len(), "frame");
         let text = match self.manifest {
             Some(_) => format!("Renderer files with {count}."),
             None => {

@@ -9,6 +9,7 @@ use volary_core::message::Body;
 use volary_core::{AnyMessage, Message, Role, ToolCall, ToolRequestMessage, object};
 
 use super::chat;
+use super::describe::counted;
 use super::members::{Members, keep_rest, reward};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::{Said, Transcript};
@@ -53,7 +54,7 @@ impl Reader for Slime {
             }
         }
         let count = sink.episodes() - before;
-        sink.understood(format!("slime: {count} episodes."));
+        sink.understood(format!("slime: {}.", counted(count, "episode")));
     }
 }
 

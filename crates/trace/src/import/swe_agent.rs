@@ -9,6 +9,7 @@ use volary_core::{
 };
 
 use super::chat;
+use super::describe::counted;
 use super::members::{self, Members, keep_rest, text_at};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::{Said, Transcript};
@@ -58,7 +59,7 @@ impl Reader for SweAgent {
             }
         }
         let count = sink.episodes() - before;
-        sink.understood(format!("SWE-agent: {count} trajectories."));
+        sink.understood(format!("SWE-agent: {}.", counted(count, "trajectory")));
     }
 }
 

@@ -5,6 +5,7 @@ use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, Message, Role, ToolRequestMessage};
 
 use super::chat;
+use super::describe::counted;
 use super::members::{Members, keep_rest};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::Transcript;
@@ -49,11 +50,15 @@ impl Reader for TauBench {
             }
         }
         if results > 0 {
-            sink.understood(format!("tau-bench results: {results} episodes."));
+            sink.understood(format!(
+                "tau-bench results: {}.",
+                counted(results, "episode")
+            ));
         }
         if displays > 0 {
             sink.understood(format!(
-                "tau-bench displays: {displays} episodes. They name no tools, so calls are empty."
+                "tau-bench displays: {}. They name no tools, so calls are empty.",
+                counted(displays, "episode")
             ));
         }
     }

@@ -80,7 +80,9 @@ fn a_session() {
         .filter(|note| note.level == NoteLevel::Read);
     let notes: Vec<&str> = notes.map(|note| &*note.text).collect();
     assert!(
-        notes.concat().contains("1 thoughts are encrypted"),
+        notes
+            .concat()
+            .contains("encrypted, and not shown: 1 thought"),
         "{notes:?}"
     );
 }

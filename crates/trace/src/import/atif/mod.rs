@@ -10,6 +10,7 @@ use volary_core::json::{Json, Object, Text};
 
 use super::ImportOutcome;
 use super::chat;
+use super::describe::counted;
 use super::files::Files;
 use super::members::{names, number};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
@@ -79,8 +80,8 @@ fn read(document: Document, sink: &mut Sink<'_>) {
     }
     if sink.episodes() > 0 {
         let text = match sink.episodes() {
-            1 => format!("ATIF trajectory with {steps} steps."),
-            count => format!("{count} ATIF trajectories with {steps} steps."),
+            1 => format!("ATIF trajectory with {}.", counted(steps, "step")),
+            count => format!("{count} ATIF trajectories with {}.", counted(steps, "step")),
         };
         sink.understood(text);
     }

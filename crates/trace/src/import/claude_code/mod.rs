@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use volary_core::json::{Json, Text};
 
+use super::describe::counted;
 use super::members::Members;
 use super::reader::{Confidence, Document, Grouping, Reader, Sink};
 use crate::episode::{Link, Relation};
@@ -92,7 +93,10 @@ impl Reader for ClaudeCode {
         }
         let lines = all.len();
         if twice > 0 {
-            sink.understood(format!("{twice} lines stand there twice, and count once."));
+            sink.understood(format!(
+                "Written twice, and counted once: {}.",
+                counted(twice, "line")
+            ));
         }
         let threads = thread::threads(all);
         let mut main_id = None;
@@ -117,8 +121,8 @@ impl Reader for ClaudeCode {
                     printed::tell(&others, &mut episode);
                     if !others.is_empty() {
                         sink.kept(format!(
-                            "{} lines are neither messages nor system events.",
-                            others.len()
+                            "Neither messages nor system events: {}.",
+                            counted(others.len(), "line")
                         ));
                         episode.raw.insert("lines", std::mem::take(&mut others));
                     }
@@ -140,7 +144,10 @@ impl Reader for ClaudeCode {
             0 | 1 => String::new(),
             count => format!(", with {} subagents or branches", count - 1),
         };
-        sink.understood(format!("Claude Code session of {lines} events{besides}."));
+        sink.understood(format!(
+            "Claude Code session of {}{besides}.",
+            counted(lines, "event")
+        ));
     }
 }
 

@@ -12,6 +12,7 @@ mod talk;
 
 use volary_core::json::{Json, Object, Text};
 
+use super::describe::counted;
 use super::members::{Members, text_at};
 use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
 use crate::episode::{Episode, Rewards};
@@ -113,8 +114,8 @@ impl Reader for Codex {
         let (encrypted, others) = talk.finish(&mut episode);
         if !others.is_empty() {
             sink.kept(format!(
-                "{} lines are neither messages nor calls.",
-                others.len()
+                "Neither messages nor calls: {}.",
+                counted(others.len(), "line")
             ));
             episode.raw.insert("lines", others);
         }
@@ -124,9 +125,12 @@ impl Reader for Codex {
         sink.episode(episode);
         let besides = match encrypted {
             0 => String::new(),
-            count => format!("; {count} thoughts are encrypted, and not shown"),
+            count => format!("; encrypted, and not shown: {}", counted(count, "thought")),
         };
-        sink.understood(format!("Codex session of {count} lines{besides}."));
+        sink.understood(format!(
+            "Codex session of {}{besides}.",
+            counted(count, "line")
+        ));
     }
 }
 

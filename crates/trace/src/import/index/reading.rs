@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use volary_core::json::{Json, Object, Text};
 
+use super::super::describe::counted;
 use super::growing::Growing;
 use super::{Entry, Place, episodes, packed};
 use crate::episode::Episode;
@@ -326,7 +327,7 @@ impl Pieces {
             && self.found > 0
             && self.whole.is_empty()
         {
-            let text = format!("{} episodes: {}.", self.found, reader.name());
+            let text = format!("{}: {}.", counted(self.found, "episode"), reader.name());
             self.outcome.note(NoteLevel::Read, &self.file.clone(), text);
         }
     }

@@ -2,6 +2,7 @@
 
 use volary_core::json::{Json, Object, Text};
 
+use super::super::describe::counted;
 use crate::import::mend::mend;
 use crate::import::reader::Sink;
 
@@ -66,8 +67,7 @@ impl Log {
         let task = self.task.as_deref().unwrap_or("unnamed");
         let samples = match sink.episodes() {
             0 => return,
-            1 => "one sample".to_owned(),
-            count => format!("{count} samples"),
+            count => counted(count, "sample"),
         };
         sink.understood(format!("Inspect log of the task {task} with {samples}."));
         sink.kept(

@@ -10,6 +10,7 @@ use volary_core::object;
 use volary_core::{AnyMessage, Role, ToolCall, ToolRequestMessage};
 
 use super::chat;
+use super::describe::counted;
 use super::members::{Members, keep_rest, moment, text_at};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::{Said, Transcript};
@@ -82,7 +83,7 @@ impl Reader for MiniSweAgent {
             }
         }
         let count = sink.episodes() - before;
-        sink.understood(format!("mini-swe-agent: {count} trajectories."));
+        sink.understood(format!("mini-swe-agent: {}.", counted(count, "trajectory")));
     }
 }
 

@@ -16,6 +16,7 @@ use volary_core::json::{Json, Object, Text};
 
 use super::ImportOutcome;
 use super::chat;
+use super::describe::counted;
 use super::files::Files;
 use super::members::{Members, keep_rest, text_at};
 use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
@@ -129,7 +130,7 @@ impl Reader for OpenHands {
             }
         }
         let count = sink.episodes() - before;
-        sink.understood(format!("OpenHands: {count} conversations."));
+        sink.understood(format!("OpenHands: {}.", counted(count, "conversation")));
     }
 }
 

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use volary_core::json::{Json, Object, Text};
 
+use super::describe::counted;
 use crate::episode::{Ending, Episode, Rewards, Score, StepError, TaskReference, Usage};
 use crate::import::ImportOutcome;
 use crate::import::chat;
@@ -134,7 +135,10 @@ fn read_results(mut results: Object, simulations: Vec<Json>, sink: &mut Sink<'_>
             _ => sink.lost(format!("Simulation {} is no object.", index + 1)),
         }
     }
-    sink.understood(format!("tau2-bench results: {count} episodes."));
+    sink.understood(format!(
+        "tau2-bench results: {}.",
+        counted(count, "episode")
+    ));
 }
 
 fn simulation_episode(mut rest: Object, run: &Run, sink: &mut Sink<'_>) -> Episode {

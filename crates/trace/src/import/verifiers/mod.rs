@@ -9,6 +9,7 @@ use volary_core::json::{Json, Object, Text};
 
 use super::ImportOutcome;
 use super::chat;
+use super::describe::counted;
 use super::files::Files;
 use super::members::{Members, keep_rest, moment, number, text_at, unpacked};
 use super::reader::{Confidence, Document, Line, Reader, Sink};
@@ -111,7 +112,7 @@ fn read_rollouts(document: Document, about: Option<&Object>, sink: &mut Sink<'_>
             _ => sink.lost(format!("Line {number} is no rollout.")),
         }
     }
-    sink.understood(format!("verifiers results: {count} episodes."));
+    sink.understood(format!("verifiers results: {}.", counted(count, "episode")));
 }
 
 /// Whether a value says of which environment and model a run was.
