@@ -73,10 +73,9 @@ impl Lexer<'_> {
         let mut at_line_start = self.at == 0;
         loop {
             if at_line_start {
-                self.skip_blank_lines();
                 at_line_start = false;
-                if self.is_indented() {
-                    return Ok(Some(self.fault("unexpected indent", self.at)));
+                if let Some(fault) = self.line_start() {
+                    return Ok(Some(fault));
                 }
             }
             self.skip_spaces();
@@ -148,30 +147,40 @@ impl Lexer<'_> {
         SyntaxFault::new(message, at)
     }
 
-    /// Skips lines that hold nothing but white space and comments.
-    fn skip_blank_lines(&mut self) {
+    /// Skips lines that hold nothing but white space and comments, and the white space before the
+    /// first token, which must not be there. Lines that a backslash joins are one line, indented as
+    /// the first of them that is indented at all.
+    fn line_start(&mut self) -> Option<SyntaxFault> {
         loop {
-            let start = self.at;
-            self.skip_spaces();
-            if self.peek(0) == Some(b'#') {
+            let (mut indented, mut continued) = (false, false);
+            loop {
+                match self.peek(0) {
+                    Some(b' ' | b'\t') => indented = true,
+                    // A form feed starts the column anew.
+                    Some(b'\x0c') => indented = false,
+                    Some(b'\\') => {
+                        continued |= indented;
+                        if let Some(fault) = self.continuation() {
+                            return Some(fault);
+                        }
+                        continue;
+                    }
+                    _ => break,
+                }
+                self.at += 1;
+            }
+            let has_comment = self.peek(0) == Some(b'#');
+            if has_comment {
                 self.skip_comment();
             }
-            if self.peek(0) != Some(b'\n') {
-                self.at = start;
-                return;
+            match self.peek(0) {
+                Some(b'\n') => self.at += 1,
+                Some(_) if indented || continued => {
+                    return Some(self.fault("unexpected indent", self.at));
+                }
+                _ => return None,
             }
-            self.at += 1;
         }
-    }
-
-    /// Whether a token follows on this line, with white space before it.
-    fn is_indented(&mut self) -> bool {
-        let start = self.at;
-        self.skip_spaces();
-        // A form feed starts the column anew.
-        let spaces = &self.bytes[start..self.at];
-        let indented = spaces.last().is_some_and(|last| *last != b'\x0c');
-        indented && !matches!(self.peek(0), None | Some(b'#'))
     }
 
     fn skip_spaces(&mut self) {

@@ -127,11 +127,17 @@ impl Value {
 /// Division by zero, numbers too large for a float, operations that complex numbers lack, and
 /// integers larger than the budget allows.
 pub fn binary(operator: Operator, left: Value, right: Value, budget: &mut Budget) -> Computed {
-    let names = (left.type_name(), right.type_name());
+    let is_complex = |value: &Value| matches!(value, Value::Complex(_));
+    if matches!(operator, Operator::FloorDivide | Operator::Modulo)
+        && (is_complex(&left) || is_complex(&right))
+    {
+        // Refused by their types alone, however large an integer among them is.
+        return Err(no_remainder(operator, left.type_name(), right.type_name()));
+    }
     match Pair::new(left, right)? {
         Pair::Integers(left, right) => integers(operator, left, right, budget),
         Pair::Floats(left, right) => floats(operator, left, right),
-        Pair::Complexes(left, right) => complexes(operator, left, right, names),
+        Pair::Complexes(left, right) => complexes(operator, left, right),
     }
 }
 
@@ -160,12 +166,7 @@ fn floats(operator: Operator, left: f64, right: f64) -> Computed {
     }))
 }
 
-fn complexes(
-    operator: Operator,
-    left: Complex,
-    right: Complex,
-    (left_type, right_type): (&str, &str),
-) -> Computed {
+fn complexes(operator: Operator, left: Complex, right: Complex) -> Computed {
     Ok(Value::Complex(match operator {
         Operator::Add => left + right,
         Operator::Subtract => left - right,
@@ -173,12 +174,16 @@ fn complexes(
         Operator::Divide => left.divide(right)?,
         Operator::Power => left.power(right)?,
         Operator::FloorDivide | Operator::Modulo => {
-            let symbol = operator.symbol();
-            return Err(EvaluationError::invalid(format!(
-                "unsupported operand type(s) for {symbol}: '{left_type}' and '{right_type}'"
-            )));
+            return Err(no_remainder(operator, "complex", "complex"));
         }
     }))
+}
+
+fn no_remainder(operator: Operator, left: &str, right: &str) -> EvaluationError {
+    let symbol = operator.symbol();
+    EvaluationError::invalid(format!(
+        "unsupported operand type(s) for {symbol}: '{left}' and '{right}'"
+    ))
 }
 
 /// What the calculator makes of a value in the end: whole floats become integers.
