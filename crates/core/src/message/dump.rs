@@ -118,7 +118,7 @@ fn content(body: &Body, options: &DumpOptions<'_>) -> Result<Json, MessageError>
     let blocks = if body.content_is_json_str {
         let text = body.content.as_ref().ok_or(MessageError::ContentNull)?;
         let value = read(text).map_err(|error| MessageError::ContentNotJson { error })?;
-        blocks(value)
+        blocks(value)?
     } else {
         None
     };
@@ -142,7 +142,7 @@ impl Body {
         if !self.content_is_json_str {
             return None;
         }
-        blocks(read(self.content.as_ref()?).ok()?)
+        blocks(read(self.content.as_ref()?).ok()?).ok()?
     }
 
     /// Whether the content is multimodal.
@@ -151,16 +151,19 @@ impl Body {
     }
 }
 
-fn blocks(value: Json) -> Option<Vec<Json>> {
+fn blocks(value: Json) -> Result<Option<Vec<Json>>, MessageError> {
     let Json::List(list) = value else {
-        return None;
+        return Ok(None);
     };
-    let multimodal = !list.is_empty()
-        && list.iter().all(|block| {
-            let kind = block.get("type").and_then(Json::as_text);
-            kind.is_some_and(|kind| matches!(&**kind, "text" | "image_url"))
-        });
-    multimodal.then_some(list)
+    for block in &list {
+        match block.get("type") {
+            Some(Json::Text(kind)) if matches!(&**kind, "text" | "image_url") => {}
+            Some(Json::List(_)) => return Err(MessageError::BlockType { found: "a list" }),
+            Some(Json::Object(_)) => return Err(MessageError::BlockType { found: "an object" }),
+            _ => return Ok(None),
+        }
+    }
+    Ok((!list.is_empty()).then_some(list))
 }
 
 pub(super) fn text_block(text: Json) -> Json {

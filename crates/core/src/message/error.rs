@@ -24,6 +24,12 @@ pub enum MessageError {
     /// Flagged content that is null.
     #[error("Content is not valid JSON. It is flagged as JSON but null.")]
     ContentNull,
+    /// A block of flagged content whose type is a list or an object, which aviary cannot look up.
+    #[error("The type of a content block must be a text, not {found}.")]
+    BlockType {
+        /// What it is.
+        found: &'static str,
+    },
     /// Text for JSON content that cannot take it.
     #[error("JSON content is not a list.")]
     ContentNotList,
