@@ -4,6 +4,7 @@
 //! Nothing is written here: [`Renderer::build`] gives names and texts.
 
 use crate::frame::Frame;
+use crate::json::alphanumeric::is_alphanumeric;
 use crate::json::{Json, Text};
 use crate::object;
 use crate::random::Random;
@@ -76,7 +77,7 @@ impl Renderer {
         name: impl Into<Text>,
     ) -> Result<Self, RenderError> {
         let (prefix, id, name) = (prefix.into(), id.into(), name.into());
-        if prefix.is_empty() || !prefix.chars().all(char::is_alphanumeric) {
+        if prefix.is_empty() || !prefix.chars().all(is_alphanumeric) {
             return Err(RenderError::Prefix { prefix });
         }
         if id.contains(['/', '\\', '\0']) {

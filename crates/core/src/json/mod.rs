@@ -11,6 +11,7 @@
 //!
 //! Texts are [`Text`] (`Arc<str>`): frames, messages and episodes share them instead of copying.
 
+pub mod alphanumeric;
 pub mod compact;
 mod digits;
 mod float;
