@@ -158,7 +158,7 @@ fn checked(schema: Schema, configuration: &Object) -> Result<Object, RegistryErr
 
 fn filled(schema: &Json, configuration: &Object) -> Result<Object, RegistryError> {
     let mut filled = schema::with_defaults(schema, configuration);
-    schema::read_numbers(schema, &mut filled);
+    schema::read_scalars(schema, &mut filled);
     let value = Json::Object(filled);
     let problems = schema::check(schema, &value);
     match value {

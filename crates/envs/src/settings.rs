@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 
 use volary_core::Text;
+use volary_core::fields::flag;
 use volary_core::json::{Json, Object};
 use volary_core::registry::RegistryError;
 
@@ -54,12 +55,11 @@ impl<'a> Settings<'a> {
             .ok_or_else(|| self.fault(key, "is missing; give a text"))
     }
 
-    /// A boolean, or its default.
+    /// A boolean, or its default. Words and numbers that stand for one are read, as aviary reads them.
     pub fn boolean(&self, key: &str, default: bool) -> Result<bool, RegistryError> {
         match self.raw(key) {
             None => Ok(default),
-            Some(Json::Bool(value)) => Ok(*value),
-            Some(other) => Err(self.expected(key, "true or false", other)),
+            Some(value) => flag(key, value).map_err(|_| self.expected(key, "true or false", value)),
         }
     }
 

@@ -9,7 +9,7 @@
 mod check;
 mod words;
 
-use crate::fields::FieldError;
+use crate::fields::{self, FieldError};
 use crate::json::number::{float_from_text, integer_from_text};
 use crate::json::{Json, Key, Object};
 
@@ -27,27 +27,29 @@ pub fn with_defaults(schema: &Json, object: &Object) -> Object {
     filled
 }
 
-/// Puts numbers in the place of texts that hold one, wherever the schema wants a number: aviary's
-/// configurations take such texts. Forms and tools do not use this; there a text is a text.
-pub fn read_numbers(schema: &Json, object: &mut Object) {
+/// Puts numbers and booleans in the place of what aviary's configurations take for them, wherever the
+/// schema wants one: texts that hold a number, booleans as 1 and 0, words such as `yes`. Forms and
+/// tools do not use this; there a text is a text.
+pub fn read_scalars(schema: &Json, object: &mut Object) {
     let properties = schema.get("properties").and_then(Json::as_object);
     for (name, property) in properties.into_iter().flat_map(Object::iter) {
         let kind = property.get("type").and_then(Json::as_text);
-        match (kind.map(|kind| &**kind), object.get_mut(name)) {
-            (Some("number"), Some(value @ Json::Text(_))) => {
-                let number = value.as_text().and_then(|text| float_from_text(text));
-                if let Some(number) = number {
-                    *value = Json::Float(number);
-                }
+        let (Some(kind), Some(value)) = (kind, object.get_mut(name)) else {
+            continue;
+        };
+        let read = match (&**kind, &mut *value) {
+            ("number", Json::Text(text)) => float_from_text(text).map(Json::Float),
+            ("number", Json::Bool(flag)) => Some(Json::Float(f64::from(u8::from(*flag)))),
+            ("integer", Json::Text(text)) => integer_from_text(text).map(Json::Integer),
+            ("boolean", value) => fields::flag(name, value).ok().map(Json::Bool),
+            ("object", Json::Object(inner)) => {
+                read_scalars(property, inner);
+                None
             }
-            (Some("integer"), Some(value @ Json::Text(_))) => {
-                let number = value.as_text().and_then(|text| integer_from_text(text));
-                if let Some(number) = number {
-                    *value = Json::Integer(number);
-                }
-            }
-            (Some("object"), Some(Json::Object(inner))) => read_numbers(property, inner),
-            _ => {}
+            _ => None,
+        };
+        if let Some(read) = read {
+            *value = read;
         }
     }
 }
@@ -129,21 +131,27 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_read_where_numbers_are_wanted() {
+    fn scalars_are_read_as_what_is_wanted() {
         let schema = json!({
             "properties": {
                 "number": {"type": "number"},
                 "whole": {"type": "integer"},
                 "text": {"type": "string"},
-                "inner": {"type": "object", "properties": {"number": {"type": "number"}}}
+                "flag": {"type": "boolean"},
+                "word": {"type": "boolean"},
+                "inner": {"type": "object", "properties": {
+                    "number": {"type": "number"}, "truth": {"type": "number"}, "flag": {"type": "boolean"}
+                }}
             }
         });
         let mut object = crate::object!({
-            "number": " 1_0.5 ", "whole": "7", "text": "8", "inner": {"number": "x"}
+            "number": " 1_0.5 ", "whole": "7", "text": "8", "flag": 0, "word": "Yes",
+            "inner": {"number": "x", "truth": true, "flag": 2}
         });
-        read_numbers(&schema, &mut object);
+        read_scalars(&schema, &mut object);
         let expected = crate::object!({
-            "number": 10.5, "whole": 7, "text": "8", "inner": {"number": "x"}
+            "number": 10.5, "whole": 7, "text": "8", "flag": false, "word": true,
+            "inner": {"number": "x", "truth": 1.0, "flag": 2}
         });
         assert_eq!(object, expected);
     }
