@@ -8,10 +8,11 @@ use volary_core::dataset::{Batches, DatasetError, TaskDataset};
 use volary_core::random::Random;
 use volary_core::task_config::TaskConfig;
 use volary_core::{
-    AnyMessage, Environment, EnvironmentError, Json, Reset, Step, Text, ToolCall,
-    ToolRequestMessage, json, object,
+    AnyMessage, Environment, EnvironmentError, Json, Reset, Step, Text, fields, json,
 };
-use volary_envs::datasets::gsm8k::{Split, parse_answer};
+use volary_envs::calculator::CalculatorConfig;
+use volary_envs::datasets::gsm8k::{Gsm8k, Row, Split, parse_answer};
+use volary_envs::settings::Settings;
 
 use super::input::{World, flag, given, required, text, told, whole};
 
@@ -75,25 +76,22 @@ pub(super) fn gsm8k_answer(input: &Json) -> Result<Json, String> {
 
 pub(super) fn gsm8k_split(input: &Json) -> Result<Json, String> {
     let world = World::new();
-    let split = text(input, "split")?;
-    let rows: Vec<String> = (0..whole(input, "rows")?)
-        .map(|row| {
-            let (question, answer) = (format!("question {row}"), format!("#### {row}"));
-            json!({"question": question, "answer": answer}).to_python_text()
+    let split = Split::from_name(&text(input, "split")?).map_err(told)?;
+    let rows: Vec<Row> = (0..whole(input, "rows")?)
+        .map(|row| Row {
+            question: format!("question {row}").into(),
+            answer: format!("#### {row}").into(),
         })
         .collect();
-    let mut arguments = object!({"split": (split.clone()), "jsonl": (rows.join("\n"))});
-    if let Some(config) = given(input, "config") {
-        arguments.insert("config", config.clone());
-    }
-    let source = Split::from_name(&split).map_err(told)?.source();
-    let dataset = volary_envs::registry()
-        .dataset_from_name("gsm8k", &arguments, &world.setting())
-        .map_err(told)?;
+    let settings = Settings::new(
+        fields::object("input", input).map_err(told)?,
+        &["rows", "split", "config"],
+    );
+    let config = CalculatorConfig::read(&settings.map_err(told)?).map_err(told)?;
+    let dataset = Gsm8k::new(split, &rows, config, &world.setting()).map_err(told)?;
     let length = dataset.length().ok_or("the dataset is endless")?;
 
     let (mut ids, mut problems, mut answers) = (Vec::new(), Vec::new(), Vec::new());
-    let mut correct_rewards: Vec<Json> = Vec::new();
     for place in 0..length {
         let mut environment = dataset.environment_at(place).map_err(told)?;
         world.run(environment.reset())?;
@@ -102,20 +100,15 @@ pub(super) fn gsm8k_split(input: &Json) -> Result<Json, String> {
         ids.push(member("problem_id")?);
         problems.push(member("problem")?);
         answers.push(member("answer")?);
-        // What a right answer is worth is seen by giving it.
-        let arguments = object!({"answer": (member("answer")?)});
-        let call = ToolCall::from_name("submit_answer", arguments, &mut Random::new(0));
-        let action = ToolRequestMessage {
-            tool_calls: vec![call],
-            ..ToolRequestMessage::default()
-        };
-        let reward = Json::Float(world.run(environment.step(action.into()))?.reward);
-        if !correct_rewards.contains(&reward) {
-            correct_rewards.push(reward);
-        }
     }
+    // All environments of a dataset have its rewards.
+    let correct_rewards: Vec<Json> = answers
+        .first()
+        .map(|_| config.correct_reward.into())
+        .into_iter()
+        .collect();
     Ok(json!({
-        "source_split": source,
+        "source_split": (split.source()),
         "length": (length as i64),
         "ids": ids,
         "problems": problems,
