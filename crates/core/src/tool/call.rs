@@ -4,12 +4,15 @@ use std::fmt;
 
 use super::Tool;
 use crate::fields::{self, FieldError};
-use crate::json::{Json, Key, Object, Text, read};
+use crate::json::{Integer, Json, Key, Object, Text, read};
 use crate::message::Notes;
 use crate::random::Random;
 
 /// The name that a call gets when its arguments are no JSON.
 pub const INVALID: &str = "INVALID";
+
+/// The most digits that Python reads into an integer.
+const DIGITS_LIMIT: usize = 4300;
 
 /// A call of a tool.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -118,6 +121,11 @@ impl ToolCallFunction {
             Json::Null => Object::new(),
             Json::Text(text) if text.is_empty() => Object::new(),
             Json::Text(text) => match read(text) {
+                // Python refuses to read such integers, which is another failure than no JSON.
+                Ok(value) if text.len() > DIGITS_LIMIT && is_too_long(&value) => {
+                    let reason = format!("an integer has more than {DIGITS_LIMIT} digits");
+                    return Err(FieldError::new("arguments", reason));
+                }
                 Ok(Json::Object(arguments)) => arguments,
                 Ok(other) => return Err(not_an_object(&other)),
                 Err(error) => {
@@ -145,6 +153,18 @@ impl ToolCallFunction {
             ("arguments".into(), self.arguments.to_python_text().into()),
             ("name".into(), self.name.clone().into()),
         ])
+    }
+}
+
+/// Whether an integer with too many digits is in it.
+fn is_too_long(value: &Json) -> bool {
+    match value {
+        Json::Integer(Integer::Large(digits)) => {
+            digits.trim_start_matches('-').len() > DIGITS_LIMIT
+        }
+        Json::List(list) => list.iter().any(is_too_long),
+        Json::Object(object) => object.iter().any(|(_, value)| is_too_long(value)),
+        _ => false,
     }
 }
 
@@ -200,6 +220,16 @@ mod tests {
         let call = ToolCall::read_noting(&value, &mut notes);
         assert!(call.is_ok_and(|call| &*call.function.name == INVALID));
         assert_eq!(notes.len(), 1);
+    }
+
+    #[test]
+    fn integers_that_python_does_not_read_are_an_error() {
+        let read = |digits: usize| {
+            let text = format!("{{\"a\": [-{}]}}", "9".repeat(digits));
+            ToolCallFunction::read(&json!({"name": "f", "arguments": text}))
+        };
+        assert_eq!(read(4300).unwrap().name, "f".into());
+        assert!(read(4301).is_err());
     }
 
     #[test]

@@ -62,9 +62,14 @@ impl Parameter for f64 {
     }
 
     fn read(value: &Json) -> Result<Self, ParameterError> {
-        value
-            .as_f64()
-            .ok_or_else(|| ParameterError::expected("a number", value))
+        match value.as_f64() {
+            // An integer that is beyond all floats stays one in Python, and fails where it meets one.
+            Some(number) if number.is_infinite() && matches!(value, Json::Integer(_)) => Err(
+                ParameterError::expected("a number that fits a float", value),
+            ),
+            Some(number) => Ok(number),
+            None => Err(ParameterError::expected("a number", value)),
+        }
     }
 
     fn dump(&self) -> Json {
@@ -182,6 +187,9 @@ mod tests {
     fn numbers_of_other_makers_are_read() {
         assert_eq!(read::<i64>(5.0), Ok(5));
         assert_eq!(read::<f64>(5), Ok(5.0));
+        assert_eq!(read::<f64>(f64::INFINITY), Ok(f64::INFINITY));
+        let beyond = Integer::from_digits(&"9".repeat(400)).map(Json::Integer);
+        assert!(read::<f64>(beyond.unwrap()).is_err());
         assert_eq!(read::<u64>(u64::MAX as f64).ok(), None);
         assert_eq!(read::<u64>(u64::MAX.dump()), Ok(u64::MAX));
         let unfit = |text: &str| Err::<i64, _>(format!("must be an integer, not {text}"));
