@@ -126,7 +126,12 @@ impl ToolError {
 
 impl fmt::Display for ToolError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(self.text.as_deref().unwrap_or(&self.class))?;
+        match &self.text {
+            // Python shows the key that is missing as its `repr`.
+            Some(key) if self.class == "KeyError" => formatter.write_str(&text_repr(key))?,
+            Some(text) => formatter.write_str(text)?,
+            None => formatter.write_str(&self.class)?,
+        }
         match self.parts.len() {
             0 => Ok(()),
             1 => formatter.write_str(" (1 sub-exception)"),
