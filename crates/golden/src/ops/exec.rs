@@ -10,6 +10,7 @@ use volary_core::tool::ToolSet;
 use volary_core::{
     Json, Message, Text, ToolError, ToolRequestMessage, ToolResponseMessage, ToolValue, object,
 };
+use volary_envs::cast::{to_float, to_integer};
 use volary_macros::tool;
 
 use super::environments::full;
@@ -113,17 +114,19 @@ fn give_record(record: &Json) -> Result<ToolValue, ToolError> {
 fn read_record(record: &Json) -> Result<ToolValue, FieldError> {
     let record = fields::object("record", record)?;
     let id = match record.get("recordId").or(record.get("record_id")) {
-        Some(Json::Integer(id)) => Json::Integer(id.clone()),
-        _ => return Err(FieldError::new("recordId", "an integer is needed")),
+        Some(Json::Float(id)) if id.fract() != 0.0 => None,
+        Some(id) => to_integer(id).ok(),
+        None => None,
     };
+    let id = id.ok_or_else(|| FieldError::new("recordId", "an integer is needed"))?;
     let label = match record.get("label") {
         None | Some(Json::Null) => Json::Null,
         Some(label) => fields::text("label", label)?.into(),
     };
-    let score = match record.get("score").map(Json::as_f64) {
+    let score = match record.get("score").map(to_float) {
         None => 1.0,
-        Some(Some(score)) => score,
-        Some(None) => return Err(FieldError::new("score", "a number is needed")),
+        Some(Ok(score)) => score,
+        Some(Err(_)) => return Err(FieldError::new("score", "a number is needed")),
     };
     let tags = match record.get("tags") {
         None => Vec::new(),
@@ -133,7 +136,7 @@ fn read_record(record: &Json) -> Result<ToolValue, FieldError> {
             .collect::<Result<_, _>>()?,
     };
     Ok(ToolValue::Record(object!({
-        "recordId": id,
+        "recordId": (Json::Integer(id)),
         "label": label,
         "score": score,
         "tags": tags
