@@ -126,8 +126,12 @@ impl TaskEnvironmentClient {
         }
     }
 
-    /// Takes an action on the server. Never tried twice: it might step twice.
+    /// Takes an action on the server. Never tried twice: it might step twice. Nothing is sent before the
+    /// first start.
     pub async fn try_step(&mut self, action: &AnyMessage) -> Result<Step, ClientError> {
+        if self.env_id.is_none() {
+            return Err(ClientError::NotStarted);
+        }
         let dump =
             action
                 .dump(&DumpOptions::default())
@@ -201,6 +205,9 @@ fn failed(error: ClientError) -> EnvironmentError {
 
 /// A step that may have been taken leaves nobody knowing how the environment stands.
 fn not_stepped(error: ClientError) -> EnvironmentError {
+    if error == ClientError::NotStarted {
+        return EnvironmentError::NotReset;
+    }
     let advice = match () {
         () if error.is_uncertain() => "Whether the step was taken is not known; reset to go on.",
         () if error.is_gone() => "It was closed, or the server was started again; reset to go on.",
@@ -227,9 +234,6 @@ impl Environment for TaskEnvironmentClient {
 
     fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Step, EnvironmentError>> {
         Box::pin(async move {
-            if self.env_id.is_none() {
-                return Err(EnvironmentError::NotReset);
-            }
             let step = self.try_step(&action).await.map_err(not_stepped)?;
             let _ = self.fetch_frame().await;
             Ok(step)

@@ -34,6 +34,9 @@ pub enum ClientError {
     /// JSON of another shape.
     #[error(transparent)]
     Reply(#[from] ReplyError),
+    /// Nothing was asked: there is no environment yet.
+    #[error("The environment was never started; reset it first.")]
+    NotStarted,
 }
 
 impl ClientError {
@@ -43,13 +46,14 @@ impl ClientError {
             ClientError::Transport(_) | ClientError::NotJson { .. } | ClientError::Reply(_) => true,
             // A proxy's word for a server that did not answer it.
             ClientError::Status { status, .. } => matches!(status, 502 | 504),
+            ClientError::NotStarted => false,
         }
     }
 
     /// The endpoint whose reply it is, if there was a reply.
     pub fn endpoint(&self) -> Option<&'static str> {
         match self {
-            ClientError::Transport(_) => None,
+            ClientError::Transport(_) | ClientError::NotStarted => None,
             ClientError::Status { endpoint, .. } | ClientError::NotJson { endpoint } => {
                 Some(endpoint)
             }

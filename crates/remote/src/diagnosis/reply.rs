@@ -52,6 +52,7 @@ fn trouble_of(has_key: bool, error: &ClientError, description: Option<&Descripti
         ClientError::Transport(TransportError::Timeout) => Trouble::Timeout,
         ClientError::Transport(TransportError::Unusable { .. }) => Trouble::Refused,
         ClientError::Transport(_) => Trouble::NotReachable,
+        ClientError::NotStarted => Trouble::Refused,
         ClientError::NotJson { .. } => stranger,
         // What begins as it should is of another version rather than of another kind.
         ClientError::Reply(_) => match error.endpoint() {
