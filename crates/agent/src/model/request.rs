@@ -17,6 +17,8 @@ pub enum ToolChoice {
     None,
     /// It must call this one.
     Tool(Text),
+    /// A word of the provider's own, such as `any`; no choice where providers take no words.
+    Word(Text),
 }
 
 impl ToolChoice {

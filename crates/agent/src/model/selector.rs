@@ -109,7 +109,7 @@ impl ToolSelector {
         let stop_is_fine = match tool_choice {
             Some(ToolChoice::Required) => true,
             Some(ToolChoice::Tool(_)) => self.own_completion,
-            Some(ToolChoice::Auto | ToolChoice::None) | None => false,
+            Some(ToolChoice::Auto | ToolChoice::None | ToolChoice::Word(_)) | None => false,
         };
         let expected = if stop_is_fine {
             "{'tool_calls', 'stop'}"
@@ -198,6 +198,7 @@ impl SelectorRequest {
                 ToolChoice::Tool(name) => {
                     json!({"type": "function", "function": {"name": (name.clone())}})
                 }
+                ToolChoice::Word(word) => word.clone().into(),
             };
             request.insert("tool_choice", choice);
         }

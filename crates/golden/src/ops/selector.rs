@@ -67,7 +67,7 @@ fn choice(input: &Json) -> Result<Option<ToolChoice>, String> {
             "required" => Ok(Some(ToolChoice::Required)),
             "auto" => Ok(Some(ToolChoice::Auto)),
             "none" => Ok(Some(ToolChoice::None)),
-            other => Err(format!("there is no tool choice {other:?}")),
+            _ => Ok(Some(ToolChoice::Word(word.clone()))),
         },
         Some(choice) => Ok(Some(ToolChoice::Tool(text(choice, "tool")?))),
     }
@@ -111,6 +111,9 @@ mod tests {
             read(json!({"tool": "f"})),
             Ok(Some(ToolChoice::Tool("f".into())))
         );
-        assert!(read(json!("perhaps")).is_err());
+        assert_eq!(
+            read(json!("perhaps")),
+            Ok(Some(ToolChoice::Word("perhaps".into())))
+        );
     }
 }

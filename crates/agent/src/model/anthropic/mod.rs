@@ -143,7 +143,7 @@ fn tools(request: &ModelRequest) -> Json {
 fn tool_choice(choice: &ToolChoice) -> Json {
     match choice {
         ToolChoice::Required => json!({"type": "any"}),
-        ToolChoice::Auto => json!({"type": "auto"}),
+        ToolChoice::Auto | ToolChoice::Word(_) => json!({"type": "auto"}),
         ToolChoice::None => json!({"type": "none"}),
         ToolChoice::Tool(name) => json!({"type": "tool", "name": (name.clone())}),
     }

@@ -145,7 +145,7 @@ fn declarations(request: &ModelRequest) -> Json {
 fn calling(choice: &ToolChoice) -> Json {
     match choice {
         ToolChoice::Required => json!({"mode": "ANY"}),
-        ToolChoice::Auto => json!({"mode": "AUTO"}),
+        ToolChoice::Auto | ToolChoice::Word(_) => json!({"mode": "AUTO"}),
         ToolChoice::None => json!({"mode": "NONE"}),
         ToolChoice::Tool(name) => json!({"mode": "ANY", "allowedFunctionNames": [(name.clone())]}),
     }

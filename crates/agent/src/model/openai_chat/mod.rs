@@ -173,6 +173,7 @@ pub(super) fn add_tools(
             ToolChoice::Auto => "auto".into(),
             ToolChoice::None => "none".into(),
             ToolChoice::Tool(name) => json!({"type": "function", "function": {"name": name}}),
+            ToolChoice::Word(word) => word.into(),
         };
         body.insert("tool_choice", choice);
     }

@@ -110,5 +110,6 @@ fn tool_choice(choice: &ToolChoice) -> Json {
         ToolChoice::Auto => "auto".into(),
         ToolChoice::None => "none".into(),
         ToolChoice::Tool(name) => json!({"type": "function", "name": (name.clone())}),
+        ToolChoice::Word(word) => word.clone().into(),
     }
 }
