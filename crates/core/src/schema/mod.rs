@@ -42,6 +42,8 @@ pub fn read_scalars(schema: &Json, object: &mut Object) {
             ("number", Json::Bool(flag)) => Some(Json::Float(f64::from(u8::from(*flag)))),
             ("integer", Json::Text(text)) => integer_from_text(text).map(Json::Integer),
             ("boolean", value) => fields::flag(name, value).ok().map(Json::Bool),
+            // Nothing given for a group of settings leaves it as it is by default.
+            ("object", Json::Null) => property.get("default").cloned(),
             ("object", Json::Object(inner)) => {
                 read_scalars(property, inner);
                 None
@@ -139,18 +141,19 @@ mod tests {
                 "text": {"type": "string"},
                 "flag": {"type": "boolean"},
                 "word": {"type": "boolean"},
+                "group": {"type": "object", "default": {}},
                 "inner": {"type": "object", "properties": {
                     "number": {"type": "number"}, "truth": {"type": "number"}, "flag": {"type": "boolean"}
                 }}
             }
         });
         let mut object = crate::object!({
-            "number": " 1_0.5 ", "whole": "7", "text": "8", "flag": 0, "word": "Yes",
+            "number": " 1_0.5 ", "whole": "7", "text": "8", "flag": 0, "word": "Yes", "group": null,
             "inner": {"number": "x", "truth": true, "flag": 2}
         });
         read_scalars(&schema, &mut object);
         let expected = crate::object!({
-            "number": 10.5, "whole": 7, "text": "8", "flag": false, "word": true,
+            "number": 10.5, "whole": 7, "text": "8", "flag": false, "word": true, "group": {},
             "inner": {"number": "x", "truth": 1.0, "flag": 2}
         });
         assert_eq!(object, expected);
