@@ -4,10 +4,10 @@ use volary_core::message::DumpOptions;
 use volary_core::random::Random;
 use volary_core::{
     AnyMessage, Environment, EnvironmentError, Json, Object, Reset, Tool, ToolCall,
-    ToolRequestMessage, json, object,
+    ToolRequestMessage, fields, json, object,
 };
 
-use super::input::{World, flag, given, list, object as read_object, required, text, told};
+use super::input::{World, flag, list, object as read_object, required, text, told};
 use super::story;
 
 /// The environment that `env` and `config` name.
@@ -35,15 +35,23 @@ pub(super) fn from_name(input: &Json) -> Result<Json, String> {
     let setting = world.setting();
     let registry = volary_envs::registry();
     let name = text(input, "name")?;
-    let arguments = read_object(input, "kwargs")?;
+    let mut arguments = read_object(input, "kwargs")?;
     if &*text(input, "registry")? == "dataset" {
         let dataset = registry.dataset_from_name(&name, &arguments, &setting);
         let length = dataset.map_err(told)?.length();
         return Ok(json!({"length": (length.map(|length| length as i64))}));
     }
-    let task = given(input, "task")
-        .map(|_| text(input, "task"))
-        .transpose()?;
+    // In Python, an argument of that name is the task itself.
+    let task = match (input.get("task"), arguments.remove("task")) {
+        (Some(_), Some(_)) => return Err("the task is given twice".to_owned()),
+        (Some(task), None) => Some(task.clone()),
+        (None, argument) => argument,
+    };
+    let task = task
+        .filter(|task| !task.is_null())
+        .map(|task| fields::text("task", &task))
+        .transpose()
+        .map_err(told)?;
     let mut environment = registry
         .environment_from_name(&name, task.as_deref(), &arguments, &setting)
         .map_err(told)?;
