@@ -71,11 +71,11 @@ impl Calculator {
     }
 
     async fn act(&self, action: ToolRequestMessage) -> Result<Step, EnvironmentError> {
-        let tally = self.tally.as_ref().ok_or(EnvironmentError::NotReset)?;
         if action.tool_calls.is_empty() {
             let text = "Must call one of the provided tools (calculator or submit_answer).";
             return Ok(self.failed(1.0, vec![Message::user(text).into()]));
         }
+        let tally = self.tally.as_ref().ok_or(EnvironmentError::NotReset)?;
         tally.borrow_mut().begin();
         let options = ExecOptions::default();
         let clock = &*self.setting.clock;
