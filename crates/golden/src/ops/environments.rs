@@ -1,5 +1,6 @@
 //! Environments: by name, whole episodes, and the calculator's tools.
 
+use volary_core::environment::Setting;
 use volary_core::message::DumpOptions;
 use volary_core::random::Random;
 use volary_core::{
@@ -12,14 +13,24 @@ use super::story;
 
 /// The environment that `env` and `config` name.
 fn make(world: &World, input: &Json) -> Result<Box<dyn Environment>, String> {
-    let name = text(input, "env")?;
-    let configuration = read_object(input, "config")?;
-    let setting = world.setting();
-    if &*name == "story" {
-        return Ok(Box::new(story::make(configuration, &setting)?));
+    named(
+        &text(input, "env")?,
+        read_object(input, "config")?,
+        &world.setting(),
+    )
+}
+
+/// The environment of a name: one of the registry, or the harness's own.
+pub(super) fn named(
+    name: &str,
+    configuration: Object,
+    setting: &Setting,
+) -> Result<Box<dyn Environment>, String> {
+    if name == "story" {
+        return Ok(Box::new(story::make(configuration, setting)?));
     }
     volary_envs::registry()
-        .environment_from_name(&name, None, &configuration, &setting)
+        .environment_from_name(name, None, &configuration, setting)
         .map_err(told)
 }
 

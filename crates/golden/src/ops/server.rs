@@ -19,6 +19,7 @@ use volary_server::options::ServerOptions;
 use volary_server::server::{MakeDataset, Server};
 use volary_server::shard::Shard;
 
+use super::environments;
 use super::input::{given, list, object, required, text, told};
 
 const BODY_LIMIT: usize = 1 << 24;
@@ -176,8 +177,9 @@ fn environment(
     configuration: Object,
     setting: &Setting,
 ) -> Result<Box<dyn Environment>, DatasetError> {
-    let registry = volary_envs::registry();
-    Ok(registry.environment_from_name(name, None, &configuration, setting)?)
+    environments::named(name, configuration, setting).map_err(|message| DatasetError::Failed {
+        message: message.into(),
+    })
 }
 
 /// Calculators by index.
