@@ -55,11 +55,16 @@ impl<'a> Settings<'a> {
             .ok_or_else(|| self.fault(key, "is missing; give a text"))
     }
 
-    /// A boolean, or its default. Words and numbers that stand for one are read, as aviary reads them.
+    /// A boolean, or its default. Within a group, words and numbers that stand for one are read, as
+    /// aviary's models read them.
     pub fn boolean(&self, key: &str, default: bool) -> Result<bool, RegistryError> {
         match self.raw(key) {
             None => Ok(default),
-            Some(value) => flag(key, value).map_err(|_| self.expected(key, "true or false", value)),
+            Some(Json::Bool(value)) => Ok(*value),
+            Some(value) => flag(key, value)
+                .ok()
+                .filter(|_| self.group.is_some())
+                .ok_or_else(|| self.expected(key, "true or false", value)),
         }
     }
 

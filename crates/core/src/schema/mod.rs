@@ -28,9 +28,13 @@ pub fn with_defaults(schema: &Json, object: &Object) -> Object {
 }
 
 /// Puts numbers and booleans in the place of what aviary's configurations take for them, wherever the
-/// schema wants one: texts that hold a number, booleans as 1 and 0, words such as `yes`. Forms and
-/// tools do not use this; there a text is a text.
+/// schema wants one: texts that hold a number, booleans as 1 and 0; within a group of settings, which is
+/// a model there, also words such as `yes`. Forms and tools do not use this; there a text is a text.
 pub fn read_scalars(schema: &Json, object: &mut Object) {
+    read_members(schema, object, false);
+}
+
+fn read_members(schema: &Json, object: &mut Object, in_group: bool) {
     let properties = schema.get("properties").and_then(Json::as_object);
     for (name, property) in properties.into_iter().flat_map(Object::iter) {
         let kind = property.get("type").and_then(Json::as_text);
@@ -41,11 +45,11 @@ pub fn read_scalars(schema: &Json, object: &mut Object) {
             ("number", Json::Text(text)) => float_from_text(text).map(Json::Float),
             ("number", Json::Bool(flag)) => Some(Json::Float(f64::from(u8::from(*flag)))),
             ("integer", Json::Text(text)) => integer_from_text(text).map(Json::Integer),
-            ("boolean", value) => fields::flag(name, value).ok().map(Json::Bool),
+            ("boolean", value) if in_group => fields::flag(name, value).ok().map(Json::Bool),
             // Nothing given for a group of settings leaves it as it is by default.
             ("object", Json::Null) => property.get("default").cloned(),
             ("object", Json::Object(inner)) => {
-                read_scalars(property, inner);
+                read_members(property, inner, true);
                 None
             }
             _ => None,
@@ -140,21 +144,21 @@ mod tests {
                 "whole": {"type": "integer"},
                 "text": {"type": "string"},
                 "flag": {"type": "boolean"},
-                "word": {"type": "boolean"},
                 "group": {"type": "object", "default": {}},
                 "inner": {"type": "object", "properties": {
-                    "number": {"type": "number"}, "truth": {"type": "number"}, "flag": {"type": "boolean"}
+                    "number": {"type": "number"}, "truth": {"type": "number"},
+                    "flag": {"type": "boolean"}, "word": {"type": "boolean"}
                 }}
             }
         });
         let mut object = crate::object!({
-            "number": " 1_0.5 ", "whole": "7", "text": "8", "flag": 0, "word": "Yes", "group": null,
-            "inner": {"number": "x", "truth": true, "flag": 2}
+            "number": " 1_0.5 ", "whole": "7", "text": "8", "flag": "yes", "group": null,
+            "inner": {"number": "x", "truth": true, "flag": 2, "word": "Yes"}
         });
         read_scalars(&schema, &mut object);
         let expected = crate::object!({
-            "number": 10.5, "whole": 7, "text": "8", "flag": false, "word": true, "group": {},
-            "inner": {"number": "x", "truth": 1.0, "flag": 2}
+            "number": 10.5, "whole": 7, "text": "8", "flag": "yes", "group": {},
+            "inner": {"number": "x", "truth": 1.0, "flag": 2, "word": true}
         });
         assert_eq!(object, expected);
     }

@@ -11,7 +11,8 @@ pub fn stranger(name: &str) -> Option<(usize, char)> {
             0 => character == '_' || unicode_ident::is_xid_start(character),
             _ => unicode_ident::is_xid_continue(character),
         };
-        !fits
+        // What is not printable may be a letter that Python's Unicode does not have yet.
+        !(fits && (character.is_ascii() || is_printable(character)))
     })
 }
 
@@ -122,5 +123,6 @@ mod tests {
         assert_eq!(stranger("é1"), None);
         assert_eq!(stranger("×"), Some((0, '×')));
         assert_eq!(stranger("a²"), Some((1, '²')));
+        assert_eq!(stranger("\u{88f}"), Some((0, '\u{88f}')));
     }
 }

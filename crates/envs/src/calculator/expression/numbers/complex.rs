@@ -112,7 +112,8 @@ impl Complex {
     /// `self ** exponent`
     ///
     /// # Errors
-    /// Zero to a power that is not positive and real, and results with an infinite part.
+    /// Zero to a power that is not positive and real, an infinite angle, and results with an infinite
+    /// part.
     pub fn power(self, exponent: Complex) -> Computed<Complex> {
         let whole = exponent.imaginary == 0.0
             && exponent.real == exponent.real.floor()
@@ -165,6 +166,10 @@ impl Complex {
         if exponent.imaginary != 0.0 {
             length /= libm::exp(angle * exponent.imaginary);
             phase += exponent.imaginary * libm::log(magnitude);
+        }
+        if phase.is_infinite() {
+            // The cosine of an infinity is a domain error, which CPython takes for one of zero.
+            return Err(EvaluationError::DivisionByZero);
         }
         let (sine, cosine) = trigonometry::sine_and_cosine(phase);
         Ok(Complex {

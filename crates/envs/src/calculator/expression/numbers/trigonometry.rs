@@ -14,9 +14,9 @@ const FRACTION: i32 = 108;
 /// π/2, times 2^126.
 const HALF_PI: u128 = 0x6487_ed51_10b4_611a_6263_3145_c06e_0e68;
 
-/// The sine and cosine of a finite angle.
+/// The sine and cosine of an angle; nan for those of none.
 pub fn sine_and_cosine(angle: f64) -> (f64, f64) {
-    if angle.abs() >= LARGE {
+    if angle.is_nan() || angle.abs() >= LARGE {
         return (libm::sin(angle), libm::cos(angle));
     }
     if angle.abs() < 1e-9 {
