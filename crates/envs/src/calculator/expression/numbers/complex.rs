@@ -152,11 +152,11 @@ impl Complex {
 
     fn polar_power(self, exponent: Complex) -> Computed<Complex> {
         if self.real == 0.0 && self.imaginary == 0.0 {
-            let vanishes = exponent.imaginary == 0.0 && exponent.real >= 0.0;
-            return if vanishes {
-                Ok(Complex::from(0.0))
-            } else {
+            // A real part that is nan counts as not below zero, as in CPython.
+            return if exponent.imaginary != 0.0 || exponent.real < 0.0 {
                 Err(EvaluationError::DivisionByZero)
+            } else {
+                Ok(Complex::from(0.0))
             };
         }
         let magnitude = trigonometry::hypotenuse(self.real, self.imaginary);
