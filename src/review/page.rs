@@ -189,6 +189,11 @@ pub fn page() -> AnyView {
         move || grid_page(grid),
     );
     all(vec![
+        // First, as the page is as high as the window: what comes after it is out of sight.
+        el("div")
+            .class("notices review-notices")
+            .child(view! { <AlertBox notice=shelf.notice/> }.into_any())
+            .view(),
         library.view(),
         arriving,
         one,
@@ -199,10 +204,6 @@ pub fn page() -> AnyView {
             .attr("role", "status")
             .attr("aria-label", "News")
             .child(words(move || shelf.said.get()))
-            .view(),
-        el("div")
-            .class("notices")
-            .child(view! { <AlertBox notice=shelf.notice/> }.into_any())
             .view(),
     ])
 }
