@@ -36,12 +36,14 @@ pub fn library_page(shelf: Shelf) -> El {
     });
     let count = words(move || {
         let all = shelf.rows.with(|rows| rows.len());
-        match shelf
-            .matches
-            .with(|matches| matches.as_ref().map(|matches| matches.len()))
-        {
-            None => plural(all, "trajectory"),
-            Some(found) => format!("{} of {}", count_text(found), count_text(all)),
+        let is_narrowed =
+            shelf.matches.with(Option::is_some) || look.filters.with(|filters| !filters.is_empty());
+        match is_narrowed {
+            false => plural(all, "trajectory"),
+            true => {
+                let shown = look.shown.with(|rows| rows.len());
+                format!("{} of {}", count_text(shown), count_text(all))
+            }
         }
     });
     let head = el("header")
