@@ -8,7 +8,7 @@ use volary_trace::table::groups::GroupBy;
 use volary_trace::table::{Cell, Column, choices};
 
 use super::selection::{Look, sampled};
-use crate::components::erased::{dynamic, flag, words};
+use crate::components::erased::{dynamic, flag, maybe_words, shown, words};
 use crate::components::icon::{Glyph, named_icon};
 use crate::components::markup::{El, all, button, el};
 use crate::components::text::inert;
@@ -66,6 +66,10 @@ fn new_filter(look: Look) -> El {
     let wanted = RwSignal::new(String::new());
     let columns = Memo::new(move |_| Arc::new(look.all_columns()));
     let of = move || columns.with(|columns| columns.get(column.get()).cloned());
+    // What was written when it was not understood: gone as soon as it is changed.
+    let refused = RwSignal::new(None::<String>);
+    let is_refused =
+        flag(move || refused.with(|refused| refused.as_ref() == Some(&*wanted.read())));
     let add = move || {
         let words = wanted.get_untracked();
         let Some(column) = untrack(of) else { return };
@@ -73,10 +77,14 @@ fn new_filter(look: Look) -> El {
             let mut cells = sampled(rows).map(|row| row.cell(&column));
             cells.any(|cell| matches!(cell, Cell::Number(_)))
         });
-        if let Some(filter) = read_filter(&words, numeric) {
-            look.filters
-                .update(|filters| filters.push((column, filter)));
-            wanted.set(String::new());
+        match read_filter(&words, numeric) {
+            Some(filter) => {
+                look.filters
+                    .update(|filters| filters.push((column, filter)));
+                wanted.set(String::new());
+            }
+            None if words.trim().is_empty() => {}
+            None => refused.set(Some(words)),
         }
     };
     let names = dynamic(move || {
@@ -108,6 +116,10 @@ fn new_filter(look: Look) -> El {
         .attr("type", "text")
         .attr("aria-label", "What it must be")
         .attr("placeholder", "text, >= 1, 0..0.5")
+        .attr(
+            "aria-invalid",
+            maybe_words(move || is_refused.get().then(|| "true".to_owned())),
+        )
         .attr("list", "filter-choices");
     el("form")
         .class("new-filter")
@@ -126,6 +138,16 @@ fn new_filter(look: Look) -> El {
         .child(typed(input, wanted))
         .child(el("datalist").attr("id", "filter-choices").child(offered))
         .child(el("button").attr("type", "submit").child("Filter"))
+        .child(shown(
+            move || is_refused.get(),
+            || {
+                el("p")
+                    .class("refused-filter")
+                    .attr("role", "alert")
+                    .child("This column holds numbers: write 2, >= 1, < 3, 0..0.5, known or unknown.")
+                    .view()
+            },
+        ))
 }
 
 fn group_choice(look: Look) -> El {
