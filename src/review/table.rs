@@ -248,11 +248,18 @@ fn heading_of(look: Look, column: &Column) -> El {
         )
 }
 
-/// Where words were found, with what stands around them.
+/// Where words were found, with what stands around them: little before them, or they would be cut off by the end of
+/// the cell.
 fn snippet(found: &Match) -> El {
+    const BEFORE: usize = 12;
+    let from = found.before.char_indices().rev().nth(BEFORE);
+    let before = match from {
+        None => found.before.to_string(),
+        Some((place, _)) => format!("…{}", found.before[place..].trim_start_matches('…')),
+    };
     el("span")
         .class("snippet")
-        .child(inert_in("span", "", &found.before))
+        .child(inert_in("span", "", &before))
         .child(inert_in("mark", "", &found.hit))
         .child(inert_in("span", "", &found.after))
 }
