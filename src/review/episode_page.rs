@@ -224,9 +224,14 @@ fn find_bar(viewer: Viewer, shelf: Shelf) -> El {
         .attr("aria-label", "Find in episode")
         .attr("placeholder", "Find in episode")
         .on("keydown", move |event: leptos::ev::KeyboardEvent| {
-            if event.key() == "Enter" {
-                event.prevent_default();
-                viewer.go_to_finding(!event.shift_key());
+            match &*event.key() {
+                "Enter" => {
+                    event.prevent_default();
+                    viewer.go_to_finding(!event.shift_key());
+                }
+                // The browser empties the field; the keys of the page are wanted next.
+                "Escape" => shell::element::let_go(),
+                _ => {}
             }
         });
     let input = typed(input, viewer.wanted).on("input", move |_: Event| {
