@@ -98,7 +98,7 @@ fn details(viewer: Viewer) -> AnyView {
 fn part(title: &'static str, value: &Json) -> El {
     el("section")
         .class("detail")
-        .child(el("h3").child(title))
+        .child(el("h2").child(title))
         .child(json_text(value, RwSignal::default()))
 }
 
