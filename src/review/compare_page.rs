@@ -121,12 +121,12 @@ fn name(episode: &Episode, side: &'static str, in_playground: bool) -> El {
                 .class("faint")
                 .child(format!(" {}", plural(episode.steps.len(), "step"))),
         )
-        .child(in_playground.then(|| el("span").class("badge").child("in the playground")))
         .child(reward.map(|reward| {
             el("span")
                 .class("faint")
-                .child(format!(", reward {reward}"))
+                .child(format!(", reward {reward} "))
         }))
+        .child(in_playground.then(|| el("span").class("badge").child("in the playground")))
 }
 
 fn aligned(comparison: Comparison) -> AnyView {
