@@ -79,7 +79,7 @@ fn drawn(look: Look, found: RwSignal<Option<Grouped>>) -> AnyView {
     let keys = Memo::new(move |_| {
         found.with(|found| {
             let groups = found.iter().flat_map(|found| &found.1);
-            let keys = groups.take(MOST).map(|group| key_of(&group.name));
+            let keys = groups.take(MOST).map(|group| key_of(&group.key));
             keys.collect::<Vec<u64>>()
         })
     });
@@ -138,10 +138,22 @@ fn row(look: Look, by: &GroupBy, group: &Group) -> El {
         "" => Filter::Known(false),
         _ => Filter::OneOf(vec![group.name.to_string()]),
     };
+    // A task is one of its environment: others may have some of the same name.
+    let environment = match (by, group.key.first()) {
+        (GroupBy::Task, Some(name)) if group.key.len() > 1 => Some(name.clone()),
+        _ => None,
+    };
+    let of_environment = environment.clone().map(|name| match &*name {
+        "" => Filter::Known(false),
+        _ => Filter::OneOf(vec![name]),
+    });
     let only = move || {
         look.group.set(None);
-        look.filters
-            .update(|filters| filters.push((column.clone(), filter.clone())));
+        look.filters.update(|filters| {
+            filters.push((column.clone(), filter.clone()));
+            let of_environment = of_environment.clone();
+            filters.extend(of_environment.map(|filter| (Column::Environment, filter)));
+        });
     };
     let known = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
     let cells = [
@@ -165,7 +177,8 @@ fn row(look: Look, by: &GroupBy, group: &Group) -> El {
             el("th").attr("scope", "row").child(
                 button("quiet group-name")
                     .on_click(only)
-                    .child(inert_in("span", "", &name)),
+                    .child(inert_in("span", "", &name))
+                    .child(environment.map(|name| inert_in("span", "faint group-of", &name))),
             ),
         )
         .child(cells.collect::<Vec<_>>())

@@ -24,6 +24,8 @@ pub enum GroupBy {
 pub struct Group {
     /// What they share, for people; empty if it is not known.
     pub name: Text,
+    /// What tells the group apart. Tasks of two environments may have the same name.
+    pub key: Vec<String>,
     /// Their places.
     pub rows: Vec<usize>,
     /// How many of them have a reward.
@@ -78,9 +80,10 @@ impl Grouping {
         self.rows += 1;
         let reward = row.reward.filter(|reward| !reward.is_nan());
         for (key, name) in keys(row, &self.by) {
-            let index = *self.known.entry(key).or_insert_with(|| {
+            let index = *self.known.entry(key.clone()).or_insert_with(|| {
                 self.groups.push(Group {
                     name,
+                    key,
                     ..Group::default()
                 });
                 self.sums.push(0.0);
