@@ -144,7 +144,9 @@ fn new_filter(look: Look) -> El {
                 el("p")
                     .class("refused-filter")
                     .attr("role", "alert")
-                    .child("This column holds numbers: write 2, >= 1, < 3, 0..0.5, known or unknown.")
+                    .child(
+                        "This column holds numbers: write 2, >= 1, < 3, 0..0.5, known or unknown.",
+                    )
                     .view()
             },
         ))

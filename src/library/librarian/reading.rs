@@ -196,13 +196,14 @@ impl Librarian {
         let first = notes.first().map(|note| note.file.clone());
         let of_one = notes.iter().all(|note| Some(&note.file) == first.as_ref());
         // Of one file everyone knows which it is.
-        let notes = notes
-            .into_iter()
-            .take(MOST_NOTES)
-            .map(|note| match of_one || note.file.is_empty() {
-                true => note.text,
-                false => format!("{}: {}", note.file, note.text).into(),
-            });
+        let notes =
+            notes
+                .into_iter()
+                .take(MOST_NOTES)
+                .map(|note| match of_one || note.file.is_empty() {
+                    true => note.text,
+                    false => format!("{}: {}", note.file, note.text).into(),
+                });
         let notes: Vec<Text> = notes.collect();
         (reading.say)(Said::Answer(
             match reading.found.get() > 0 || was_cancelled || is_known || is_nothing {
