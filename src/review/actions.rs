@@ -98,6 +98,8 @@ pub fn can_go_on(playground: Playground, episode: &Episode) -> bool {
 pub fn fork(viewer: Viewer, playground: Playground, step: usize) {
     let original = viewer.shown.episode.get_untracked();
     playground.visit(forked(&original, step));
+    // Where it goes on is what is looked at, not how it began.
+    playground.selected.set(step);
 }
 
 fn forked(original: &Arc<Episode>, step: usize) -> Episode {
