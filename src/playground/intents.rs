@@ -68,7 +68,11 @@ pub enum Intent {
 fn act(playground: Playground, intent: Intent) {
     if matches!(
         intent,
-        Intent::Reset | Intent::Step | Intent::StepByHand | Intent::EditLastAction | Intent::GoBack(_)
+        Intent::Reset
+            | Intent::Step
+            | Intent::StepByHand
+            | Intent::EditLastAction
+            | Intent::GoBack(_)
     ) {
         // It was said of an episode that is another one from here on.
         playground.say("");
