@@ -27,6 +27,7 @@ pub fn class_and_name(kind: Option<StepKind>) -> (&'static str, &'static str) {
         Some(StepKind::Calls) => ("called", "tool call"),
         Some(StepKind::Error) => ("failed", "error"),
         Some(StepKind::Reward) => ("gained", "reward"),
+        Some(StepKind::Loss) => ("lost", "negative reward"),
     }
 }
 

@@ -98,6 +98,7 @@ fn bands(kind: StepKind) -> &'static [(f64, f64)] {
         StepKind::Speech => &[(7.0, 3.0)],
         StepKind::Calls => &[(4.0, 6.0)],
         StepKind::Reward => &[(0.0, 10.0)],
+        StepKind::Loss => &[(0.0, 2.0), (4.0, 6.0)],
         StepKind::Error => &[(0.0, 4.0), (6.0, 4.0)],
     }
 }
@@ -106,9 +107,10 @@ fn bands(kind: StepKind) -> &'static [(f64, f64)] {
 fn telling(kind: &StepKind) -> u8 {
     match kind {
         StepKind::Error => 0,
-        StepKind::Reward => 1,
-        StepKind::Calls => 2,
-        StepKind::Speech => 3,
+        StepKind::Loss => 1,
+        StepKind::Reward => 2,
+        StepKind::Calls => 3,
+        StepKind::Speech => 4,
     }
 }
 

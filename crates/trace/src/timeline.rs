@@ -18,8 +18,10 @@ pub enum StepKind {
     Calls,
     /// Something failed.
     Error,
-    /// It is rewarded (or punished).
+    /// It is rewarded.
     Reward,
+    /// Its reward is below zero.
+    Loss,
 }
 
 /// A step in a bar of all steps.
@@ -241,6 +243,7 @@ fn cut(said: &str, width: usize) -> String {
 fn kind(episode: &Episode, index: usize, step: &StepRecord) -> StepKind {
     match &step.action {
         _ if fails(step) => StepKind::Error,
+        _ if reward_of(episode, index, step) < 0.0 => StepKind::Loss,
         _ if is_rewarded(episode, index, step) => StepKind::Reward,
         AnyMessage::Request(request) if !request.tool_calls.is_empty() => StepKind::Calls,
         _ => StepKind::Speech,
@@ -274,10 +277,15 @@ fn is_failed_call(message: &AnyMessage) -> bool {
 }
 
 fn is_rewarded(episode: &Episode, index: usize, step: &StepRecord) -> bool {
+    reward_of(episode, index, step) != 0.0
+}
+
+/// What a step brought; what a whole episode did stands at its last step.
+fn reward_of(episode: &Episode, index: usize, step: &StepRecord) -> f64 {
     match episode.rewards {
-        Rewards::Steps => step.reward().is_some_and(|reward| reward != 0.0),
-        Rewards::Whole(reward) => reward != 0.0 && index + 1 == episode.steps.len(),
-        Rewards::Unknown => false,
+        Rewards::Steps => step.reward().unwrap_or(0.0),
+        Rewards::Whole(reward) if index + 1 == episode.steps.len() => reward,
+        Rewards::Whole(_) | Rewards::Unknown => 0.0,
     }
 }
 
@@ -304,6 +312,26 @@ mod tests {
             steps: steps.iter().map(step).collect(),
             ..Episode::default()
         }
+    }
+
+    #[test]
+    fn a_negative_reward_is_no_gain() {
+        let mut episode = episode(&[(None, -1.0), (None, 0.0), (None, 0.5)]);
+        let kinds = |episode: &Episode| -> Vec<StepKind> {
+            let steps = episode.steps.iter().enumerate();
+            steps
+                .map(|(place, step)| kind(episode, place, step))
+                .collect()
+        };
+        assert_eq!(
+            kinds(&episode),
+            [StepKind::Loss, StepKind::Speech, StepKind::Reward]
+        );
+        episode.rewards = Rewards::Whole(-2.0);
+        assert_eq!(
+            kinds(&episode),
+            [StepKind::Speech, StepKind::Speech, StepKind::Loss]
+        );
     }
 
     #[test]
