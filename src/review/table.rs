@@ -251,7 +251,7 @@ fn heading_of(look: Look, column: &Column) -> El {
 /// Where words were found, with what stands around them: little before them, or they would be cut off by the end of
 /// the cell.
 fn snippet(found: &Match) -> El {
-    const BEFORE: usize = 12;
+    const BEFORE: usize = 16;
     let from = found.before.char_indices().rev().nth(BEFORE);
     let before = match from {
         None => found.before.to_string(),
