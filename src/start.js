@@ -5,7 +5,7 @@ if (globalThis.document) {
   const glue = document.querySelector("link[rel=modulepreload]").href;
   const wasm = document.querySelector("link[type='application/wasm']");
   try {
-    const compiled = WebAssembly.compileStreaming(fetch(wasm.href, { integrity: wasm.integrity }));
+    const compiled = WebAssembly.compileStreaming(fetch(wasm.href, { integrity: wasm.dataset.integrity }));
     const early = [];
     // It is named after the address of the glue. What it says before anybody listens is kept as `said`.
     const begin = () => {

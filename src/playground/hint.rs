@@ -1,7 +1,11 @@
 //! A newcomer's first minute: three steps, each ticked off as it is done; the hint goes away after the
 //! last one, or when it is dismissed, and does not come back.
 
+use std::sync::Arc;
+
 use leptos::prelude::*;
+use volary_core::{AnyMessage, ToolCall};
+use volary_trace::Episode;
 
 use super::state::use_playground;
 use crate::components::erased::{flag, shown, watch, words};
@@ -21,16 +25,6 @@ pub fn hint() -> AnyView {
         let gathered = playground.hands.calls.with(|calls| !calls.is_empty());
         acted.get() || gathered || playground.form_is_touched()
     });
-    // Who ended an episode needs no hint any more; it still stands there until the next one.
-    let was_over = StoredValue::new(false);
-    watch(move || {
-        if over.get() {
-            storage::set(Keep::Always, KEY, "yes");
-            was_over.set_value(true);
-        } else if was_over.get_value() {
-            seen.set(true);
-        }
-    });
     let dismiss = move || {
         storage::set(Keep::Always, KEY, "yes");
         seen.set(true);
@@ -41,12 +35,25 @@ pub fn hint() -> AnyView {
             .environment
             .with(|name| &**name == "calculator")
     };
+    let fell = move || over.get() && answers() && playground.episode.with(is_unanswered);
     let last = words(move || {
         let last = match answers() {
+            _ if fell() => "A mistake ended the episode: press Undo, and try again.",
             true => "Submit your answer: the episode is done, and you have its reward.",
             false => "Go on until the episode is done: its reward stands above.",
         };
         last.to_owned()
+    });
+    let won = flag(move || over.get() && !fell());
+    // Who ended an episode needs no hint any more; it still stands there until the next one.
+    let was_over = StoredValue::new(false);
+    watch(move || {
+        if won.get() {
+            storage::set(Keep::Always, KEY, "yes");
+            was_over.set_value(true);
+        } else if was_over.get_value() {
+            seen.set(true);
+        }
     });
     let hint = move || {
         let steps = el("ol")
@@ -58,7 +65,7 @@ pub fn hint() -> AnyView {
                 acted,
                 "Press Step, and read what the environment answers.",
             ))
-            .child(item(over, last));
+            .child(item(won, last));
         el("aside")
             .class("first-steps")
             .attr("aria-label", "First steps")
@@ -72,6 +79,13 @@ pub fn hint() -> AnyView {
             .view()
     };
     shown(move || !seen.get(), hint)
+}
+
+/// Whether the last action of a calculator's episode submits no answer.
+fn is_unanswered(episode: &Arc<Episode>) -> bool {
+    let submits = |call: &ToolCall| &*call.function.name == "submit_answer";
+    let last = episode.steps.last().map(|step| &step.action);
+    !matches!(last, Some(AnyMessage::Request(request)) if request.tool_calls.iter().any(submits))
 }
 
 fn item(done: Signal<bool>, text: impl Child) -> El {

@@ -66,7 +66,7 @@ fn head(comparison: Comparison) -> El {
                 ),
                 Some(0) => "They part at the start.".to_owned(),
                 Some(row) => format!(
-                    "They part at row {}; {} of {} differ.",
+                    "They part at step {}; {} of {} differ.",
                     count_text(row),
                     count_text(differing),
                     count_text(alignment.rows.len())

@@ -148,7 +148,10 @@ fn report(shelf: Shelf) -> AnyView {
             el("details")
                 .class("import-report")
                 .attr("open", notes.len() <= 3)
-                .child(el("summary").child(format!("Import: {}", plural(notes.len(), "note"))))
+                .child(el("summary").child(format!(
+                    "What was imported: {}",
+                    plural(notes.len(), "note")
+                )))
                 .child(el("ul").child(lines.collect::<Vec<_>>()))
                 .view(),
         ])

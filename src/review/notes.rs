@@ -88,8 +88,13 @@ impl Notes {
             author: author.into(),
             ..Annotation::default()
         };
+        // Who notes on a step has more to say about it, as a rule.
+        let next = match note.target {
+            Target::Step { step } => Target::Step { step },
+            _ => Target::Episode,
+        };
         self.change(|all| all.write(note, timers::wall_clock()));
-        self.begin(Target::Episode);
+        self.begin(next);
     }
 
     /// Begins a new note.

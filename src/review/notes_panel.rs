@@ -53,7 +53,7 @@ pub fn notes_panel(viewer: Viewer, notes: Notes) -> AnyView {
             button("small")
                 .on_click(move || notes.save())
                 .child("Save notes"),
-            button("small").on_click(take_over).child("Take over notes"),
+            button("small").on_click(take_over).child("Import notes"),
         ])
         .view(),
         view! { <AlertBox notice=notes.notice/> }.into_any(),
@@ -140,6 +140,8 @@ fn new_note(viewer: Viewer, notes: Notes) -> El {
             .with_untracked(|episode| episode.id.clone());
         notes.write(&id);
     };
+    let pressed =
+        move |is_it: fn(&Target) -> bool| words(move || draft.target.with(is_it).to_string());
     let action = label(move || match draft.changes.get().is_some() {
         true => "Change note",
         false => "Add note",
@@ -151,25 +153,35 @@ fn new_note(viewer: Viewer, notes: Notes) -> El {
                 .class("note-about")
                 .child(help(about))
                 .child(buttons([
-                    button("small").on_click(this_step).child("This step"),
+                    button("small")
+                        .attr(
+                            "aria-pressed",
+                            pressed(|target| matches!(target, Target::Step { .. })),
+                        )
+                        .on_click(this_step)
+                        .child("This step"),
                     // The selection is gone once the button has the focus: so before that.
                     button("small")
                         .on("mousedown", move |event: leptos::ev::MouseEvent| {
                             event.prevent_default();
                         })
+                        .attr(
+                            "aria-pressed",
+                            pressed(|target| matches!(target, Target::Passage { .. })),
+                        )
                         .on_click(passage)
                         .attr("title", "Select words in the transcript first")
                         .child("Selected words"),
                     button("small")
+                        .attr(
+                            "aria-pressed",
+                            pressed(|target| matches!(target, Target::Episode)),
+                        )
                         .on_click(move || draft.target.set(Target::Episode))
                         .child("Whole episode"),
                 ])),
         )
-        .child(field(
-            "note-text",
-            "What there is to say",
-            typed(text, draft.text),
-        ))
+        .child(field("note-text", "Note", typed(text, draft.text)))
         .child(
             el("div")
                 .class("field-row")

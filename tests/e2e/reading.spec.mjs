@@ -180,7 +180,7 @@ test("notes are pinned to passages, saved, taken over, and annotators compared",
     await select(message, "box", 2);
     await page.keyboard.press("a");
     const form = page.getByRole("form", { name: "Note" });
-    await form.getByLabel("What there is to say").fill("Which one?");
+    await form.getByLabel("Note", { exact: true }).fill("Which one?");
     await form.getByLabel("Verdict").selectOption("bad");
     await form.getByLabel("Your name").fill("ada");
     await form.getByRole("button", { name: "Add note" }).click();
@@ -195,7 +195,7 @@ test("notes are pinned to passages, saved, taken over, and annotators compared",
     const theirs = Buffer.concat(chunks).toString().replaceAll("ada", "bob").replace(/"id": ?"[^"]+"/, '"id": "theirs"');
     const [chooser] = await Promise.all([
       page.waitForEvent("filechooser"),
-      page.getByRole("button", { name: "Take over notes" }).click(),
+      page.getByRole("button", { name: "Import notes" }).click(),
     ]);
     await chooser.setFiles({ name: "theirs.json", mimeType: "application/json", buffer: Buffer.from(theirs) });
     await page.getByText(/ada and bob judged 1 thing alike in 100 % \(Cohen's kappa/).waitFor();
@@ -257,7 +257,7 @@ test("a fork goes on another way, and stands beside the original", () =>
     await playground.act("incr");
     await playground.says("2 steps");
     await page.getByRole("link", { name: "Compare with the original" }).click();
-    await page.getByText("They part at row 2").waitFor();
+    await page.getByText("They part at step 2").waitFor();
     const differences = page.getByRole("region", { name: "Differences" });
     await differences.getByText("decr", { exact: false }).first().waitFor();
   }));

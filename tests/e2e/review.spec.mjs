@@ -119,7 +119,10 @@ test("what is no trajectory is said, and changes nothing", () =>
     const review = await library(page, ["one.json", ONE]);
     await review.rows(1);
     await review.import(["nonsense.txt", "hello"]);
-    await page.getByRole("alert").getByText("Nothing could be imported.").waitFor();
+    const alert = page.getByRole("alert").filter({ hasText: "Nothing could be imported." });
+    await alert.waitFor();
+    const { y, height } = await alert.boundingBox();
+    assert.ok(y >= 0 && y + height <= page.viewportSize().height, `in sight, not at ${y} to ${y + height}`);
     await review.rows(1);
   }));
 
@@ -153,7 +156,7 @@ test("a note is pinned to a step, kept, and saved as a file", () =>
     await page.getByRole("tab", { name: "Notes" }).click();
     const form = page.getByRole("form", { name: "Note" });
     await form.getByRole("button", { name: "This step" }).click();
-    await form.getByLabel("What there is to say").fill("It looks before it takes.");
+    await form.getByLabel("Note", { exact: true }).fill("It looks before it takes.");
     await form.getByLabel("Verdict").selectOption("good");
     await form.getByLabel("Your name").fill("ada");
     await form.getByRole("button", { name: "Add note" }).click();

@@ -255,12 +255,13 @@ fn minify(project: &Project, parts: &Path) -> Result<()> {
 fn links(parts: &Path, folder: &str) -> Result<String> {
     let wasm = format!("{NAME}_bg.wasm");
     let glue = format!("{NAME}.js");
+    // What is fetched by a script is checked by that script: browsers warn of a digest at such a link.
     let kinds = [
-        (glue.as_str(), "rel=\"modulepreload\""),
-        (LOADER, "rel=\"modulepreload\""),
+        (glue.as_str(), "rel=\"modulepreload\" integrity"),
+        (LOADER, "rel=\"modulepreload\" integrity"),
         (
             &wasm,
-            "rel=\"preload\" as=\"fetch\" type=\"application/wasm\"",
+            "rel=\"preload\" as=\"fetch\" type=\"application/wasm\" data-integrity",
         ),
     ];
     let mut links = String::new();
@@ -268,7 +269,7 @@ fn links(parts: &Path, folder: &str) -> Result<String> {
         let digest = digest(&parts.join(name))?;
         writeln!(
             links,
-            "<link {kind} href=\"./{folder}/{name}\" crossorigin=\"anonymous\" integrity=\"{digest}\">"
+            "<link href=\"./{folder}/{name}\" crossorigin=\"anonymous\" {kind}=\"{digest}\">"
         )?;
     }
     Ok(links)

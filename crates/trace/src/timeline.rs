@@ -271,8 +271,12 @@ fn is_failed_call(message: &AnyMessage) -> bool {
         return false;
     };
     response.body.content.as_deref().is_some_and(|text| {
-        text.starts_with("Encountered exception during tool call: ")
-            || text.starts_with("Invalid tool call: ")
+        let starts = [
+            "Encountered exception during tool call: ",
+            "Invalid tool call: ",
+            "Error using calculator: ",
+        ];
+        starts.iter().any(|start| text.starts_with(start))
     })
 }
 

@@ -196,6 +196,26 @@ fn tries_of_a_task_are_judged_together() {
     );
 }
 
+#[test]
+fn tasks_of_two_environments_are_two_though_they_have_one_name() {
+    let of = |environment: &str| Row {
+        environment: Some(environment.into()),
+        ..task("4", Some(1.0))
+    };
+    let groups = grouped(
+        &[of("one"), of("other"), of("one")],
+        &GroupBy::Task,
+        SUCCESS,
+    );
+    let names: Vec<&str> = groups.iter().map(|group| &*group.name).collect();
+    assert_eq!(names, ["4", "4"]);
+    assert_ne!(groups[0].key, groups[1].key);
+    assert_eq!(
+        (&*groups[0].rows, &*groups[1].rows),
+        (&[0, 2][..], &[1][..])
+    );
+}
+
 /// Published figures: 50 tasks tried 4 times, of which so many succeeded.
 #[test]
 fn known_chances_over_tasks() {
