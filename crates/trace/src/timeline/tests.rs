@@ -1,0 +1,118 @@
+//! What steps are of which kind, how long they took, and where the marks are.
+
+use super::*;
+use volary_core::{Message, Role, ToolCall, ToolRequestMessage, object};
+
+fn episode(steps: &[(Option<f64>, f64)]) -> Episode {
+    let step = |(seconds, reward): &(Option<f64>, f64)| StepRecord {
+        seconds: *seconds,
+        ..StepRecord::new(
+            Message::new(Role::Assistant, "\n I act\nat length").into(),
+            Outcome::Observed {
+                messages: Vec::new(),
+                reward: *reward,
+                done: false,
+                truncated: false,
+            },
+        )
+    };
+    Episode {
+        steps: steps.iter().map(step).collect(),
+        ..Episode::default()
+    }
+}
+
+#[test]
+fn a_negative_reward_is_no_gain() {
+    let mut episode = episode(&[(None, -1.0), (None, 0.0), (None, 0.5)]);
+    let kinds = |episode: &Episode| -> Vec<StepKind> {
+        let steps = episode.steps.iter().enumerate();
+        steps
+            .map(|(place, step)| kind(episode, place, step))
+            .collect()
+    };
+    assert_eq!(
+        kinds(&episode),
+        [StepKind::Loss, StepKind::Speech, StepKind::Reward]
+    );
+    episode.rewards = Rewards::Whole(-2.0);
+    assert_eq!(
+        kinds(&episode),
+        [StepKind::Speech, StepKind::Speech, StepKind::Loss]
+    );
+}
+
+#[test]
+fn bars_fill_the_whole() {
+    let cases: [&[(Option<f64>, f64)]; 5] = [
+        &[],
+        &[(None, 0.0), (None, 0.0)],
+        &[(Some(0.0), 0.0), (Some(0.0), 0.0)],
+        &[(Some(1.0), 0.0), (None, 0.0), (Some(3.0), 0.0)],
+        &[
+            (Some(f64::NAN), 0.0),
+            (Some(-1.0), 0.0),
+            (Some(f64::INFINITY), 0.0),
+        ],
+    ];
+    for steps in cases {
+        let bars = bars(&episode(steps));
+        let whole: f64 = bars.iter().map(|bar| bar.share).sum();
+        assert!(steps.is_empty() || (whole - 1.0).abs() < 1e-9, "{bars:?}");
+    }
+    let found = bars(&episode(cases[3]));
+    assert_eq!((found[0].share, found[1].start), (1.0 / 7.0, 1.0 / 7.0));
+    assert_eq!(found[1].seconds, None);
+}
+
+#[test]
+fn a_step_lasts_until_the_next_begins() {
+    let mut episode = episode(&[(None, 0.0), (Some(9.0), 0.0), (None, 0.0)]);
+    for (step, started) in episode.steps.iter_mut().zip([10.0, 12.5, 11.0]) {
+        step.details.started = Some(started);
+    }
+    assert_eq!(durations(&episode), [Some(2.5), Some(9.0), None]);
+}
+
+#[test]
+fn errors_and_rewards_are_found() {
+    let mut episode = episode(&[(None, 0.0), (None, 0.5), (None, 0.0), (None, 0.0)]);
+    episode.steps[3].outcome = Outcome::Failed {
+        message: "no".into(),
+    };
+    let marks = marks(&episode);
+    assert_eq!(marks, [2, 4]);
+    assert_eq!(
+        (
+            next_mark(&marks, 0),
+            next_mark(&marks, 2),
+            next_mark(&marks, 4)
+        ),
+        (Some(2), Some(4), None)
+    );
+    assert_eq!(
+        (previous_mark(&marks, 4), previous_mark(&marks, 2)),
+        (Some(2), None)
+    );
+    assert_eq!(rewards(&episode).sums, [0.0, 0.5, 0.5, 0.5]);
+    episode.rewards = Rewards::Whole(1.0);
+    assert_eq!(rewards(&episode).values, [None, None, None, Some(1.0)]);
+    assert!(tokens(&episode).is_unknown());
+}
+
+#[test]
+fn steps_have_titles() {
+    let mut episode = episode(&[(None, 0.0), (None, 0.0)]);
+    let calls = ["find", "book"].map(|name| ToolCall::new("1", name, object!({})));
+    let action = ToolRequestMessage {
+        tool_calls: calls.to_vec(),
+        ..Default::default()
+    };
+    episode.steps[1].action = action.into();
+    let outline = outline(&episode, 4);
+    assert_eq!(outline[0].title, "I ac…");
+    assert_eq!(
+        (&*outline[1].title, outline[1].kind),
+        ("find…", StepKind::Calls)
+    );
+}
