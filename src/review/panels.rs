@@ -15,7 +15,7 @@ use crate::components::copy_button::copy_button;
 use crate::components::erased::{dynamic, flag, words};
 use crate::components::json_text::json_text;
 use crate::components::markup::{El, all, el};
-use crate::components::text::inert_in;
+use crate::components::text::{Fold, inert_in};
 use crate::playground::controls::help;
 use crate::playground::state::Playground;
 use crate::projection::library::date_text;
@@ -204,7 +204,8 @@ fn raw(viewer: Viewer) -> AnyView {
             .child(copy_button(copied, "Copy", false))
             .view(),
         dynamic(move || match viewer.panel.get() {
-            RAW => json_text(&json(), RwSignal::default()),
+            // Nothing else stands there, so it is unfolded.
+            RAW => json_text(&json(), RwSignal::new(Fold::Open(0))),
             _ => ().into_any(),
         }),
     ])
