@@ -7,6 +7,7 @@ use axum::http::{Uri, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
+use volary_remote::description::PROTOCOL;
 
 use crate::endpoint;
 use crate::observe::observed;
@@ -62,12 +63,3 @@ pub async fn not_found(uri: Uri) -> Response {
         _ => Refusal::NotFound.into_response(),
     }
 }
-
-const PROTOCOL: [&str; 6] = [
-    "/start",
-    "/reset",
-    "/step",
-    "/close",
-    "/close_old_envs",
-    "/info",
-];
