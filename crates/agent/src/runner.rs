@@ -224,18 +224,6 @@ impl Runner {
         })
     }
 
-    /// Takes actions one after the other. Fails with the first step that cannot be taken.
-    pub async fn replay(
-        &mut self,
-        actions: impl IntoIterator<Item = AnyMessage>,
-    ) -> Result<Vec<Stepped>, RunnerError> {
-        let mut steps = Vec::new();
-        for action in actions {
-            steps.push(self.step(action).await?);
-        }
-        Ok(steps)
-    }
-
     /// The latest frame.
     pub fn frame(&self) -> &Frame {
         &self.frame

@@ -70,7 +70,8 @@ fn what_is_shared_or_saved_replays_too() {
             let opened = Runner::open(&registry, &shared.recipe, Rc::new(clock)).await;
             let (mut runner, opening) = opened.unwrap();
             let mut reopened = opening.episode(shared.recipe.clone());
-            for stepped in runner.replay(shared.actions.clone()).await.unwrap() {
+            for action in &shared.actions {
+                let stepped = runner.step(action.clone()).await.unwrap();
                 reopened.record(stepped.record, stepped.frame).unwrap();
             }
             reopened

@@ -127,8 +127,8 @@ fn said(texts: &[&str]) -> Episode {
         let opened = Runner::open(&parrots(), &recipe, Rc::new(clock)).await;
         let (mut runner, opening) = opened.unwrap();
         let mut episode = opening.episode(recipe);
-        let actions = texts.iter().map(|text| say(text));
-        for stepped in runner.replay(actions).await.unwrap() {
+        for text in texts {
+            let stepped = runner.step(say(text)).await.unwrap();
             episode.record(stepped.record, stepped.frame).unwrap();
         }
         episode

@@ -15,7 +15,7 @@ use std::hash::Hash;
 use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, Frame};
 
-use crate::diff::{Difference, differences, identical};
+use crate::diff::{Difference, differences};
 use crate::episode::{Episode, Outcome, StepRecord};
 use sequence::{Pair, align};
 
@@ -128,22 +128,6 @@ pub fn frame_differences(
     let other: Frame = right.frames.get(after_right)?;
     let state = differences(&one.state, &other.state, limit);
     Some((state, differences(&one.info, &other.info, limit)))
-}
-
-/// The first frame at which the states of two episodes differ, if both have frames up to there.
-pub fn first_state_divergence(left: &Episode, right: &Episode) -> Option<usize> {
-    let (mut one, mut other) = (left.frames.cursor(), right.frames.cursor());
-    for frame in 0.. {
-        let (Some(one), Some(other)) = (one.advance(), other.advance()) else {
-            return None;
-        };
-        // The same change to the same state gives the same state.
-        let same_change = frame > 0 && left.frames.patch(frame) == right.frames.patch(frame);
-        if !same_change && !identical(&one.state, &other.state) {
-            return Some(frame);
-        }
-    }
-    None
 }
 
 /// Equal things have equal numbers, so that comparing them later costs nothing.

@@ -77,11 +77,6 @@ pub fn tools_to_json<'a>(tools: impl IntoIterator<Item = &'a Tool>) -> Json {
     tree(|place| place.list(tools, put_tool))
 }
 
-/// Reads tools.
-pub fn tools_from_json(value: &Json) -> Result<Vec<Tool>, NativeError> {
-    Ok(Node::root(value).each(tool)?)
-}
-
 fn put_call(place: Place<'_>, call: &ToolCall) {
     place.object(|members| {
         members.at("id").text(&call.id);

@@ -22,8 +22,7 @@ mod patch;
 mod step;
 
 pub use message::{
-    message_from_json, message_to_json, messages_from_json, messages_to_json, tools_from_json,
-    tools_to_json,
+    message_from_json, message_to_json, messages_from_json, messages_to_json, tools_to_json,
 };
 pub use step::{
     SEED_LIMIT, frame_from_json, frame_to_json, recipe_from_json, recipe_to_json, step_from_json,

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use volary_core::{AnyMessage, Message, Role, ToolCall, ToolRequestMessage, object};
 use volary_trace::align::lines::{HunkKind, line_hunks};
 use volary_trace::align::sequence::align;
-use volary_trace::align::{Likeness, align_episodes, common_steps, first_state_divergence};
+use volary_trace::align::{Likeness, align_episodes, common_steps};
 use volary_trace::{Episode, Outcome, StepRecord};
 
 fn call(id: &str, tool: &str, n: i64, reward: f64) -> StepRecord {
@@ -91,7 +91,6 @@ fn rewards_and_starts_count_ids_do_not() {
     );
     one.start.push(Message::user("hello").into());
     assert_eq!(align_episodes(&one, &other).first_divergence, Some(0));
-    assert_eq!(first_state_divergence(&one, &other), None);
 }
 
 #[test]
