@@ -7,8 +7,7 @@ use crate::components::erased::{dynamic, flag, kept, maybe_words, shown, watch, 
 use crate::components::key_help::KEY_HELP;
 use crate::components::lazy::{Coming, lazy};
 use crate::components::markup::{El, all, button, el, nothing};
-use crate::components::theme::Theme;
-use crate::components::{AlertBox, ThemeSwitch};
+use crate::components::{AlertBox, Theme, ThemeSwitch};
 use crate::pages::{Page, Pages};
 use crate::playground::intents::Intent;
 use crate::playground::page::playground_page;
@@ -116,7 +115,7 @@ pub fn app() -> AnyView {
 fn header(playground: Playground, pages: Pages, help: RwSignal<bool>) -> El {
     let theme = RwSignal::new(stored_theme());
     watch(move || {
-        let name = theme_name(theme.get());
+        let name = theme.get().name();
         appearance::set_theme(name);
         match name {
             Some(name) => {
@@ -227,17 +226,5 @@ fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {
 }
 
 fn stored_theme() -> Theme {
-    match storage::get(Keep::Always, "theme").as_deref() {
-        Some("light") => Theme::Light,
-        Some("dark") => Theme::Dark,
-        _ => Theme::System,
-    }
-}
-
-fn theme_name(theme: Theme) -> Option<&'static str> {
-    match theme {
-        Theme::System => None,
-        Theme::Light => Some("light"),
-        Theme::Dark => Some("dark"),
-    }
+    Theme::of_name(storage::get(Keep::Always, "theme").as_deref())
 }

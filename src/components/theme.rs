@@ -28,11 +28,11 @@ impl Theme {
         }
     }
 
-    /// The theme of a name; the system's for any other text.
-    pub fn of_name(name: &str) -> Self {
+    /// The theme of such a name; the system's for any other.
+    pub fn of_name(name: Option<&str>) -> Self {
         match name {
-            "light" => Theme::Light,
-            "dark" => Theme::Dark,
+            Some("light") => Theme::Light,
+            Some("dark") => Theme::Dark,
             _ => Theme::System,
         }
     }
