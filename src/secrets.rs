@@ -3,7 +3,7 @@
 //! What always holds:
 //! - A key stays in the memory of the page, and is gone when the page is, unless the person chose otherwise.
 //! - A key goes only to the origin that it was entered for: whose address is changed to another host has no key.
-//! - Keys stand in no address, export, log, error or episode; [`redact`] takes them out of foreign texts.
+//! - Keys stand in no address, export, log or episode; whoever asks a model takes its key out of what comes back ([`ApiKey::redact`]).
 //!
 //! Whoever uses a key is its owner, by a name such as `model.<id>` or `server.<id>`.
 
@@ -144,11 +144,6 @@ pub fn keep(keeping: Keeping) -> Result<(), NotKept> {
     };
     state.set(State { keeping, ring });
     stored
-}
-
-/// A text with all keys replaced.
-pub fn redact(text: &str) -> String {
-    state().with_untracked(|state| state.ring.redact(text))
 }
 
 fn change(act: impl FnOnce(&mut Ring)) -> Result<(), NotKept> {
