@@ -5,7 +5,6 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
 
-use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 
@@ -126,37 +125,10 @@ impl Window {
     }
 }
 
-/// A file in memory.
-#[derive(Clone, Debug)]
-pub struct MemorySource {
-    /// Its path.
-    pub name: Text,
-    /// What it holds.
-    pub bytes: Vec<u8>,
-}
-
-impl Source for MemorySource {
-    fn name(&self) -> Text {
-        self.name.clone()
-    }
-
-    fn size(&self) -> u64 {
-        self.bytes.len() as u64
-    }
-
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
-        let bytes = self.bytes.get(range.start as usize..range.end as usize);
-        let bytes = bytes.map(<[u8]>::to_vec);
-        std::future::ready(bytes.ok_or_else(|| "It ends before that.".to_owned())).boxed_local()
-    }
-
-    fn as_any(&self) -> &dyn Any {
-        self
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use futures_util::FutureExt;
+
     use super::*;
 
     /// Notes what is read of it.

@@ -1,15 +1,47 @@
 //! The librarian, with a stock in memory.
 
+use std::any::Any;
+use std::ops::Range;
+
 use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
 use volary_core::message::Message;
 use volary_core::virtual_clock::VirtualClock;
-
 use volary_trace::Episode;
 
 use super::super::origin::Origin;
-use super::super::source::{MemorySource, Source, start_of};
+use super::super::source::{Source, start_of};
 use super::super::stock::{Held, Item, MemoryStock};
 use super::*;
+
+/// A file in memory.
+#[derive(Clone, Debug)]
+pub(super) struct MemorySource {
+    /// Its path.
+    pub(super) name: Text,
+    /// What it holds.
+    pub(super) bytes: Vec<u8>,
+}
+
+impl Source for MemorySource {
+    fn name(&self) -> Text {
+        self.name.clone()
+    }
+
+    fn size(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        let bytes = self.bytes.get(range.start as usize..range.end as usize);
+        let bytes = bytes.map(<[u8]>::to_vec);
+        std::future::ready(bytes.ok_or_else(|| "It ends before that.".to_owned())).boxed_local()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
 
 pub(super) fn librarian_of(stock: MemoryStock) -> Librarian {
     let clock = Rc::new(VirtualClock::new());
