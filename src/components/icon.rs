@@ -34,10 +34,6 @@ pub enum Glyph {
     Down,
     /// Opens and closes: points right, turned when open.
     Chevron,
-    /// Goes back to an earlier moment, to go on from there.
-    Rewind,
-    /// Leads to what belongs to it.
-    Link,
     /// Something is wrong.
     Warning,
     /// A light theme.
@@ -65,8 +61,6 @@ impl Glyph {
             Glyph::Up => "M8 12.5v-9M4 7.3 8 3.5l4 3.8",
             Glyph::Down => "M8 3.5v9M4 8.7l4 3.8 4-3.8",
             Glyph::Chevron => "M6 4l4 4-4 4",
-            Glyph::Rewind => "M3 3v4h4M3.3 7a5.2 5.2 0 1 1-.2 2.6",
-            Glyph::Link => "M8 2.5v8M4.5 7.3 8 10.8l3.5-3.5M3.5 13.5h9",
             Glyph::Warning => "M8 2.2 14.4 13.5H1.6zM8 6.5v3.2M8 11.6v.2",
             Glyph::Sun => {
                 "M8 5a3 3 0 1 0 0 6 3 3 0 0 0 0-6M8 1v1.6M8 13.4V15M1 8h1.6M13.4 8H15M3 3l1.2 1.2M11.8 11.8 13 13M13 3l-1.2 1.2M4.2 11.8 3 13"

@@ -19,6 +19,6 @@ pub mod sampling;
 pub mod within;
 
 pub use ask::{Ask, Asked, Asking, Progress, Unanswered, ask};
-pub use connections::{Connections, Saved};
+pub use connections::Saved;
 pub use diagnose::diagnose;
 pub use within::{Limits, Stopped, ask_within};

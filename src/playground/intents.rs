@@ -14,7 +14,6 @@ use super::drive::PolicyKind;
 use super::opening;
 use super::state::Playground;
 use super::tasks::{self, TaskPlace, TaskSource};
-use super::transfer::Format;
 use super::transfer_dialogs::{export_dialog, share_dialog};
 use crate::components::erased::dynamic;
 use crate::components::markup::{all, nothing};
@@ -59,7 +58,6 @@ pub enum Intent {
     BringBack,
     PickFile,
     TakeFiles(Vec<GivenFile>),
-    Export(Format),
     Share,
     /// What some part of the page can't do without the code that is not here.
     Do(later::Act),
@@ -103,7 +101,6 @@ fn act(playground: Playground, intent: Intent) {
         Intent::BringBack => playground.bring_back(),
         Intent::PickFile => playground.pick_file(),
         Intent::TakeFiles(files) => playground.take_files(files),
-        Intent::Export(format) => playground.export(format),
         Intent::Share => playground.share(),
         Intent::Do(act) => act(),
     }

@@ -188,12 +188,6 @@ fn unkept(store: Store, prefix: &str) -> Vec<(String, Option<KeptText>)> {
     })
 }
 
-/// Whether there is anything that the browser did not keep.
-pub fn is_unkept(store: Store, key: &str) -> bool {
-    let place = (store, key.to_owned());
-    UNKEPT.with_borrow(|unkept| matches!(unkept.get(&place), Some(Some(_))))
-}
-
 /// The browser keeps nothing; what was made since is in memory, and an empty list is the truth then.
 fn unless_in_memory<T>(error: DatabaseError, otherwise: T) -> Result<T, DatabaseError> {
     match UNKEPT.with_borrow(BTreeMap::is_empty) {

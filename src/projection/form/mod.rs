@@ -21,7 +21,7 @@ use volary_core::Json;
 
 use crate::later::Later;
 
-pub use draft::{Blank, Draft, Entry, Shape};
+pub use draft::{Blank, Draft, Shape};
 pub use edit::Place;
 pub use field::{Field, Kind};
 pub use read::FieldError;
@@ -118,12 +118,6 @@ impl Form {
     /// How the value is edited.
     pub fn mode(&self) -> &Mode {
         &self.mode
-    }
-
-    /// Whether there is anything to fill in.
-    pub fn is_empty(&self) -> bool {
-        matches!(&self.root.kind, Kind::Group(fields) if fields.is_empty())
-            && matches!(self.mode, Mode::Fields(_))
     }
 
     /// The value, if all is well; else every error.

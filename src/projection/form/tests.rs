@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use volary_core::{Json, json};
 
+use super::draft::Entry;
 use super::edit::Direction;
 use super::*;
 

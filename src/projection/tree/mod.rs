@@ -174,11 +174,6 @@ impl Changes {
             info: diff(&previous.info, &frame.info),
         }
     }
-
-    /// Whether nothing did.
-    pub fn is_empty(&self) -> bool {
-        self.state.is_same() && self.info.is_same()
-    }
 }
 
 /// The rows of a frame. `previous` is the frame before it with what changed since.
