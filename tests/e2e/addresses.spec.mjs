@@ -6,6 +6,7 @@ import { after, test } from "node:test";
 
 import { HOME, ended, visit } from "./support/browser.mjs";
 import { site } from "./support/site.mjs";
+import { until } from "./support/state.mjs";
 import { Library, lines, trajectory } from "./support/trajectories.mjs";
 import { zipped } from "./support/zip.mjs";
 
@@ -163,7 +164,7 @@ test("the address of a beginning is that of its trajectory, though the rest take
       await other.more();
       await page.waitForURL(/#\/review\/run-1-1\?.*url=/);
       await rest(page).waitFor();
-      while ((await steps()) === before) await page.waitForTimeout(50);
+      await until(async () => (await steps()) > before, "no more of it is shown");
       assert.ok((await steps()) < 2_500);
       await library.transcript.getByText(/^place0 /).waitFor();
       await other.restAfterMore();
@@ -347,7 +348,7 @@ for (const [what, parts] of [
       await visit({ hash, origins: [other.origin], allowedErrors }, async (page) => {
         const library = new Library(page);
         await page.getByRole("button", { name: "Cancel" }).waitFor();
-        while (other.asked.length === 0) await page.waitForTimeout(20);
+        await until(() => other.asked.length > 0, "no part was asked for");
         other.rest();
         await library.rows(100);
         await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });

@@ -5,8 +5,9 @@ import { test } from "node:test";
 
 import { FAILED, accessible, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-import { ORIGIN, bothServers, ours, scripted, taskFile, until } from "./support/servers.mjs";
+import { ORIGIN, bothServers, ours, scripted, taskFile } from "./support/servers.mjs";
 import { Servers, connecting } from "./support/settings_servers.mjs";
+import { until } from "./support/state.mjs";
 
 const call = (name, values) => ({ name, arguments: values });
 

@@ -1,6 +1,5 @@
 // Task dataset servers to play on: ours, the original's, and one that misbehaves as it is told.
 
-import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -10,6 +9,7 @@ import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 
 import { HOME, ended } from "./browser.mjs";
+import { until } from "./state.mjs";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 const OURS = process.env.VOLARY_SERVER ?? join(ROOT, "target/debug/volary-server");
@@ -73,15 +73,6 @@ function handle({ child, ended }, url) {
       });
     },
   };
-}
-
-/** Waits until something holds. */
-export async function until(holds, what) {
-  const deadline = Date.now() + 15_000;
-  while (!(await holds())) {
-    assert.ok(Date.now() < deadline, `not in time: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
 }
 
 /** Our server; `args` besides the port. */
