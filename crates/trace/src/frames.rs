@@ -316,7 +316,6 @@ impl FrameCursor<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use volary_core::json::Json;

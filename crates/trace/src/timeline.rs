@@ -294,5 +294,4 @@ fn reward_of(episode: &Episode, index: usize, step: &StepRecord) -> f64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

@@ -212,7 +212,6 @@ pub fn unpack_listed(bytes: &[u8], limits: Limits) -> Result<(String, Vec<u8>), 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::super::Packer;
     use super::*;

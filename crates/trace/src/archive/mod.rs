@@ -219,7 +219,6 @@ fn damaged(error: rawzip::Error) -> ArchiveError {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -241,5 +241,4 @@ pub(crate) fn with_info(mut message: AnyMessage, info: Object) -> AnyMessage {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;

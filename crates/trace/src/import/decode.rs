@@ -120,7 +120,6 @@ fn windows_1252(byte: u8) -> char {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

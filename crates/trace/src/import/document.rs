@@ -214,7 +214,6 @@ impl DocumentRead {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -55,7 +55,6 @@ fn hash(bytes: &[u8]) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::json::Json;

@@ -135,7 +135,6 @@ fn whole(mut around: Object, lists: Vec<Vec<Json>>) -> Object {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::BTreeMap;
 

@@ -129,7 +129,6 @@ pub(super) fn text_of(message: &Object) -> Option<Text> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -101,7 +101,6 @@ fn members(below: BTreeMap<Part, Node>) -> Object {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
