@@ -240,6 +240,7 @@ impl Servers {
 
     /// Forgets a server, and its key.
     pub fn forget(self, url: &Text) {
+        // What could not be stored is gone from memory all the same, and from the store with it.
         let _ = keeping::forget_key(url);
         let mut known = self.playground.setup.servers.get_untracked();
         known.retain(|server| server.url != *url);

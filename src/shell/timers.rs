@@ -42,7 +42,7 @@ pub async fn sleep(duration: Duration) {
 }
 
 /// Does something after some time, unless it is dropped before: then the browser does not even wake up for it.
-pub struct Alarm(#[allow(dead_code)] Timeout);
+pub struct Alarm(#[allow(dead_code, reason = "it is only held")] Timeout);
 
 /// An alarm, for times of seconds.
 pub fn alarm(duration: Duration, action: impl FnOnce() + 'static) -> Alarm {

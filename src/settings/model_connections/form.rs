@@ -169,6 +169,7 @@ fn base_url_field(editor: Editor) -> El {
         });
         let after = editor.shown_untracked();
         if !key.is_empty() {
+            // Where it is kept then stands beside the key.
             let _ = secrets::put(&after.owner(), &after.connection.base_url, &key);
         }
     };
@@ -209,6 +210,7 @@ fn key_field(editor: Editor) -> El {
         editor.edit(|_| {});
         let saved = editor.shown_untracked();
         let key = ApiKey::new(&typed);
+        // Where it is kept then stands beside the field.
         let _ = secrets::put(&saved.owner(), &saved.connection.base_url, &key);
         editor.trial.forget();
     };

@@ -114,6 +114,7 @@ impl Editor {
 
     fn remove(self) {
         let gone = self.shown_untracked();
+        // What could not be stored is gone from memory all the same, and from the store with it.
         let _ = secrets::remove(&gone.owner());
         connections::change(|all| all.remove(&gone.id));
         let next =
