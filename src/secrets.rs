@@ -3,7 +3,8 @@
 //! What always holds:
 //! - A key stays in the memory of the page, and is gone when the page is, unless the person chose otherwise.
 //! - A key goes only to the origin that it was entered for: whose address is changed to another host has no key.
-//! - Keys stand in no address, export, log or episode; whoever asks a model takes its key out of what comes back ([`ApiKey::redact`]).
+//! - Keys stand in no address, export, log or episode; whoever asks a model or a server takes the key out of what comes
+//!   back ([`ApiKey::redact`]).
 //!
 //! Whoever uses a key is its owner, by a name such as `model.<id>` or `server.<id>`.
 

@@ -1,8 +1,12 @@
 //! Moves the protocol's bytes through the shell.
+//!
+//! What always holds: the key goes with the request, and does not come back. A server that says it back gets it neither
+//! onto the page nor into an episode.
 
 use std::time::Duration;
 
 use futures_util::future::LocalBoxFuture;
+use volary_agent::model::ApiKey;
 use volary_core::json::Text;
 use volary_remote::{KEY_HEADER, Method, Transport, TransportError, WireReply, WireRequest};
 
@@ -23,6 +27,7 @@ impl Transport for Fetch {
         Box::pin(async move {
             let seconds = request.timeout.unwrap_or(FOR_EVER).clamp(0.0, FOR_EVER);
             let patience = Patience::of(Duration::from_secs_f64(seconds));
+            let key = request.api_key.as_deref().map(ApiKey::new);
             let request = Request {
                 method: match request.method {
                     Method::Get => "GET",
@@ -35,7 +40,10 @@ impl Transport for Fetch {
             match http::fetch(&request, patience, LARGEST_REPLY).await {
                 Ok(reply) => Ok(WireReply {
                     status: reply.status,
-                    body: reply.body,
+                    body: match key {
+                        Some(key) => key.redact(&reply.body),
+                        None => reply.body,
+                    },
                 }),
                 Err(HttpError::Silent { .. }) => Err(TransportError::Timeout),
                 Err(HttpError::NoReply { reason }) => Err(TransportError::Unreachable {

@@ -258,6 +258,25 @@ test("servers that answer late, twice, with nonsense, or not at all", async () =
   await server.close();
 });
 
+test("a key that a server says back stands nowhere", async () => {
+  const server = await scripted();
+  const key = "for-this-server-alone";
+  await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
+    await servers.play(server.url, { key });
+    await playground.ready();
+    const hidden = async () => assert.ok(!(await page.content()).includes(key), "the key stands on the page");
+    server.tell({ "/step": { status: 500, body: { detail: `the key ${key} is out of date` } } });
+    await playground.act("go");
+    await playground.transcript.getByText("is out of date").waitFor();
+    await hidden();
+    server.tell({ "/step": { status: 502, text: `no way for ${key} through here` } });
+    await playground.act("go");
+    await playground.alert.getByText("The environment on the server was lost").waitFor();
+    await hidden();
+  });
+  await server.close();
+});
+
 test("a link to a server that nobody connected to calls nobody", () =>
   visit({ hash: `#/run/${encodeURIComponent(their.url)}` }, async (page) => {
     const playground = new Playground(page);
