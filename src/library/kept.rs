@@ -28,8 +28,12 @@ pub struct KeptStock;
 /// So much of the room is left to others.
 const SPARED: f64 = 0.1;
 
+fn words_of(error: &DatabaseError) -> String {
+    format!("{error} {}", error.advice())
+}
+
 fn said(kept: Result<(), DatabaseError>) -> Result<(), String> {
-    kept.map_err(|error| format!("{error} {}", error.advice()))
+    kept.map_err(|error| words_of(&error))
 }
 
 fn owned(ids: &[Text]) -> Vec<String> {
@@ -112,11 +116,14 @@ impl Stock for KeptStock {
         .boxed_local()
     }
 
-    fn rows(&self) -> LocalBoxFuture<'_, Vec<Listed>> {
+    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<Listed>, String>> {
         async move {
-            // Where nothing can be kept, nothing was.
-            let rows = episodes::list().await.unwrap_or_default();
-            rows.into_iter().map(listed).collect()
+            match episodes::list().await {
+                Ok(rows) => Ok(rows.into_iter().map(listed).collect()),
+                // Where nothing can be kept, nothing was.
+                Err(DatabaseError::Absent | DatabaseError::Refused { .. }) => Ok(Vec::new()),
+                Err(error) => Err(words_of(&error)),
+            }
         }
         .boxed_local()
     }

@@ -94,8 +94,8 @@ pub trait Stock {
     /// The native text of an episode; `None` if there is none.
     fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>>;
 
-    /// All rows, and where the episodes stand that have no texts.
-    fn rows(&self) -> LocalBoxFuture<'_, Vec<Listed>>;
+    /// All rows, and where the episodes stand that have no texts; or why what was kept can't be read.
+    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<Listed>, String>>;
 
     /// Forgets episodes.
     fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()>;
@@ -177,8 +177,8 @@ impl Stock for MemoryStock {
         })
     }
 
-    fn rows(&self) -> LocalBoxFuture<'_, Vec<Listed>> {
-        now(self.episodes.borrow().values().map(listed).collect())
+    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<Listed>, String>> {
+        now(Ok(self.episodes.borrow().values().map(listed).collect()))
     }
 
     fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()> {

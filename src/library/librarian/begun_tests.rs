@@ -199,7 +199,7 @@ fn its_whole_may_be_called_otherwise() {
     assert_eq!(grown(&said), Some(("e-1-1", "u1")));
     // Whoever asked for the beginning a moment before gets the whole.
     assert_eq!(&*opened(&librarian, "e-1-1").unwrap().id, "u1");
-    let rows = librarian.stock.rows().now_or_never().unwrap();
+    let rows = librarian.stock.rows().now_or_never().unwrap().unwrap();
     assert_eq!(rows.len(), 1);
 }
 

@@ -20,6 +20,8 @@ pub(super) struct SlowStock {
     pub(super) is_open: Rc<Cell<bool>>,
     /// What there is, it does not say yet.
     pub(super) is_slow_to_list: Rc<Cell<bool>>,
+    /// What there is can't be read.
+    is_unreadable: Rc<Cell<bool>>,
 }
 
 impl Stock for SlowStock {
@@ -47,7 +49,10 @@ impl Stock for SlowStock {
         self.stock.text(id)
     }
 
-    fn rows(&self) -> LocalBoxFuture<'_, Vec<Listed>> {
+    fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<Listed>, String>> {
+        if self.is_unreadable.get() {
+            return std::future::ready(Err("The database failed.".to_owned())).boxed_local();
+        }
         // As it stood when it was asked.
         let mut rows = self.stock.rows().now_or_never();
         std::future::poll_fn(move |_| match self.is_slow_to_list.get() {
@@ -122,7 +127,7 @@ fn what_is_shown_before_it_is_kept_can_be_wanted_already() {
     let is_open = |said: &Said| matches!(said, Said::Part(Event::Finished { token: 2, .. }));
     assert!(heard.iter().any(is_open));
     assert!(heard.contains(&Said::Answer(Answer::Forgotten { number: 3 })));
-    let rows = stock.rows().now_or_never().unwrap();
+    let rows = stock.rows().now_or_never().unwrap().unwrap();
     assert!(matches!(&rows[..], [(row, None)] if row.tags == ["good".into()]));
 }
 
@@ -208,7 +213,7 @@ fn no_tab_overwrites_what_another_one_kept() {
     // Both again, each in the other tab: nothing new.
     assert_eq!(ids(&read(&here, &[other])), ["1 (2)", "2"]);
     assert_eq!(ids(&read(&there, &[one])), ["1", "2"]);
-    let rows = here.stock.rows().now_or_never().unwrap();
+    let rows = here.stock.rows().now_or_never().unwrap().unwrap();
     assert_eq!(rows.len(), 3);
 }
 
@@ -231,6 +236,21 @@ fn no_tab_overwrites_what_another_one_read_in_place() {
     half.whole = false;
     assert_eq!(here.stock.keep_file(half).now_or_never(), Some(Ok(())));
     assert_eq!(ids(&read(&there, &[one])), ["1", "2"]);
-    let rows = there.stock.rows().now_or_never().unwrap();
+    let rows = there.stock.rows().now_or_never().unwrap().unwrap();
     assert_eq!(rows.len(), 2);
+}
+
+#[test]
+fn that_nothing_can_be_read_is_said_and_what_comes_is_shown_all_the_same() {
+    let stock = SlowStock::default();
+    stock.is_open.set(true);
+    stock.is_unreadable.set(true);
+    let clock = Rc::new(VirtualClock::new());
+    let librarian = Librarian::new(stock, volary_envs::registry(), clock, || 1.0);
+    let heard = ask(&librarian, Request::List { number: 1 });
+    let reason = Text::from("The database failed.");
+    assert!(heard.contains(&Said::Answer(Answer::NotRead { reason })));
+    assert!(heard.contains(&Said::Answer(Answer::Listed { number: 1 })));
+    let file = file("a.jsonl", &[episode("1", "one")]);
+    assert_eq!(ids(&read(&librarian, &[file])), ["1"]);
 }

@@ -47,8 +47,14 @@ impl Librarian {
     }
 
     pub(super) async fn list(&self, number: Number, say: Say<'_>) {
-        let mut rows = self.load().await;
-        rows.extend(self.guests.rows().await.into_iter().map(|(row, _)| row));
+        let mut rows = self.load().await.unwrap_or_else(|reason| {
+            let reason = reason.into();
+            say(Said::Answer(Answer::NotRead { reason }));
+            Vec::new()
+        });
+        // They are in memory, where all can be read.
+        let guests = self.guests.rows().await.unwrap_or_default();
+        rows.extend(guests.into_iter().map(|(row, _)| row));
         // The newest first; what came together stands as it stood in its files.
         rows.sort_by(|one, other| {
             let added = |row: &Row| row.added.unwrap_or_default();
@@ -62,23 +68,24 @@ impl Librarian {
         say(Said::Answer(Answer::Listed { number }));
     }
 
-    /// Learns what was kept before; gives the rows.
-    async fn load(&self) -> Vec<Row> {
+    /// Learns what was kept before; gives the rows, or why they can't be read. Nobody waits for them after that.
+    async fn load(&self) -> Result<Vec<Row>, String> {
         self.has_asked.set(true);
         let rows = self.stock.rows().await;
-        for (row, place) in &rows {
+        for (row, place) in rows.iter().flatten() {
             self.remember(row, place.clone());
         }
         self.known.borrow_mut().is_whole = true;
         self.under_way.tell();
-        rows.into_iter().map(|(row, _)| row).collect()
+        Ok(rows?.into_iter().map(|(row, _)| row).collect())
     }
 
     /// Knows all episodes from here on.
     pub(super) async fn ready(&self) {
         self.loaded().await;
         if !self.known.borrow().is_whole {
-            self.load().await;
+            // Why they can't be read is said to who wants the list.
+            let _ = self.load().await;
         }
     }
 

@@ -364,5 +364,13 @@ fn what_came_with_the_site_is_not_kept_and_not_forgotten() {
         },
     );
     assert!(open(&librarian, "a").len() > 1);
-    assert!(librarian.stock.rows().now_or_never().unwrap().is_empty());
+    assert!(
+        librarian
+            .stock
+            .rows()
+            .now_or_never()
+            .unwrap()
+            .unwrap()
+            .is_empty()
+    );
 }

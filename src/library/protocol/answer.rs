@@ -116,6 +116,11 @@ pub enum Answer {
         /// What failed and why, for people.
         reason: Text,
     },
+    /// What was kept before can't be read.
+    NotRead {
+        /// Why, for people.
+        reason: Text,
+    },
     /// Something could not be kept for the next visit; it is there until the page is left.
     NotKept {
         /// Why, for people.
@@ -214,6 +219,11 @@ impl Answer {
                 "number": (*number),
                 "reason": (reason.clone())
             }),
+            Answer::NotRead { reason } => object!({
+                "answer": "not read",
+                "number": 0,
+                "reason": (reason.clone())
+            }),
             Answer::NotKept { reason } => object!({
                 "answer": "not kept",
                 "number": 0,
@@ -298,6 +308,9 @@ impl Answer {
             "replaceable" => Some(Answer::Replaceable { number }),
             "refused" => Some(Answer::Refused {
                 number,
+                reason: text("reason")?,
+            }),
+            "not read" => Some(Answer::NotRead {
                 reason: text("reason")?,
             }),
             "not kept" => Some(Answer::NotKept {

@@ -137,6 +137,9 @@ fn answers_come_back() {
             number: 4,
             reason: "It is no file.".into(),
         },
+        Answer::NotRead {
+            reason: "The browser's database failed: no.".into(),
+        },
         Answer::NotKept {
             reason: "The disk is full.".into(),
         },

@@ -106,6 +106,11 @@ impl Shelf {
                     )));
                 }
             },
+            Answer::NotRead { reason } => self.notice.set(Some(Notice::new(
+                "What was kept before can't be read.",
+                reason.to_string(),
+                "Nothing of it was changed: load the page again. What you import now is shown all the same.",
+            ))),
             Answer::NotKept { reason } => {
                 let was = self
                     .state
