@@ -38,9 +38,10 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     for (key, what) in MOVES {
         let median = number(&said, &format!("{key}_median"))?;
         let slow = number(&said, &format!("{key}_p95"))?;
+        let most = number(&said, &format!("{key}_most"))?;
         rows.push(Row {
             what: format!("10,000 steps: {what}"),
-            ours: format!("{median:.1} ms (95 of 100: {slow:.1} ms)"),
+            ours: format!("{median:.1} ms (95 of 100: {slow:.1} ms; the most: {most:.1} ms)"),
             against: format!(
                 "{FRAME:.0} ms (a frame; CPython makes {steps_here:.0} steps a second here, {STEPS_THERE:.0} \
                  where the aim comes from)"
