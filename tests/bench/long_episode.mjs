@@ -93,8 +93,7 @@ try {
     for (let sample = 0; sample < SAMPLES; sample += 1) costs.push(await cost(move));
     costs.sort((a, b) => a - b);
     figures[`${name}_median`] = median(costs) - floor;
-    // So much is enough for 95 of 100 of them, and for all.
-    figures[`${name}_p95`] = costs[Math.ceil(SAMPLES * 0.95) - 1] - floor;
+    figures[`${name}_p95`] = costs[Math.floor(SAMPLES * 0.95)] - floor;
     figures[`${name}_most`] = costs.at(-1) - floor;
     console.error(`  ${name}: idle ${floor.toFixed(1)}, ${costs.map((ms) => ms.toFixed(0)).join(" ")}`);
   }
