@@ -103,23 +103,35 @@ fn tone_word(tone: Tone) -> Option<AnyView> {
 }
 
 fn results(label: &Text, rows: &[(Text, Text, Tone)]) -> AnyView {
-    // Rows go on by one from step to step: one that was there stays as it is. The same may be said twice.
+    // Rows go on by one from step to step: one that was there stays as it is. It is told by the one before it as well,
+    // for the same is often said again elsewhere. Both may be said twice.
     let mut said = HashMap::new();
+    let mut former = None;
     let rows = rows.iter().map(|(input, result, tone)| {
-        let before = said.entry((input, result)).or_insert(0_usize);
+        let is_after = former.replace((input, result));
+        let before = said.entry((is_after, input, result)).or_insert(0_usize);
         *before += 1;
-        let key = (input, result, *before);
-        let result = inert_in("td", "result", result).child(tone_word(*tone));
+        let key = (is_after, input, result, *before);
+        let result = inert_in("td", "result", result)
+            .attr("role", "cell")
+            .child(tone_word(*tone));
         el("tr")
             .key(key)
+            .attr("role", "row")
             .class(tone_class(*tone))
-            .child(inert_in("td", "input", input))
+            .child(inert_in("td", "input", input).attr("role", "cell"))
             .child(result)
     });
     el("table")
         .class("results")
+        // Its style lays it out as lines of text, whereupon some browsers forget that it is a table.
+        .attr("role", "table")
         .child(inert_in("caption", "block-label", label))
-        .child(el("tbody").child(rows.collect::<Vec<_>>()))
+        .child(
+            el("tbody")
+                .attr("role", "rowgroup")
+                .child(rows.collect::<Vec<_>>()),
+        )
         .view()
 }
 

@@ -183,18 +183,25 @@ pub fn focus(element: &HtmlElement) {
 
 /// Focuses the element of an id and brings it into sight; says whether there is one.
 pub fn focus_id(id: &str) -> bool {
-    let Some(element) = by_id(id) else {
-        return false;
-    };
+    by_id(id).map(|element| focus_in_sight(&element)).is_some()
+}
+
+/// The same for the first element within another to which a selector leads.
+pub fn focus_in(within: &Element, selector: &str) -> bool {
+    // Selectors are well-formed, so the search can't fail.
+    let element = within.query_selector(selector).ok().flatten();
+    element.map(|element| focus_in_sight(&element)).is_some()
+}
+
+fn focus_in_sight(element: &Element) {
     bring_into_sight(
-        &element,
+        element,
         ScrollLogicalPosition::Nearest,
         ScrollBehavior::Auto,
     );
     if let Some(element) = element.dyn_ref::<HtmlElement>() {
         focus(element);
     }
-    true
 }
 
 /// Takes the focus from what has it. (What leaves the page together with the focus would first be laid out again, with all
@@ -207,11 +214,14 @@ pub fn let_go() {
     }
 }
 
-/// The id of the element that has the focus, or of the nearest around it that has one.
-pub fn focused_id() -> Option<String> {
-    let focused = web_sys::window()?.document()?.active_element()?;
-    // The selector is a constant, so the search can't fail.
-    Some(focused.closest("li[id]").ok()??.id())
+/// What stands in an attribute of the element that has the focus, or of the nearest one around it that has it; if
+/// the focus is within another.
+pub fn attribute_around_focus(within: &Element, attribute: &str) -> Option<String> {
+    let focused = within.owner_document()?.active_element()?;
+    if !within.contains(Some(&focused)) {
+        return None;
+    }
+    value_around(&focused, attribute)
 }
 
 /// Focuses the first field within that is marked as wrong.
@@ -307,34 +317,43 @@ pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<String> {
     {
         return None;
     }
-    let holder = target.closest(&format!("[{attribute}]")).ok()??;
-    holder.get_attribute(attribute)
+    value_around(&target, attribute)
 }
 
 /// What stands in an attribute of the element in which something happened, or of the nearest one around it
 /// that has it.
 pub fn attribute_around(event: &Event, attribute: &str) -> Option<String> {
-    let target = event.target()?.dyn_into::<Element>().ok()?;
+    value_around(&event.target()?.dyn_into().ok()?, attribute)
+}
+
+fn value_around(element: &Element, attribute: &str) -> Option<String> {
     // The selector is well-formed, so the search can't fail.
-    let holder = target.closest(&format!("[{attribute}]")).ok()??;
+    let holder = element.closest(&format!("[{attribute}]")).ok()??;
     holder.get_attribute(attribute)
 }
 
-/// Gives a mark, an attribute without value, to all elements within that hold a value in an attribute, or takes it
-/// from them. The value must need no escape.
-pub fn mark(within: &Element, (attribute, value): (&str, &str), mark: &str, on: bool) {
-    let holders = within.query_selector_all(&format!("[{attribute}=\"{value}\"]"));
-    let Ok(holders) = holders else {
+/// Gives a mark, an attribute without value, to all elements within to which a selector leads, and takes it from all
+/// others.
+pub fn mark(within: &Element, selector: Option<&String>, mark: &str) {
+    // Neither can fail: the name is well-formed.
+    for_each(within, &["[", mark, "]"].concat(), &|former| {
+        let _ = former.remove_attribute(mark);
+    });
+    if let Some(selector) = selector {
+        for_each(within, selector, &|holder| {
+            let _ = holder.set_attribute(mark, "");
+        });
+    }
+}
+
+fn for_each(within: &Element, selector: &str, act: &dyn Fn(Element)) {
+    // Selectors are well-formed, so the search can't fail.
+    let Ok(found) = within.query_selector_all(selector) else {
         return;
     };
-    for place in 0..holders.length() {
-        let holder = holders.get(place).map(|node| node.dyn_into::<Element>());
-        if let Some(Ok(holder)) = holder {
-            // Neither can fail: the name is well-formed.
-            let _ = match on {
-                true => holder.set_attribute(mark, ""),
-                false => holder.remove_attribute(mark),
-            };
+    for place in 0..found.length() {
+        if let Some(Ok(element)) = found.get(place).map(|node| node.dyn_into()) {
+            act(element);
         }
     }
 }

@@ -77,7 +77,7 @@ test("scrubbing: what stays in the frame is left alone, and it says the same whi
       assert.deepEqual(await look(step), seen.get(step), `step ${step}, after a jump`);
     }
     const places = seen.get(80).rows.filter((row) => /^\/state\/messages\/\d/.test(row));
-    assert.equal(places.length, 20);
+    assert.equal(places.length, 16);
     const positions = places.map((row) => Number(row.split(" ")[1]));
     assert.ok(positions.every((position, at) => at === 0 || position > positions[at - 1]), positions.join(" "));
     for (const row of places) {

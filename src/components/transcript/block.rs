@@ -82,7 +82,7 @@ impl Reader {
         let current = maybe_words(move || selected.get().then(|| "step".to_owned()));
         let number = button("step-number")
             .attr("aria-current", current)
-            .attr(CHOOSE, step.to_string());
+            .attr(CHOOSE, true);
         let (name, number) = match step {
             0 => (None, number.child("Start")),
             step => {
@@ -108,7 +108,7 @@ impl Reader {
         self.on_rewind?;
         let rewind = move || {
             button("quiet small rewind icon-rewind")
-                .attr(REWIND, step.to_string())
+                .attr(REWIND, true)
                 .child("Go on from here")
                 .view()
         };

@@ -5,12 +5,12 @@ use volary_core::json::Object;
 use volary_core::{Json, ToolCall};
 use volary_trace::passages::{Part, Place};
 
-use super::reader::{CALL, GO, Reader, TextPlace, icon_button, id_of};
+use super::reader::{CALL, GO, Reader, TextPlace, icon_button};
 use super::reading::{Kind, Reading, Spot};
 use crate::components::erased::{dynamic, words};
 use crate::components::json_text::{json_text, token_class};
 use crate::components::markup::{El, button, el};
-use crate::components::text::{folded_text, inert, inert_in};
+use crate::components::text::{folded_text, inert_in};
 use crate::projection::content::is_short;
 use crate::projection::marks::holder_id;
 use crate::projection::pretty::{one_line, scalar};
@@ -26,17 +26,17 @@ pub(super) fn call_view(
     answer: Option<usize>,
 ) -> AnyView {
     let is_short = call.function.arguments.values().all(is_short);
-    let element = el("div").attr(CALL, id_of(step, number));
+    let element = el("div").attr(CALL, number.to_string());
     let element = match reader.reading {
         None => element
             .class(if is_short { "call short" } else { "call" })
             .child(inert_in("span", "tool-name", &call.function.name))
-            .child(arguments(reader, (step, number), call)),
+            .child(arguments(reader, (step, number), call, is_short)),
         Some(reading) => read_call(reader, reading, (step, number), call, is_short, element),
     };
     let to_answer = answer.map(|message| {
         icon_button("quiet small to-answer icon-down", "To the answer")
-            .attr(GO, id_of(step, message))
+            .attr(GO, message.to_string())
     });
     element.child(to_answer).view()
 }
@@ -73,7 +73,7 @@ fn read_call(
             let line = one_line(&Json::from(kept.function.arguments.clone()), LINE);
             inert_in("span", "call-line", &line).view()
         }
-        (false, false) => arguments(reader, (step, number), &kept).view(),
+        (false, false) => arguments(reader, (step, number), &kept, is_short).view(),
     });
     let id = holder_id(Place {
         step,
@@ -109,37 +109,35 @@ fn call_json(call: &ToolCall) -> Json {
     Json::from(object)
 }
 
-fn arguments(reader: Reader, (step, number): (usize, usize), call: &ToolCall) -> El {
+/// The arguments: below the tool's name, or in its line.
+fn arguments(reader: Reader, (step, number): (usize, usize), call: &ToolCall, in_line: bool) -> El {
+    let list = el("dl").class("arguments");
     let arguments = call.function.arguments.iter().enumerate();
-    let arguments = arguments.map(|(place, (name, value))| {
+    arguments.fold(list, |list, (place, (name, value))| {
         let class = match is_short(value) {
             true => "argument short",
             false => "argument",
         };
+        let name = inert_in("dt", "argument-name", name);
         let value = argument_value(reader, (step, 0, part_of(number, place)), value);
-        el("div")
-            .class(class)
-            .child(inert_in("dt", "argument-name", name))
-            .child(el("dd").child(value))
-    });
-    // Short ones stand in the line of the tool's name, which may be broken before each.
-    arguments.fold(el("dl").class("arguments"), |list, argument| {
-        list.child(" ").child(argument)
+        match in_line {
+            // The line may be broken before each.
+            true => list.child(" ").child(name).child(value),
+            false => list.child(el("div").class(class).child(name).child(value)),
+        }
     })
 }
 
-fn argument_value(reader: Reader, place: TextPlace, value: &Json) -> AnyView {
+fn argument_value(reader: Reader, place: TextPlace, value: &Json) -> El {
     match value {
         // A text of several lines reads best as what it is.
-        Json::Text(text) if !is_short(value) => folded_text(text.clone(), reader.fold(place)),
-        Json::List(_) | Json::Object(_) => json_text(value, reader.fold(place)),
+        Json::Text(text) if !is_short(value) => {
+            el("dd").child(folded_text(text.clone(), reader.fold(place)))
+        }
+        Json::List(_) | Json::Object(_) => el("dd").child(json_text(value, reader.fold(place))),
         other => {
             let (kind, text) = scalar(other);
-            el("span")
-                .class(token_class(kind))
-                .attr("dir", "auto")
-                .child(inert(&text))
-                .view()
+            inert_in("dd", token_class(kind), &text)
         }
     }
 }

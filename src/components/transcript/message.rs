@@ -6,7 +6,7 @@ use volary_core::AnyMessage;
 use volary_core::message::ToolResponseMessage;
 use volary_trace::{Episode, StepRecord};
 
-use super::reader::{COPY, Reader, icon_button, id_of};
+use super::reader::{COPY, MESSAGE, Reader, icon_button};
 use crate::components::icon::hidden_name;
 use crate::components::markup::{El, el};
 use crate::components::text::{folded_text, inert_name};
@@ -42,25 +42,21 @@ pub(super) fn message_item(
     };
     el("li")
         .class(format!("message {}", message.role().as_str()))
-        .attr("id", reader.message_id(step, place))
+        .attr(MESSAGE, place.to_string())
         .attr("tabindex", "-1")
         .child(
             el("div")
                 .class("message-head")
                 .child(speaker(message))
-                .child(
-                    el("span")
-                        .class("message-tools")
-                        .child(copy_button(step, place)),
-                ),
+                .child(el("span").class("message-tools").child(copy_button())),
         )
         .child(body.map(|body| el("div").class("message-body").child(body)))
         .view()
 }
 
-/// Copies a message.
-pub(super) fn copy_button(step: usize, place: usize) -> El {
-    icon_button("quiet small icon-copy", "Copy").attr(COPY, id_of(step, place))
+/// Copies the message in which it stands.
+pub(super) fn copy_button() -> El {
+    icon_button("quiet small icon-copy", "Copy").attr(COPY, true)
 }
 
 /// What is put into the clipboard of a message; nothing before the code that knows is here.

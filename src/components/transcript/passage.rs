@@ -8,7 +8,7 @@ use volary_trace::passages::{Part, Place};
 
 use super::asked::THOUGHT;
 use super::call::part_of;
-use super::reader::{Reader, TextPlace};
+use super::reader::{MESSAGE, Reader, STEP, TextPlace};
 use super::reading::{Kind, Reading, Spot};
 use crate::components::erased::watch;
 use crate::components::text::Fold;
@@ -91,10 +91,12 @@ impl Reader {
     /// Goes to the next message of the selected step or beyond, or to the one before, and focuses it.
     pub fn go_to_message(self, forward: bool) {
         let step = self.selected.get_untracked();
-        let focused = shell::element::focused_id().and_then(|id| {
-            let (step, message) = id.strip_prefix("read-message-")?.split_once('-')?;
-            Some((step.parse::<usize>().ok()?, message.parse::<usize>().ok()?))
-        });
+        let around = |attribute| {
+            let log = self.place.log.get_untracked()?;
+            let number = shell::element::attribute_around_focus(&log, attribute)?;
+            number.parse::<usize>().ok()
+        };
+        let focused = around(STEP).zip(around(MESSAGE));
         let at = focused.filter(|(at, _)| *at == step);
         let to = self.episode.with_untracked(|episode| match (at, forward) {
             (None, true) => (message_count(episode, step) > 0).then_some((step, 0)),

@@ -31,7 +31,7 @@ pub struct Reader {
     pub(super) on_rewind: Option<Callback<usize>>,
     /// Shows what went over the wire for a step.
     pub(super) on_inspect: Option<Callback<usize>>,
-    /// The call at which the reader points, or whose response that is, as [`call_id`] has it.
+    /// What leads to the call at which the reader points and to its response.
     pointed: StoredValue<Option<String>>,
     /// What became of the last copy, for as long as it is said.
     pub(super) said: RwSignal<&'static str>,
@@ -95,38 +95,35 @@ impl Reader {
         self.folds.clear();
     }
 
-    /// The id of a message on the page. What is read and what is played may stand there at once.
-    pub(super) fn message_id(self, step: usize, message: usize) -> String {
-        let reads = if self.reading.is_some() { "read-" } else { "" };
-        format!("{reads}message-{step}-{message}")
-    }
-
     /// A click: on one of the buttons that all blocks and messages have, or on a step, which selects it.
     pub(super) fn clicked(self, click: &MouseEvent) {
         let on = |attribute: &str| shell::element::attribute_around(click, attribute);
-        let number = |text: String| text.parse::<usize>().ok();
-        if let Some(message) = on(COPY) {
-            later::once_here(move || self.copy(message.clone()));
-        } else if let Some((step, message)) = on(GO).as_deref().and_then(pair) {
+        let number = |attribute: &str| on(attribute)?.parse::<usize>().ok();
+        let Some(step) = number(STEP) else {
+            return;
+        };
+        if on(COPY).is_some() {
+            if let Some(message) = number(MESSAGE) {
+                later::once_here(move || self.copy(step, message));
+            }
+        } else if let Some(message) = number(GO) {
             self.go(step, message);
-        } else if let Some(step) = on(REWIND).and_then(number) {
+        } else if on(REWIND).is_some() {
             if let Some(on_rewind) = self.on_rewind {
                 on_rewind.run(step);
             }
-        } else if let Some(step) = on(CHOOSE)
-            .or_else(|| shell::element::plain_click_on(click, STEP))
-            .and_then(number)
-        {
+        } else if on(CHOOSE).is_some() || shell::element::plain_click_on(click, STEP).is_some() {
             self.choose(step);
         }
     }
 
-    /// Copies a message, and says that it did: at its button, which bears this in [`COPY`], and in words.
-    fn copy(self, at: String) {
-        let text = pair(&at).and_then(|place| copied(self, place));
+    /// Copies a message, and says that it did: at its button, and in words.
+    fn copy(self, step: usize, message: usize) {
+        let text = copied(self, (step, message));
+        let button = [&message_selector(step, message), " [", COPY, "]"].concat();
         let mark = move |on: bool| {
             if let Some(log) = self.place.log.try_get_untracked().flatten() {
-                shell::element::mark(&log, (COPY, &at), COPIED, on);
+                shell::element::mark(&log, on.then_some(&button), COPIED);
             }
         };
         let done = Callback::new(move |worked: bool| {
@@ -149,24 +146,20 @@ impl Reader {
     /// Marks the call at which the reader points or that has the focus, and its response; takes the mark
     /// from those that had it. The log hears of this for all of them, which are many.
     pub(super) fn point(self, at: Option<&Event>) {
-        let at = at.and_then(|event| shell::element::attribute_around(event, CALL));
+        let at = at.and_then(|event| {
+            let around = |attribute| shell::element::attribute_around(event, attribute);
+            Some(selector(&around(STEP)?, CALL, &around(CALL)?))
+        });
         let former = self.pointed.get_value();
-        let Some(log) = self.place.log.get_untracked().filter(|_| former != at) else {
-            return;
-        };
-        if let Some(former) = &former {
-            shell::element::mark(&log, (CALL, former), POINTED, false);
+        if let Some(log) = self.place.log.get_untracked().filter(|_| former != at) {
+            shell::element::mark(&log, at.as_ref(), POINTED);
+            self.pointed.set_value(at);
         }
-        if let Some(at) = &at {
-            shell::element::mark(&log, (CALL, at), POINTED, true);
-        }
-        self.pointed.set_value(at);
     }
 
     /// Goes to a message and focuses it.
     pub(super) fn go(self, step: usize, message: usize) {
-        let id = self.message_id(step, message);
-        if shell::element::focus_id(&id) {
+        if self.focus(step, message) {
             return;
         }
         let scroll = self.place.scroll;
@@ -175,23 +168,34 @@ impl Reader {
         // By then the block stands on the page.
         shell::timers::next_frame(move || {
             shell::timers::next_frame(move || {
-                shell::element::focus_id(&id);
+                self.focus(step, message);
             });
         });
     }
+
+    /// Focuses a message, if it stands on the page.
+    pub(super) fn focus(self, step: usize, message: usize) -> bool {
+        let log = self.place.log.try_get_untracked().flatten();
+        let message = message_selector(step, message);
+        log.is_some_and(|log| shell::element::focus_in(&log, &message))
+    }
 }
 
+// What a block and its parts are, for those who hear of all of them. Only the block says which step it is of: so its
+// parts are the same in most, and stay as they are where a block gives way to another.
 /// The attribute of a block, which holds its step.
 pub(super) const STEP: &str = "data-step";
-/// The attribute of a call and of its response.
+/// The attribute of a message: its place in the step.
+pub(super) const MESSAGE: &str = "data-message";
+/// The attribute of a call and of its response: which call of the step.
 pub(super) const CALL: &str = "data-call";
-/// The attribute of a button that selects a step.
+/// The attribute of a button that selects its step.
 pub(super) const CHOOSE: &str = "data-choose";
-/// The attribute of a button that goes back to a step, to go on from there.
+/// The attribute of a button that goes back to its step, to go on from there.
 pub(super) const REWIND: &str = "data-rewind";
-/// The attribute of a button that copies a message: its step and place.
+/// The attribute of a button that copies its message.
 pub(super) const COPY: &str = "data-copy";
-/// The attribute of a button that leads to a message: its step and place.
+/// The attribute of a button that leads to a message of its step, which it holds.
 pub(super) const GO: &str = "data-go";
 /// The attribute of those whose message was just copied.
 const COPIED: &str = "data-copied";
@@ -200,14 +204,17 @@ const SAID: Duration = Duration::from_secs(3);
 /// The attribute of those at which the reader points.
 const POINTED: &str = "data-pointed";
 
-/// What [`CALL`], [`COPY`] and [`GO`] hold: a step, and which call or message of it.
-pub(super) fn id_of(step: usize, place: usize) -> String {
-    format!("{step}-{place}")
+/// Leads to what has this in an attribute, within a step.
+fn selector(step: &str, attribute: &str, value: &str) -> String {
+    [
+        "[", STEP, "=\"", step, "\"] [", attribute, "=\"", value, "\"]",
+    ]
+    .concat()
 }
 
-fn pair(id: &str) -> Option<(usize, usize)> {
-    let (step, place) = id.split_once('-')?;
-    Some((step.parse().ok()?, place.parse().ok()?))
+/// Leads to a message.
+fn message_selector(step: usize, message: usize) -> String {
+    selector(&step.to_string(), MESSAGE, &message.to_string())
 }
 
 /// A button without a child: its style sheet draws its icon. Long transcripts have many of them.

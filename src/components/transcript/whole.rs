@@ -11,7 +11,7 @@ use volary_trace::{Episode, StepRecord, native};
 use super::asked::{asked, thinking};
 use super::call::call_view;
 use super::message::{copy_button, speaker};
-use super::reader::{CALL, GO, Reader, icon_button, id_of};
+use super::reader::{CALL, GO, MESSAGE, Reader, icon_button};
 use super::reading::{Kind, Reading, Spot};
 use super::said::{manner, said};
 use crate::components::erased::{dynamic, words};
@@ -55,9 +55,9 @@ pub(super) fn whole(
         .map(|reading| ways_to_read(reader, reading, (step, place), calls));
     let tools = el("span")
         .class("message-tools")
-        .child(own_call.map(|_| to_call(step)))
+        .child(own_call.map(|_| to_call()))
         .child(reads)
-        .child(copy_button(step, place));
+        .child(copy_button());
     let head = el("div")
         .class("message-head")
         .child(speaker(message))
@@ -69,9 +69,9 @@ pub(super) fn whole(
     };
     let item = el("li")
         .class(format!("message {role}"))
-        .attr("id", reader.message_id(step, place))
+        .attr(MESSAGE, place.to_string())
         .attr("tabindex", "-1")
-        .attr(CALL, own_call.map(|call| id_of(step, call)))
+        .attr(CALL, own_call.map(|call| call.to_string()))
         .child(head)
         .child(record.and_then(|record| thinking(reader, step, record)));
     let item = match reader.reading {
@@ -173,7 +173,7 @@ fn fold_line(
         reading.open(step, Spot::Message(place));
         // The button is gone by then; the focus goes to what it opened.
         shell::timers::next_frame(move || {
-            shell::element::focus_id(&reader.message_id(step, place));
+            reader.focus(step, place);
         });
     };
     button("fold-line")
@@ -234,8 +234,8 @@ fn ways_to_read(
 }
 
 /// Leads from a response to its call.
-fn to_call(step: usize) -> El {
-    icon_button("quiet small icon-up", "To the call").attr(GO, id_of(step, 0))
+fn to_call() -> El {
+    icon_button("quiet small icon-up", "To the call").attr(GO, "0")
 }
 
 fn call_views(

@@ -24,8 +24,10 @@ use walk::Walk;
 pub const SLICE: usize = 100;
 /// So many children of a branch are shown in any case.
 const FEW: usize = 30;
-/// Of more children so many are shown at first, and as many at the end, where lists grow.
-const ENDS: usize = 10;
+/// Of more children so many are shown at first,
+const FIRST: usize = 10;
+/// and so many at the end, where lists grow: each row of these is another one with each step.
+const LAST: usize = 6;
 /// Once so many rows stand there, branches are opened by readers only.
 const OPENED_ROWS: usize = 300;
 /// Branches down to this level are open unless a reader closed them. Level 1 is the frame's `state`.
@@ -52,7 +54,7 @@ impl Expansion {
     /// Which of the children of a row are not shown.
     fn hidden(&self, path: &str, count: usize) -> Range<usize> {
         let slices = self.slices.get(path).copied().unwrap_or_default();
-        let (start, end) = (ENDS + SLICE * slices, count.saturating_sub(ENDS));
+        let (start, end) = (FIRST + SLICE * slices, count.saturating_sub(LAST));
         if count <= FEW || start >= end {
             return count + 1..count + 1;
         }
