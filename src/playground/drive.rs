@@ -81,18 +81,18 @@ impl PolicyKind {
         }
     }
 
-    fn schema(self) -> Json {
+    fn schema(self, Pace { delay, most }: Pace) -> Json {
         let delay = json!({
             "type": "number",
             "description": "Seconds between two steps.",
-            "default": 0.0,
+            "default": delay,
             "minimum": 0,
             "maximum": 60
         });
         let maximum = json!({
             "type": "integer",
             "description": "An episode that gets so long is truncated.",
-            "default": 100,
+            "default": most,
             "minimum": 1,
             "maximum": 100000
         });
@@ -129,6 +129,15 @@ impl PolicyKind {
     }
 }
 
+/// The settings that all policies share, as they were filled in last.
+#[derive(Clone, Copy, Debug)]
+struct Pace {
+    /// Seconds between two steps.
+    delay: f64,
+    /// Steps of an episode at most.
+    most: i64,
+}
+
 /// The signals of the policy.
 #[derive(Clone, Copy)]
 pub struct Drive {
@@ -136,6 +145,8 @@ pub struct Drive {
     pub kind: RwSignal<PolicyKind>,
     /// Its settings.
     pub form: RwSignal<Form>,
+    /// What the next policy takes over from this one.
+    pace: StoredValue<Pace>,
     /// How the run goes.
     pub run: RwSignal<Run>,
     /// The step of which it is shown what went over the wire.
@@ -175,6 +186,10 @@ impl Drive {
         Drive {
             kind: RwSignal::default(),
             form: RwSignal::new(Form::new(json!({"type": "object", "properties": {}}))),
+            pace: StoredValue::new(Pace {
+                delay: 0.0,
+                most: 100,
+            }),
             run: RwSignal::default(),
             inspected: RwSignal::new(None),
             runs: StoredValue::new(0),
@@ -196,20 +211,16 @@ impl Playground {
     pub fn choose_policy(self, kind: PolicyKind) {
         let drive = self.drive;
         drive.kind.set(kind);
-        let schema = kind.schema();
-        let mut filled = Form::new(schema.clone()).value().unwrap_or_default();
         let former = drive.form.with_untracked(Form::value).unwrap_or_default();
-        if let (Json::Object(filled), Some(former)) = (&mut filled, former.as_object()) {
-            for key in [DELAY, MAXIMUM_STEPS] {
-                if let (Some(place), Some(value)) = (filled.get_mut(key), former.get(key)) {
-                    *place = value.clone();
-                }
-            }
-        }
-        drive.form.set(match filled {
-            Json::Object(_) => Form::with_value(schema, &filled),
-            _ => Form::new(schema),
+        drive.pace.update_value(|pace| {
+            let delay = former.get(DELAY).and_then(Json::as_f64);
+            pace.delay = delay.unwrap_or(pace.delay);
+            let most = former.get(MAXIMUM_STEPS).and_then(Json::as_i64);
+            pace.most = most.unwrap_or(pace.most);
         });
+        drive
+            .form
+            .set(Form::new(kind.schema(drive.pace.get_value())));
         if kind == PolicyKind::Scripted {
             self.script_from_episode();
         }
@@ -227,11 +238,12 @@ impl Playground {
                 })
                 .collect()
         });
-        let schema = PolicyKind::Scripted.schema();
+        let pace = drive.pace.get_value();
+        let schema = PolicyKind::Scripted.schema(pace);
         let mut value = drive
             .form
             .with_untracked(Form::value)
-            .unwrap_or_else(|_| json!({ DELAY: 0.0, MAXIMUM_STEPS: 100 }));
+            .unwrap_or_else(|_| json!({ DELAY: (pace.delay), MAXIMUM_STEPS: (pace.most) }));
         if let Json::Object(value) = &mut value {
             value.insert(SCRIPT, Scripted::new(actions).to_text());
         }

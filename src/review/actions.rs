@@ -12,7 +12,7 @@ use super::export::export_dialog;
 use super::quote::selected_passage;
 use super::viewer::{Checked, Viewer};
 use crate::components::copy_button::copy_button;
-use crate::components::erased::flag;
+use crate::components::erased::{flag, words};
 use crate::components::markup::{El, button, el};
 use crate::library::shelf::Shelf;
 use crate::playground::state::Playground;
@@ -25,6 +25,13 @@ use crate::shell::{location, printer};
 pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> {
     let episode = viewer.shown.episode;
     let known = flag(move || episode.with(|episode| can_go_on(playground, episode)));
+    let unless_unknown = |does: &'static str| {
+        let title = move || match known.get() {
+            true => does.to_owned(),
+            false => "This page has no environment in which it could go on".to_owned(),
+        };
+        words(title)
+    };
     let exporting = RwSignal::new(false);
     let checking = RwSignal::new(false);
     let check = move || {
@@ -74,12 +81,18 @@ pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> 
             .on_click(move || exporting.set(true))
             .child("Export"),
         button("")
-            .attr("title", "Runs the recorded actions again and compares")
+            .attr(
+                "title",
+                unless_unknown("Runs the recorded actions again and compares"),
+            )
             .attr("disabled", flag(move || !known.get() || checking.get()))
             .on_click(check)
             .child("Check"),
         button("")
-            .attr("title", "Look at it there, and go on from any step")
+            .attr(
+                "title",
+                unless_unknown("Look at it there, and go on from any step"),
+            )
             .attr("disabled", flag(move || !known.get()))
             .on_click(move || playground.visit(Episode::clone(&episode.get_untracked())))
             .child("Open in the playground"),

@@ -229,8 +229,12 @@ fn find_bar(viewer: Viewer, shelf: Shelf) -> El {
                     event.prevent_default();
                     viewer.go_to_finding(!event.shift_key());
                 }
-                // The browser empties the field; the keys of the page are wanted next.
-                "Escape" => shell::element::let_go(),
+                // Some browsers empty the field, and tell nobody. The keys of the page are wanted next.
+                "Escape" => {
+                    viewer.wanted.set(String::new());
+                    viewer.find(shelf);
+                    shell::element::let_go();
+                }
                 _ => {}
             }
         });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use leptos::ev::Event;
+use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
 use volary_trace::table::groups::GroupBy;
 use volary_trace::table::{Cell, Column, choices};
@@ -14,6 +14,7 @@ use crate::components::markup::{El, all, button, el};
 use crate::components::text::inert;
 use crate::playground::controls::{choice, option, typed};
 use crate::projection::library::{filter_text, heading, read_filter};
+use crate::shell;
 
 /// So many texts of a column are offered to choose from.
 const MOST_CHOICES: usize = 30;
@@ -220,6 +221,11 @@ fn column_choice(look: Look) -> El {
     });
     el("details")
         .class("column-choice-box")
+        .on("keydown", |press: KeyboardEvent| {
+            if press.key() == "Escape" {
+                shell::element::close_details(&press);
+            }
+        })
         .child(el("summary").child("Columns"))
         .child(el("div").class("column-boxes").child(boxes))
 }

@@ -287,6 +287,20 @@ pub fn show_dialog(dialog: &Element, open: bool) {
     }
 }
 
+/// Closes the `details` that heard of an event; the focus goes back to what opens it.
+pub fn close_details(event: &Event) {
+    let details = event.current_target();
+    let Some(details) = details.and_then(|details| details.dyn_into::<Element>().ok()) else {
+        return;
+    };
+    // Neither can fail: the name and the selector are well-formed.
+    let _ = details.remove_attribute("open");
+    let summary = details.query_selector("summary").ok().flatten();
+    if let Some(summary) = summary.and_then(|summary| summary.dyn_into::<HtmlElement>().ok()) {
+        focus(&summary);
+    }
+}
+
 /// Focuses the child at a place of an element's one child.
 pub fn focus_grandchild(element: &Element, place: usize) {
     let child = u32::try_from(place)

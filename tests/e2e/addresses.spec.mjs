@@ -111,7 +111,7 @@ test("the beginning of a long trajectory is read while the rest comes, and its r
       // Further on than the selected step.
       await library.transcript.hover();
       await page.mouse.wheel(0, 2_000);
-      const place = library.transcript.getByText(/^place9 /);
+      const place = library.transcript.getByText(/^place7 /);
       await place.waitFor();
       const before = await place.boundingBox();
       await other.rest();

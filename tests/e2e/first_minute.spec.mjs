@@ -63,6 +63,19 @@ test("what one is about to press does not move when the tools come", () =>
     assert.deepEqual(await box.boundingBox(), seen);
   }));
 
+test("a mistake that ends the episode is no answer: the hint says how to go on", () =>
+  visit({}, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    const hint = page.getByRole("complementary", { name: "First steps" });
+    await playground.act("calculator", { expr: "6 *" });
+    await playground.says("done");
+    await hint.getByText("A mistake ended the episode: press Undo, and try again.").waitFor();
+    await playground.button("Undo").click();
+    await playground.says("0 steps", "open");
+    await hint.getByText("Submit your answer").waitFor();
+  }));
+
 test("the hint goes when it is dismissed", () =>
   visit({}, async (page) => {
     const playground = new Playground(page);

@@ -171,8 +171,17 @@ test("tags are given, filtered by, and taken away", () =>
     await page.getByText("Columns").click();
     await page.getByRole("checkbox", { name: "Tags" }).check();
     await library.table.getByText("good").waitFor();
+    await page.keyboard.press("Escape");
+    await page.getByRole("checkbox", { name: "Tags" }).waitFor({ state: "hidden" });
     await (await library.again()).rows(2);
     const filter = page.getByRole("form", { name: "New filter" });
+    await filter.getByRole("combobox", { name: "Column" }).selectOption({ label: "Steps" });
+    await filter.getByRole("combobox", { name: "What it must be" }).fill("many");
+    await filter.getByRole("button", { name: "Filter" }).click();
+    await filter.getByRole("alert").getByText("This column holds numbers").waitFor();
+    await library.rows(2);
+    await filter.getByRole("combobox", { name: "What it must be" }).fill("> 1000");
+    await filter.getByRole("alert").waitFor({ state: "detached" });
     await filter.getByRole("combobox", { name: "Column" }).selectOption({ label: "Tags" });
     await filter.getByRole("combobox", { name: "What it must be" }).fill("good");
     await filter.getByRole("button", { name: "Filter" }).click();

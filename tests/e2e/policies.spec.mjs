@@ -50,6 +50,21 @@ test("a run can be stopped, and goes on by hand", () =>
     await playground.says(`${steps + 1} step`);
   }));
 
+test("settings that policies share are taken over, by those too that follow on a person", () =>
+  visit({ hash: "#/run/counter" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.policy.selectOption("Random");
+    await setting(page, "Maximum steps").fill("7");
+    await setting(page, "Delay").fill("0.5");
+    for (const policy of ["Manual", "Scripted", "Model", "Random"]) {
+      await playground.policy.selectOption(policy);
+      if (policy === "Manual" || policy === "Model") continue;
+      assert.equal(await setting(page, "Maximum steps").inputValue(), "7", policy);
+      assert.equal(await setting(page, "Delay").inputValue(), "0.5", policy);
+    }
+  }));
+
 test("scripted: the actions of an episode, edited and run again", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);

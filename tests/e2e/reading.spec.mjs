@@ -152,6 +152,11 @@ test("words are found where they are folded away, and marked", () =>
     await page.getByRole("search").getByText("1 of 3").waitFor();
     await page.keyboard.press("Enter");
     await untilMarked(page, "found-here", ["where"]);
+    // Escape leaves the field: letters are keys again.
+    await page.keyboard.press("Escape");
+    await untilMarked(page, "found-here", []);
+    await page.keyboard.press("G");
+    await page.waitForURL(/step=3/);
   }));
 
 test("a link leads to a passage, the second of two alike", () =>
@@ -254,6 +259,7 @@ test("a fork goes on another way, and stands beside the original", () =>
     await page.keyboard.press("j");
     await transcript.getByRole("button", { name: "Go on from here" }).nth(1).click();
     await playground.says("1 step");
+    assert.equal(await playground.slider.inputValue(), "1", "it opens where it goes on");
     await playground.act("incr");
     await playground.says("2 steps");
     await page.getByRole("link", { name: "Compare with the original" }).click();
