@@ -103,8 +103,8 @@ fn tone_word(tone: Tone) -> Option<AnyView> {
 }
 
 fn results(label: &Text, rows: &[(Text, Text, Tone)]) -> AnyView {
-    // Rows go on by one from step to step: one that was there stays as it is. It is told by the one before it as well,
-    // for the same is often said again elsewhere. Both may be said twice.
+    // Rows go on by one from step to step: one that was there stays as it is. It is told by the one before it as well
+    // (but the first), for the same is often said again elsewhere. Both may be said twice.
     let mut said = HashMap::new();
     let mut former = None;
     let rows = rows.iter().map(|(input, result, tone)| {
@@ -112,6 +112,8 @@ fn results(label: &Text, rows: &[(Text, Text, Tone)]) -> AnyView {
         let before = said.entry((is_after, input, result)).or_insert(0_usize);
         *before += 1;
         let key = (is_after, input, result, *before);
+        let leads_to = el("span").class("faint").child(" → ");
+        let input = inert_in("td", "input", input).attr("role", "cell");
         let result = inert_in("td", "result", result)
             .attr("role", "cell")
             .child(tone_word(*tone));
@@ -119,13 +121,14 @@ fn results(label: &Text, rows: &[(Text, Text, Tone)]) -> AnyView {
             .key(key)
             .attr("role", "row")
             .class(tone_class(*tone))
-            .child(inert_in("td", "input", input).attr("role", "cell"))
+            .child(input.child(leads_to))
             .child(result)
     });
     el("table")
         .class("results")
         // Its style lays it out as lines of text, whereupon some browsers forget that it is a table.
         .attr("role", "table")
+        .attr("aria-label", label.to_string())
         .child(inert_in("caption", "block-label", label))
         .child(
             el("tbody")

@@ -20,6 +20,10 @@ const SCRIPT: &str = "Script";
 const POLICY_SEED: &str = "Policy seed";
 const DELAY: &str = "Delay";
 const MAXIMUM_STEPS: &str = "Maximum steps";
+/// Nobody waits longer between two steps, in seconds.
+const LONGEST_DELAY: f64 = 60.0;
+/// No run is longer.
+const MOST_STEPS: i64 = 100_000;
 
 /// Who acts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,14 +91,14 @@ impl PolicyKind {
             "description": "Seconds between two steps.",
             "default": delay,
             "minimum": 0,
-            "maximum": 60
+            "maximum": LONGEST_DELAY
         });
         let maximum = json!({
             "type": "integer",
             "description": "An episode that gets so long is truncated.",
             "default": most,
             "minimum": 1,
-            "maximum": 100000
+            "maximum": MOST_STEPS
         });
         let properties = match self {
             // A model has settings of its own.
@@ -129,7 +133,7 @@ impl PolicyKind {
     }
 }
 
-/// The settings that all policies share, as they were filled in last.
+/// The settings that policies share which need no model, as they were filled in last.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
     /// Seconds between two steps.
@@ -198,6 +202,24 @@ impl Drive {
             aside: StoredValue::new(None),
         }
     }
+
+    /// The pace that is filled in now, as far as it can be one; else the one before. The other fields may hold anything.
+    fn pace(self) -> Pace {
+        let filled = self.form.with_untracked(Form::filled);
+        let delay = filled.get(DELAY).and_then(Json::as_f64);
+        let most = filled.get(MAXIMUM_STEPS).and_then(Json::as_i64);
+        let former = self.pace.get_value();
+        let pace = Pace {
+            delay: delay
+                .filter(|delay| (0.0..=LONGEST_DELAY).contains(delay))
+                .unwrap_or(former.delay),
+            most: most
+                .filter(|most| (1..=MOST_STEPS).contains(most))
+                .unwrap_or(former.most),
+        };
+        self.pace.set_value(pace);
+        pace
+    }
 }
 
 impl Default for Drive {
@@ -207,20 +229,11 @@ impl Default for Drive {
 }
 
 impl Playground {
-    /// Chooses who acts. Settings that both have are kept.
+    /// Chooses who acts. The settings that policies share are kept, also through those that have none.
     pub fn choose_policy(self, kind: PolicyKind) {
         let drive = self.drive;
         drive.kind.set(kind);
-        let former = drive.form.with_untracked(Form::value).unwrap_or_default();
-        drive.pace.update_value(|pace| {
-            let delay = former.get(DELAY).and_then(Json::as_f64);
-            pace.delay = delay.unwrap_or(pace.delay);
-            let most = former.get(MAXIMUM_STEPS).and_then(Json::as_i64);
-            pace.most = most.unwrap_or(pace.most);
-        });
-        drive
-            .form
-            .set(Form::new(kind.schema(drive.pace.get_value())));
+        drive.form.set(Form::new(kind.schema(drive.pace())));
         if kind == PolicyKind::Scripted {
             self.script_from_episode();
         }
@@ -238,15 +251,13 @@ impl Playground {
                 })
                 .collect()
         });
-        let pace = drive.pace.get_value();
+        let pace = drive.pace();
         let schema = PolicyKind::Scripted.schema(pace);
-        let mut value = drive
-            .form
-            .with_untracked(Form::value)
-            .unwrap_or_else(|_| json!({ DELAY: (pace.delay), MAXIMUM_STEPS: (pace.most) }));
-        if let Json::Object(value) = &mut value {
-            value.insert(SCRIPT, Scripted::new(actions).to_text());
-        }
+        let value = json!({
+            SCRIPT: (Scripted::new(actions).to_text()),
+            DELAY: (pace.delay),
+            MAXIMUM_STEPS: (pace.most)
+        });
         drive.form.set(Form::with_value(schema, &value));
     }
 

@@ -268,7 +268,6 @@ mod tests {
             assert_eq!(holder_id(place).as_deref().and_then(held), Some(place));
         }
         assert_eq!(held("text-1-2"), None);
-        assert_eq!(held("message-1-2"), None);
     }
 
     #[test]

@@ -230,7 +230,7 @@ fn find_bar(viewer: Viewer, shelf: Shelf) -> El {
                     viewer.go_to_finding(!event.shift_key());
                 }
                 // Some browsers empty the field, and tell nobody. The keys of the page are wanted next.
-                "Escape" => {
+                "Escape" if !event.is_composing() => {
                     viewer.wanted.set(String::new());
                     viewer.find(shelf);
                     shell::element::let_go();

@@ -153,7 +153,11 @@ impl Viewer {
             .shown
             .episode
             .with_untracked(|episode| episode.id.clone());
-        shelf.find(&id, &wanted, move |found| {
+        shelf.find(&id, &wanted.clone(), move |found| {
+            // Something else is wanted meanwhile, or nothing.
+            if self.wanted.get_untracked() != wanted {
+                return;
+            }
             self.findings.set(Arc::new(found));
             self.show_finding();
         });

@@ -20,6 +20,8 @@ test("a problem stands ready, and a hint leads to its reward", () =>
     await playground.act("calculator", { expr: "6 * 7" });
     await playground.says("1 step");
     assert.match(await playground.messages().last().innerText(), /calculator[\s\S]*42/);
+    const results = playground.frame.getByRole("table", { name: "Calculations" });
+    assert.deepEqual(await results.getByRole("row").allInnerTexts(), ["6 * 7 → 42"]);
 
     await playground.policy.selectOption("Oracle");
     await playground.button("Run").click();

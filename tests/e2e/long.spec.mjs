@@ -40,7 +40,7 @@ test("scrubbing: what stays in the frame is left alone, and it says the same whi
     await playground.plays(90);
     await playground.says("truncated");
     const tree = playground.frame.getByRole("tree", { name: "State" });
-    const results = playground.frame.getByRole("table");
+    const results = playground.frame.getByRole("table", { name: "Other calls (the last 8)" });
     const look = async (step) => {
       await playground.frame.getByText(`After step ${step}`, { exact: true }).waitFor();
       const rows = await tree.getByRole("treeitem").evaluateAll((rows) =>

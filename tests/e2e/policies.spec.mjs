@@ -63,6 +63,15 @@ test("settings that policies share are taken over, by those too that follow on a
       assert.equal(await setting(page, "Maximum steps").inputValue(), "7", policy);
       assert.equal(await setting(page, "Delay").inputValue(), "0.5", policy);
     }
+    // Whatever else is filled in, and as far as it can be.
+    await playground.policy.selectOption("Scripted");
+    await setting(page, "Script").fill("no script");
+    await setting(page, "Maximum steps").fill("9");
+    await setting(page, "Delay").fill("-1");
+    await playground.button("Run").click();
+    await playground.policy.selectOption("Random");
+    assert.equal(await setting(page, "Maximum steps").inputValue(), "9");
+    assert.equal(await setting(page, "Delay").inputValue(), "0.5");
   }));
 
 test("scripted: the actions of an episode, edited and run again", () =>

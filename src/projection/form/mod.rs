@@ -156,6 +156,14 @@ impl Form {
         }
     }
 
+    /// What is filled in, right or wrong: a text that is no value of its field stands there as text.
+    pub fn filled(&self) -> Json {
+        match &self.mode {
+            Mode::Fields(draft) => read::read(&self.root, draft).value.unwrap_or_default(),
+            Mode::Raw(text) => Json::parse(text).unwrap_or_default(),
+        }
+    }
+
     /// The value, if all is well. Else errors are shown from now on.
     pub fn submit(&mut self) -> Option<Json> {
         self.refusals.clear();
@@ -200,8 +208,8 @@ impl Form {
 
     /// Goes on in raw JSON, with what is in the fields. What is no value yet is left out.
     pub fn edit_raw(&mut self) {
-        if let Mode::Fields(draft) = &self.mode {
-            let value = read::read(&self.root, draft).value.unwrap_or_default();
+        if let Mode::Fields(_) = &self.mode {
+            let value = self.filled();
             self.mode = Mode::Raw(raw_text(&value));
             self.refusals.clear();
         }
