@@ -12,18 +12,18 @@ use super::heights::Heights;
 use super::number::bounded;
 use super::transcript::{TranscriptIndex, estimated_height};
 
-/// So much is kept on the page above and below what is seen, while the reader scrolls.
+/// So much is kept on the page above and below what is seen, while the reader scrolls. Who goes from step to step sees
+/// what is there: then it is no more than that.
 const SCROLL_MARGIN: f64 = 600.0;
-/// And so much otherwise: who goes from step to step sees what is there, and no more.
-const REST_MARGIN: f64 = 24.0;
 /// Blocks that reach this share of the margin beyond what is seen may stay as they are.
 const ENOUGH: f64 = 0.5;
 /// As long as they do not reach so much beyond it: to take a block away costs more than to let it stand.
 const TOO_MUCH: f64 = 400.0;
 /// This close to the end counts as the end.
 const NEAR_END: f64 = 32.0;
-/// A revealed step stands so far below the upper edge.
-const REVEALED_AT: f64 = 12.0;
+/// A block of which less is left below the upper edge is not seen: steps that are revealed begin there, or nearly, as the
+/// page rounds and sums do.
+const UNSEEN: f64 = 1.0;
 /// A step is in sight if it begins within this share of what is seen.
 const IN_SIGHT: f64 = 0.6;
 /// Who goes back finds the step here, below those that are next on the way.
@@ -58,7 +58,7 @@ impl Default for Scroll {
             viewport: 600.0,
             tail: 0.0,
             follows: true,
-            margin: REST_MARGIN,
+            margin: 0.0,
         }
     }
 }
@@ -116,7 +116,7 @@ impl Scroll {
 
     /// The blocks that are seen, or would be if so much more was seen above and below.
     fn around(&self, margin: f64) -> Range<usize> {
-        let first = self.heights.at((self.top - margin).max(0.0));
+        let first = self.heights.at((self.top - margin).max(0.0) + UNSEEN);
         let last = self.heights.at(self.top + self.viewport + margin);
         first..self.heights.len().min(last + 1)
     }
@@ -163,7 +163,7 @@ impl Scroll {
 
     /// The true heights of blocks that stand on the page, from the first of them on.
     pub fn measured(&mut self, first: usize, heights: &[f64]) {
-        let block = self.heights.at(self.top);
+        let block = self.heights.at(self.top + UNSEEN);
         let into = self.top - self.heights.top(block);
         for (place, height) in heights.iter().enumerate() {
             self.heights.set(first + place, *height);
@@ -177,7 +177,7 @@ impl Scroll {
     /// steps, whichever way one goes.
     pub fn reveal(&mut self, step: usize) {
         let place = self.heights.top(self.index.first_block(step));
-        let in_sight = place >= self.top && place < self.top + IN_SIGHT * self.viewport;
+        let in_sight = place >= self.top - UNSEEN && place < self.top + IN_SIGHT * self.viewport;
         if !in_sight {
             let is_next_above = place < self.top && place >= self.top - self.viewport;
             let below = match is_next_above {
@@ -185,11 +185,11 @@ impl Scroll {
                 true => {
                     let end = self.heights.top(self.index.first_block(step + 1));
                     let room = self.viewport - (end - place);
-                    bounded(room, REVEALED_AT, TURNED_TO * self.viewport)
+                    bounded(room, 0.0, TURNED_TO * self.viewport)
                 }
-                false => REVEALED_AT,
+                false => 0.0,
             };
-            self.margin = REST_MARGIN;
+            self.margin = 0.0;
             self.top = bounded(place - below, 0.0, self.end());
         }
         self.follows = self.top >= self.end() - NEAR_END;
@@ -198,13 +198,13 @@ impl Scroll {
     /// Goes to a message of a step.
     pub fn reveal_message(&mut self, step: usize, message: usize) {
         let block = self.index.block_of(step, message);
-        self.top = bounded(self.heights.top(block) - REVEALED_AT, 0.0, self.end());
+        self.top = bounded(self.heights.top(block), 0.0, self.end());
         self.follows = false;
     }
 
     /// Goes to the end, and stays there.
     pub fn to_end(&mut self) {
-        self.margin = REST_MARGIN;
+        self.margin = 0.0;
         self.follows = true;
         self.hold();
     }

@@ -137,7 +137,6 @@ pub fn message(episode: &Episode, step: usize, place: usize) -> Option<&AnyMessa
 pub fn estimated_height(episode: &Episode, block: &Block) -> f64 {
     const HEAD: f64 = 36.0;
     const PADDING: f64 = 8.0;
-    const FAILURE: f64 = 49.0;
     const BADGES: f64 = 36.0;
     let messages: f64 = block
         .messages
@@ -147,7 +146,7 @@ pub fn estimated_height(episode: &Episode, block: &Block) -> f64 {
         .sum();
     let record = step_record(episode, block.step).filter(|_| block.last);
     let foot = match record.map(|record| &record.outcome) {
-        Some(Outcome::Failed { .. }) => FAILURE,
+        Some(Outcome::Failed { message }) => estimated_failure_height(message),
         Some(Outcome::Observed {
             done, truncated, ..
         }) if *done || *truncated => BADGES,
@@ -156,9 +155,12 @@ pub fn estimated_height(episode: &Episode, block: &Block) -> f64 {
     PADDING + messages + foot + if block.first { HEAD } else { 0.0 }
 }
 
+/// What is above and below a message.
+const MESSAGE_PADDING: f64 = 14.0;
+/// A line of a text.
+const LINE: f64 = 24.15;
+
 fn estimated_message_height(message: &AnyMessage) -> f64 {
-    const PADDING: f64 = 14.0;
-    const LINE: f64 = 24.15;
     const CALL: f64 = 37.5;
     const LEAST: f64 = 28.0;
     let calls = match message {
@@ -167,17 +169,26 @@ fn estimated_message_height(message: &AnyMessage) -> f64 {
     };
     let lines = estimated_lines(message.body());
     // The speaker stands beside the first line.
-    PADDING + (LINE * lines as f64 + CALL * calls as f64).max(LEAST)
+    MESSAGE_PADDING + (LINE * lines as f64 + CALL * calls as f64).max(LEAST)
+}
+
+fn estimated_failure_height(message: &str) -> f64 {
+    const FRAME: f64 = 8.0;
+    MESSAGE_PADDING + FRAME + LINE * estimated_text_lines(message) as f64
 }
 
 /// About how many lines a folded content has.
 fn estimated_lines(body: &Body) -> usize {
+    body.content.as_deref().map_or(0, estimated_text_lines)
+}
+
+fn estimated_text_lines(text: &str) -> usize {
     const CHARACTERS_A_LINE: usize = 80;
     const LOOKED_AT: usize = 1_600;
     const MOST: usize = 26;
-    let Some(text) = body.content.as_deref().filter(|text| !text.is_empty()) else {
+    if text.is_empty() {
         return 0;
-    };
+    }
     let start = text.as_bytes().get(..LOOKED_AT).unwrap_or(text.as_bytes());
     let breaks = start.iter().filter(|byte| **byte == b'\n').count();
     (start.len() / CHARACTERS_A_LINE + breaks + 1).min(MOST)

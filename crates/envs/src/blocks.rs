@@ -5,7 +5,7 @@ use volary_core::json::Text;
 use volary_core::view::{Block, Tone};
 
 /// How many rows a block of results has at most.
-pub const MOST_ROWS: usize = 8;
+pub const MOST_ROWS: usize = 6;
 
 /// How many characters of a text stand in a row or a verdict.
 const MOST_CHARACTERS: usize = 200;
@@ -72,14 +72,14 @@ mod tests {
     #[test]
     fn the_last_rows_stay() {
         let row = |number: u32| (number.to_string().into(), "".into(), Tone::Plain);
-        for (count, expected) in [(60, "Calls (the last 8)"), (8, "Calls")] {
+        for (count, expected) in [(60, "Calls (the last 6)"), (6, "Calls")] {
             let Some(Block::Results { label, rows }) = results("Calls", (0..count).rev(), row)
             else {
                 panic!("There are rows.");
             };
             assert_eq!(&*label, expected);
-            let first = (count - 8).to_string();
-            assert_eq!((rows.len(), &*rows[0].0), (8, first.as_str()));
+            let first = (count - 6).to_string();
+            assert_eq!((rows.len(), &*rows[0].0), (6, first.as_str()));
         }
         assert_eq!(results("Calls", 0..0, row), None);
     }

@@ -3,11 +3,10 @@
 use leptos::prelude::*;
 use volary_trace::{Outcome, Rewards, StepRecord};
 
-use super::message::message_item;
+use super::message::{FAILURE, message_item};
 use super::reader::{CHOOSE, REWIND, Reader, STEP};
 use crate::components::erased::{maybe_words, shown, words};
 use crate::components::markup::{El, button, el, nothing};
-use crate::components::text::inert_in;
 use crate::projection::link::answered_calls;
 use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::count_text;
@@ -63,6 +62,9 @@ impl Reader {
                     ));
                 }
             }
+            if let (true, Some(record), Some(draw)) = (block.last, record, FAILURE.get()) {
+                items.extend(draw(self, step, record));
+            }
             items
         });
         if step == 0 && items.is_empty() {
@@ -76,9 +78,10 @@ impl Reader {
             // Where the steps have none of their own, theirs means nothing.
             let is_own = episode.rewards == Rewards::Steps;
             let record = step_record(episode, step)?;
-            Some((record.reward().filter(|_| is_own), record.seconds))
+            let reward = record.reward().filter(|_| is_own);
+            Some((reward_mark(reward), record.seconds))
         });
-        let (reward, seconds) = known.unwrap_or_default();
+        let (reward, seconds) = known.unzip();
         let current = maybe_words(move || selected.get().then(|| "step".to_owned()));
         let number = button("step-number")
             .attr("aria-current", current)
@@ -90,11 +93,9 @@ impl Reader {
                 (Some(name), number.child(count_text(step)))
             }
         };
+        let seconds = seconds.flatten();
         let seconds = seconds.map(|seconds| el("span").class("faint").child(seconds_text(seconds)));
-        let facts = el("span")
-            .class("step-facts")
-            .child(seconds)
-            .child(reward.map(reward_mark));
+        let facts = el("span").class("step-facts").child(seconds).child(reward);
         el("div")
             .class("step-head")
             .child(name)
@@ -126,39 +127,31 @@ impl Reader {
     }
 }
 
-/// A reward: plain if there is none to speak of, else as a gain or a loss.
-fn reward_mark(reward: f64) -> El {
-    let (class, sign) = if reward > 0.0 {
-        ("reward good", "+")
-    } else if reward < 0.0 {
-        ("reward bad", "")
-    } else {
-        ("reward", "")
+/// A reward: plain if there is none to speak of, else as a gain or a loss. A step without one has the same element with
+/// nothing in it: elements that come and go cost more than others.
+fn reward_mark(reward: Option<f64>) -> El {
+    let (class, sign) = match reward {
+        Some(reward) if reward > 0.0 => ("reward good", "+"),
+        Some(reward) if reward < 0.0 => ("reward bad", ""),
+        _ => ("reward", ""),
     };
-    let amount = format!("reward {sign}{}", reward_text(reward));
-    el("span").class(class).child(amount)
+    let amount = reward.map(|reward| format!("reward {sign}{}", reward_text(reward)));
+    el("span").class(class).child(amount.unwrap_or_default())
 }
 
+/// How the episode ended, at the step with which it did.
 fn foot_of(record: &StepRecord) -> Option<El> {
-    match &record.outcome {
-        Outcome::Observed {
-            done: false,
-            truncated: false,
-            ..
-        } => None,
-        Outcome::Observed {
-            done, truncated, ..
-        } => {
-            let done = done.then(|| el("span").class("badge good").child("done"));
-            let truncated = truncated.then(|| el("span").class("badge notice").child("truncated"));
-            Some(el("p").class("step-foot").child(done).child(truncated))
-        }
-        Outcome::Failed { message } => {
-            let words = el("span")
-                .child(el("strong").child("This step failed. "))
-                .child(inert_in("span", "failure", message));
-            let class = "step-foot step-failed icon-warning";
-            Some(el("p").class(class).child(words))
-        }
-    }
+    let Outcome::Observed {
+        done, truncated, ..
+    } = record.outcome
+    else {
+        return None;
+    };
+    let badge = |class, word| el("span").class(class).child(word);
+    (done || truncated).then(|| {
+        el("p")
+            .class("step-foot")
+            .child(done.then(|| badge("badge good", "done")))
+            .child(truncated.then(|| badge("badge notice", "truncated")))
+    })
 }

@@ -20,6 +20,11 @@ pub(super) type Draw =
 
 pub(super) static WHOLE: Later<Draw> = Later::new();
 
+/// Draws why a step failed, if it did: where its answers would stand.
+type Failure = fn(Reader, usize, &StepRecord) -> Option<AnyView>;
+
+pub(super) static FAILURE: Later<Failure> = Later::new();
+
 /// The text of a message for the clipboard.
 type Copied = fn(&Episode, usize, usize) -> Option<String>;
 
@@ -67,10 +72,17 @@ pub(super) fn copied(reader: Reader, (step, place): (usize, usize)) -> Option<St
 
 pub(super) fn speaker(message: &AnyMessage) -> El {
     match message {
-        AnyMessage::Response(ToolResponseMessage { name, .. }) => el("span")
-            .class("speaker tool-name")
-            .child(hidden_name("tool "))
-            .child(el("bdi").child(inert_name(name))),
+        AnyMessage::Response(ToolResponseMessage { name, .. }) => {
+            marked_speaker("speaker tool-name", "tool ", name)
+        }
         other => el("span").class("speaker").child(other.role().as_str()),
     }
+}
+
+/// A speaker with a word before it for those who do not see what it looks like.
+pub(super) fn marked_speaker(class: &'static str, before: &'static str, name: &str) -> El {
+    el("span")
+        .class(class)
+        .child(hidden_name(before))
+        .child(el("bdi").child(inert_name(name)))
 }

@@ -44,6 +44,7 @@ const MOST_PRINTED: usize = 2_000;
 
 pub(crate) fn install() {
     message::WHOLE.set(whole::whole);
+    message::FAILURE.set(whole::failure);
     message::COPIED.set(whole::copied);
 }
 

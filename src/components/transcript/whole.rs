@@ -2,15 +2,16 @@
 //! what it cost; folded, as Markdown or as JSON where a person reads so.
 
 use leptos::prelude::*;
+use volary_core::json::Text;
 use volary_core::message::ToolRequestMessage;
 use volary_core::{AnyMessage, Json};
 use volary_trace::passages::{Part as TextPart, Place};
 use volary_trace::timeline::first_line;
-use volary_trace::{Episode, StepRecord, native};
+use volary_trace::{Episode, Outcome, StepRecord, native};
 
 use super::asked::{asked, thinking};
 use super::call::call_view;
-use super::message::{copy_button, speaker};
+use super::message::{copy_button, marked_speaker, speaker};
 use super::reader::{CALL, GO, MESSAGE, Reader, icon_button};
 use super::reading::{Kind, Reading, Spot};
 use super::said::{manner, said};
@@ -18,12 +19,12 @@ use crate::components::erased::{dynamic, words};
 use crate::components::icon::{Glyph, icon};
 use crate::components::json_text::json_text;
 use crate::components::markup::{El, all, button, el, nothing};
-use crate::components::text::inert_in;
+use crate::components::text::{folded_text, inert_in};
 use crate::projection::content::{Content, Part, content, is_failure};
 use crate::projection::marks::holder_id;
 use crate::projection::size_text;
 use crate::projection::text::cut_at;
-use crate::projection::transcript::message as message_at;
+use crate::projection::transcript::{message as message_at, step_record};
 use crate::shell;
 
 /// So many characters of a folded message stand in its line.
@@ -63,8 +64,10 @@ pub(super) fn whole(
         .child(speaker(message))
         .child(failed.then(|| el("span").class("badge bad").child("failed")))
         .child(tools);
+    // What came of the calls of a failed step stands there all the same.
+    let fails = record.is_some_and(|record| failure_of(record).is_some());
     let calls = match message {
-        AnyMessage::Request(request) => call_views(reader, step, request, answered),
+        AnyMessage::Request(request) => call_views(reader, step, request, answered, fails),
         _ => Vec::new(),
     };
     let item = el("li")
@@ -233,6 +236,43 @@ fn ways_to_read(
     ])
 }
 
+/// Where it is said why a step failed: after the action, as the only answer to it.
+const FAILURE_PLACE: usize = 1;
+
+fn failure_of(record: &StepRecord) -> Option<&Text> {
+    match &record.outcome {
+        Outcome::Failed { message } => Some(message),
+        Outcome::Observed { .. } => None,
+    }
+}
+
+/// Draws why a step failed, as [`super::message::Failure`] says. Made like the answer to a call: most steps have the one
+/// or the other, and only what differs is drawn where the one takes the place of the other.
+pub(super) fn failure(reader: Reader, step: usize, record: &StepRecord) -> Option<AnyView> {
+    let why = failure_of(record)?;
+    let only_call = match &record.action {
+        AnyMessage::Request(request) if request.tool_calls.len() == 1 => Some("0"),
+        _ => None,
+    };
+    let tools = el("span")
+        .class("message-tools")
+        .child(only_call.map(|_| to_call()))
+        .child(copy_button());
+    let head = el("div")
+        .class("message-head")
+        .child(marked_speaker("speaker", "This step ", "failed"))
+        .child(tools);
+    let text = folded_text(why.clone(), reader.fold((step, FAILURE_PLACE, 0)));
+    let item = el("li")
+        .class("message failure")
+        .attr(MESSAGE, FAILURE_PLACE.to_string())
+        .attr("tabindex", "-1")
+        .attr(CALL, only_call)
+        .child(head)
+        .child(el("div").class("message-body").child(text));
+    Some(item.view())
+}
+
 /// Leads from a response to its call.
 fn to_call() -> El {
     icon_button("quiet small icon-up", "To the call").attr(GO, "0")
@@ -243,20 +283,27 @@ fn call_views(
     step: usize,
     request: &ToolRequestMessage,
     answered: &[Option<usize>],
+    fails: bool,
 ) -> Vec<AnyView> {
     let calls = request.tool_calls.iter().enumerate();
     calls
         .map(|(number, call)| {
             let answer = answered.iter().position(|known| *known == Some(number));
             // Message 0 is the action itself.
-            call_view(reader, (step, number), call, answer.map(|place| place + 1))
+            let answer = answer
+                .map(|place| place + 1)
+                .or(fails.then_some(FAILURE_PLACE));
+            call_view(reader, (step, number), call, answer)
         })
         .collect()
 }
 
-/// What is put into the clipboard: the content as it is, or the whole action as JSON.
+/// What is put into the clipboard: the content as it is, or the whole action as JSON, or why the step failed.
 pub(super) fn copied(episode: &Episode, step: usize, place: usize) -> Option<String> {
-    match message_at(episode, step, place)? {
+    let Some(message) = message_at(episode, step, place) else {
+        return Some(failure_of(step_record(episode, step)?)?.to_string());
+    };
+    match message {
         AnyMessage::Request(request) if !request.tool_calls.is_empty() => {
             let message = AnyMessage::Request(request.clone());
             Some(native::message_to_json(&message).to_python_text_indented(2))

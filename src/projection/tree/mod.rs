@@ -27,7 +27,7 @@ const FEW: usize = 30;
 /// Of more children so many are shown at first,
 const FIRST: usize = 10;
 /// and so many at the end, where lists grow: each row of these is another one with each step.
-const LAST: usize = 6;
+const LAST: usize = 4;
 /// Once so many rows stand there, branches are opened by readers only.
 const OPENED_ROWS: usize = 300;
 /// Branches down to this level are open unless a reader closed them. Level 1 is the frame's `state`.
