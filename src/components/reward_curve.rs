@@ -8,7 +8,9 @@ use volary_trace::Episode;
 
 use super::erased::words;
 use super::markup::{el, path, svg};
-use crate::projection::curve::{Curve, HEIGHT, WIDTH, of_amounts, step_at, x_of_step};
+use crate::projection::curve::{
+    Bounds, Curve, HEIGHT, WIDTH, bounds, of_amounts, settled, step_at, x_of_step,
+};
 use crate::projection::measures::Measure;
 use crate::projection::number::decimals;
 use crate::projection::summary::reward_text;
@@ -29,35 +31,41 @@ pub fn RewardCurve(
     selected: RwSignal<usize>,
 ) -> impl IntoView {
     let tally = StoredValue::new(Tally::default());
-    let curve = Memo::new(move |_| {
+    let bounds = Memo::new(move |_| {
         let edition = edition.get();
         episode.with(|episode| tally.update_value(|tally| tally.follow(episode, edition)));
-        tally.with_value(|tally| of_amounts(&tally.rewards))
+        tally.with_value(|tally| bounds(&tally.rewards))
+    });
+    let drawn = Memo::new(move |_| (edition.get(), bounds.with(|bounds| settled(bounds.steps))));
+    let curve = Memo::new(move |_| {
+        let (_, steps) = drawn.get();
+        tally.with_value(|tally| of_amounts(tally.rewards.get(..steps).unwrap_or_default()))
     });
     let summary = words(move || {
-        curve.with(|curve| {
+        bounds.with(|bounds| {
             let total =
                 episode.with_untracked(|episode| tally.with_value(|tally| tally.reward(episode)));
             format!(
                 "Reward over {}: in total {}. The curve lies between {} and {}.",
-                plural(curve.steps, "step"),
+                plural(bounds.steps, "step"),
                 reward_text(total.unwrap_or_default()),
-                reward_text(curve.low),
-                reward_text(curve.high),
+                reward_text(bounds.low),
+                reward_text(bounds.high),
             )
         })
     });
     let here = words(move || {
         let step = selected.get();
         edition.track();
-        curve.track();
+        bounds.track();
         let last = episode.with_untracked(|episode| {
             let record = episode.steps.get(step.checked_sub(1)?)?;
             record.reward()
         });
         tally.with_value(|tally| reward_at(&tally.rewards, step, last))
     });
-    figure("Reward", reward_text, curve, summary, here, selected)
+    let shape = (curve, bounds);
+    figure("Reward", reward_text, shape, summary, here, selected)
 }
 
 /// The curve of what each step brought or cost.
@@ -68,6 +76,7 @@ pub fn measure_curve(
 ) -> AnyView {
     let amounts = Memo::new(move |_| episode.with(|episode| (measure.amounts)(episode)));
     let curve = Memo::new(move |_| amounts.with(|amounts| of_amounts(amounts)));
+    let bounds = Memo::new(move |_| amounts.with(|amounts| bounds(amounts)));
     let summary = words(move || {
         amounts.with(|amounts| {
             let total: f64 = amounts.iter().sum();
@@ -93,24 +102,25 @@ pub fn measure_curve(
             }
         })
     });
-    figure(measure.name, measure.words, curve, summary, here, selected)
+    let shape = (curve, bounds);
+    figure(measure.name, measure.words, shape, summary, here, selected)
 }
 
 fn figure(
     name: &'static str,
     amount: fn(f64) -> String,
-    curve: Memo<Curve>,
+    (curve, bounds): (Memo<Curve>, Memo<Bounds>),
     summary: Signal<String>,
     here: Signal<String>,
     selected: RwSignal<usize>,
 ) -> AnyView {
     let here_line = words(move || {
-        let steps = curve.with(|curve| curve.steps);
+        let steps = bounds.with(|bounds| bounds.steps);
         vertical_line(x_of_step(selected.get().min(steps), steps))
     });
     let choose = move |click: MouseEvent| {
         if let Some(place) = shell::element::click_place(&click) {
-            selected.set(step_at(place, curve.with_untracked(|curve| curve.steps)));
+            selected.set(step_at(place, bounds.with_untracked(|bounds| bounds.steps)));
         }
     };
     let of_curve = move |part: fn(&Curve) -> String| words(move || curve.with(part));
@@ -140,15 +150,15 @@ fn figure(
             "curve-high",
             // Without any amount both ends are the same, and said once.
             words(move || {
-                curve.with(|curve| match curve.high > curve.low {
-                    true => amount(curve.high),
+                bounds.with(|bounds| match bounds.high > bounds.low {
+                    true => amount(bounds.high),
                     false => String::new(),
                 })
             }),
         ))
         .child(bound(
             "curve-low",
-            words(move || curve.with(|curve| amount(curve.low))),
+            words(move || bounds.with(|bounds| amount(bounds.low))),
         ));
     el("figure")
         .class("reward-curve")

@@ -56,11 +56,15 @@ pub fn frame_pane() -> AnyView {
 /// The frame of the selected step. The playground lends what it knows of environments.
 pub fn frame_and_tree(playground: Playground, shown: Shown) -> AnyView {
     let selected = Memo::new(move |_| shown.selected.get());
-    let frames = Memo::new(move |former: Option<&Option<FrameInTime>>| {
+    let frames = Memo::new_owning(move |former: Option<Option<FrameInTime>>| {
         let place = (shown.edition.get(), selected.get());
-        let former = former.and_then(Option::as_ref);
+        let before = former
+            .as_ref()
+            .map(|former| former.as_ref().map(FrameInTime::place));
         let episode = shown.episode;
-        episode.with(|episode| FrameInTime::of(&episode.frames, place, former))
+        let now = episode.with(|episode| FrameInTime::of(&episode.frames, place, former.flatten()));
+        let is_new = before != Some(now.as_ref().map(FrameInTime::place));
+        (now, is_new)
     });
     let view = rich_view(playground, shown, selected, frames);
     let heading = words(move || match selected.get() {

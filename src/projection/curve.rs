@@ -28,6 +28,11 @@ pub struct Curve {
     pub rewards: String,
     /// Where zero lies.
     pub zero: f64,
+}
+
+/// What a curve lies between.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Bounds {
     /// The highest value of all.
     pub high: f64,
     /// The lowest value of all.
@@ -49,6 +54,11 @@ impl Span {
         high: f64::NEG_INFINITY,
     };
 
+    const ZERO: Span = Span {
+        low: 0.0,
+        high: 0.0,
+    };
+
     fn add(&mut self, value: f64) {
         self.low = self.low.min(value);
         self.high = self.high.max(value);
@@ -64,23 +74,40 @@ fn shown(reward: f64) -> f64 {
     }
 }
 
+/// Of so many steps the first that fill whole columns. What is left is narrower than a line: the curve of those says
+/// nothing else, and needs not be drawn anew with each step of a long episode.
+pub fn settled(steps: usize) -> usize {
+    steps - steps % (steps / COLUMNS).max(1)
+}
+
+/// What the curve of an amount by step lies between.
+pub fn bounds(amounts: &[f64]) -> Bounds {
+    let mut all = Span::ZERO;
+    let mut total = 0.0;
+    for amount in amounts {
+        let reward = shown(*amount);
+        total = shown(total + reward);
+        all.add(reward);
+        all.add(total);
+    }
+    Bounds {
+        high: all.high,
+        low: all.low,
+        steps: amounts.len(),
+    }
+}
+
 /// The curve of an amount by step.
 pub fn of_amounts(amounts: &[f64]) -> Curve {
     let steps = amounts.len();
     let columns = steps.min(COLUMNS);
     let mut totals = Vec::with_capacity(columns);
     let mut bars = Vec::with_capacity(columns);
-    let mut all = Span {
-        low: 0.0,
-        high: 0.0,
-    };
+    let mut all = Span::ZERO;
     let mut total = 0.0;
     for column in 0..columns {
         let mut total_span = Span::NOTHING;
-        let mut bar_span = Span {
-            low: 0.0,
-            high: 0.0,
-        };
+        let mut bar_span = Span::ZERO;
         let start = column * steps / columns;
         let end = (column + 1) * steps / columns;
         for amount in amounts.get(start..end).unwrap_or_default() {
@@ -105,9 +132,6 @@ pub fn of_amounts(amounts: &[f64]) -> Curve {
         total: total_path(&totals, &scale, steps),
         rewards: reward_path(&bars, &scale),
         zero: scale.y(0.0),
-        high: all.high,
-        low: all.low,
-        steps,
     }
 }
 
@@ -226,8 +250,9 @@ mod tests {
 
     #[test]
     fn totals_and_rewards_share_a_scale() {
-        let curve = of_amounts(&[1.0, 1.0, 0.0]);
-        assert_eq!((curve.low, curve.high), (0.0, 2.0));
+        let amounts = [1.0, 1.0, 0.0];
+        let (curve, bounds) = (of_amounts(&amounts), bounds(&amounts));
+        assert_eq!((bounds.low, bounds.high, bounds.steps), (0.0, 2.0, 3));
         assert_eq!(curve.total, "M6 114L202 60L398 6L594 6");
         assert_eq!(curve.points, "M6 114h0M202 60h0M398 6h0M594 6h0");
         assert_eq!(curve.rewards, "M202 114L202 60M398 114L398 60");
@@ -238,9 +263,19 @@ mod tests {
         let mut rewards = vec![0.0; 10_000];
         rewards[5_001] = 7.0;
         rewards[5_002] = -7.0;
-        let curve = of_amounts(&rewards);
-        assert_eq!((curve.low, curve.high), (-7.0, 7.0));
+        let (curve, bounds) = (of_amounts(&rewards), bounds(&rewards));
+        assert_eq!((bounds.low, bounds.high), (-7.0, 7.0));
         assert_eq!(curve.total.matches('L').count(), 301);
+    }
+
+    #[test]
+    fn of_a_long_episode_less_than_a_column_is_left_out() {
+        for steps in [0, 1, 59, 299, 300, 301, 599] {
+            assert_eq!(settled(steps), steps);
+        }
+        assert_eq!(settled(10_031), 10_032 - 33);
+        let changes = (10_000..10_100).filter(|steps| settled(*steps) != settled(steps + 1));
+        assert!(changes.count() <= 4);
     }
 
     #[test]
@@ -269,6 +304,8 @@ mod tests {
                 .map(|number| number.parse().unwrap())
                 .collect();
             prop_assert!(numbers.len() <= 4 * COLUMNS + 2);
+            let bounds = bounds(&rewards);
+            prop_assert!(bounds.low <= 0.0 && 0.0 <= bounds.high);
             for (place, number) in numbers.iter().enumerate() {
                 let most = if place % 2 == 0 { WIDTH } else { HEIGHT };
                 prop_assert!((0.0..=most).contains(number), "{number}");

@@ -152,14 +152,11 @@ impl FrameHistory {
         (index < self.len()).then(|| self.rebuild(index))
     }
 
-    /// A frame, for those who have the one before it: for about the price of a copy.
-    pub fn get_after(&self, previous: &Frame, index: usize) -> Option<Frame> {
-        let entry = self.entries.get(index)?;
-        Some(entry.frame().unwrap_or_else(|| {
-            let mut frame = previous.clone();
-            entry.advance(&mut frame);
-            frame
-        }))
+    /// Makes a frame out of an earlier one in its place, for the price of the changes between them. Nothing happens if
+    /// there is no such frame.
+    pub fn advance(&self, frame: &mut Frame, from: usize, to: usize) {
+        let entries = self.entries.get(from + 1..=to).unwrap_or_default();
+        entries.iter().for_each(|entry| entry.advance(frame));
     }
 
     /// Keeps the first `length` frames.
@@ -370,14 +367,21 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_is_made_of_the_one_before_it() {
-        let (history, _) = grown(40, |list, step| list.push(Json::from(step as f64)));
-        for index in 0..40_usize {
-            let previous = index.checked_sub(1).and_then(|before| history.get(before));
-            let frame = history.get_after(&previous.unwrap_or_default(), index);
-            assert_eq!(frame, history.get(index));
+    fn a_frame_is_made_of_any_earlier_one() {
+        let (history, _) = grown(40, |list, step| match step % 7 {
+            6 => list.clear(),
+            _ => list.push(Json::from(step as f64)),
+        });
+        for from in 0..40 {
+            for to in from..40 {
+                let mut frame = history.get(from).unwrap();
+                history.advance(&mut frame, from, to);
+                assert_eq!(Some(&frame), history.get(to).as_ref(), "{from} to {to}");
+            }
         }
-        assert!(history.get_after(&Frame::default(), 40).is_none());
+        let mut last = history.get(39).unwrap();
+        history.advance(&mut last, 39, 40);
+        assert_eq!(Some(last), history.get(39));
     }
 
     #[test]
