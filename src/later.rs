@@ -73,6 +73,7 @@ pub fn install() {
     key_help::install();
     text::install();
     transcript::install();
+    projection::curve::install();
     projection::form::install();
     projection::tree::install();
     HERE.set(());

@@ -40,14 +40,16 @@ pub fn CopyButton(
 /// Copies a text, which is asked for only when it is needed.
 pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: bool) -> AnyView {
     let copied = RwSignal::new(Copied::NotYet);
+    // Another copy is said as long as the first.
+    let said = StoredValue::new_local(None);
     let copy = move || {
         let done = Callback::new(move |worked| {
             // The button may be gone by then.
             copied.try_set(if worked { Copied::Yes } else { Copied::No });
-            shell::spawn(async move {
-                shell::timers::sleep(SAID).await;
+            let forget = move || {
                 copied.try_set(Copied::NotYet);
-            });
+            };
+            said.try_set_value(Some(shell::timers::alarm(SAID, forget)));
         });
         shell::clipboard::copy(text.run(()), done);
     };
@@ -58,7 +60,7 @@ pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: b
             Copied::No => Glyph::Warning,
         })
     });
-    let said = words(move || {
+    let words = words(move || {
         let said = match copied.get() {
             Copied::NotYet => "",
             Copied::Yes => "Copied",
@@ -80,7 +82,7 @@ pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: b
         el("span")
             .class("copied")
             .attr("aria-live", "polite")
-            .child(said)
+            .child(words)
             .view(),
     ])
 }

@@ -119,6 +119,13 @@ pub fn message_count(episode: &Episode, step: usize) -> usize {
     observations(episode, step).len() + usize::from(step > 0)
 }
 
+/// How many places of a step one can go to: its messages, and why it failed, if it did.
+pub fn place_count(episode: &Episode, step: usize) -> usize {
+    let record = step_record(episode, step);
+    let fails = record.is_some_and(|record| matches!(record.outcome, Outcome::Failed { .. }));
+    message_count(episode, step) + usize::from(fails)
+}
+
 /// A message of a step; message 0 is the action (of step 0, which has none, the first observation).
 pub fn message(episode: &Episode, step: usize, place: usize) -> Option<&AnyMessage> {
     match (step, place) {

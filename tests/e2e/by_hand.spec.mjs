@@ -69,6 +69,17 @@ test("hands: a broken hand fails its step, and the episode goes on", () =>
     await playground.says("0 steps");
     await playground.act("move_right_hand", { distance: 5 });
     await playground.transcript.getByText("Right hand is broken.").first().waitFor();
+    // Why it failed stands where the answer would: it can be copied, and the call leads there and back.
+    const call = playground.messages().filter({ hasText: "assistant" }).last();
+    const failure = playground.messages().filter({ hasText: "This step failed" });
+    const holdsFocus = (item) => item.evaluate((item) => item.contains(document.activeElement));
+    await call.getByRole("button", { name: "To the answer" }).click();
+    assert.ok(await holdsFocus(failure));
+    await failure.getByRole("button", { name: "To the call" }).click();
+    assert.ok(await holdsFocus(call));
+    await failure.getByRole("button", { name: "Copy" }).click();
+    await page.getByText("Copied").first().waitFor();
+    assert.match(await page.evaluate(() => navigator.clipboard.readText()), /Right hand is broken\.$/);
     await playground.act("move_left_hand", { distance: 5 });
     await playground.act("smile_and_wave");
     await playground.says("done");

@@ -76,6 +76,21 @@ test("scrubbing: what stays in the frame is left alone, and it says the same whi
       await playground.slider.fill(String(step));
       assert.deepEqual(await look(step), seen.get(step), `step ${step}, after a jump`);
     }
+    // Who jumps sees the step at the upper edge, and nothing is drawn that is not seen.
+    await playground.slider.fill("30");
+    await playground.frame.getByText("After step 30", { exact: true }).waitFor();
+    await playground.transcript.getByRole("button", { name: "30", exact: true }).waitFor();
+    const edges = await playground.transcript.evaluate((log) => {
+      const blocks = [...log.querySelectorAll("[data-step]")];
+      const { top, bottom } = log.getBoundingClientRect();
+      const ends = blocks.map((block) => block.getBoundingClientRect());
+      return {
+        unseen: ends.filter((block) => block.bottom <= top + 1 || block.top > bottom + 1).length,
+        gap: bottom - ends.at(-1).bottom,
+      };
+    });
+    assert.equal(edges.unseen, 0);
+    assert.ok(edges.gap <= 1, `${edges.gap} pixels without a block`);
     const places = seen.get(80).rows.filter((row) => /^\/state\/messages\/\d/.test(row));
     assert.equal(places.length, 14);
     const positions = places.map((row) => Number(row.split(" ")[1]));

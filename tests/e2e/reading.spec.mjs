@@ -134,6 +134,30 @@ test("messages, tools and thoughts are folded together and one by one, and shown
     await transcript.getByRole("button", { name: /Again\./ }).waitFor({ state: "detached" });
   }));
 
+test("message by message through steps that failed, and why they did", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const review = await new Library(page).ready();
+    const file = new URL("./fixtures/recorded_natively.jsonl", import.meta.url);
+    await review.import(["recorded_natively.jsonl", await readFile(file)]);
+    await review.link("hands, recorded natively").click();
+    const message = (text) => review.transcript.getByRole("listitem").filter({ hasText: text });
+    await message("You are the president").waitFor();
+    await review.slider.focus();
+    await page.keyboard.press("Home");
+    const focused = async (item) =>
+      page.waitForFunction((item) => item === document.activeElement, await item.elementHandle());
+    // The start, the call, why it failed, the next call.
+    const way = [message("You are the president"), message("assistant").nth(0), message("This step failed").nth(0), message("assistant").nth(1)];
+    for (const item of way) {
+      await page.keyboard.press("J");
+      await focused(item);
+    }
+    for (const item of way.slice(0, 3).reverse()) {
+      await page.keyboard.press("K");
+      await focused(item);
+    }
+  }));
+
 test("words are found where they are folded away, and marked", () =>
   visit({ hash: "#/review" }, async (page) => {
     const { transcript } = await open(page, ["rich.json", RICH]);

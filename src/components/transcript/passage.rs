@@ -15,7 +15,7 @@ use crate::components::text::Fold;
 use crate::projection::content::{Content, Part as ContentPart, content};
 use crate::projection::marks::{Spot as Words, holder_id};
 use crate::projection::text::{PART_BYTES, preview_end};
-use crate::projection::transcript::{message, message_count, step_record};
+use crate::projection::transcript::{message, message_count, place_count, step_record};
 use crate::shell;
 
 /// So many frames it may take until the words stand on the page: what is above them is laid out first.
@@ -99,15 +99,15 @@ impl Reader {
         let focused = around(STEP).zip(around(MESSAGE));
         let at = focused.filter(|(at, _)| *at == step);
         let to = self.episode.with_untracked(|episode| match (at, forward) {
-            (None, true) => (message_count(episode, step) > 0).then_some((step, 0)),
-            (Some((step, message)), true) if message + 1 < message_count(episode, step) => {
+            (None, true) => (place_count(episode, step) > 0).then_some((step, 0)),
+            (Some((step, message)), true) if message + 1 < place_count(episode, step) => {
                 Some((step, message + 1))
             }
             (Some(_), true) => (step < episode.steps.len()).then_some((step + 1, 0)),
             (Some((step, message)), false) if message > 0 => Some((step, message - 1)),
             (_, false) => {
                 let step = step.checked_sub(1)?;
-                Some((step, message_count(episode, step).saturating_sub(1)))
+                Some((step, place_count(episode, step).saturating_sub(1)))
             }
         });
         if let Some((step, message)) = to {

@@ -17,6 +17,7 @@ use crate::components::text::Fold;
 use crate::later;
 use crate::projection::scroll::Scroll;
 use crate::shell;
+use crate::shell::timers::{Alarm, alarm};
 
 /// A text of the transcript: step, message, and part of the message.
 pub(super) type TextPlace = (usize, usize, usize);
@@ -35,6 +36,8 @@ pub struct Reader {
     pointed: StoredValue<Option<String>>,
     /// What became of the last copy, for as long as it is said.
     pub(super) said: RwSignal<&'static str>,
+    /// Rings when it was said for long enough.
+    forgets: StoredValue<Option<Alarm>, LocalStorage>,
     pub(super) place: Place,
     /// How a person reads it, where it is read and not played.
     pub(super) reading: Option<Reading>,
@@ -60,6 +63,7 @@ impl Reader {
             on_inspect,
             pointed: StoredValue::default(),
             said: RwSignal::new(""),
+            forgets: StoredValue::new_local(None),
             place,
             reading,
             folds: Folds::new(),
@@ -134,11 +138,12 @@ impl Reader {
             self.said.try_set(words);
             mark(worked);
             let mark = mark.clone();
-            shell::spawn(async move {
-                shell::timers::sleep(SAID).await;
+            let forget = move || {
                 self.said.try_set("");
                 mark(false);
-            });
+            };
+            // Another copy is said as long as the first.
+            self.forgets.try_set_value(Some(alarm(SAID, forget)));
         });
         shell::clipboard::copy(text.unwrap_or_default(), done);
     }

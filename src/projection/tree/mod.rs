@@ -166,6 +166,7 @@ pub static CHANGES: Later<fn(&Frame, &Frame) -> Changes> = Later::new();
 pub(crate) fn install() {
     CHANGES.set(Changes::between);
     change::install();
+    moment::install();
 }
 
 impl Changes {

@@ -5,6 +5,17 @@ use std::sync::Arc;
 use volary_core::Frame;
 use volary_trace::frames::FrameHistory;
 
+use crate::later::Later;
+
+type Of = fn(&FrameHistory, (u32, usize), Option<FrameInTime>) -> Option<FrameInTime>;
+
+/// [`FrameInTime::of`] where steps were taken.
+static AMONG_OTHERS: Later<Of> = Later::new();
+
+pub(super) fn install() {
+    AMONG_OTHERS.set(FrameInTime::among_others);
+}
+
 /// A frame, and the one before it.
 #[derive(Clone, Debug)]
 pub struct FrameInTime {
@@ -21,6 +32,28 @@ impl FrameInTime {
     /// and what is needed no more becomes what is needed now. In long episodes a copy of a frame takes longer than all
     /// that changes in it.
     pub fn of(
+        frames: &FrameHistory,
+        place: (u32, usize),
+        former: Option<FrameInTime>,
+    ) -> Option<FrameInTime> {
+        match frames.len() {
+            ..=1 => FrameInTime::alone(frames, place),
+            _ => AMONG_OTHERS.get()?(frames, place, former),
+        }
+    }
+
+    /// The first frame, where there is no other.
+    fn alone(frames: &FrameHistory, (edition, step): (u32, usize)) -> Option<FrameInTime> {
+        let frame = frames.last().filter(|_| step == 0)?;
+        Some(FrameInTime {
+            frame: Arc::new(frame.clone()),
+            previous: None,
+            edition,
+            step,
+        })
+    }
+
+    fn among_others(
         frames: &FrameHistory,
         (edition, step): (u32, usize),
         former: Option<FrameInTime>,
