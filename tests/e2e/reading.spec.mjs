@@ -142,8 +142,7 @@ test("message by message through steps that failed, and why they did", () =>
     await review.link("hands, recorded natively").click();
     const message = (text) => review.transcript.getByRole("listitem").filter({ hasText: text });
     await message("You are the president").waitFor();
-    await review.slider.focus();
-    await page.keyboard.press("Home");
+    await page.keyboard.press("g");
     const focused = async (item) =>
       page.waitForFunction((item) => item === document.activeElement, await item.elementHandle());
     // The start, the call, why it failed, the next call.
