@@ -9,7 +9,7 @@ use volary_trace::Episode;
 use super::erased::words;
 use super::markup::{el, path, svg};
 use crate::projection::curve::{
-    Bounds, Curve, HEIGHT, WIDTH, bounds, of_amounts, settled, step_at, x_of_step,
+    Bounds, Curve, HEIGHT, WIDTH, bounds, of_amounts, step_at, x_of_step,
 };
 use crate::projection::measures::Measure;
 use crate::projection::number::decimals;
@@ -36,12 +36,13 @@ pub fn RewardCurve(
         episode.with(|episode| tally.update_value(|tally| tally.follow(episode, edition)));
         tally.with_value(|tally| bounds(&tally.rewards))
     });
-    let drawn = Memo::new(move |_| (edition.get(), bounds.with(|bounds| settled(bounds.steps))));
+    let drawn = Memo::new(move |_| (edition.get(), bounds.with(|bounds| bounds.drawn)));
     let curve = Memo::new(move |_| {
         let (_, steps) = drawn.get();
         tally.with_value(|tally| of_amounts(tally.rewards.get(..steps).unwrap_or_default()))
     });
     let summary = words(move || {
+        edition.track();
         bounds.with(|bounds| {
             let total =
                 episode.with_untracked(|episode| tally.with_value(|tally| tally.reward(episode)));

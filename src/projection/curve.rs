@@ -40,6 +40,10 @@ pub struct Bounds {
     pub low: f64,
     /// The number of steps.
     pub steps: usize,
+    /// So many of the first steps are to be drawn: those that fill whole columns. The others are narrower than a line,
+    /// and if they are as flat the curve of all says nothing else. So that of a long episode needs not be drawn anew
+    /// with each step.
+    pub drawn: usize,
 }
 
 /// The lowest and the highest of some values.
@@ -75,26 +79,32 @@ fn shown(reward: f64) -> f64 {
     }
 }
 
-/// Of so many steps the first that fill whole columns. What is left is narrower than a line: the curve of those says
-/// nothing else, and needs not be drawn anew with each step of a long episode.
-pub fn settled(steps: usize) -> usize {
-    steps - steps % (steps / COLUMNS).max(1)
-}
-
 /// What the curve of an amount by step lies between.
 pub fn bounds(amounts: &[f64]) -> Bounds {
+    let steps = amounts.len();
+    let settled = steps - steps % (steps / COLUMNS).max(1);
     let mut all = Span::ZERO;
     let mut total = 0.0;
-    for amount in amounts {
+    let mut last = (total, 0.0);
+    let mut says_more = false;
+    for (step, amount) in amounts.iter().enumerate() {
+        if step == settled {
+            last = (total, (all.high - all.low) / HEIGHT);
+        }
         let reward = shown(*amount);
         total = shown(total + reward);
         all.add(reward);
         all.add(total);
+        if step >= settled {
+            let (drawn, visible) = last;
+            says_more |= reward.abs() > visible || (total - drawn).abs() > visible;
+        }
     }
     Bounds {
         high: all.high,
         low: all.low,
-        steps: amounts.len(),
+        steps,
+        drawn: if says_more { steps } else { settled },
     }
 }
 
@@ -290,12 +300,28 @@ mod tests {
 
     #[test]
     fn of_a_long_episode_less_than_a_column_is_left_out() {
+        let drawn = |steps: usize| bounds(&vec![1.0; steps]).drawn;
         for steps in [0, 1, 59, 299, 300, 301, 599] {
-            assert_eq!(settled(steps), steps);
+            assert_eq!(drawn(steps), steps);
         }
-        assert_eq!(settled(10_031), 10_032 - 33);
-        let changes = (10_000..10_100).filter(|steps| settled(*steps) != settled(steps + 1));
+        assert_eq!(drawn(10_031), 10_032 - 33);
+        let changes = (10_000..10_100).filter(|steps| drawn(*steps) != drawn(steps + 1));
         assert!(changes.count() <= 4);
+    }
+
+    #[test]
+    fn the_last_step_is_drawn_if_it_can_be_seen() {
+        let mut rewards = vec![0.0; 10_030];
+        assert_eq!(bounds(&rewards).drawn, 9_999);
+        for last in [1.0, -1.0, 1e300, f64::INFINITY] {
+            *rewards.last_mut().unwrap() = last;
+            assert_eq!(bounds(&rewards).drawn, 10_030, "{last}");
+        }
+        *rewards.last_mut().unwrap() = f64::NAN;
+        assert_eq!(bounds(&rewards).drawn, 9_999);
+        rewards[0] = 200.0;
+        *rewards.last_mut().unwrap() = 1.0;
+        assert_eq!(bounds(&rewards).drawn, 9_999);
     }
 
     #[test]

@@ -62,7 +62,8 @@ pub fn holder_id(place: Place) -> Option<String> {
         Part::Content => "c".to_owned(),
         Part::Reasoning => "r".to_owned(),
         Part::Call(number) => number.to_string(),
-        Part::Name | Part::Error(_) | Part::Score(_) => return None,
+        Part::Error(number) => format!("e{number}"),
+        Part::Name | Part::Score(_) => return None,
     };
     Some(format!("text-{step}-{message}-{part}"))
 }
@@ -75,7 +76,10 @@ pub fn held(id: &str) -> Option<Place> {
     let part = match parts.next()? {
         "c" => Part::Content,
         "r" => Part::Reasoning,
-        number => Part::Call(number.parse().ok()?),
+        part => match part.strip_prefix('e') {
+            Some(number) => Part::Error(number.parse().ok()?),
+            None => Part::Call(part.parse().ok()?),
+        },
     };
     parts.next().is_none().then_some(Place {
         step,

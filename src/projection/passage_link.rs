@@ -1,4 +1,4 @@
-//! A passage in an address: `1-c-120` is the text of message 1 (its calls are numbers, its thoughts `r`),
+//! A passage in an address: `1-c-120` is the text of message 1 (its calls are numbers, its thoughts `r`, errors `e0`),
 //! from character 120 on. The words stand beside it, so that they are found where a text has changed.
 
 use volary_trace::annotations::Target;
@@ -49,7 +49,12 @@ mod tests {
 
     #[test]
     fn passages_come_back() {
-        for part in [Part::Content, Part::Reasoning, Part::Call(2)] {
+        for part in [
+            Part::Content,
+            Part::Reasoning,
+            Part::Call(2),
+            Part::Error(0),
+        ] {
             let target = Target::Passage {
                 place: Place {
                     step: 3,

@@ -12,7 +12,7 @@ use super::heights::Heights;
 use super::number::bounded;
 use super::transcript::{TranscriptIndex, estimated_height};
 
-/// So much is kept on the page above and below what is seen, while the reader scrolls. Who goes from step to step sees
+/// So much is kept on the page above and below what is seen, while the reader scrolls or has the focus in there. Who goes from step to step sees
 /// what is there: then it is no more than that.
 const SCROLL_MARGIN: f64 = 600.0;
 /// Blocks that reach this share of the margin beyond what is seen may stay as they are.
@@ -200,6 +200,11 @@ impl Scroll {
         let block = self.index.block_of(step, message);
         self.top = bounded(self.heights.top(block), 0.0, self.end());
         self.follows = false;
+    }
+
+    /// Keeps more around what is seen: the keys of a reader who is in there lead beyond it.
+    pub fn look_around(&mut self) {
+        self.margin = SCROLL_MARGIN;
     }
 
     /// Goes to the end, and stays there.

@@ -166,22 +166,22 @@ pub fn estimated_height(episode: &Episode, block: &Block) -> f64 {
 const MESSAGE_PADDING: f64 = 14.0;
 /// A line of a text.
 const LINE: f64 = 24.15;
+/// The speaker, who stands beside the first line.
+const LEAST: f64 = 28.0;
 
 fn estimated_message_height(message: &AnyMessage) -> f64 {
     const CALL: f64 = 37.5;
-    const LEAST: f64 = 28.0;
     let calls = match message {
         AnyMessage::Request(request) => request.tool_calls.len(),
         AnyMessage::Response(_) | AnyMessage::Plain(_) => 0,
     };
     let lines = estimated_lines(message.body());
-    // The speaker stands beside the first line.
     MESSAGE_PADDING + (LINE * lines as f64 + CALL * calls as f64).max(LEAST)
 }
 
 fn estimated_failure_height(message: &str) -> f64 {
     const FRAME: f64 = 8.0;
-    MESSAGE_PADDING + FRAME + LINE * estimated_text_lines(message) as f64
+    MESSAGE_PADDING + (FRAME + LINE * estimated_text_lines(message) as f64).max(LEAST)
 }
 
 /// About how many lines a folded content has.

@@ -155,6 +155,15 @@ test("message by message through steps that failed, and why they did", () =>
       await page.keyboard.press("K");
       await focused(item);
     }
+    await page.keyboard.press("/");
+    await page.keyboard.type("broken");
+    await page.getByRole("search").getByText("1 of 4").waitFor();
+    await untilMarked(page, "found-here", ["broken"]);
+    const failure = message("This step failed").nth(0);
+    await failure.evaluate((item) => {
+      const [range] = CSS.highlights.get("found-here");
+      if (!item.contains(range.startContainer)) throw new Error("other words are marked");
+    });
   }));
 
 test("words are found where they are folded away, and marked", () =>

@@ -8,12 +8,14 @@
 //! - [`slots`]: the places on the page in which blocks stand.
 //! - [`block`]: a step with its marks; [`message`]: a message; [`call`]: a tool call.
 //! - [`asked`]: how a step of a model came about.
+//! - [`failure`]: why a step failed.
 //! - [`whole`]: a message with all that it may have; [`said`]: its texts. [`reading`]: how a person reads
 //!   them; [`passage`]: going to words in them.
 
 mod asked;
 mod block;
 mod call;
+mod failure;
 mod message;
 mod passage;
 mod reader;
@@ -44,7 +46,7 @@ const MOST_PRINTED: usize = 2_000;
 
 pub(crate) fn install() {
     message::WHOLE.set(whole::whole);
-    message::FAILURE.set(whole::failure);
+    message::FAILURE.set(failure::failure);
     message::COPIED.set(whole::copied);
 }
 
@@ -181,7 +183,11 @@ pub fn Transcript(
             reader.point(Some(&event))
         })
         .on("pointerleave", move |_: Event| reader.point(None))
-        .on("focusin", move |event: Event| reader.point(Some(&event)))
+        .on("focusin", move |event: Event| {
+            place.scroll.update_value(Scroll::look_around);
+            place.refresh();
+            reader.point(Some(&event));
+        })
         .on("focusout", move |_: Event| reader.point(None))
         .child(list)
         .child(el("div").element_ref(place.tail).child(tail));

@@ -8,6 +8,7 @@ use volary_trace::passages::{Part, Place};
 
 use super::asked::THOUGHT;
 use super::call::part_of;
+use super::failure::{FAILURE_PLACE, failure_of};
 use super::reader::{MESSAGE, Reader, STEP, TextPlace};
 use super::reading::{Kind, Reading, Spot};
 use crate::components::erased::watch;
@@ -154,7 +155,8 @@ impl Reader {
                 }
             }
             Part::Reasoning => self.unfold_thought(reading, words),
-            Part::Name | Part::Error(_) | Part::Score(_) => {}
+            Part::Error(_) => self.unfold_failure(words),
+            Part::Name | Part::Score(_) => {}
         }
     }
 
@@ -171,6 +173,16 @@ impl Reader {
         });
         if let Some(text) = thought {
             self.unfold_text((step, 0, THOUGHT), &text, words.range.start);
+        }
+    }
+
+    fn unfold_failure(self, words: &Words) {
+        let step = words.place.step;
+        let why = self.episode.with_untracked(|episode| {
+            step_record(episode, step).and_then(|record| failure_of(record).cloned())
+        });
+        if let Some(why) = why.filter(|_| words.place.part == Part::Error(0)) {
+            self.unfold_text((step, FAILURE_PLACE, 0), &why, words.range.start);
         }
     }
 

@@ -2,16 +2,16 @@
 //! what it cost; folded, as Markdown or as JSON where a person reads so.
 
 use leptos::prelude::*;
-use volary_core::json::Text;
 use volary_core::message::ToolRequestMessage;
 use volary_core::{AnyMessage, Json};
 use volary_trace::passages::{Part as TextPart, Place};
 use volary_trace::timeline::first_line;
-use volary_trace::{Episode, Outcome, StepRecord, native};
+use volary_trace::{Episode, StepRecord, native};
 
 use super::asked::{asked, thinking};
 use super::call::call_view;
-use super::message::{copy_button, marked_speaker, speaker};
+use super::failure::{FAILURE_PLACE, failure_of};
+use super::message::{copy_button, speaker};
 use super::reader::{CALL, GO, MESSAGE, Reader, icon_button};
 use super::reading::{Kind, Reading, Spot};
 use super::said::{manner, said};
@@ -19,7 +19,7 @@ use crate::components::erased::{dynamic, words};
 use crate::components::icon::{Glyph, icon};
 use crate::components::json_text::json_text;
 use crate::components::markup::{El, all, button, el, nothing};
-use crate::components::text::{folded_text, inert_in};
+use crate::components::text::inert_in;
 use crate::projection::content::{Content, Part, content, is_failure};
 use crate::projection::marks::holder_id;
 use crate::projection::size_text;
@@ -236,45 +236,8 @@ fn ways_to_read(
     ])
 }
 
-/// Where it is said why a step failed: after the action, as the only answer to it.
-const FAILURE_PLACE: usize = 1;
-
-fn failure_of(record: &StepRecord) -> Option<&Text> {
-    match &record.outcome {
-        Outcome::Failed { message } => Some(message),
-        Outcome::Observed { .. } => None,
-    }
-}
-
-/// Draws why a step failed, as [`super::message::Failure`] says. Made like the answer to a call: most steps have the one
-/// or the other, and only what differs is drawn where the one takes the place of the other.
-pub(super) fn failure(reader: Reader, step: usize, record: &StepRecord) -> Option<AnyView> {
-    let why = failure_of(record)?;
-    let only_call = match &record.action {
-        AnyMessage::Request(request) if request.tool_calls.len() == 1 => Some("0"),
-        _ => None,
-    };
-    let tools = el("span")
-        .class("message-tools")
-        .child(only_call.map(|_| to_call()))
-        .child(copy_button());
-    let head = el("div")
-        .class("message-head")
-        .child(marked_speaker("speaker", "This step ", "failed"))
-        .child(tools);
-    let text = folded_text(why.clone(), reader.fold((step, FAILURE_PLACE, 0)));
-    let item = el("li")
-        .class("message failure")
-        .attr(MESSAGE, FAILURE_PLACE.to_string())
-        .attr("tabindex", "-1")
-        .attr(CALL, only_call)
-        .child(head)
-        .child(el("div").class("message-body").child(text));
-    Some(item.view())
-}
-
 /// Leads from a response to its call.
-fn to_call() -> El {
+pub(super) fn to_call() -> El {
     icon_button("quiet small icon-up", "To the call").attr(GO, "0")
 }
 

@@ -140,6 +140,18 @@ fn a_step_is_revealed_only_if_it_is_out_of_sight() {
 }
 
 #[test]
+fn who_is_in_there_finds_more_around_what_is_seen() {
+    let mut scroll = scroll(100);
+    scroll.reveal(50);
+    scroll.look_around();
+    let (top, window) = (scroll.top(), scroll.window());
+    assert!(scroll.heights.top(window.start) <= top - 500.0);
+    assert!(scroll.heights.top(window.end) >= top + scroll.viewport + 500.0);
+    scroll.reveal(80);
+    assert_eq!(scroll.window().start, scroll.index().first_block(80));
+}
+
+#[test]
 fn who_goes_step_by_step_has_the_page_turned_once_in_a_few_steps() {
     let mut scroll = scroll(100);
     let mut turns = |steps: &mut dyn Iterator<Item = usize>| {

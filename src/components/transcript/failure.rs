@@ -1,0 +1,76 @@
+//! Why a step failed, where the answers to its calls would stand.
+
+use leptos::prelude::*;
+use volary_core::AnyMessage;
+use volary_core::json::Text;
+use volary_trace::passages::{Part, Place};
+use volary_trace::{Outcome, StepRecord};
+
+use super::message::{copy_button, marked_speaker};
+use super::reader::{CALL, MESSAGE, Reader};
+use super::said::{Manner, said};
+use super::whole::to_call;
+use crate::components::markup::el;
+use crate::components::prose::plain;
+use crate::components::text::inert_in;
+use crate::projection::marks::holder_id;
+
+/// Where it is said why a step failed: after the action, as the only answer to it.
+pub(super) const FAILURE_PLACE: usize = 1;
+
+/// Up to so many bytes that is shown whole, tracebacks too.
+const WHOLE_FAILURE: usize = 20_000;
+
+/// Why a step failed.
+pub(super) fn failure_of(record: &StepRecord) -> Option<&Text> {
+    match &record.outcome {
+        Outcome::Failed { message } => Some(message),
+        Outcome::Observed { .. } => None,
+    }
+}
+
+/// Draws why a step failed, as [`super::message::Failure`] says. Made like the answer to a call: most steps have the one
+/// or the other, and only what differs is drawn where the one takes the place of the other.
+pub(super) fn failure(reader: Reader, step: usize, record: &StepRecord) -> Option<AnyView> {
+    let why = failure_of(record)?;
+    let only_call = match &record.action {
+        AnyMessage::Request(request) if request.tool_calls.len() == 1 => Some("0"),
+        _ => None,
+    };
+    let tools = el("span")
+        .class("message-tools")
+        .child(only_call.map(|_| to_call()))
+        .child(copy_button());
+    let head = el("div")
+        .class("message-head")
+        .child(marked_speaker("speaker", "This step ", "failed"))
+        .child(tools);
+    let text = match (why.len() <= WHOLE_FAILURE, reader.reading) {
+        (true, None) => inert_in("div", "text", why).view(),
+        (true, Some(_)) => el("div")
+            .class("text")
+            .attr("dir", "auto")
+            .child(plain(why, 0))
+            .view(),
+        (false, _) => {
+            let place = (step, FAILURE_PLACE, 0);
+            said(reader, place, why.clone(), 0, Manner::Plain)
+        }
+    };
+    let id = reader.reading.and_then(|_| {
+        holder_id(Place {
+            step,
+            message: 0,
+            part: Part::Error(0),
+        })
+    });
+    let body = el("div").class("message-body").attr("id", id).child(text);
+    let item = el("li")
+        .class("message failure")
+        .attr(MESSAGE, FAILURE_PLACE.to_string())
+        .attr("tabindex", "-1")
+        .attr(CALL, only_call)
+        .child(head)
+        .child(body);
+    Some(item.view())
+}
