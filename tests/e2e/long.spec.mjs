@@ -43,6 +43,8 @@ test("scrubbing: what stays in the frame is left alone, and it says the same whi
     const results = playground.frame.getByRole("table", { name: "Other calls (the last 6)" });
     const look = async (step) => {
       await playground.frame.getByText(`After step ${step}`, { exact: true }).waitFor();
+      // Where a view takes its time, as on a busy machine, it follows when the selection rests.
+      await page.waitForTimeout(150);
       const rows = await tree.getByRole("treeitem").evaluateAll((rows) =>
         rows.map((row) => [row.dataset.path, row.getAttribute("aria-posinset"), row.innerText].join(" ")),
       );
