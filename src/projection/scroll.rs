@@ -12,8 +12,8 @@ use super::heights::Heights;
 use super::number::bounded;
 use super::transcript::{TranscriptIndex, estimated_height};
 
-/// So much is kept on the page above and below what is seen, while the reader scrolls or has the focus in there. Who goes from step to step sees
-/// what is there: then it is no more than that.
+/// So much is kept on the page above and below what is seen, while the reader scrolls or has the focus in there. Who
+/// goes from step to step sees what is there: then it is no more than that.
 const SCROLL_MARGIN: f64 = 600.0;
 /// Blocks that reach this share of the margin beyond what is seen may stay as they are.
 const ENOUGH: f64 = 0.5;
@@ -21,8 +21,8 @@ const ENOUGH: f64 = 0.5;
 const TOO_MUCH: f64 = 400.0;
 /// This close to the end counts as the end.
 const NEAR_END: f64 = 32.0;
-/// A block of which less is left below the upper edge is not seen: steps that are revealed begin there, or nearly, as the
-/// page rounds and sums do.
+/// A block of which less is left below the upper edge is not seen: steps that are revealed begin there, or nearly, as
+/// the page rounds and sums do.
 const UNSEEN: f64 = 1.0;
 /// A step is in sight if it begins within this share of what is seen.
 const IN_SIGHT: f64 = 0.6;

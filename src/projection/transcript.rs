@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use volary_core::AnyMessage;
+use volary_core::json::Text;
 use volary_core::message::Body;
 use volary_trace::{Episode, Outcome, StepRecord};
 
@@ -119,10 +120,20 @@ pub fn message_count(episode: &Episode, step: usize) -> usize {
     observations(episode, step).len() + usize::from(step > 0)
 }
 
+/// Why a step failed, if it did.
+pub fn failure_of(record: &StepRecord) -> Option<&Text> {
+    match &record.outcome {
+        Outcome::Failed { message } => Some(message),
+        Outcome::Observed { .. } => None,
+    }
+}
+
+/// Where it is said why a step failed: after the action, as the only answer to it.
+pub const FAILURE_PLACE: usize = 1;
+
 /// How many places of a step one can go to: its messages, and why it failed, if it did.
 pub fn place_count(episode: &Episode, step: usize) -> usize {
-    let record = step_record(episode, step);
-    let fails = record.is_some_and(|record| matches!(record.outcome, Outcome::Failed { .. }));
+    let fails = step_record(episode, step).and_then(failure_of).is_some();
     message_count(episode, step) + usize::from(fails)
 }
 

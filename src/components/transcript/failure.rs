@@ -2,9 +2,8 @@
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
-use volary_core::json::Text;
+use volary_trace::StepRecord;
 use volary_trace::passages::{Part, Place};
-use volary_trace::{Outcome, StepRecord};
 
 use super::message::{copy_button, marked_speaker};
 use super::reader::{CALL, MESSAGE, Reader};
@@ -14,20 +13,10 @@ use crate::components::markup::el;
 use crate::components::prose::plain;
 use crate::components::text::inert_in;
 use crate::projection::marks::holder_id;
-
-/// Where it is said why a step failed: after the action, as the only answer to it.
-pub(super) const FAILURE_PLACE: usize = 1;
+use crate::projection::transcript::{FAILURE_PLACE, failure_of};
 
 /// Up to so many bytes that is shown whole, tracebacks too.
 const WHOLE_FAILURE: usize = 20_000;
-
-/// Why a step failed.
-pub(super) fn failure_of(record: &StepRecord) -> Option<&Text> {
-    match &record.outcome {
-        Outcome::Failed { message } => Some(message),
-        Outcome::Observed { .. } => None,
-    }
-}
 
 /// Draws why a step failed, as [`super::message::Failure`] says. Made like the answer to a call: most steps have the one
 /// or the other, and only what differs is drawn where the one takes the place of the other.

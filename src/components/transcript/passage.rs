@@ -8,7 +8,6 @@ use volary_trace::passages::{Part, Place};
 
 use super::asked::THOUGHT;
 use super::call::part_of;
-use super::failure::{FAILURE_PLACE, failure_of};
 use super::reader::{MESSAGE, Reader, STEP, TextPlace};
 use super::reading::{Kind, Reading, Spot};
 use crate::components::erased::watch;
@@ -16,7 +15,9 @@ use crate::components::text::Fold;
 use crate::projection::content::{Content, Part as ContentPart, content};
 use crate::projection::marks::{Spot as Words, holder_id};
 use crate::projection::text::{PART_BYTES, preview_end};
-use crate::projection::transcript::{message, message_count, place_count, step_record};
+use crate::projection::transcript::{
+    FAILURE_PLACE, failure_of, message, message_count, place_count, step_record,
+};
 use crate::shell;
 
 /// So many frames it may take until the words stand on the page: what is above them is laid out first.

@@ -10,7 +10,6 @@ use volary_trace::{Episode, StepRecord, native};
 
 use super::asked::{asked, thinking};
 use super::call::call_view;
-use super::failure::{FAILURE_PLACE, failure_of};
 use super::message::{copy_button, speaker};
 use super::reader::{CALL, GO, MESSAGE, Reader, icon_button};
 use super::reading::{Kind, Reading, Spot};
@@ -24,7 +23,9 @@ use crate::projection::content::{Content, Part, content, is_failure};
 use crate::projection::marks::holder_id;
 use crate::projection::size_text;
 use crate::projection::text::cut_at;
-use crate::projection::transcript::{message as message_at, step_record};
+use crate::projection::transcript::{
+    FAILURE_PLACE, failure_of, message as message_at, step_record,
+};
 use crate::shell;
 
 /// So many characters of a folded message stand in its line.
