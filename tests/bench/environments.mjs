@@ -1,7 +1,7 @@
 // How fast environments are in a browser: opens the folder in VOLARY_BENCH_URL, calls each function of
 // the benchmark's wasm for about two seconds, and prints one JSON object of rates a second.
 
-import { chromium } from "playwright-core";
+import { chromium } from "@playwright/test";
 
 const SECONDS = 2;
 

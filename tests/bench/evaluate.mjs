@@ -3,7 +3,7 @@
 // run in order, of the median run and of the first (which starts the workers), and the tasks of the main thread over 50 milliseconds in
 // all runs, with the longest.
 
-import { chromium } from "playwright-core";
+import { chromium } from "@playwright/test";
 
 import { Evaluate, HASH } from "../e2e/support/evaluate.mjs";
 

@@ -4,7 +4,7 @@
 // sign of a person), twice (addresses fetched again).
 
 import { gzipSync } from "node:zlib";
-import { chromium } from "playwright-core";
+import { chromium } from "@playwright/test";
 
 const VISITS = 7;
 

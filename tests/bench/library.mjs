@@ -13,7 +13,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { extname, join, normalize } from "node:path";
-import { chromium } from "playwright-core";
+import { chromium } from "@playwright/test";
 
 import { Library, trajectory } from "../e2e/support/trajectories.mjs";
 import { memory } from "./support/memory.mjs";

@@ -8,7 +8,7 @@
 // pressed instead of buttons: to find and to press a button, Playwright lets the page compute more than
 // the step itself does.
 
-import { chromium } from "playwright-core";
+import { chromium } from "@playwright/test";
 
 import { memory } from "./support/memory.mjs";
 

@@ -10,7 +10,7 @@
 import { createReadStream, readFileSync, statSync, readdirSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join, normalize } from "node:path";
-import { chromium } from "playwright-core";
+import { chromium } from "@playwright/test";
 
 const RUNS = Number(process.env.VOLARY_RUNS ?? 5);
 const LOGS = process.env.VOLARY_LOGS;

@@ -4,7 +4,7 @@
 // as browsers tell (they tell of none below 50); the share of time that the thread was busy; and the memory in use
 // after ten seconds and at the end, in bytes (the heap of scripts, collected, and the wasm memories).
 
-import { chromium } from "playwright-core";
+import { chromium } from "@playwright/test";
 
 import { startProvider } from "../support/provider.mjs";
 import { connected, ModelPlayground } from "../e2e/support/models.mjs";

@@ -2,15 +2,13 @@
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { HOME, ended, visit } from "./support/browser.mjs";
+import { HOME, visit } from "./support/browser.mjs";
 import { site } from "./support/site.mjs";
 import { until } from "./support/state.mjs";
 import { Library, lines, trajectory } from "./support/trajectories.mjs";
 import { zipped } from "./support/zip.mjs";
-
-after(ended);
 
 const ONE = trajectory("one", [{ says: "The marble is red." }]);
 /** Where a log of one sample stops coming, until it is told to go on. */

@@ -5,13 +5,11 @@ import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { ended, visit } from "./support/browser.mjs";
+import { visit } from "./support/browser.mjs";
 import { Library, trajectory } from "./support/trajectories.mjs";
 import { zipped } from "./support/zip.mjs";
-
-after(ended);
 
 /** Nobody may wait longer for the page to move, on a machine that does other things too. */
 const LONGEST = 2000;

@@ -1,12 +1,10 @@
 // Environments run by hand.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { ended, visit } from "./support/browser.mjs";
+import { visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-
-after(ended);
 
 test("dummy: a story, its frame and its reward", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {

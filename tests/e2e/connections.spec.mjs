@@ -1,13 +1,13 @@
 // Connections to task dataset servers, in the settings: refused, several, and how they look.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 
 import { FAILED, SIZES, accessible } from "./support/browser.mjs";
 import { ORIGIN, bothServers, freePort, ours, scripted, taskFile, theirs } from "./support/servers.mjs";
 import { connecting } from "./support/settings_servers.mjs";
 
-const { our, their } = await bothServers();
+const { our, their } = bothServers();
 
 test("a refused connection says which it is", async () => {
   const silent = `http://127.0.0.1:${await freePort()}`;

@@ -3,11 +3,9 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { ended, visit } from "./support/browser.mjs";
-
-after(ended);
+import { visit } from "./support/browser.mjs";
 
 test("episodes recorded natively give the same in the browser", () =>
   visit({ hash: "#/review" }, async (page) => {

@@ -1,12 +1,10 @@
 // Evaluations: many tasks × policies × repeats.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { ended, visit } from "./support/browser.mjs";
+import { visit } from "./support/browser.mjs";
 import { Evaluate, HASH } from "./support/evaluate.mjs";
-
-after(ended);
 
 const oracleAndRandom = async (page, source = "dataset:0") => {
   const evaluate = new Evaluate(page);

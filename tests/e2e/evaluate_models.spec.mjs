@@ -1,7 +1,7 @@
 // Evaluations whose policy is a model: what it costs, what goes wrong on the way, and that nothing is paid for twice.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 
 import { accessible, HOME, visit } from "./support/browser.mjs";
 import { Evaluate, HASH } from "./support/evaluate.mjs";
@@ -9,7 +9,7 @@ import { connected, FORMATS, KEY, ModelPlayground } from "./support/models.mjs";
 import { FAILED_LOADS, provided } from "./support/providers.mjs";
 import { stateOf, until } from "./support/state.mjs";
 
-const provider = await provided();
+const provider = provided();
 
 const story = (more = {}) => ({ calls: [{ name: "print_story", arguments: { story: "Once." } }], ...more });
 const cast = (more = {}) => ({ calls: [{ name: "cast_int", arguments: { x: 1 } }], ...more });

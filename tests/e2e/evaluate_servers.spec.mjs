@@ -1,13 +1,13 @@
 // Evaluations whose environments are on task dataset servers.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 
-import { startProvider } from "../support/provider.mjs";
 import { FAILED, accessible } from "./support/browser.mjs";
 import { Evaluate } from "./support/evaluate.mjs";
 import { connected } from "./support/models.mjs";
 import { Playground } from "./support/playground.mjs";
+import { provided } from "./support/providers.mjs";
 import { ORIGIN, bothServers, ours, scripted, taskFile } from "./support/servers.mjs";
 import { Servers, connecting } from "./support/settings_servers.mjs";
 
@@ -15,7 +15,8 @@ const CORS = ["--cors-origin", ORIGIN];
 const FORTY_TWO = [{ name: "submit_answer", arguments: { answer: "42" } }];
 const wait = (seconds) => [{ name: "wait", arguments: { seconds } }];
 
-const { our, their } = await bothServers();
+const { our, their } = bothServers();
+const provider = provided();
 
 /** A page that is connected to a server, with the form of a new evaluation of its tasks. */
 function evaluating(server, options, journey) {
@@ -105,10 +106,8 @@ test("a range and a sample of the original's tasks, without frames", async () =>
 });
 
 for (const whose of ["our server", "the original"]) {
-  test(`a model plays the tasks of ${whose}, and its environment in the playground`, async (context) => {
+  test(`a model plays the tasks of ${whose}, and its environment in the playground`, async () => {
     const server = whose === "our server" ? our : their;
-    const provider = await startProvider();
-    context.after(() => provider.close());
     const calls = (expr) => ({ calls: [{ name: "calculator", arguments: { expr } }] });
     const submit = { calls: [{ name: "submit_answer", arguments: { answer: "42" } }] };
     // After a calculation the answer is known.

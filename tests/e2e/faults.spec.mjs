@@ -1,12 +1,10 @@
 // Environments and inputs that misbehave: the page says so and goes on.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { ended, visit } from "./support/browser.mjs";
+import { visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-
-after(ended);
 
 async function faults(page) {
   const playground = new Playground(page);

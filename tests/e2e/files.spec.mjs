@@ -1,12 +1,10 @@
 // Episodes out as files and links, and in again.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { HOME, ended, visit } from "./support/browser.mjs";
+import { HOME, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-
-after(ended);
 
 async function played(page) {
   const playground = new Playground(page);

@@ -1,13 +1,11 @@
 // What a first visit fetches, what it does not, and what happens when the rest does not come.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 import { gzipSync } from "node:zlib";
 
-import { ended, visit } from "./support/browser.mjs";
+import { visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-
-after(ended);
 
 /** Of all that is fetched until the first problem can be played, gzipped, in bytes. */
 const LIMIT = 250_000;

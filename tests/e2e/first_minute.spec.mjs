@@ -1,12 +1,10 @@
 // A newcomer's first minute.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { SIZES, ended, inWorkers, visit } from "./support/browser.mjs";
+import { SIZES, inWorkers, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-
-after(ended);
 
 test("a problem stands ready, and a hint leads to its reward", () =>
   visit({}, async (page) => {

@@ -3,13 +3,11 @@
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 import { pathToFileURL } from "node:url";
 
-import { ended, launched, visit } from "./support/browser.mjs";
+import { launched, visit } from "./support/browser.mjs";
 import { FORMATS, HOSTILE, hostileFile, hostileFrames } from "./support/hostile.mjs";
-
-after(ended);
 
 /** A text holds so many of them. */
 const EACH = 100;

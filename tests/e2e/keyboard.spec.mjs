@@ -1,12 +1,10 @@
 // The keyboard alone.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { ended, visit } from "./support/browser.mjs";
+import { visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-
-after(ended);
 
 /** Presses Tab until an element with this role and name has the focus. */
 async function tabTo(page, locator) {

@@ -1,11 +1,14 @@
 // Settings: where keys live, forgetting them, and that none is found anywhere else.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 
 import { FAILED } from "./support/browser.mjs";
 import { FORMATS, KEY, provider, settings } from "./support/connections.mjs";
 import { stateOf } from "./support/state.mjs";
+import { provided } from "./support/providers.mjs";
+
+provided(provider);
 
 test("keys stay in memory, unless another choice is made", () =>
   settings({}, async (settings, page) => {

@@ -2,13 +2,11 @@
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { HOME, ended, inWorkers, visit } from "./support/browser.mjs";
+import { HOME, inWorkers, visit } from "./support/browser.mjs";
 import { until } from "./support/state.mjs";
 import { Library, folder, lines, trajectory } from "./support/trajectories.mjs";
-
-after(ended);
 
 const ONE = trajectory("one", [{ says: "The marble is red." }]);
 /** As much as a file must have to stay where it is. */

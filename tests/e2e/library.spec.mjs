@@ -4,15 +4,13 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { extname, join } from "node:path";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 import { fileURLToPath } from "node:url";
 
-import { HOME, accessible, ended, visit } from "./support/browser.mjs";
+import { HOME, accessible, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 import { site } from "./support/site.mjs";
 import { Library, folder, trajectory } from "./support/trajectories.mjs";
-
-after(ended);
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const ONE = trajectory("one", [{ says: "The marble is red." }]);

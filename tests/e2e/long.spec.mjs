@@ -1,12 +1,10 @@
 // Long episodes stay light.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { ended, visit } from "./support/browser.mjs";
+import { visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-
-after(ended);
 
 test("ten thousand steps: the page holds few of them, and any can be reached", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {

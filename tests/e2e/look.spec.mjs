@@ -1,12 +1,10 @@
 // Every environment at both sizes and in both themes: nothing overflows, axe finds nothing.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { SIZES, accessible, ended, visit } from "./support/browser.mjs";
+import { SIZES, accessible, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-
-after(ended);
 
 async function fits(page) {
   const { content, window } = await page.evaluate(() => ({

@@ -2,7 +2,7 @@
 // nobody here wrote. What goes wrong meanwhile is in model_faults.spec.mjs.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 
 import { startAimock, STORY } from "../support/aimock.mjs";
 import { accessible, visit } from "./support/browser.mjs";
@@ -10,7 +10,7 @@ import { cast, connected, endless, FORMATS, KEY, ModelPlayground, playedOn, stor
 import { FAILED_LOADS, provided } from "./support/providers.mjs";
 import { stateOf, until } from "./support/state.mjs";
 
-const provider = await provided();
+const provider = provided();
 const played = playedOn(provider);
 
 for (const { format, kind, mock } of FORMATS) {

@@ -1,13 +1,13 @@
 // What can go wrong while a model acts: each fault is said at its step, and the episode goes on.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 
 import { cast, endless, playedOn, story } from "./support/models.mjs";
 import { provided } from "./support/providers.mjs";
 import { until } from "./support/state.mjs";
 
-const provider = await provided();
+const provider = provided();
 const played = playedOn(provider);
 
 /** What can go wrong with a request, what is said of it, and whether it is tried again by itself. */

@@ -1,12 +1,10 @@
 // What the page loads, and from where.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { HOME, ended, visit } from "./support/browser.mjs";
+import { HOME, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-
-after(ended);
 
 test("everything comes from the page's own folder, once", () => {
   const answers = [];

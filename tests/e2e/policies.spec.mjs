@@ -1,12 +1,10 @@
 // Policies that need no model.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { ended, visit } from "./support/browser.mjs";
+import { visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-
-after(ended);
 
 const setting = (page, name) =>
   page.getByRole("form", { name: "Policy settings" }).getByLabel(name, { exact: true });

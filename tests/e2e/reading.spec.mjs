@@ -3,13 +3,11 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { SIZES, ended, visit } from "./support/browser.mjs";
+import { SIZES, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 import { Library, trajectory } from "./support/trajectories.mjs";
-
-after(ended);
 
 const PIXEL =
   "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";

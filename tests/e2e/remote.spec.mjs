@@ -1,7 +1,7 @@
 // Environments on task dataset servers, ours and the original's: connect, play, lose, reconnect.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 
 import { FAILED, accessible, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
@@ -22,7 +22,7 @@ const SCRIPTS = [
   [2, [call("calculator", { expr: "1 + 1" }), call("submit_answer", { answer: "41" })]],
 ];
 
-const { our, their } = await bothServers();
+const { our, their } = bothServers();
 
 async function run(playground, script) {
   await playground.policy.selectOption("Scripted");

@@ -1,13 +1,11 @@
 // Review: trajectories of other tools are read, found, compared and gone on with.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { SIZES, ended, visit } from "./support/browser.mjs";
+import { SIZES, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 import { Library, trajectory } from "./support/trajectories.mjs";
-
-after(ended);
 
 const ALIKE = [
   { says: "I look.", calls: [["look", { where: "box" }]], sees: ["a marble"] },

@@ -1,11 +1,14 @@
 // Settings: connections to models of every kind, what Test connection says, prices.
 
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { test } from "@playwright/test";
 
 import { FAILED, SIZES, accessible, visit } from "./support/browser.mjs";
 import { FORMATS, KEY, NOWHERE, Settings, provider, settings } from "./support/connections.mjs";
 import { until } from "./support/state.mjs";
+import { provided } from "./support/providers.mjs";
+
+provided(provider);
 
 for (const format of Object.keys(FORMATS)) {
   test(`a connection to ${FORMATS[format]} is entered and tested`, () =>

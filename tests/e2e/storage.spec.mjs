@@ -1,12 +1,10 @@
 // The library where the browser keeps nothing, or no more: what is said, and that nothing is lost that was read.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { HOME, ended, inWorkers, visit } from "./support/browser.mjs";
+import { HOME, inWorkers, visit } from "./support/browser.mjs";
 import { Library, lines, trajectory } from "./support/trajectories.mjs";
-
-after(ended);
 
 const ONE = trajectory("one", [{ says: "The marble is red." }]);
 /** As much as a file must have to stay where it is. */

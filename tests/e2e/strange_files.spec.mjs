@@ -3,13 +3,11 @@
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 import { deflateRawSync } from "node:zlib";
 
-import { ended, visit } from "./support/browser.mjs";
+import { visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-
-after(ended);
 
 async function stepped(page) {
   const playground = new Playground(page);

@@ -1,12 +1,10 @@
 // Ways to the same thing: raw JSON for forms, play for arrow keys, the clipboard.
 
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { test } from "@playwright/test";
 
-import { ended, visit } from "./support/browser.mjs";
+import { visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
-
-after(ended);
 
 const copied = (page) => page.evaluate(() => navigator.clipboard.readText());
 

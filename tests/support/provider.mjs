@@ -35,29 +35,36 @@ const fresh = () => ({
 /** Starts a provider; `port` 0 takes a free one. */
 export async function startProvider({ port = 0 } = {}) {
   const provider = new Provider();
-  const server = createServer((request, response) => {
-    provider.handle(request, response).catch((error) => {
-      if (!response.headersSent) {
-        response.writeHead(500, { "content-type": "text/plain" });
-      }
-      response.end(`the test's provider failed: ${error?.stack}`);
-    });
-  });
-  server.listen(port, "127.0.0.1");
-  await once(server, "listening");
-  provider.url = `http://127.0.0.1:${server.address().port}`;
-  provider.close = async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, "close");
-  };
+  await provider.listen(port);
   return provider;
 }
 
-class Provider {
+export class Provider {
   /** The requests that it saw: {method, path, format, headers, body, aborted}. */
   requests = [];
   settings = fresh();
+  #server;
+
+  /** Starts to listen; `url` is known from then on. */
+  async listen(port = 0) {
+    this.#server = createServer((request, response) => {
+      this.handle(request, response).catch((error) => {
+        if (!response.headersSent) {
+          response.writeHead(500, { "content-type": "text/plain" });
+        }
+        response.end(`the test's provider failed: ${error?.stack}`);
+      });
+    });
+    this.#server.listen(port, "127.0.0.1");
+    await once(this.#server, "listening");
+    this.url = `http://127.0.0.1:${this.#server.address().port}`;
+  }
+
+  async close() {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, "close");
+  }
 
   /** Tells it what to say; what is left out stays as it was. */
   tell(settings) {

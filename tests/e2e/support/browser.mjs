@@ -2,8 +2,8 @@
 // errors, and on requests to anywhere but the origin under test.
 
 import assert from "node:assert/strict";
-import { chromium } from "playwright-core";
 import { AxeBuilder } from "@axe-core/playwright";
+import { chromium } from "@playwright/test";
 
 /** Where the page is served, with its path prefix and a slash at the end. */
 export const HOME = process.env.VOLARY_URL ?? "http://127.0.0.1:8080/";
@@ -16,7 +16,7 @@ export const SIZES = {
 
 let browser;
 
-/** The browser of this test process, started on first use. */
+/** The browser of this worker process, started on first use. Playwright closes it with the process. */
 export async function launched() {
   browser ??= await chromium.launch({
     executablePath: process.env.VOLARY_CHROMIUM ?? "/usr/bin/chromium",
@@ -32,12 +32,6 @@ export async function launched() {
     ],
   });
   return browser;
-}
-
-/** Ends the browser; call it in `after`. */
-export async function ended() {
-  await browser?.close();
-  browser = undefined;
 }
 
 /**

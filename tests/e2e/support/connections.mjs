@@ -1,7 +1,7 @@
 // The settings' connections to models as a person uses them: everything is found by role and accessible name.
 
+import { Provider } from "../../support/provider.mjs";
 import { visit } from "./browser.mjs";
-import { provided } from "./providers.mjs";
 
 export const KEY = "sk-test-0123456789abcdef";
 /** Nothing listens there. */
@@ -16,7 +16,8 @@ export const FORMATS = {
   mistral: "Mistral",
 };
 
-export const provider = await provided();
+/** A test file that uses it calls `provided(provider)`. */
+export const provider = new Provider();
 
 export class Settings {
   constructor(page) {

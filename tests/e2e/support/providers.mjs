@@ -1,20 +1,16 @@
-// A provider of models for all tests of a file.
+// A model provider for the tests of a file.
 
-import { after, beforeEach } from "node:test";
+import { test } from "@playwright/test";
 
-import { startProvider } from "../../support/provider.mjs";
-import { ended } from "./browser.mjs";
+import { Provider } from "../../support/provider.mjs";
 
-/** What browsers write to the console of a reply with an error status, or of none. */
+/** Console messages of Chromium for a reply with an error status, or for no reply. */
 export const FAILED_LOADS = [/Failed to load resource/];
 
-/** A provider that each test finds as new, and that ends with the tests' browser. */
-export async function provided() {
-  const provider = await startProvider();
-  beforeEach(() => provider.reset());
-  after(async () => {
-    await provider.close();
-    await ended();
-  });
+/** Call it at the top of a test file: the provider listens while its tests run, and is reset before each of them. */
+export function provided(provider = new Provider()) {
+  test.beforeAll(() => provider.listen());
+  test.beforeEach(() => provider.reset());
+  test.afterAll(() => provider.close());
   return provider;
 }

@@ -5,10 +5,11 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { HOME, ended } from "./browser.mjs";
+import { test } from "@playwright/test";
+
+import { HOME } from "./browser.mjs";
 import { until } from "./state.mjs";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
@@ -96,16 +97,24 @@ export async function theirs(args = []) {
   return handle(begun, url);
 }
 
-/** Our server and the original's, with the same tasks and leave for the page, while the tests of a file run. */
-export async function bothServers() {
-  after(async () => {
-    for (const child of running) child.kill("SIGKILL");
-    await ended();
+/**
+ * Our server and the original's, with the same tasks, both of which allow the page. Call it at the top of a test file: they run
+ * while its tests do, and the two handles are filled in when they start.
+ */
+export function bothServers() {
+  const our = {};
+  const their = {};
+  test.beforeAll(async () => {
+    const [ourHandle, theirHandle] = await Promise.all([
+      ours(["--gsm8k", taskFile(), "--cors-origin", ORIGIN]),
+      theirs(["--origin", ORIGIN]),
+    ]);
+    Object.assign(our, ourHandle);
+    Object.assign(their, theirHandle);
   });
-  const [our, their] = await Promise.all([
-    ours(["--gsm8k", taskFile(), "--cors-origin", ORIGIN]),
-    theirs(["--origin", ORIGIN]),
-  ]);
+  test.afterAll(() => {
+    for (const child of running) child.kill("SIGKILL");
+  });
   return { our, their };
 }
 
