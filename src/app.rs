@@ -38,8 +38,12 @@ pub fn app() -> AnyView {
     let follow = move |route: Route| {
         match Page::of(&route) {
             Page::Playground => playground.follow(route.clone()),
-            // What is asked for here may be about its environments.
-            _ => playground.intend(Intent::Nothing),
+            _ => {
+                // A notice of the playground says nothing about another page.
+                playground.notice.set(None);
+                // Other pages show and run its environments too.
+                playground.intend(Intent::Nothing);
+            }
         }
         pages.route.set(route);
     };

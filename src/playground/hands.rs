@@ -10,6 +10,7 @@ use volary_trace::call_id;
 use super::drive::{PolicyKind, Run};
 use super::session::Session;
 use super::state::Playground;
+use super::tool_drafts::ToolDrafts;
 use crate::projection::form::Form;
 use crate::shell;
 
@@ -30,6 +31,7 @@ pub struct Hands {
     /// What is said besides the calls.
     pub words: RwSignal<String>,
     schema: StoredValue<Json>,
+    drafts: StoredValue<ToolDrafts>,
     /// The action that is to be changed, once the episode is back before it.
     again: StoredValue<Option<(Option<Text>, Vec<ToolCall>)>>,
 }
@@ -44,6 +46,7 @@ impl Hands {
             editing: RwSignal::new(None),
             words: RwSignal::default(),
             schema: StoredValue::default(),
+            drafts: StoredValue::default(),
             again: StoredValue::default(),
         }
     }
@@ -64,7 +67,7 @@ pub fn arguments_schema(tool: &Tool) -> Json {
 }
 
 impl Playground {
-    /// Chooses a tool; what was typed for it stays.
+    /// Chooses a tool. Arguments that were typed for it before are shown again.
     pub fn choose_tool(self, name: &str) {
         let hands = self.hands;
         if hands
@@ -73,9 +76,15 @@ impl Playground {
         {
             return;
         }
+        let shown = hands.tool.get_untracked();
+        // A call that is being edited is in the action already; only a new one is a draft.
+        if let Some(shown) = shown.filter(|_| hands.editing.get_untracked().is_none()) {
+            let form = hands.form.get_untracked();
+            hands.drafts.update_value(|drafts| drafts.put(shown, form));
+        }
         hands.editing.set(None);
         hands.tool.set(Some(name.into()));
-        self.clear_form();
+        self.show_form();
     }
 
     /// No tool: the next action holds the gathered calls alone, or none.
@@ -107,7 +116,7 @@ impl Playground {
                 None => calls.push(call),
             });
         hands.editing.set(None);
-        self.clear_form();
+        self.show_form();
         true
     }
 
@@ -227,7 +236,7 @@ impl Playground {
             .is_some_and(|schema| hands.schema.with_value(|shown| *shown == schema));
         if !fresh {
             hands.tool.set(names.first().cloned());
-            self.clear_form();
+            self.show_form();
         }
         if let Some(calls) = hands.again.try_update_value(Option::take).flatten() {
             self.take_up(calls);
@@ -263,14 +272,16 @@ impl Playground {
         }
     }
 
-    fn clear_form(self) {
+    /// Shows the draft of the chosen tool, or a blank form.
+    fn show_form(self) {
         let hands = self.hands;
-        let schema = hands
-            .tool
-            .with_untracked(|tool| self.schema_of(tool.as_deref()?))
-            .unwrap_or_default();
+        let tool = hands.tool.get_untracked().unwrap_or_default();
+        let schema = self.schema_of(&tool).unwrap_or_default();
         hands.schema.set_value(schema.clone());
-        hands.form.set(Form::new(schema));
+        let form = hands
+            .drafts
+            .try_update_value(|drafts| drafts.take(&tool, schema));
+        hands.form.set(form.unwrap_or_default());
     }
 
     /// Whether something was typed into the form, or a call is being edited in it.

@@ -63,7 +63,43 @@ pub enum Intent {
     Do(later::Act),
 }
 
+impl Intent {
+    /// Whether this starts an attempt of its own. A notice belongs to the attempt that failed, so the next attempt removes it.
+    fn is_attempt(&self) -> bool {
+        match self {
+            Intent::Follow(_)
+            | Intent::GoToEnvironment(_)
+            | Intent::PickTask(_)
+            | Intent::PickSplit(..)
+            | Intent::Reset
+            | Intent::Step
+            | Intent::StepByHand
+            | Intent::EditLastAction
+            | Intent::GoBack(_)
+            | Intent::ScriptFromEpisode
+            | Intent::Run
+            | Intent::RunAgain
+            | Intent::BringBack
+            | Intent::PickFile
+            | Intent::TakeFiles(_)
+            | Intent::Share => true,
+            Intent::Nothing
+            | Intent::ChooseTool(_)
+            | Intent::ChooseNoTool
+            | Intent::AddCall
+            | Intent::EditCall(_)
+            | Intent::RemoveCall(_)
+            | Intent::ChoosePolicy(_)
+            | Intent::Stop
+            | Intent::Do(_) => false,
+        }
+    }
+}
+
 fn act(playground: Playground, intent: Intent) {
+    if intent.is_attempt() {
+        playground.notice.set(None);
+    }
     if matches!(
         intent,
         Intent::Reset
@@ -72,7 +108,7 @@ fn act(playground: Playground, intent: Intent) {
             | Intent::EditLastAction
             | Intent::GoBack(_)
     ) {
-        // It was said of an episode that is another one from here on.
+        // The message was about an episode that changes now.
         playground.say("");
     }
     match intent {
@@ -174,6 +210,9 @@ impl Playground {
             }
             act
         });
+        if act.is_none_or(|act| act.is_none()) && matches!(intent, Intent::GoToEnvironment(_)) {
+            self.switching.set(true);
+        }
         match act.flatten() {
             Some(act) => act(self, intent),
             None => self.load(),
@@ -238,6 +277,7 @@ impl Playground {
         for intent in waiting.into_iter().flatten() {
             (rest.act)(self, intent);
         }
+        self.switching.set(false);
     }
 
     /// The code did not come; whoever wants something next asks for it again.
@@ -246,6 +286,7 @@ impl Playground {
             progress.loading = false;
             progress.waiting.clear();
         });
+        self.switching.set(false);
         // If nobody asked for anything, nobody is told.
         if self.wanted.get_untracked() {
             self.wanted.set(false);

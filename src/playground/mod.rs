@@ -35,6 +35,7 @@ pub mod setup;
 pub mod setup_pane;
 pub mod state;
 pub mod tasks;
+mod tool_drafts;
 pub mod tools_pane;
 pub mod transfer;
 pub mod transfer_dialogs;

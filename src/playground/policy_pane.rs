@@ -78,8 +78,8 @@ fn run_and_stop(playground: Playground) -> El {
     let slow = slow(playground);
     let idle = move || drive.run.get() == Run::Idle;
     let unfit = flag(move || {
-        drive.kind.get() == PolicyKind::Manual
-            || playground.session.with(|session| session.is_busy())
+        // The line below the tools says why no step is possible.
+        drive.kind.get() == PolicyKind::Manual || playground.may_step().is_err()
     });
     let run = shown(idle, move || {
         el("button")

@@ -81,6 +81,7 @@ fn configuration_fields(playground: Playground) -> El {
     };
     el("div")
         .attr("id", CONFIGURATION_FORM)
+        .flag_property("inert", playground.switching.into())
         .child(fields.into_any())
 }
 

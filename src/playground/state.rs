@@ -32,6 +32,9 @@ pub struct Signals {
     pub whole: RwSignal<bool>,
     /// Whether the person wants something that waits for it.
     pub(super) wanted: RwSignal<bool>,
+    /// Whether another environment was chosen whose code is still on its way. The configuration that is shown until
+    /// then is the old environment's, so it can't be edited.
+    pub(super) switching: RwSignal<bool>,
     pub(super) progress: StoredValue<Progress, LocalStorage>,
     /// The shown episode. Read it by reference: a copy that is kept makes each step copy all.
     pub episode: RwSignal<Arc<Episode>>,
@@ -80,6 +83,7 @@ impl Playground {
             registry: StoredValue::new(opening::registry()),
             whole: RwSignal::new(false),
             wanted: RwSignal::new(false),
+            switching: RwSignal::new(false),
             progress: StoredValue::new_local(Progress::default()),
             episode: RwSignal::default(),
             edition: RwSignal::new(0),

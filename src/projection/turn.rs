@@ -12,6 +12,9 @@ use super::notice::Notice;
 pub struct Turn {
     /// The step that it may become, from 1.
     pub step: usize,
+    /// The playground's edition counter when the turn began. It changes whenever another episode is shown or steps are
+    /// taken back; a turn of an earlier edition belongs to no step that is shown.
+    pub edition: u32,
     /// The model that is asked.
     pub model: String,
     /// How it stands.
@@ -66,12 +69,19 @@ pub struct PartialCall {
 
 impl Turn {
     /// A turn that begins.
-    pub fn new(step: usize, model: impl Into<String>) -> Self {
+    pub fn new(edition: u32, step: usize, model: impl Into<String>) -> Self {
         Turn {
             step,
+            edition,
             model: model.into(),
             ..Turn::default()
         }
+    }
+
+    /// Whether the turn belongs at the end of an episode of `steps` steps: it began there, and the episode has been neither
+    /// replaced nor cut since.
+    pub fn is_at(&self, edition: u32, steps: usize) -> bool {
+        self.edition == edition && self.step == steps + 1
     }
 
     /// Another try begins: what the last one said is gone.
@@ -189,8 +199,19 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_turn_is_not_shown_after_its_step_was_taken_back() {
+        let turn = Turn::new(1, 2, "m");
+        assert!(turn.is_at(1, 1));
+        assert!(!turn.is_at(1, 2), "its action was taken");
+        assert!(
+            !turn.is_at(2, 1),
+            "the step was taken back, or another episode is shown"
+        );
+    }
+
+    #[test]
     fn pieces_add_up_in_whatever_order_calls_come() {
-        let mut turn = Turn::new(3, "m");
+        let mut turn = Turn::new(0, 3, "m");
         turn.begin_try();
         let arguments = |call, text: &str| Delta::Arguments {
             call,
@@ -225,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_try_forgets_what_the_last_one_said_but_not_what_was_sent() {
-        let mut turn = Turn::new(1, "m");
+        let mut turn = Turn::new(0, 1, "m");
         turn.begin_try();
         turn.take(Delta::Text("half".into()));
         turn.exchanges.push(Exchange::default());
@@ -241,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_whole_answer_fills_in_what_did_not_come_in_pieces() {
-        let mut turn = Turn::new(1, "m");
+        let mut turn = Turn::new(0, 1, "m");
         turn.begin_try();
         turn.take(Delta::Text("said".into()));
         turn.complete(&Answer {

@@ -30,6 +30,14 @@ use crate::shell::{self, timers};
 /// The model that the settings name; `None` if something is wrong with them, which is then marked.
 pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
     let seat = seat();
+    if untrack(|| connections::read(|connections| connections.list().is_empty())) {
+        playground.alert(Notice::new(
+            "The model can't be called.",
+            "No model is connected.",
+            "Connect one under Settings, then press Run again.",
+        ));
+        return None;
+    }
     untrack(|| super::settings_view::follow(playground, seat));
     let submit = |form: RwSignal<Form>| form.try_update(Form::submit).flatten();
     let (asking, sampling, limits) = (
@@ -157,7 +165,8 @@ impl ModelPlayer {
         if let Some(end) = limits.budget.exhausted(limits.spent) {
             return exhausted(end);
         }
-        seat.begin(steps + 1, &self.saved.connection.model);
+        let edition = self.playground.edition.get_untracked();
+        seat.begin(edition, steps, &self.saved.connection.model);
         let started = timers::wall_clock();
         let before = *limits.spent;
         let asked = ask_within(&ask, &mut request, &mut limits, &mut |progress| {

@@ -60,12 +60,12 @@ impl Seat {
         seat
     }
 
-    /// A turn begins. One that came to nothing at the same step leaves what was sent for it.
-    pub fn begin(self, step: usize, model: &str) {
-        let mut turn = Turn::new(step, model);
+    /// Shows a turn that begins after `steps` steps. It takes over the exchanges of a failed turn at the same place.
+    pub fn begin(self, edition: u32, steps: usize, model: &str) {
+        let mut turn = Turn::new(edition, steps + 1, model);
         self.turn.update(|shown| {
-            if let Some(former) = shown.take().filter(|former| former.step == step) {
-                turn.exchanges = former.exchanges;
+            if let Some(failed) = shown.take().filter(|failed| failed.is_at(edition, steps)) {
+                turn.exchanges = failed.exchanges;
             }
             *shown = Some(turn);
         });

@@ -4,7 +4,6 @@ use leptos::prelude::*;
 
 use super::seat::seat;
 use crate::components::erased::shown;
-use crate::components::erased::watch;
 use crate::components::turn::{TurnActions, turn_view};
 use crate::playground::intents::Intent;
 use crate::playground::state::use_playground;
@@ -13,19 +12,11 @@ use crate::playground::state::use_playground;
 pub(super) fn turn_pane() -> AnyView {
     let playground = use_playground();
     let seat = seat();
-    // Another episode, or another way of this one: what was said belongs to neither.
-    let edition = Memo::new(move |_| playground.edition.get());
-    let first = StoredValue::new(true);
-    watch(move || {
-        edition.track();
-        if !first.try_update_value(std::mem::take).unwrap_or_default() {
-            seat.turn.set(None);
-        }
-    });
     let here = Memo::new(move |_| {
-        let next = playground.episode.with(|episode| episode.steps.len() + 1);
+        let edition = playground.edition.get();
+        let steps = playground.episode.with(|episode| episode.steps.len());
         seat.turn
-            .with(|turn| turn.as_ref().is_some_and(|turn| turn.step == next))
+            .with(|turn| turn.as_ref().is_some_and(|turn| turn.is_at(edition, steps)))
     });
     let actions = TurnActions {
         inspect: Callback::new(move |()| {

@@ -1,0 +1,101 @@
+// What an attempt leaves behind: drafts stay, notices and half-finished turns go.
+
+import assert from "node:assert/strict";
+import { test } from "@playwright/test";
+
+import { visit } from "./support/browser.mjs";
+import { cast, endless, playedOn } from "./support/models.mjs";
+import { Playground } from "./support/playground.mjs";
+import { provided } from "./support/providers.mjs";
+
+const provider = provided();
+const played = playedOn(provider);
+
+test("arguments typed for one tool survive a look at another", () =>
+  visit({ hash: "#/run/calculator" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.choose("calculator", { expr: "6 * 7" });
+    await playground.choose("submit_answer", { answer: "4" });
+    const form = await playground.choose("calculator");
+    assert.equal(await form.getByLabel("expr", { exact: true }).inputValue(), "6 * 7");
+    const other = await playground.choose("submit_answer");
+    assert.equal(await other.getByLabel("answer", { exact: true }).inputValue(), "4");
+    // A call that was made of the draft uses it up.
+    await playground.addCall("calculator");
+    assert.equal(await (await playground.choose("calculator")).getByLabel("expr", { exact: true }).inputValue(), "");
+  }));
+
+test("Run is not offered when the episode is done, and the reason is shown", () =>
+  visit({ hash: "#/run/calculator" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.policy.selectOption("Oracle");
+    await playground.button("Run").click();
+    await playground.says("done");
+    assert.ok(await playground.button("Run").isDisabled());
+    await page.getByText("The episode is over. Press Reset").waitFor();
+    assert.equal(await playground.alert.count(), 0);
+  }));
+
+test("Run and Step without a model say that none is connected", () =>
+  visit({ hash: "#/run/dummy" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.policy.selectOption("Model");
+    for (const button of ["Run", "Step"]) {
+      await playground.button(button).click();
+      await playground.alert.filter({ hasText: "No model is connected." }).waitFor();
+      await playground.alert.getByRole("button", { name: "Dismiss" }).click();
+    }
+  }));
+
+test("a notice goes with the next attempt, and stays off other pages", () =>
+  played({}, async (playground, page) => {
+    await endless(playground);
+    provider.tell({ script: [{ status: 401, message: "No such key for mock-model" }], otherwise: { calls: [cast(1)] } });
+    const fail = async () => {
+      await playground.button("Step").click();
+      await page.getByRole("button", { name: "Dismiss" }).first().waitFor();
+    };
+    await fail();
+    await playground.act("cast_int", { x: 2 });
+    await playground.says("1 step");
+    assert.equal(await page.locator(".notices").getByRole("alert").count(), 0, "a success follows");
+    provider.tell({ script: [{ status: 401, message: "No such key for mock-model" }] });
+    await fail();
+    await page.getByRole("link", { name: "Settings", exact: true }).click();
+    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    assert.equal(await page.locator(".notices").getByRole("alert").count(), 0, "another page is shown");
+  }));
+
+test("going back after a model's steps leaves no turn behind", () =>
+  played({}, async (playground, page) => {
+    provider.tell({ otherwise: { calls: [cast(1)] } });
+    await endless(playground);
+    for (const steps of ["1 step", "2 steps"]) {
+      await playground.button("Step").click();
+      await playground.says(steps);
+    }
+    await playground.button("Undo").click();
+    await playground.says("1 step");
+    await page.waitForTimeout(300);
+    assert.equal(await playground.turn.count(), 0);
+    assert.equal(await page.getByRole("button", { name: "Stop the request" }).count(), 0);
+  }));
+
+test("the configuration can't be edited while the code of another environment is on its way", async () => {
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  // The first file that is fetched after the page is playable is the playground's.
+  const init = (context) => context.route(/playground.*\.wasm$/, async (route) => { await held; await route.continue(); });
+  await visit({ init }, async (page) => {
+    const playground = new Playground(page);
+    await playground.tools.getByRole("button").first().waitFor();
+    await playground.environment.selectOption("counter");
+    assert.ok(await page.locator("[inert]").count() > 0, "the fields of the calculator are inert");
+    release();
+    await playground.ready();
+    await page.waitForFunction(() => document.querySelectorAll("[inert]").length === 0);
+  });
+});
