@@ -31,7 +31,7 @@ pub fn EpisodeStatus(
     });
     let state = move || match standing.with(|standing| standing.state) {
         State::Open => ("badge", "open"),
-        State::Done => ("badge good", "done"),
+        State::Done => ("badge", "done"),
         State::Truncated => ("badge notice", "truncated"),
         State::Crashed => ("badge bad", "crashed"),
     };

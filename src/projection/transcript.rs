@@ -6,8 +6,9 @@
 use std::ops::Range;
 
 use volary_core::AnyMessage;
-use volary_core::json::Text;
-use volary_core::message::Body;
+use volary_core::json::{Json, Text};
+use volary_core::message::{Body, ToolRequestMessage};
+use volary_core::tool::call::INVALID_CALLS_KEY;
 use volary_trace::{Episode, Outcome, StepRecord};
 
 /// A step with more messages than this stands in several blocks.
@@ -135,6 +136,14 @@ pub const FAILURE_PLACE: usize = 1;
 pub fn place_count(episode: &Episode, step: usize) -> usize {
     let fails = step_record(episode, step).and_then(failure_of).is_some();
     message_count(episode, step) + usize::from(fails)
+}
+
+/// What the model wrote for a call that could not be read: the tool's name and the text of the arguments.
+pub fn written_call(request: &ToolRequestMessage, id: &str) -> Option<(Text, Text)> {
+    let calls = request.body.info.as_ref()?.get(INVALID_CALLS_KEY)?;
+    let call = calls.get(id)?;
+    let text = |key| call.get(key).and_then(Json::as_text).cloned();
+    Some((text("name")?, text("arguments")?))
 }
 
 /// A message of a step; message 0 is the action (of step 0, which has none, the first observation).

@@ -266,7 +266,8 @@ fn snippet(found: &Match) -> El {
 
 fn outcome_class(outcome: &str) -> &'static str {
     match outcome {
-        "done" | "success" | "resolved" | "submitted" => "badge good",
+        // "done" and "submitted" only say that the episode ended, not how well.
+        "success" | "resolved" => "badge good",
         "truncated" => "badge notice",
         "crashed" | "error" => "badge bad",
         _ => "badge",

@@ -99,3 +99,16 @@ test("the configuration can't be edited while the code of another environment is
     await page.waitForFunction(() => document.querySelectorAll("[inert]").length === 0);
   });
 });
+
+test("a call whose arguments are not JSON shows them, with the tool's name", () =>
+  played({}, async (playground, page) => {
+    provider.tell({ script: [{ calls: [{ name: "cast_int", arguments: '{"x": 1' }] }], otherwise: { calls: [cast(1)] } });
+    await endless(playground);
+    await playground.button("Step").click();
+    await playground.says("1 step");
+    await playground.transcript.getByText("arguments are not valid JSON").waitFor();
+    await playground.transcript.getByText('{"x": 1', { exact: true }).waitFor();
+    await playground.transcript.getByText("cast_int", { exact: true }).first().waitFor();
+    assert.equal(await playground.transcript.getByText("INVALID").count(), 0);
+    await page.getByText("1 step").first().waitFor();
+  }));

@@ -151,7 +151,7 @@ fn foot_of(record: &StepRecord) -> Option<El> {
     (done || truncated).then(|| {
         el("p")
             .class("step-foot")
-            .child(done.then(|| badge("badge good", "done")))
+            .child(done.then(|| badge("badge", "done")))
             .child(truncated.then(|| badge("badge notice", "truncated")))
     })
 }

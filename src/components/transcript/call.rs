@@ -1,7 +1,7 @@
 //! A tool call: the tool's name and its arguments, readable, with a way to the answer.
 
 use leptos::prelude::*;
-use volary_core::json::Object;
+use volary_core::json::{Object, Text};
 use volary_core::{Json, ToolCall};
 use volary_trace::passages::{Part, Place};
 
@@ -39,6 +39,45 @@ pub(super) fn call_view(
             .attr(GO, message.to_string())
     });
     element.child(to_answer).view()
+}
+
+/// A call that aviary names `INVALID`: says why, with the text that the model wrote where it is known.
+pub(super) fn invalid_call_view(
+    reader: Reader,
+    (step, number): (usize, usize),
+    written: Option<(Text, Text)>,
+    answer: Option<usize>,
+) -> AnyView {
+    let (name, arguments) = written.unzip();
+    let reason = match &name {
+        Some(name) if name.is_empty() => "the call has no tool name",
+        _ => "arguments are not valid JSON",
+    };
+    let place = (step, 0, part_of(number, 0));
+    let raw = arguments.filter(|text| !text.is_empty()).map(|text| {
+        el("div")
+            .class("invalid-arguments")
+            .child(folded_text(text, reader.fold(place)))
+    });
+    let to_answer = answer.map(|message| {
+        icon_button("quiet small to-answer icon-down", "To the answer")
+            .attr(GO, message.to_string())
+    });
+    el("div")
+        .attr(CALL, number.to_string())
+        .class("call")
+        .child(inert_in(
+            "span",
+            "tool-name",
+            name.as_deref()
+                .filter(|name| !name.is_empty())
+                .unwrap_or("Tool call"),
+        ))
+        .child(" ")
+        .child(el("span").class("badge bad").child(reason))
+        .child(raw)
+        .child(to_answer)
+        .view()
 }
 
 /// A call as a person reads it: folded to a line, as JSON, or whole.

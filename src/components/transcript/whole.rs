@@ -3,13 +3,14 @@
 
 use leptos::prelude::*;
 use volary_core::message::ToolRequestMessage;
+use volary_core::tool::call::INVALID;
 use volary_core::{AnyMessage, Json};
 use volary_trace::passages::{Part as TextPart, Place};
 use volary_trace::timeline::first_line;
 use volary_trace::{Episode, StepRecord, native};
 
 use super::asked::{asked, thinking};
-use super::call::call_view;
+use super::call::{call_view, invalid_call_view};
 use super::message::{copy_button, speaker};
 use super::reader::{CALL, GO, MESSAGE, Reader, icon_button};
 use super::reading::{Kind, Reading, Spot};
@@ -24,7 +25,7 @@ use crate::projection::marks::holder_id;
 use crate::projection::size_text;
 use crate::projection::text::cut_at;
 use crate::projection::transcript::{
-    FAILURE_PLACE, failure_of, message as message_at, step_record,
+    FAILURE_PLACE, failure_of, message as message_at, step_record, written_call,
 };
 use crate::shell;
 
@@ -257,6 +258,10 @@ fn call_views(
             let answer = answer
                 .map(|place| place + 1)
                 .or(fails.then_some(FAILURE_PLACE));
+            if &*call.function.name == INVALID {
+                let written = written_call(request, &call.id);
+                return invalid_call_view(reader, (step, number), written, answer);
+            }
             call_view(reader, (step, number), call, answer)
         })
         .collect()

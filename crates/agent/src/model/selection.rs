@@ -8,14 +8,14 @@
 //!
 //! The action's info holds, beyond aviary's `usage` and `model`: `finish_reason`; `reasoning_content`
 //! (what was thought), `refusal`, `answered_by` (if the provider names another model), `cached_tokens` and
-//! `reasoning_tokens`, each where there is one; and under [`ECHO_KEY`] what the provider wants back, so
+//! `reasoning_tokens`, each where there is one; the text of invalid calls under [`INVALID_CALLS_KEY`]; and under [`ECHO_KEY`] what the provider wants back, so
 //! that a stored episode can be continued.
 
 use std::collections::HashSet;
 
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Object, Text, read};
 use volary_core::message::MalformedMessageError;
-use volary_core::tool::call::INVALID;
+use volary_core::tool::call::{INVALID, INVALID_CALLS_KEY};
 use volary_core::{ToolRequestMessage, object};
 
 use super::answer::tokens;
@@ -53,7 +53,11 @@ pub fn select(
         calls: mended(&answer.calls, make_id),
         ..answer.clone()
     };
-    let more_info = info(answer, provider, selector.model());
+    let mut more_info = info(answer, provider, selector.model());
+    let invalid = invalid_calls(&answer.calls, &mended.calls);
+    if !invalid.is_empty() {
+        more_info.insert(INVALID_CALLS_KEY, Json::Object(invalid));
+    }
     let completion = mended.to_completion();
     Ok(selector.read_with(&completion, Some(&ToolChoice::Required), more_info)?)
 }
@@ -74,6 +78,22 @@ fn mended(calls: &[RawCall], mut make_id: impl FnMut(usize) -> Text) -> Vec<RawC
         call
     });
     mended.collect()
+}
+
+/// The calls that become [`INVALID`], as the model wrote them, by the id under which they are answered.
+fn invalid_calls(written: &[RawCall], mended: &[RawCall]) -> Object {
+    let mut invalid = Object::new();
+    for (written, mended) in written.iter().zip(mended) {
+        let is_json = written.arguments.is_empty() || read(&written.arguments).is_ok();
+        if written.name.is_empty() || !is_json {
+            let call = object!({
+                "name": (written.name.as_str()),
+                "arguments": (written.arguments.as_str()),
+            });
+            invalid.insert(mended.id.clone(), Json::Object(call));
+        }
+    }
+    invalid
 }
 
 fn info(answer: &Answer, provider: &str, model: &Text) -> Object {
@@ -131,6 +151,8 @@ pub fn usage_of(action: &ToolRequestMessage) -> Option<super::Usage> {
 
 #[cfg(test)]
 mod tests {
+    use volary_core::json;
+
     use super::*;
     use crate::model::Usage;
 
@@ -174,6 +196,15 @@ mod tests {
         assert_eq!(
             calls,
             [("a", "f"), ("made1", "INVALID"), ("made2", "INVALID")]
+        );
+        let info = action.body.info.as_ref().unwrap();
+        assert_eq!(
+            info.get(INVALID_CALLS_KEY),
+            Some(&json!({
+                "made1": {"name": "f", "arguments": r#"{"x": "#},
+                "made2": {"name": "", "arguments": "{}"}
+            })),
+            "the model's own text is kept"
         );
     }
 

@@ -11,6 +11,10 @@ use crate::random::Random;
 /// The name that a call gets when its arguments are no JSON.
 pub const INVALID: &str = "INVALID";
 
+/// The key in an action's `info` under which the original text of [`INVALID`] calls is kept: an object from call id to
+/// `{"name", "arguments"}`, both strings. Volary's own; `info` is not sent to models or servers.
+pub const INVALID_CALLS_KEY: &str = "invalid_calls";
+
 /// The most digits that Python reads into an integer.
 const DIGITS_LIMIT: usize = 4300;
 
