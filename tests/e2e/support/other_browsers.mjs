@@ -1,0 +1,75 @@
+// Firefox and WebKit, driven over WebDriver: just enough for a smoke journey. Elements are found by XPath, which both
+// clients have.
+
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+
+import puppeteer from "puppeteer-core";
+import { Builder, By, until } from "selenium-webdriver";
+
+/** How long an element may take to appear, in milliseconds. */
+const PATIENCE = 60_000;
+
+/** Firefox through WebDriver BiDi. */
+export async function firefox(executablePath) {
+  const browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true });
+  const page = await browser.newPage();
+  const found = (xpath) => page.waitForSelector(`::-p-xpath(${xpath})`, { timeout: PATIENCE });
+  return {
+    open: (url) => page.goto(url),
+    reload: () => page.reload(),
+    find: async (xpath) => void (await found(xpath)),
+    click: async (xpath) => (await found(xpath)).click(),
+    type: async (xpath, text) => (await found(xpath)).type(text),
+    close: () => browser.close(),
+  };
+}
+
+/** WebKit through its own driver, on a virtual screen: `driver` is WebKitWebDriver, `browser` is MiniBrowser. */
+export async function webkit(driver, browser) {
+  const port = 4000 + Math.floor(Math.random() * 4000);
+  const server = spawn("xvfb-run", ["-a", driver, `--port=${port}`], {
+    stdio: "ignore",
+    // A process group of its own, so that the virtual screen ends with the driver.
+    detached: true,
+    // Containers have no user namespaces for WebKit's sandbox, and no GPU.
+    env: { ...process.env, WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1", WEBKIT_DISABLE_COMPOSITING_MODE: "1" },
+  });
+  const ended = once(server, "exit");
+  const stop = async () => {
+    process.kill(-server.pid, "SIGTERM");
+    await ended;
+  };
+  try {
+    await listening(port);
+    const session = await new Builder()
+      .usingServer(`http://127.0.0.1:${port}`)
+      .withCapabilities({ browserName: "MiniBrowser", "webkitgtk:browserOptions": { binary: browser, args: ["--automation"] } })
+      .build();
+    const found = (xpath) => session.wait(until.elementLocated(By.xpath(xpath)), PATIENCE);
+    return {
+      open: (url) => session.get(url),
+      reload: () => session.navigate().refresh(),
+      find: async (xpath) => void (await found(xpath)),
+      click: async (xpath) => (await found(xpath)).click(),
+      type: async (xpath, text) => (await found(xpath)).sendKeys(text),
+      close: async () => {
+        await session.quit();
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function listening(port) {
+  const deadline = Date.now() + 20_000;
+  while (Date.now() < deadline) {
+    const answers = await fetch(`http://127.0.0.1:${port}/status`).then((reply) => reply.ok, () => false);
+    if (answers) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  throw new Error(`the WebDriver server does not listen on port ${port}`);
+}
