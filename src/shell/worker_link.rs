@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
-use web_sys::{Blob, ErrorEvent, MessageEvent, MessageEventInit, Worker};
+use web_sys::{Blob, ErrorEvent, MessageEvent, Worker};
 
 use super::database::Parcel;
 use super::files::GivenFile;
@@ -117,14 +117,6 @@ impl WorkerLink {
         });
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
         worker.set_onerror(Some(on_error.as_ref().unchecked_ref()));
-        // One that was started ahead of the page may have spoken already.
-        let said = js_sys::Reflect::get(&worker, &"said".into())?;
-        if !said.is_undefined() {
-            let init = MessageEventInit::new();
-            init.set_data(&said);
-            let event = MessageEvent::new_with_event_init_dict("message", &init)?;
-            worker.dispatch_event(&event)?;
-        }
         Ok(WorkerLink {
             worker,
             ear,

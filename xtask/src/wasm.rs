@@ -5,10 +5,6 @@
 //! the main part, wasm-opt makes that small and the others fast, and esbuild the scripts small. Trunk calls
 //! this before each build, and puts into the site what it finds in [`FOLDER`].
 
-mod ahead;
-mod binary;
-mod exports;
-mod names;
 mod styles;
 
 use std::ffi::OsString;
@@ -76,18 +72,9 @@ pub fn hook(project: &Project) -> Result<()> {
     }
     let parts = site.join("parts");
     fs::create_dir_all(&folder).with_context(|| unwritable(&folder))?;
-    let used = folder.join("used.wasm");
-    let module = exports::without_unused(&read(&linked)?)?;
-    fs::write(&used, module).with_context(|| unwritable(&used))?;
-    split(project, &used, &folder.join("split"), &parts)?;
-    let glue = read(&parts.join(NAME).with_extension("js"))?;
-    exports::check(&String::from_utf8_lossy(&glue))?;
+    split(project, &linked, &folder.join("split"), &parts)?;
     if profile == Profile::Release {
-        shorten_names(&parts)?;
         shrink(project, &parts)?;
-    }
-    gather(&parts)?;
-    if profile == Profile::Release {
         minify(project, &parts)?;
     }
     // All parts belong together: a folder that is named after what is in it holds them, so that a
@@ -183,18 +170,6 @@ fn split(project: &Project, linked: &Path, pieces: &Path, parts: &Path) -> Resul
     Ok(())
 }
 
-/// Shortens the names between the first part and its glue.
-fn shorten_names(parts: &Path) -> Result<()> {
-    let module = parts.join(format!("{NAME}_bg.wasm"));
-    let glue = parts.join(NAME).with_extension("js");
-    let bytes = fs::read(&module).with_context(|| format!("cannot read {}", module.display()))?;
-    let text =
-        fs::read_to_string(&glue).with_context(|| format!("cannot read {}", glue.display()))?;
-    let (bytes, text) = names::shortened(&bytes, &text)?;
-    fs::write(&module, bytes).with_context(|| unwritable(&module))?;
-    fs::write(&glue, text).with_context(|| unwritable(&glue))
-}
-
 /// Makes the first part small and the others fast, as many at a time as there are processors; the largest first,
 /// for it takes as long as all others.
 fn shrink(project: &Project, parts: &Path) -> Result<()> {
@@ -221,19 +196,6 @@ fn shrink(project: &Project, parts: &Path) -> Result<()> {
         let mut ended = workers.into_iter().map(thread::ScopedJoinHandle::join);
         ended.try_for_each(|ended| ended.unwrap_or_else(|_| bail!("wasm-opt was not waited for")))
     })
-}
-
-/// Puts the parts that Review wants into one file as well, and has the loader look there first.
-fn gather(parts: &Path) -> Result<()> {
-    let loader = parts.join(LOADER);
-    let text =
-        fs::read_to_string(&loader).with_context(|| format!("cannot read {}", loader.display()))?;
-    let (text, names) = ahead::loader(&text)?;
-    fs::write(&loader, text).with_context(|| unwritable(&loader))?;
-    let bytes = |name: &String| read(&parts.join(name).with_extension("wasm"));
-    let found: Vec<Vec<u8>> = names.iter().map(bytes).collect::<Result<_>>()?;
-    let module = ahead::module(names.iter().map(String::as_str).zip(found));
-    fs::write(parts.join(ahead::FILE), module).with_context(|| unwritable(parts))
 }
 
 /// Takes comments and long names out of the scripts.

@@ -10,7 +10,7 @@ use crate::setup::{self, Chromium, Node, Playwright};
 use crate::{page, test};
 
 /// Of all that is fetched, in bytes.
-const LIMIT: f64 = 250_000.0;
+const LIMIT: f64 = 350_000.0;
 /// Until the playground can be played, in milliseconds.
 const PATIENCE: f64 = 600.0;
 /// The original in a browser, through Pyodide, up to its first episode: bytes and milliseconds.
