@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use crate::page;
+use crate::policy;
 use crate::project::Project;
 use crate::run;
 use crate::serve::Options;
@@ -56,29 +57,9 @@ pub fn open_policy() -> Result<()> {
     let stage = std::env::var_os("TRUNK_STAGING_DIR").context("only Trunk calls this")?;
     let page = PathBuf::from(stage).join("index.html");
     let html = std::fs::read_to_string(&page)?;
-    let Some(open) = without_policy(&html) else {
+    let Some(open) = policy::without(&html) else {
         bail!("{} has no Content-Security-Policy", page.display());
     };
     std::fs::write(&page, open)?;
     Ok(())
-}
-
-fn without_policy(html: &str) -> Option<String> {
-    let at = html.find("Content-Security-Policy")?;
-    let start = html[..at].rfind("<meta")?;
-    let end = at + html[at..].find('>')? + 1;
-    Some(format!("{}{}", &html[..start], &html[end..]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::without_policy;
-
-    #[test]
-    fn the_policy_goes_and_nothing_else() {
-        let html = "<meta charset=utf-8><meta http-equiv=\"Content-Security-Policy\" content=\"x 'y'\"><p>";
-        let open = without_policy(html);
-        assert_eq!(open.as_deref(), Some("<meta charset=utf-8><p>"));
-        assert_eq!(without_policy("<p>"), None);
-    }
 }

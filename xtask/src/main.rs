@@ -14,6 +14,7 @@ mod http;
 mod layering;
 mod links;
 mod page;
+mod policy;
 mod project;
 mod publish;
 mod run;
