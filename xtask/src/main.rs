@@ -43,6 +43,7 @@ Usage: cargo xtask <command>
   publish  leave a static site that shows the trajectories of a folder: publish <folder>
              --out <folder>  where (default: published/)
              --title <text>  what the library is called (default: the folder's name)
+             --all           also files that do not look like trajectories
   bench    measure, and print one table
              --only <part>   one part; may be repeated
   fuzz     give every importer damaged files
@@ -96,6 +97,7 @@ fn command() -> Result<bool> {
             ("fuzz", Long("from")) => fuzz.from = Some(line.value()?.parse()?),
             ("test" | "bench" | "ci" | "fuzz", Long("only")) => only.push(line.value()?.string()?),
             ("publish", Long("out")) => publish.out = line.value()?.into(),
+            ("publish", Long("all")) => publish.all = true,
             ("publish", Long("title")) => publish.title = Some(line.value()?.string()?),
             ("publish", Value(folder)) if publish.folder.is_none() => {
                 publish.folder = Some(folder.into());

@@ -2,13 +2,24 @@
 //!
 //! The page itself stays as it is. Beside it lie the trajectories, a list of them, and a line in `index.html` that
 //! says where the list is.
+//!
+//! What always holds: nothing in the folder of trajectories changes; the site is put together beside its place and
+//! takes it at the end, so a failure leaves the previous site as it was; a folder is replaced only if it is empty or
+//! holds nothing but what publish wrote.
 
+mod collect;
+mod place;
+
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use serde_json::json;
 
 use crate::page;
 use crate::project::Project;
+use collect::Collected;
+use place::Place;
 
 /// What to publish, and where.
 pub struct Options {
@@ -18,6 +29,8 @@ pub struct Options {
     pub out: PathBuf,
     /// What the library is called.
     pub title: Option<String>,
+    /// Whether files that do not look like trajectories are published as well.
+    pub all: bool,
 }
 
 impl Default for Options {
@@ -26,6 +39,7 @@ impl Default for Options {
             folder: None,
             out: "published".into(),
             title: None,
+            all: false,
         }
     }
 }
@@ -45,93 +59,59 @@ pub fn publish(project: &Project, options: &Options) -> Result<()> {
     let Some(folder) = &options.folder else {
         bail!("say which folder of trajectories to publish: cargo xtask publish <folder>");
     };
-    let files = trajectories(folder)?;
-    page::build(project)?;
-    if options.out.join("index.html").exists() && !options.out.join(LIST).exists() {
-        bail!(
-            "{} holds another site; choose another folder with --out",
-            options.out.display()
-        );
+    let folder = folder
+        .canonicalize()
+        .with_context(|| format!("cannot read {}", folder.display()))?;
+    let dist = project.path("dist");
+    let place = Place::find(&options.out, &[&folder, &dist])?;
+    let collected = Collected::of(&folder, options.all)?;
+    // Before the build, which takes minutes: whoever reads it can still stop.
+    eprint!("{}", collected.report(options.all));
+    if collected.files.is_empty() {
+        bail!("there is no trajectory in {}", folder.display());
     }
+    page::build(project)?;
     let title = match &options.title {
         Some(title) => title.clone(),
-        None => name_of(folder)?,
+        None => name_of(&folder),
     };
-    write_site(&project.path("dist"), options, &files, &title)?;
-    let size: u64 = files.iter().map(|(_, size)| size).sum();
+    place.fill(|site| write_site(&dist, site, &folder, &collected.files, &title))?;
     eprintln!(
         "Published {} files ({:.1} MB) in {}/. Copy that folder to any static host.",
-        files.len(),
-        size as f64 / 1e6,
+        collected.files.len(),
+        collected.bytes() as f64 / 1e6,
         options.out.display()
     );
     Ok(())
 }
 
-/// The paths of the files within the folder, with slashes, and their sizes, in order.
-fn trajectories(folder: &Path) -> Result<Vec<(String, u64)>> {
-    let mut files = Vec::new();
-    let mut open = vec![(folder.to_owned(), String::new())];
-    while let Some((path, within)) = open.pop() {
-        let unreadable = || format!("cannot read {}", path.display());
-        for entry in path.read_dir().with_context(unreadable)? {
-            let entry = entry.with_context(unreadable)?;
-            let name = entry.file_name().to_string_lossy().into_owned();
-            if name.starts_with('.') {
-                continue;
-            }
-            let data = entry.metadata().with_context(unreadable)?;
-            match data.is_dir() {
-                true => open.push((entry.path(), format!("{within}{name}/"))),
-                false => files.push((format!("{within}{name}"), data.len())),
-            }
-        }
-    }
-    if files.is_empty() {
-        bail!("there is no file in {}", folder.display());
-    }
-    files.sort();
-    Ok(files)
+fn name_of(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or(folder.as_os_str());
+    name.to_string_lossy().into_owned()
 }
 
-fn name_of(folder: &Path) -> Result<String> {
-    let whole = folder
-        .canonicalize()
-        .with_context(|| format!("cannot read {}", folder.display()))?;
-    let name = whole.file_name().unwrap_or(whole.as_os_str());
-    Ok(name.to_string_lossy().into_owned())
-}
-
-fn write_site(dist: &Path, options: &Options, files: &[(String, u64)], title: &str) -> Result<()> {
-    let out = &options.out;
-    copy_folder(dist, out)?;
-    let target = out.join(FOLDER);
-    if target.exists() {
-        // Of a site that was published before.
-        std::fs::remove_dir_all(&target)
-            .with_context(|| format!("cannot renew {}", target.display()))?;
-    }
-    let folder = options.folder.as_deref().unwrap_or(Path::new("."));
+fn write_site(
+    dist: &Path,
+    site: &Path,
+    folder: &Path,
+    files: &[(String, u64)],
+    title: &str,
+) -> Result<()> {
+    copy_folder(dist, site)?;
+    let target = site.join(FOLDER);
     for (name, _) in files {
         copy(&folder.join(name), &target.join(name))?;
     }
-    let listed: Vec<String> = files
+    let listed: Vec<_> = files
         .iter()
-        .map(|(name, size)| {
-            let (name, path) = (quoted(name), quoted(&format!("{FOLDER}/{name}")));
-            format!("    {{ \"name\": {name}, \"path\": {path}, \"bytes\": {size} }}")
-        })
+        .map(|(name, bytes)| json!({ "name": name, "path": format!("{FOLDER}/{name}"), "bytes": bytes }))
         .collect();
-    let list = format!(
-        "{{\n  \"title\": {},\n  \"files\": [\n{}\n  ]\n}}\n",
-        quoted(title),
-        listed.join(",\n")
-    );
-    write(&out.join(LIST), &list)?;
-    write(&out.join(SCRIPT.0), SCRIPT.1)?;
-    let index = out.join("index.html");
-    let page = std::fs::read_to_string(&index)
-        .with_context(|| format!("cannot read {}", index.display()))?;
+    let list = json!({ "title": title, "files": listed });
+    write(&site.join(LIST), &format!("{list:#}\n"))?;
+    write(&site.join(SCRIPT.0), SCRIPT.1)?;
+    let index = site.join("index.html");
+    let page =
+        fs::read_to_string(&index).with_context(|| format!("cannot read {}", index.display()))?;
     let marked = page.replacen(
         "</head>",
         &format!(
@@ -144,20 +124,6 @@ fn write_site(dist: &Path, options: &Options, files: &[(String, u64)], title: &s
         bail!("the page has no head to which the library could be added");
     }
     write(&index, &marked)
-}
-
-/// A text as JSON.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::from('"');
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => quoted.extend(['\\', letter]),
-            control if control < ' ' => quoted.push_str(&format!("\\u{:04x}", control as u32)),
-            letter => quoted.push(letter),
-        }
-    }
-    quoted.push('"');
-    quoted
 }
 
 fn copy_folder(from: &Path, to: &Path) -> Result<()> {
@@ -176,22 +142,52 @@ fn copy_folder(from: &Path, to: &Path) -> Result<()> {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    make_folder(to)?;
-    std::fs::copy(from, to)
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    fs::copy(from, to)
         .map(drop)
         .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    make_folder(path)?;
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
-fn make_folder(of: &Path) -> Result<()> {
-    match of.parent() {
-        Some(folder) => std::fs::create_dir_all(folder)
-            .with_context(|| format!("cannot make {}", folder.display())),
-        None => Ok(()),
+/// A folder for a test, which is removed at its end.
+#[cfg(test)]
+struct TestFolder(PathBuf);
+
+#[cfg(test)]
+impl TestFolder {
+    /// With these files in it, each holding its own name.
+    fn with(name: &str, files: &[&str]) -> TestFolder {
+        let path =
+            std::env::temp_dir().join(format!("volary-publish-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        let folder = TestFolder(path.canonicalize().unwrap());
+        for file in files {
+            copy_text(&folder.0.join(file), file);
+        }
+        folder
+    }
+
+    fn path(&self, inside: &str) -> PathBuf {
+        self.0.join(inside)
+    }
+}
+
+#[cfg(test)]
+fn copy_text(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[cfg(test)]
+impl Drop for TestFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
     }
 }
 
@@ -200,7 +196,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_quoted() {
-        assert_eq!(quoted("a\"b\\c\nd"), "\"a\\\"b\\\\c\\u000ad\"");
+    fn a_site_has_the_page_the_trajectories_and_their_list() {
+        let all = TestFolder::with("site", &["dist/parts/a.wasm", "runs/deep/a.json"]);
+        copy_text(&all.path("dist/index.html"), "<head></head>");
+        let files = [("deep/a.json".to_owned(), 11)];
+        let title = "A \"title\"";
+        write_site(
+            &all.path("dist"),
+            &all.path("out"),
+            &all.path("runs"),
+            &files,
+            title,
+        )
+        .unwrap();
+        let read = |name: &str| fs::read_to_string(all.path("out").join(name)).unwrap();
+        assert_eq!(read("trajectories/deep/a.json"), "runs/deep/a.json");
+        assert_eq!(read("parts/a.wasm"), "dist/parts/a.wasm");
+        assert!(read("index.html").contains("rel=\"volary-library\" href=\"./library.json\""));
+        let list: serde_json::Value = serde_json::from_str(&read(LIST)).unwrap();
+        assert_eq!(list["title"], title);
+        assert_eq!(list["files"][0]["path"], "trajectories/deep/a.json");
+        assert_eq!(list["files"][0]["bytes"], 11);
     }
 }

@@ -1,0 +1,143 @@
+//! Which files of a folder are published. Links are not followed: what they point to may lie anywhere.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+/// The endings of the files that Review reads, packed or not.
+const TRAJECTORIES: [&str; 11] = [
+    "eval", "gz", "json", "jsonl", "ndjson", "tar", "tgz", "traj", "zip", "zst", "zstd",
+];
+
+/// The files of a folder: paths within it, with slashes, in order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Collected {
+    /// What is published, with its size in bytes.
+    pub files: Vec<(String, u64)>,
+    /// What does not look like a trajectory; in `files` as well if all are wanted.
+    others: Vec<String>,
+    /// Symbolic links, pipes and the like, which are never published.
+    links: Vec<String>,
+}
+
+impl Collected {
+    /// Looks into a folder and those below it, except for names that begin with a dot.
+    pub fn of(folder: &Path, all: bool) -> Result<Collected> {
+        let mut collected = Collected::default();
+        let mut open = vec![(folder.to_owned(), String::new())];
+        while let Some((path, within)) = open.pop() {
+            let unreadable = || format!("cannot read {}", path.display());
+            for entry in fs::read_dir(&path).with_context(unreadable)? {
+                let entry = entry.with_context(unreadable)?;
+                let name = entry.file_name().to_string_lossy().into_owned();
+                if name.starts_with('.') {
+                    continue;
+                }
+                let inside = format!("{within}{name}");
+                // Of the entry itself, not of what a link points to.
+                let data = entry.metadata().with_context(unreadable)?;
+                if data.is_dir() {
+                    open.push((entry.path(), format!("{inside}/")));
+                } else if data.is_file() {
+                    let is_other = !looks_like_trajectory(&name);
+                    if is_other {
+                        collected.others.push(inside.clone());
+                    }
+                    if all || !is_other {
+                        collected.files.push((inside, data.len()));
+                    }
+                } else {
+                    collected.links.push(inside);
+                }
+            }
+        }
+        collected.files.sort();
+        collected.others.sort();
+        collected.links.sort();
+        Ok(collected)
+    }
+
+    /// The size of all that is published.
+    pub fn bytes(&self) -> u64 {
+        self.files.iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    /// What a person should know before anything is published.
+    pub fn report(&self, all: bool) -> String {
+        let mut report = String::new();
+        let mut list = |title: &str, names: &[String]| {
+            if !names.is_empty() {
+                // Writing to a string cannot fail. Names are quoted: they may hold anything.
+                let _ = writeln!(report, "{title}");
+                for name in names {
+                    let _ = writeln!(report, "  {name:?}");
+                }
+            }
+        };
+        list("Not published, because they are links:", &self.links);
+        let title = match all {
+            true => "These do not look like trajectories and are published too, because of --all:",
+            false => {
+                "Not published, because they do not look like trajectories (--all includes them):"
+            }
+        };
+        list(title, &self.others);
+        report
+    }
+}
+
+fn looks_like_trajectory(name: &str) -> bool {
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending);
+    ending.is_some_and(|ending| TRAJECTORIES.contains(&ending.to_ascii_lowercase().as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::TestFolder;
+    use super::*;
+
+    fn names(collected: &Collected) -> Vec<&str> {
+        collected.files.iter().map(|(name, _)| &**name).collect()
+    }
+
+    #[test]
+    fn other_files_are_listed_and_published_only_when_asked_for() {
+        let files = ["runs/a.json", "runs/b/C.EVAL", "runs/id_rsa", "runs/.env"];
+        let folder = TestFolder::with("others", &files);
+        let usual = Collected::of(&folder.path("runs"), false).unwrap();
+        assert_eq!(names(&usual), ["a.json", "b/C.EVAL"]);
+        assert_eq!(usual.bytes(), 11 + 13);
+        let report = usual.report(false);
+        assert!(
+            report.contains("Not published") && report.contains("\"id_rsa\""),
+            "{report}"
+        );
+        let all = Collected::of(&folder.path("runs"), true).unwrap();
+        assert_eq!(names(&all), ["a.json", "b/C.EVAL", "id_rsa"]);
+        let report = all.report(true);
+        assert!(
+            report.contains("are published too") && report.contains("\"id_rsa\""),
+            "{report}"
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_not_followed_and_said() {
+        use std::os::unix::fs::symlink;
+        let folder = TestFolder::with("links", &["runs/a.json", "secret/key.json"]);
+        symlink(folder.path("secret/key.json"), folder.path("runs/b.json")).unwrap();
+        symlink(folder.path("secret"), folder.path("runs/c")).unwrap();
+        symlink(folder.path("nowhere"), folder.path("runs/d.json")).unwrap();
+        for all in [false, true] {
+            let collected = Collected::of(&folder.path("runs"), all).unwrap();
+            assert_eq!(names(&collected), ["a.json"]);
+            let report = collected.report(all);
+            for name in ["b.json", "c", "d.json"] {
+                assert!(report.contains(&format!("  {name:?}\n")), "{report}");
+            }
+        }
+    }
+}
