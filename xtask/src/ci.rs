@@ -54,19 +54,12 @@ const STAGES: [(&str, Stage); 6] = [
 ];
 
 fn format(project: &Project) -> Result<Count> {
-    one(project.cargo().args(["fmt", "--all", "--check"]))
+    one(project.cargo("fmt").args(["--all", "--check"]))
 }
 
 fn lint_native(project: &Project) -> Result<Count> {
-    let mut clippy = project.cargo();
-    clippy.args([
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]);
+    let mut clippy = project.cargo("clippy");
+    clippy.args(["--workspace", "--all-targets", "--", "-D", "warnings"]);
     one(&mut clippy)
 }
 

@@ -7,26 +7,17 @@ use anyhow::Result;
 
 use crate::project::Project;
 use crate::setup::{
-    Chromium, Esbuild, HARNESSES, HaProxy, Need, Node, Original, Playwright, Remedy, SDKS, Trunk,
-    WasmBindgen, WasmOpt, WasmSplit, WasmStd,
+    BUILD_TOOLS, Chromium, HARNESSES, HaProxy, Need, Node, ORIGINAL, PLAYWRIGHT, Remedy, SDKS,
+    Trunk, WasmStd,
 };
 
 /// Says what is here, what is missing, and what would be done about it.
 pub fn doctor(project: &Project) -> Result<()> {
-    let wasm_bindgen = WasmBindgen::locked(project)?;
-    let page: [&dyn Need; 7] = [
-        &WasmStd,
-        &Node,
-        &Trunk,
-        &wasm_bindgen,
-        &WasmSplit,
-        &WasmOpt,
-        &Esbuild,
-    ];
+    let page: [&dyn Need; 4] = [&WasmStd, &Node, &Trunk, &BUILD_TOOLS];
     let tests: [&dyn Need; 6] = [
         &Chromium,
-        &Playwright,
-        &Original,
+        &PLAYWRIGHT,
+        &ORIGINAL,
         &HaProxy,
         &SDKS,
         &HARNESSES,

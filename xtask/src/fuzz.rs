@@ -19,16 +19,8 @@ pub struct Options {
 /// Builds with the checks of a debug build at the speed of a release build, and tries the cases. Those that
 /// break something are left in `target/fuzz`.
 pub fn fuzz(project: &Project, options: &Options) -> Result<()> {
-    let mut cargo = project.cargo();
-    cargo.args([
-        "run",
-        "--quiet",
-        "--profile",
-        "fuzz",
-        "-p",
-        "volary-fuzz",
-        "--",
-    ]);
+    let mut cargo = project.cargo("run");
+    cargo.args(["--quiet", "--profile", "fuzz", "-p", "volary-fuzz", "--"]);
     for format in &options.only {
         cargo.args(["--only", format]);
     }

@@ -33,8 +33,8 @@ const OUTSIDE: [&str; 8] = [
 pub fn breaches(project: &Project) -> Result<Vec<String>> {
     let mut breaches = Vec::new();
     for (depth, member) in BELOW_THE_PAGE.iter().enumerate() {
-        let mut cargo = project.cargo();
-        cargo.args(["tree", "--package", member, "--edges", "normal,build"]);
+        let mut cargo = project.cargo("tree");
+        cargo.args(["--package", member, "--edges", "normal,build"]);
         cargo.args(["--target", "wasm32-unknown-unknown", "--prefix", "none"]);
         let tree = output(cargo.args(["--format", "{p}"]))?;
         let reached = tree.lines().filter_map(|line| line.split(' ').next());

@@ -11,13 +11,11 @@ use anyhow::{Context, Result};
 use crate::project::Project;
 use crate::run;
 use crate::setup::quietly::quietly;
-use crate::setup::{
-    self, Esbuild, Job, Need, Node, Trunk, WasmBindgen, WasmOpt, WasmSplit, WasmStd,
-};
+use crate::setup::{self, BUILD_TOOLS, Job, Need, Node, Trunk, WasmStd};
 use crate::wasm::{self, Profile};
 
 /// What the site is made of. Whatever else changes, it stays the same.
-pub const SOURCES: [&str; 11] = [
+pub const SOURCES: [&str; 13] = [
     ".cargo/config.toml",
     "Cargo.lock",
     "Cargo.toml",
@@ -27,8 +25,10 @@ pub const SOURCES: [&str; 11] = [
     "public",
     "src",
     "style",
+    "xtask/npm",
     "xtask/src/wasm",
     "xtask/src/wasm.rs",
+    "xtask/wasm-parts",
 ];
 
 /// Where the fingerprint of the sources of `dist/` is kept.
@@ -73,7 +73,6 @@ fn turn(project: &Project) -> Result<File> {
 /// Installs what building takes. What can be compiled of the page meanwhile is.
 pub fn ensure_tools(project: &Project, profile: Profile) -> Result<()> {
     setup::ensure(project, &[&WasmStd, &Node])?;
-    let wasm_bindgen = WasmBindgen::locked(project)?;
     let mut compile = wasm::ahead(project, profile)?;
     let head_start = Job {
         name: "The page".to_owned(),
@@ -83,7 +82,7 @@ pub fn ensure_tools(project: &Project, profile: Profile) -> Result<()> {
             Ok(())
         }),
     };
-    let tools: [&dyn Need; 5] = [&Trunk, &wasm_bindgen, &WasmSplit, &WasmOpt, &Esbuild];
+    let tools: [&dyn Need; 2] = [&Trunk, &BUILD_TOOLS];
     setup::ensure_beside(project, &tools, Some(head_start))
 }
 

@@ -41,9 +41,16 @@ impl Project {
         command
     }
 
-    /// `cargo`, as the one that runs us.
-    pub fn cargo(&self) -> Command {
-        self.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    /// A subcommand of the `cargo` that runs us. It leaves `Cargo.lock` as it is: starting xtask has brought the
+    /// file up to date or, in CI, has failed because it was not.
+    pub fn cargo(&self, subcommand: &str) -> Command {
+        let mut command = self.command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+        command.args(subcommand.split(' '));
+        // `cargo fmt` reads no lock file and knows no such option.
+        if subcommand != "fmt" {
+            command.arg("--locked");
+        }
+        command
     }
 
     /// The search path of [`Project::command`].
@@ -51,44 +58,10 @@ impl Project {
         let own = [
             self.path("target/tools/bin"),
             self.path("target/tools/npm/node_modules/.bin"),
-            self.path("target/tools/esbuild/node_modules/.bin"),
         ];
         let given = std::env::var_os("PATH").unwrap_or_default();
         let all = own.into_iter().chain(std::env::split_paths(&given));
         // Only a path with a separator in its own name cannot be joined; then ours cannot be offered.
         std::env::join_paths(all).unwrap_or(given)
-    }
-
-    /// The version that `Cargo.lock` fixes for a package; made first if there is none yet.
-    pub fn locked_version(&self, package: &str) -> Result<String> {
-        let lock = self.path("Cargo.lock");
-        if !lock.exists() {
-            crate::run::run(self.cargo().args(["generate-lockfile", "--quiet"]))?;
-        }
-        let text = std::fs::read_to_string(&lock)
-            .with_context(|| format!("cannot read {}", lock.display()))?;
-        version_in(&text, package)
-            .with_context(|| format!("{} does not mention {package}", lock.display()))
-    }
-}
-
-fn version_in(lock: &str, package: &str) -> Option<String> {
-    let name = format!("name = \"{package}\"");
-    let mut lines = lock.lines();
-    lines.find(|line| *line == name)?;
-    let version = lines.next()?.strip_prefix("version = ")?;
-    Some(version.trim_matches('"').to_owned())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::version_in;
-
-    #[test]
-    fn the_locked_version_is_that_of_the_very_package() {
-        let lock = "[[package]]\nname = \"wasm-bindgen-futures\"\nversion = \"0.4.1\"\n\n\
-                    [[package]]\nname = \"wasm-bindgen\"\nversion = \"0.2.130\"\n";
-        assert_eq!(version_in(lock, "wasm-bindgen").as_deref(), Some("0.2.130"));
-        assert_eq!(version_in(lock, "wasm"), None);
     }
 }

@@ -9,7 +9,7 @@ use crate::again::Failures;
 use crate::count::Count;
 use crate::http::Site;
 use crate::project::Project;
-use crate::setup::{self, Chromium, HARNESSES, HaProxy, Node, Original, Playwright, SDKS};
+use crate::setup::{self, Chromium, HARNESSES, HaProxy, Node, ORIGINAL, PLAYWRIGHT, SDKS};
 use crate::{page, run};
 
 /// The page must work under any prefix, so this is where the tests meet it.
@@ -58,21 +58,21 @@ pub fn parts(project: &Project, only: &[String]) -> Result<Count> {
 }
 
 fn unit(project: &Project) -> Result<Count> {
-    let mut cargo = project.cargo();
-    tally(cargo.args(["test", "--workspace", "--no-fail-fast"]))
+    let mut cargo = project.cargo("test");
+    tally(cargo.args(["--workspace", "--no-fail-fast"]))
 }
 
 fn golden(project: &Project) -> Result<Count> {
-    let mut cargo = project.cargo();
-    tally(cargo.args(["test", "--workspace", "--test", "golden"]))
+    let mut cargo = project.cargo("test");
+    tally(cargo.args(["--workspace", "--test", "golden"]))
 }
 
 fn interop(project: &Project) -> Result<Count> {
-    setup::ensure(project, &[&Original])?;
+    setup::ensure(project, &[&ORIGINAL])?;
     if HaProxy::can_be_had(project) {
         setup::ensure(project, &[&HaProxy])?;
     }
-    let python = Original::python(project);
+    let python = ORIGINAL.python(project);
     let mut pytest = project.command(&python);
     pytest
         .args(["-m", "pytest", "-p", "no:cacheprovider", "tests/interop"])
@@ -88,7 +88,7 @@ fn interop(project: &Project) -> Result<Count> {
 
 /// The wire formats of model providers, by the providers' own SDKs and by servers that speak them.
 fn providers(project: &Project) -> Result<Count> {
-    setup::ensure(project, &[&SDKS, &Node, &Playwright])?;
+    setup::ensure(project, &[&SDKS, &Node, &PLAYWRIGHT])?;
     let mut pytest = project.command(SDKS.python(project));
     pytest
         .args(["-m", "pytest", "-p", "no:cacheprovider"])
@@ -109,11 +109,11 @@ fn harnesses(project: &Project) -> Result<Count> {
 }
 
 fn e2e(project: &Project) -> Result<Count> {
-    setup::ensure(project, &[&Node, &Chromium, &Playwright, &Original])?;
+    setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT, &ORIGINAL])?;
     page::build(project)?;
     // Journeys play on task dataset servers too: ours and the original's.
-    let mut cargo = project.cargo();
-    run::run(cargo.args(["build", "-p", "volary-server", "--bin", "volary-server"]))?;
+    let mut cargo = project.cargo("build");
+    run::run(cargo.args(["-p", "volary-server", "--bin", "volary-server"]))?;
     let site = Site::serve(project.path("dist"), PREFIX, 0)?;
     // Two files at a time: each has a browser of its own, and waits for it more often than not.
     let mut node = journeys(project, &site, 2)?;
@@ -148,7 +148,7 @@ fn journeys(project: &Project, site: &Site, beside: usize) -> Result<Command> {
                 .path(OUR_SERVER)
                 .with_extension(std::env::consts::EXE_EXTENSION),
         )
-        .env("VOLARY_PYTHON", Original::python(project));
+        .env("VOLARY_PYTHON", ORIGINAL.python(project));
     Ok(node)
 }
 

@@ -95,8 +95,8 @@ pub fn ahead(project: &Project, profile: Profile) -> Result<Command> {
 }
 
 fn compile(project: &Project, profile: Profile) -> Result<Command> {
-    let mut cargo = project.cargo();
-    cargo.args(["rustc", "--target", "wasm32-unknown-unknown", "--bin", NAME]);
+    let mut cargo = project.cargo("rustc");
+    cargo.args(["--target", "wasm32-unknown-unknown", "--bin", NAME]);
     if profile == Profile::Release {
         cargo.args(["--profile", "wasm-release"]);
         let flags: Vec<String> = renamed_paths(project)?
@@ -154,20 +154,31 @@ fn split(project: &Project, linked: &Path, pieces: &Path, parts: &Path) -> Resul
     if pieces.exists() {
         fs::remove_dir_all(pieces).with_context(|| unwritable(pieces))?;
     }
-    let mut splitter = project.command("wasm-split-cli");
-    run(splitter.args([linked, pieces]).args(["--out-name", NAME]))?;
+    self::parts(project, "split", linked, pieces, NAME)?;
     let main = pieces.join(NAME).with_extension("wasm");
-    let mut bindgen = project.command("wasm-bindgen");
-    bindgen
-        .args(["--target", "web", "--keep-lld-exports", "--no-typescript"])
-        .args(["--out-name", NAME, "--out-dir"]);
-    run(bindgen.arg(parts).arg(&main))?;
+    self::parts(project, "bind", &main, parts, NAME)?;
     for piece in files(pieces)? {
         if let Some(name) = piece.file_name().filter(|_| piece != main) {
             fs::rename(&piece, parts.join(name)).with_context(|| unwritable(parts))?;
         }
     }
     Ok(())
+}
+
+/// Runs `xtask/wasm-parts`: a command of it, on a module, which leaves files of a name in a folder.
+pub fn parts(
+    project: &Project,
+    command: &str,
+    module: &Path,
+    folder: &Path,
+    name: &str,
+) -> Result<()> {
+    let mut cargo = project.cargo("run");
+    cargo
+        .args(["--quiet", "--package", "wasm-parts", "--", command])
+        .args([module, folder])
+        .arg(name);
+    run(&mut cargo)
 }
 
 /// Makes the first part small and the others fast, as many at a time as there are processors; the largest first,

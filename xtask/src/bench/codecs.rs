@@ -15,15 +15,14 @@ const STREAM: &str = "target/bench/answer.sse";
 /// Has the SDK read the stream that it made, and then ours.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
     setup::ensure(project, &[&SDKS])?;
-    let mut cargo = project.cargo();
     let ours = ["--release", "-p", "volary-agent", "--example", "throughput"];
-    run::run(cargo.args(["build", "--quiet"]).args(ours))?;
+    run::run(project.cargo("build").arg("--quiet").args(ours))?;
     std::fs::create_dir_all(project.path("target/bench"))?;
     let mut python = project.command(SDKS.python(project));
     let script = project.path("tests/bench/sdk_stream.py");
     let theirs = output(python.arg(script).arg(project.path(STREAM)))?;
-    let mut cargo = project.cargo();
-    cargo.args(["run", "--quiet"]).args(ours);
+    let mut cargo = project.cargo("run");
+    cargo.arg("--quiet").args(ours);
     let ours = output(cargo.args(["--", "openai-chat"]).arg(project.path(STREAM)))?;
     for told in ["characters", "calls"] {
         let same = number(&ours, told)? == number(&theirs, told)?;

@@ -8,8 +8,8 @@ use super::{Row, number};
 use crate::http::Site;
 use crate::project::Project;
 use crate::run::{self, output};
-use crate::setup::{self, Chromium, Node, Original, Playwright, WasmBindgen, WasmOpt, WasmStd};
-use crate::test;
+use crate::setup::{self, BUILD_TOOLS, Chromium, Node, ORIGINAL, PLAYWRIGHT, WasmStd};
+use crate::{test, wasm};
 
 /// Each in one run on one machine: what it is called in both scripts, and for people.
 const RATES: [(&str, &str); 4] = [
@@ -37,10 +37,9 @@ const FEATURES: [&str; 5] = [
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
     setup::ensure(
         project,
-        &[&WasmStd, &Node, &Chromium, &Playwright, &Original],
+        &[&WasmStd, &Node, &Chromium, &PLAYWRIGHT, &ORIGINAL],
     )?;
-    let wasm_bindgen = WasmBindgen::locked(project)?;
-    setup::ensure(project, &[&wasm_bindgen, &WasmOpt])?;
+    setup::ensure(project, &[&BUILD_TOOLS])?;
     build(project)?;
     let site = Site::serve(project.path(FOLDER), "/", 0)?;
     let mut browser = test::in_browser(project, &site)?;
@@ -48,7 +47,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
         .arg(project.path("tests/bench/environments.mjs"))
         .env("VOLARY_BENCH_URL", site.url());
     let ours = output(&mut browser)?;
-    let mut python = project.command(Original::python(project));
+    let mut python = project.command(ORIGINAL.python(project));
     let theirs = output(python.arg(project.path("tests/bench/original.py")))?;
     RATES
         .iter()
@@ -68,17 +67,24 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
 
 /// As Trunk does it for the page: cargo, wasm-bindgen, wasm-opt.
 fn build(project: &Project) -> Result<()> {
-    let mut cargo = project.cargo();
-    cargo
-        .args(["build", "--target", "wasm32-unknown-unknown"])
-        .args(["--profile", "wasm-release", "--package", "volary-bench"]);
+    let mut cargo = project.cargo("build");
+    cargo.args(["--target", "wasm32-unknown-unknown"]).args([
+        "--profile",
+        "wasm-release",
+        "--package",
+        "volary-bench",
+    ]);
     WasmStd::source(project)?.apply(&mut cargo);
     run::run(&mut cargo)?;
     let folder = project.path(FOLDER);
     let wasm = "target/wasm32-unknown-unknown/wasm-release/volary_bench.wasm";
-    let mut bind = project.command("wasm-bindgen");
-    bind.args(["--target", "web", "--no-typescript", "--out-dir"]);
-    run::run(bind.arg(&folder).arg(project.path(wasm)))?;
+    wasm::parts(
+        project,
+        "bind",
+        &project.path(wasm),
+        &folder,
+        "volary_bench",
+    )?;
     let bound = folder.join("volary_bench_bg.wasm");
     let mut optimise = project.command("wasm-opt");
     optimise.arg("-Oz").args(FEATURES).arg("-o");

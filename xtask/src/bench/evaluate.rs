@@ -6,7 +6,7 @@ use super::{Row, number};
 use crate::http::Site;
 use crate::project::Project;
 use crate::run::{output, output_aloud};
-use crate::setup::{self, Chromium, Node, Original, Playwright};
+use crate::setup::{self, Chromium, Node, ORIGINAL, PLAYWRIGHT};
 use crate::{page, test};
 
 /// Times the original.
@@ -16,12 +16,12 @@ const LONG_TASK: f64 = 50.0;
 
 /// Builds the page, has it play the episodes in Chromium, and the original beside it.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
-    setup::ensure(project, &[&Node, &Chromium, &Playwright, &Original])?;
+    setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT, &ORIGINAL])?;
     page::build(project)?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
     let mut node = test::in_browser(project, &site)?;
     let said = output_aloud(node.arg(project.path("tests/bench/evaluate.mjs")))?;
-    let mut python = project.command(Original::python(project));
+    let mut python = project.command(ORIGINAL.python(project));
     let theirs = output(python.arg(project.path("tests/bench/original_evaluation.py")))?;
     let theirs = number(&theirs, "seconds")?;
     let (first, median) = (number(&said, "first")?, number(&said, "median")?);

@@ -6,7 +6,7 @@ use super::{Row, number};
 use crate::http::Site;
 use crate::project::Project;
 use crate::run::output_aloud;
-use crate::setup::{self, Chromium, Node, Playwright};
+use crate::setup::{self, Chromium, Node, PLAYWRIGHT};
 use crate::{page, test};
 
 /// Of all that is fetched, in bytes.
@@ -18,7 +18,7 @@ const ORIGINAL: (f64, f64) = (9_600_000.0, 4_800.0);
 
 /// Builds the page and visits it in Chromium.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
-    setup::ensure(project, &[&Node, &Chromium, &Playwright])?;
+    setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT])?;
     page::build(project)?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
     let mut node = test::in_browser(project, &site)?;

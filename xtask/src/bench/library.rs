@@ -6,7 +6,7 @@ use super::{Row, number};
 use crate::http::Site;
 use crate::project::Project;
 use crate::run::output_aloud;
-use crate::setup::{self, Chromium, Node, Playwright};
+use crate::setup::{self, Chromium, Node, PLAYWRIGHT};
 use crate::{page, test};
 
 /// Megabytes a second that are to be read at least.
@@ -18,7 +18,7 @@ const ANSWER: f64 = 100.0;
 
 /// Builds the page, and gives Chromium the files.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
-    setup::ensure(project, &[&Node, &Chromium, &Playwright])?;
+    setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT])?;
     page::build(project)?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
     let mut node = test::in_browser(project, &site)?;

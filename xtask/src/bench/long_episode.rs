@@ -9,7 +9,7 @@ use super::{Row, number};
 use crate::http::Site;
 use crate::project::Project;
 use crate::run::{output, output_aloud};
-use crate::setup::{self, Chromium, Node, Original, Playwright};
+use crate::setup::{self, Chromium, Node, ORIGINAL, PLAYWRIGHT};
 use crate::{page, test};
 
 /// A frame of a screen that shows sixty a second, in milliseconds.
@@ -27,7 +27,7 @@ const MOVES: [(&str, &str); 3] = [
 
 /// Builds the page, and plays ten thousand steps of the dummy environment in Chromium.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
-    setup::ensure(project, &[&Node, &Chromium, &Playwright, &Original])?;
+    setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT, &ORIGINAL])?;
     page::build(project)?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
     let mut node = test::in_browser(project, &site)?;
@@ -61,7 +61,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
 
 /// How many steps a second the original makes of its dummy environment, now and here.
 fn original(project: &Project) -> Result<f64> {
-    let mut python = project.command(Original::python(project));
+    let mut python = project.command(ORIGINAL.python(project));
     python.arg(project.path("tests/bench/original.py"));
     number(&output(python.arg("dummy_steps"))?, "dummy_steps")
 }

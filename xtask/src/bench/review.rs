@@ -6,7 +6,7 @@ use super::{Row, number};
 use crate::http::Site;
 use crate::project::Project;
 use crate::run::output_aloud;
-use crate::setup::{self, Chromium, HARNESSES, Node, Playwright};
+use crate::setup::{self, Chromium, HARNESSES, Node, PLAYWRIGHT};
 use crate::{page, test};
 
 /// The logs: what each is called in the scripts and for people, and the part of Inspect View's time that the first
@@ -27,7 +27,7 @@ const STEP: f64 = 33.0;
 
 /// Builds the page, has inspect_ai write the logs, and looks at both viewers.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
-    setup::ensure(project, &[&Node, &Chromium, &Playwright, &HARNESSES])?;
+    setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT, &HARNESSES])?;
     page::build(project)?;
     let logs = project.path("target/bench/review");
     let mut python = project.command(HARNESSES.python(project));

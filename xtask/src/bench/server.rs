@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 use super::Row;
 use crate::project::Project;
 use crate::run::{self, output};
-use crate::setup::{self, Original};
+use crate::setup::{self, ORIGINAL};
 
 /// Environments at once.
 const AT_ONCE: [u32; 3] = [1, 16, 64];
@@ -43,9 +43,9 @@ enum Whose {
 
 /// Builds both programs and measures.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
-    setup::ensure(project, &[&Original])?;
-    let mut cargo = project.cargo();
-    cargo.args(["build", "--release", "-p", "volary-server"]);
+    setup::ensure(project, &[&ORIGINAL])?;
+    let mut cargo = project.cargo("build");
+    cargo.args(["--release", "-p", "volary-server"]);
     run::run(cargo.args(["--bin", "volary-server", "--example", "load"]))?;
     let mut rows = Vec::new();
     for environments in AT_ONCE {
@@ -214,7 +214,7 @@ impl Server {
         let port = free_port()?.to_string();
         let mut command = match whose {
             Whose::Ours => project.command(project.path("target/release/volary-server")),
-            Whose::Theirs => project.command(Original::python(project)),
+            Whose::Theirs => project.command(ORIGINAL.python(project)),
         };
         match whose {
             Whose::Ours => command.args(["--dataset", "dummy", "--port", &port]),

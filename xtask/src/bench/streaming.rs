@@ -6,7 +6,7 @@ use super::{Row, number};
 use crate::http::Site;
 use crate::project::Project;
 use crate::run::output_aloud;
-use crate::setup::{self, Chromium, Node, Playwright};
+use crate::setup::{self, Chromium, Node, PLAYWRIGHT};
 use crate::{page, test};
 
 /// A task over this is felt, in milliseconds.
@@ -16,7 +16,7 @@ const FLAT: f64 = 8e6;
 
 /// Builds the page, and has a model talk to it in Chromium for a minute.
 pub fn measure(project: &Project) -> Result<Vec<Row>> {
-    setup::ensure(project, &[&Node, &Chromium, &Playwright])?;
+    setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT])?;
     page::build(project)?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
     let mut node = test::in_browser(project, &site)?;

@@ -3,28 +3,26 @@
 //! Nothing is installed outside of the project but by the machine's own package manager, `rustup` or
 //! `apt-get`. What can't be installed is asked for, in words that can be typed.
 
-mod cargo_tools;
 mod chromium;
 mod debian;
 mod haproxy;
 mod jobs;
 mod node;
 mod npm;
-mod original;
 mod python_packages;
 pub mod quietly;
+mod trunk;
 mod wasm_std;
 
 use anyhow::{Result, bail};
 
-pub use cargo_tools::{Trunk, WasmBindgen, WasmSplit};
 pub use chromium::Chromium;
 pub use haproxy::HaProxy;
 pub use jobs::Job;
 pub use node::Node;
-pub use npm::{Esbuild, Playwright, WasmOpt, esbuild, wasm_opt};
-pub use original::Original;
-pub use python_packages::{HARNESSES, SDKS};
+pub use npm::{BUILD_TOOLS, PLAYWRIGHT, esbuild, wasm_opt};
+pub use python_packages::{HARNESSES, ORIGINAL, SDKS};
+pub use trunk::Trunk;
 pub use wasm_std::WasmStd;
 
 use crate::project::Project;

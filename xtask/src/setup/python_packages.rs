@@ -1,49 +1,59 @@
-//! Python packages, each set in a virtual environment of the project: what our formats are held against.
+//! Python packages, exactly those of a committed file of hashes, each set in a virtual environment of the project: what
+//! Volary is compared with.
+//!
+//! `tests/interop/requirements*.txt` are made from the `.in` files beside them; their first lines say how.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::original::bare;
 use super::quietly::{Status, quietly};
 use super::{Lane, Need, Remedy, debian};
 use crate::project::Project;
 use crate::run::output;
 
-/// Packages that share a virtual environment, with pytest.
+/// Packages that share a virtual environment.
 pub struct PythonPackages {
     name: &'static str,
     reason: &'static str,
-    /// Each at the version that the tests know.
-    packages: &'static [(&'static str, &'static str)],
+    /// What is installed, with its hashes.
+    requirements: &'static str,
+    /// The virtual environment.
     folder: &'static str,
     megabytes: u32,
 }
 
-/// The SDKs of the model providers: what our wire formats are held against.
+/// fhaviary, with its server and what tests it.
+pub const ORIGINAL: PythonPackages = PythonPackages {
+    name: "fhaviary",
+    reason: "is the original that Volary is compared with",
+    requirements: "tests/interop/requirements.txt",
+    folder: "target/tools/python",
+    megabytes: 150,
+};
+
+/// The SDKs of the model providers: what our wire formats are compared with.
 pub const SDKS: PythonPackages = PythonPackages {
     name: "the SDKs of model providers",
     reason: "judge what is sent to providers and read from them",
-    packages: &[
-        ("openai", "3.52.0"),
-        ("anthropic", "2.11.0"),
-        ("google-genai", "3.4.0"),
-        ("mistralai", "3.7.0"),
-    ],
+    requirements: "tests/interop/requirements-providers.txt",
     folder: "target/tools/sdks",
     megabytes: 200,
 };
 
-/// What writes trajectories: what our formats of trajectories are held against.
+/// What writes trajectories: what our formats of trajectories are compared with.
 pub const HARNESSES: PythonPackages = PythonPackages {
     name: "ldp and inspect_ai",
     reason: "read the trajectories that we write, and write some",
-    packages: &[("ldp", "1.10.0"), ("inspect_ai", "0.3.285")],
+    requirements: "tests/interop/requirements-harnesses.txt",
     folder: "target/tools/formats",
     megabytes: 500,
 };
 
-const PYTEST: &str = "pytest>=8,<10";
+/// What Debian's Python lacks.
+const VENV: [&str; 1] = ["python3-venv"];
+/// A copy of the requirements that were installed: others are another installation.
+const INSTALLED: &str = "installed-requirements.txt";
 
 impl PythonPackages {
     /// The Python that has them.
@@ -67,19 +77,13 @@ impl Need for PythonPackages {
     }
 
     fn find(&self, project: &Project) -> Option<String> {
-        let mut ask = "import importlib.metadata as m; m.version('pytest'); print(".to_owned();
-        for (name, _) in self.packages {
-            ask.push_str(&format!("m.version('{name}'), "));
-        }
-        ask.push(')');
-        let mut python = project.command(self.python(project));
-        let found = output(python.args(["-c", &ask])).ok()?;
-        let wanted: Vec<&str> = self.packages.iter().map(|(_, version)| *version).collect();
-        (found == wanted.join(" ")).then(|| format!("in {}", self.folder))
+        let wanted = std::fs::read(project.path(self.requirements)).ok()?;
+        let installed = std::fs::read(project.path(self.folder).join(INSTALLED)).ok()?;
+        (wanted == installed).then(|| format!("in {}", self.folder))
     }
 
     fn remedy(&self, project: &Project) -> Remedy {
-        if bare(project).is_none() && !debian::can_install() {
+        if system_python(project).is_none() && !debian::can_install() {
             return Remedy::Ask;
         }
         Remedy::Install {
@@ -92,19 +96,39 @@ impl Need for PythonPackages {
     }
 
     fn install(&self, project: &Project, status: &Status) -> Result<()> {
-        let python = bare(project).context("there is no Python")?;
+        if system_python(project).is_none() && debian::can_install() {
+            debian::install(&VENV, status)?;
+        }
+        let python = system_python(project).context("there is no Python 3.11 or later")?;
+        let folder = project.path(self.folder);
         let mut venv = project.command(python);
-        venv.args(["-m", "venv", "--clear"])
-            .arg(project.path(self.folder));
+        venv.args(["-m", "venv", "--clear"]).arg(&folder);
         quietly(&mut venv, None, status)?;
+        let requirements = project.path(self.requirements);
         let mut pip = project.command(self.python(project));
-        pip.args(["-m", "pip", "install", "--quiet", PYTEST]);
-        let wanted = self.packages.iter();
-        pip.args(wanted.map(|(name, version)| format!("{name}=={version}")));
-        quietly(&mut pip, None, status)
+        // The file names every package that is wanted, so pip has none to choose; wheels alone, because building a
+        // package would fetch others that no hash covers.
+        pip.args(["-m", "pip", "install", "--quiet", "--require-hashes"])
+            .args(["--no-deps", "--only-binary", ":all:", "--requirement"])
+            .arg(&requirements);
+        quietly(&mut pip, None, status)?;
+        std::fs::copy(&requirements, folder.join(INSTALLED))
+            .map(drop)
+            .with_context(|| format!("cannot copy {}", requirements.display()))
     }
 
     fn by_hand(&self) -> String {
-        "It needs Python 3.11 or later with its venv module, and PyPI.".to_owned()
+        format!(
+            "It needs Python 3.11 or later with its venv module (on Debian: `{}`) and PyPI.",
+            debian::by_hand(&VENV)
+        )
     }
+}
+
+/// A Python that is recent enough and can make virtual environments.
+fn system_python(project: &Project) -> Option<&'static str> {
+    let ask = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
+    ["python3", "python"]
+        .into_iter()
+        .find(|name| output(project.command(name).args(["-c", ask])).is_ok())
 }

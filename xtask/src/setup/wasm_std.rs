@@ -57,11 +57,13 @@ impl Source {
     /// The linter that knows this library: a `cargo clippy` of the same release as the compiler.
     pub fn clippy(self, project: &Project) -> Command {
         let mut command = match self {
-            Source::Toolchain => project.cargo(),
+            Source::Toolchain => project.cargo("clippy"),
             Source::Debian => project.command("/usr/bin/cargo-clippy"),
         };
+        if self == Source::Debian {
+            command.args(["clippy", "--locked"]);
+        }
         self.apply(&mut command);
-        command.arg("clippy");
         command
     }
 }
