@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use crate::count::Count;
 use crate::project::Project;
 use crate::setup::{self, WasmStd};
-use crate::{layering, links, run, test, tidy};
+use crate::{layering, links, pins, run, test, tidy};
 
 /// Runs every stage, or those that are named, also after one has failed, and ends with a line that counts.
 pub fn ci(project: &Project, only: &[String]) -> Result<bool> {
@@ -83,6 +83,7 @@ fn layers(project: &Project) -> Result<Count> {
 fn sources(project: &Project) -> Result<Count> {
     let mut complaints = tidy::complaints(project)?;
     complaints.extend(links::complaints(project)?);
+    complaints.extend(pins::complaints(project)?);
     Ok(judge(&complaints))
 }
 

@@ -14,6 +14,7 @@ mod http;
 mod layering;
 mod links;
 mod page;
+mod pins;
 mod policy;
 mod project;
 mod publish;
