@@ -21,21 +21,24 @@ impl Count {
         }
     }
 
-    /// What a line adds: cargo's `test result: ok. 3 passed; 1 failed; …`, the golden harness's `golden
-    /// cases: 3 passed, 1 failed, …`, Node's `# pass 3` or `ℹ pass 3`, pytest's `=== 1 failed, 3
-    /// passed in 0.1s ===`.
+    /// What a line adds: cargo's `test result: ok. 3 passed; 1 failed; …`, nextest's `Summary [ 1.2s] 4
+    /// tests run: 3 passed, 1 failed, …`, the golden harness's `golden cases: 3 passed, 1 failed, …`,
+    /// Node's `# pass 3` or `ℹ pass 3`, pytest's `=== 1 failed, 3 passed in 0.1s ===`.
     pub fn read(&mut self, line: &str) {
         let words: Vec<&str> = line
             .split([' ', ';', ','])
             .filter(|word| !word.is_empty())
             .collect();
         let cargo = line.starts_with("test result: ") || line.starts_with("golden cases: ");
+        let nextest = line.trim_start().starts_with("Summary [");
         let pytest = line.starts_with("==") && line.contains(" in ");
-        if cargo || pytest {
+        if cargo || nextest || pytest {
             for pair in words.windows(2) {
                 match (pair[0].parse::<u64>(), pair[1]) {
                     (Ok(number), "passed") => self.passed += number,
-                    (Ok(number), "failed" | "error" | "errors") => self.failed += number,
+                    (Ok(number), "failed" | "error" | "errors" | "exec" | "timed") => {
+                        self.failed += number;
+                    }
                     _ => {}
                 }
             }
@@ -76,6 +79,7 @@ mod tests {
             "running 4 tests",
             "test result: FAILED. 3 passed; 1 failed; 2 ignored; 0 measured; 5 filtered out",
             "golden cases: 20 passed, 0 failed, 3 left out, 4 pending",
+            "     Summary [   0.5s] 9 tests run: 6 passed (1 slow), 2 failed, 1 timed out, 3 skipped",
             "# tests 12",
             "# pass 10",
             "# fail 2",
@@ -88,8 +92,8 @@ mod tests {
         assert_eq!(
             count,
             Count {
-                passed: 44,
-                failed: 4
+                passed: 50,
+                failed: 7
             }
         );
     }

@@ -1,7 +1,7 @@
 //! Child processes: run, judged by how they end, and said by name when they fail.
 
 use std::fmt::Write as _;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
@@ -39,15 +39,37 @@ pub fn output_aloud(command: &mut Command) -> Result<String> {
     output(command.stderr(Stdio::inherit()))
 }
 
-/// Runs a program whose output the user sees, and hands over every line of it as well.
+/// Where a program says what its tests came to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output, as most programs do.
+    Output,
+    /// Standard error, as cargo-nextest does.
+    Error,
+}
+
+/// Runs a program whose output the user sees, and hands over every line of a stream as well.
 /// Says whether the program was satisfied.
-pub fn watch(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> {
+pub fn watch(command: &mut Command, stream: Stream, mut each: impl FnMut(&str)) -> Result<bool> {
+    match stream {
+        Stream::Output => command.stdout(Stdio::piped()),
+        Stream::Error => command.stderr(Stdio::piped()),
+    };
     let mut child = command
-        .stdout(Stdio::piped())
         .spawn()
         .with_context(|| format!("cannot start `{}`", line(command)))?;
-    if let Some(stdout) = child.stdout.take() {
-        for text in BufReader::new(stdout).split(b'\n') {
+    let read: Option<Box<dyn Read>> = match stream {
+        Stream::Output => child
+            .stdout
+            .take()
+            .map(|out| Box::new(out) as Box<dyn Read>),
+        Stream::Error => child
+            .stderr
+            .take()
+            .map(|out| Box::new(out) as Box<dyn Read>),
+    };
+    if let Some(read) = read {
+        for text in BufReader::new(read).split(b'\n') {
             let text = text.context("cannot read what the program says")?;
             let text = String::from_utf8_lossy(&text);
             println!("{text}");

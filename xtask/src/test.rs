@@ -9,6 +9,7 @@ use crate::again::Failures;
 use crate::count::Count;
 use crate::http::Site;
 use crate::project::Project;
+use crate::run::{Stream, output};
 use crate::setup::{self, Chromium, HARNESSES, HaProxy, Node, ORIGINAL, PLAYWRIGHT, SDKS};
 use crate::{page, run};
 
@@ -58,8 +59,26 @@ pub fn parts(project: &Project, only: &[String]) -> Result<Count> {
 }
 
 fn unit(project: &Project) -> Result<Count> {
+    if output(
+        project
+            .command("cargo-nextest")
+            .args(["nextest", "--version"]),
+    )
+    .is_err()
+    {
+        println!("cargo-nextest is not installed, so cargo test runs one test program at a time.");
+        let mut cargo = project.cargo("test");
+        return tally(cargo.args(["--workspace", "--no-fail-fast"]));
+    }
+    let mut nextest = project.cargo("nextest run");
+    // Its summary is read, so it must be plain text.
+    nextest.args(["--workspace", "--color", "never"]);
+    let mut count = tally_hearing(&mut nextest, Stream::Error, |_| ())?;
+    // nextest runs neither the golden harness nor the examples in documentation.
+    count += golden(project)?;
     let mut cargo = project.cargo("test");
-    tally(cargo.args(["--workspace", "--no-fail-fast"]))
+    count += tally(cargo.args(["--workspace", "--doc", "--no-fail-fast"]))?;
+    Ok(count)
 }
 
 fn golden(project: &Project) -> Result<Count> {
@@ -119,7 +138,7 @@ fn e2e(project: &Project) -> Result<Count> {
     let mut node = journeys(project, &site, 2)?;
     node.args(files(&project.path("tests/e2e"), ".spec.mjs")?);
     let mut failures = Failures::default();
-    let mut count = tally_hearing(&mut node, |line| failures.read(line))?;
+    let mut count = tally_hearing(&mut node, Stream::Output, |line| failures.read(line))?;
     for failure in failures.few(count.failed).unwrap_or_default() {
         println!("\n== again, alone: {} ==", failure.name);
         let mut node = journeys(project, &site, 1)?;
@@ -178,13 +197,17 @@ pub fn files(folder: &Path, end: &str) -> Result<Vec<std::path::PathBuf>> {
 }
 
 fn tally(command: &mut Command) -> Result<Count> {
-    tally_hearing(command, |_| ())
+    tally_hearing(command, Stream::Output, |_| ())
 }
 
 /// Counts, and passes each line on.
-fn tally_hearing(command: &mut Command, mut hear: impl FnMut(&str)) -> Result<Count> {
+fn tally_hearing(
+    command: &mut Command,
+    stream: Stream,
+    mut hear: impl FnMut(&str),
+) -> Result<Count> {
     let mut count = Count::default();
-    let fine = run::watch(command, |line| {
+    let fine = run::watch(command, stream, |line| {
         count.read(line);
         hear(line);
     })?;
