@@ -9,7 +9,13 @@ use crate::project::Project;
 
 /// Past this something wants to be split.
 const LONGEST: usize = 400;
-const FOLDERS: [&str; 4] = ["src", "crates", "xtask/src", "style"];
+const FOLDERS: [&str; 5] = [
+    "src",
+    "crates",
+    "xtask/src",
+    "xtask/wasm-parts/src",
+    "style",
+];
 /// The door.
 const SHELL: &str = "src/shell/";
 /// What goes through it alone.
