@@ -23,7 +23,7 @@ impl Count {
 
     /// What a line adds: cargo's `test result: ok. 3 passed; 1 failed; …`, nextest's `Summary [ 1.2s] 4
     /// tests run: 3 passed, 1 failed, …`, the golden harness's `golden cases: 3 passed, 1 failed, …`,
-    /// Node's `# pass 3` or `ℹ pass 3`, pytest's `=== 1 failed, 3 passed in 0.1s ===`.
+    /// pytest's `=== 1 failed, 3 passed in 0.1s ===`.
     pub fn read(&mut self, line: &str) {
         let words: Vec<&str> = line
             .split([' ', ';', ','])
@@ -41,15 +41,6 @@ impl Count {
                     }
                     _ => {}
                 }
-            }
-        }
-        if let ["#" | "ℹ", what, number] = words[..]
-            && let Ok(number) = number.parse::<u64>()
-        {
-            match what {
-                "pass" => self.passed += number,
-                "fail" | "cancelled" => self.failed += number,
-                _ => {}
             }
         }
     }
@@ -80,10 +71,6 @@ mod tests {
             "test result: FAILED. 3 passed; 1 failed; 2 ignored; 0 measured; 5 filtered out",
             "golden cases: 20 passed, 0 failed, 3 left out, 4 pending",
             "     Summary [   0.5s] 9 tests run: 6 passed (1 slow), 2 failed, 1 timed out, 3 skipped",
-            "# tests 12",
-            "# pass 10",
-            "# fail 2",
-            "ℹ pass 7",
             "=== 1 failed, 4 passed, 1 warning in 0.12s ===",
             "we passed 9 failed 9",
         ] {
@@ -92,8 +79,8 @@ mod tests {
         assert_eq!(
             count,
             Count {
-                passed: 50,
-                failed: 7
+                passed: 33,
+                failed: 5
             }
         );
     }

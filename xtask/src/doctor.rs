@@ -7,15 +7,17 @@ use anyhow::Result;
 
 use crate::project::Project;
 use crate::setup::{
-    BUILD_TOOLS, Chromium, HARNESSES, HaProxy, Need, Node, ORIGINAL, PLAYWRIGHT, Remedy, SDKS,
-    Trunk, WasmStd,
+    BUILD_TOOLS, Chromium, FIREFOX, HARNESSES, HaProxy, Need, Node, ORIGINAL, PLAYWRIGHT, Remedy,
+    SDKS, Trunk, WEBKIT, WasmStd,
 };
 
 /// Says what is here, what is missing, and what would be done about it.
 pub fn doctor(project: &Project) -> Result<()> {
     let page: [&dyn Need; 4] = [&WasmStd, &Node, &Trunk, &BUILD_TOOLS];
-    let tests: [&dyn Need; 6] = [
+    let tests: [&dyn Need; 8] = [
         &Chromium,
+        &FIREFOX,
+        &WEBKIT,
         &PLAYWRIGHT,
         &ORIGINAL,
         &HaProxy,

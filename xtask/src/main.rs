@@ -3,7 +3,6 @@
 //! Each command is one file. All that a command needs on the machine is a [`setup::Need`], which is
 //! looked for first and installed, with a line that says what and why.
 
-mod again;
 mod bench;
 mod ci;
 mod count;
@@ -11,6 +10,7 @@ mod dev;
 mod doctor;
 mod fuzz;
 mod http;
+mod journeys;
 mod layering;
 mod links;
 mod page;

@@ -9,7 +9,7 @@ use crate::http::Site;
 use crate::project::Project;
 use crate::run::{self, output};
 use crate::setup::{self, BUILD_TOOLS, Chromium, Node, ORIGINAL, PLAYWRIGHT, WasmStd};
-use crate::{test, wasm};
+use crate::{journeys, wasm};
 
 /// Each in one run on one machine: what it is called in both scripts, and for people.
 const RATES: [(&str, &str); 4] = [
@@ -42,7 +42,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     setup::ensure(project, &[&BUILD_TOOLS])?;
     build(project)?;
     let site = Site::serve(project.path(FOLDER), "/", 0)?;
-    let mut browser = test::in_browser(project, &site)?;
+    let mut browser = journeys::in_browser(project, &site)?;
     browser
         .arg(project.path("tests/bench/environments.mjs"))
         .env("VOLARY_BENCH_URL", site.url());

@@ -7,7 +7,7 @@ use crate::http::Site;
 use crate::project::Project;
 use crate::run::{output, output_aloud};
 use crate::setup::{self, Chromium, Node, ORIGINAL, PLAYWRIGHT};
-use crate::{page, test};
+use crate::{journeys, page};
 
 /// Times the original.
 const AIM: f64 = 50.0;
@@ -19,7 +19,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT, &ORIGINAL])?;
     page::build(project)?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
-    let mut node = test::in_browser(project, &site)?;
+    let mut node = journeys::in_browser(project, &site)?;
     let said = output_aloud(node.arg(project.path("tests/bench/evaluate.mjs")))?;
     let mut python = project.command(ORIGINAL.python(project));
     let theirs = output(python.arg(project.path("tests/bench/original_evaluation.py")))?;

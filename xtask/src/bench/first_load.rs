@@ -7,7 +7,7 @@ use crate::http::Site;
 use crate::project::Project;
 use crate::run::output_aloud;
 use crate::setup::{self, Chromium, Node, PLAYWRIGHT};
-use crate::{page, test};
+use crate::{journeys, page};
 
 /// Of all that is fetched, in bytes.
 const LIMIT: f64 = 350_000.0;
@@ -21,7 +21,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT])?;
     page::build(project)?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
-    let mut node = test::in_browser(project, &site)?;
+    let mut node = journeys::in_browser(project, &site)?;
     let said = output_aloud(node.arg(project.path("tests/bench/first_load.mjs")))?;
     let (bytes, time) = (number(&said, "bytes")?, number(&said, "milliseconds")?);
     let (later, twice) = (number(&said, "later")?, number(&said, "twice")?);

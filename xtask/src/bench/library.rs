@@ -7,7 +7,7 @@ use crate::http::Site;
 use crate::project::Project;
 use crate::run::output_aloud;
 use crate::setup::{self, Chromium, Node, PLAYWRIGHT};
-use crate::{page, test};
+use crate::{journeys, page};
 
 /// Megabytes a second that are to be read at least.
 const RATE: f64 = 100.0;
@@ -21,7 +21,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT])?;
     page::build(project)?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
-    let mut node = test::in_browser(project, &site)?;
+    let mut node = journeys::in_browser(project, &site)?;
     node.env("VOLARY_DIST", project.path("dist"));
     let said = output_aloud(node.arg(project.path("tests/bench/library.mjs")))?;
     let of = |key: &str| number(&said, key);

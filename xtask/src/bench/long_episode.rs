@@ -10,7 +10,7 @@ use crate::http::Site;
 use crate::project::Project;
 use crate::run::{output, output_aloud};
 use crate::setup::{self, Chromium, Node, ORIGINAL, PLAYWRIGHT};
-use crate::{page, test};
+use crate::{journeys, page};
 
 /// A frame of a screen that shows sixty a second, in milliseconds.
 const FRAME: f64 = 16.0;
@@ -30,7 +30,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT, &ORIGINAL])?;
     page::build(project)?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
-    let mut node = test::in_browser(project, &site)?;
+    let mut node = journeys::in_browser(project, &site)?;
     let before = original(project)?;
     let said = output_aloud(node.arg(project.path("tests/bench/long_episode.mjs")))?;
     let steps_here = before.max(original(project)?);

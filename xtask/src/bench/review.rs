@@ -7,7 +7,7 @@ use crate::http::Site;
 use crate::project::Project;
 use crate::run::output_aloud;
 use crate::setup::{self, Chromium, HARNESSES, Node, PLAYWRIGHT};
-use crate::{page, test};
+use crate::{journeys, page};
 
 /// The logs: what each is called in the scripts and for people, and the part of Inspect View's time that the first
 /// rows may take.
@@ -34,7 +34,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     let script = project.path("tests/bench/inspect_logs.py");
     output_aloud(python.arg(script).arg(&logs))?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
-    let mut node = test::in_browser(project, &site)?;
+    let mut node = journeys::in_browser(project, &site)?;
     let script = project.path("tests/bench/review.mjs");
     node.env("VOLARY_LOGS", &logs)
         .env("VOLARY_DIST", project.path("dist"));

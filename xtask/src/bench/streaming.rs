@@ -7,7 +7,7 @@ use crate::http::Site;
 use crate::project::Project;
 use crate::run::output_aloud;
 use crate::setup::{self, Chromium, Node, PLAYWRIGHT};
-use crate::{page, test};
+use crate::{journeys, page};
 
 /// A task over this is felt, in milliseconds.
 const LONG_TASK: f64 = 50.0;
@@ -19,7 +19,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
     setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT])?;
     page::build(project)?;
     let site = Site::serve(project.path("dist"), "/", 0)?;
-    let mut node = test::in_browser(project, &site)?;
+    let mut node = journeys::in_browser(project, &site)?;
     let said = output_aloud(node.arg(project.path("tests/bench/streaming.mjs")))?;
     let figure = |key: &str| number(&said, key);
     let (rate, seconds) = (figure("rate")?, figure("seconds")?);

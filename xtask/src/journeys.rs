@@ -1,0 +1,163 @@
+//! The journeys of tests/e2e in real browsers, run by Playwright and counted from its JSON report.
+
+use std::fs;
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde_json::Value;
+
+use crate::count::Count;
+use crate::http::Site;
+use crate::project::Project;
+use crate::setup::{self, Chromium, FIREFOX, Node, ORIGINAL, PLAYWRIGHT, WEBKIT, webkit};
+use crate::{page, run};
+
+/// The page must work under any prefix, so the journeys use one.
+const PREFIX: &str = "/some/prefix/";
+/// The task dataset server that the journeys start.
+const OUR_SERVER: &str = "target/debug/volary-server";
+/// Where tests/playwright.config.mjs puts the report.
+const REPORT: &str = "target/e2e/report.json";
+const RUNNER: &str = "tests/node_modules/@playwright/test/cli.js";
+/// A test that passes only on retry is flaky. So many of them fail the run.
+const TOO_MANY_FLAKY: u64 = 3;
+
+/// Builds the page and the server, and runs all journeys.
+pub fn journeys(project: &Project) -> Result<Count> {
+    setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT, &ORIGINAL])?;
+    for browser in [&FIREFOX, &WEBKIT] {
+        if browser.can_be_had(project) {
+            setup::ensure(project, &[browser])?;
+        }
+    }
+    page::build(project)?;
+    let mut cargo = project.cargo("build");
+    run::run(cargo.args(["-p", "volary-server", "--bin", "volary-server"]))?;
+    let site = Site::serve(project.path("dist"), PREFIX, 0)?;
+    let report = project.path(REPORT);
+    if report.exists() {
+        fs::remove_file(&report)?;
+    }
+    let mut node = in_browser(project, &site)?;
+    node.arg(project.path(RUNNER))
+        .args(["test", "--config", "tests/playwright.config.mjs"])
+        .env("VOLARY_DIST", project.path("dist"))
+        .env("VOLARY_XTASK", std::env::current_exe()?)
+        .env(
+            "VOLARY_SERVER",
+            project
+                .path(OUR_SERVER)
+                .with_extension(std::env::consts::EXE_EXTENSION),
+        )
+        .env("VOLARY_PYTHON", ORIGINAL.python(project));
+    if let Some(firefox) = FIREFOX.path(project) {
+        node.env("VOLARY_FIREFOX", firefox);
+    }
+    if let Some((driver, browser)) = WEBKIT.path(project).zip(webkit::mini_browser()) {
+        node.env("VOLARY_WEBKIT_DRIVER", driver)
+            .env("VOLARY_WEBKIT", browser);
+    }
+    let succeeded = run::run(&mut node).is_ok();
+    let text = fs::read_to_string(&report).context("Playwright wrote no report")?;
+    let outcome = Outcome::read(&text)?;
+    println!("\njourneys: {outcome}");
+    let mut count = outcome.count()?;
+    if !succeeded && count.failed == 0 {
+        // Playwright failed beside its tests, for example in a hook.
+        count.failed = 1;
+    }
+    Ok(count)
+}
+
+/// Node with the addresses of the page and of Chromium in its environment.
+pub fn in_browser(project: &Project, site: &Site) -> Result<Command> {
+    let mut node = project.command("node");
+    node.env("VOLARY_URL", site.url())
+        .env("VOLARY_CHROMIUM", Chromium::path(project)?);
+    Ok(node)
+}
+
+/// The statistics of a report.
+#[derive(Debug, PartialEq, Eq)]
+struct Outcome {
+    passed: u64,
+    flaky: u64,
+    failed: u64,
+    skipped: u64,
+}
+
+impl Outcome {
+    fn read(report: &str) -> Result<Outcome> {
+        let report: Value =
+            serde_json::from_str(report).context("Playwright's report is not JSON")?;
+        let number = |key: &str| {
+            let number = report.pointer(&format!("/stats/{key}"));
+            number
+                .and_then(Value::as_u64)
+                .with_context(|| format!("Playwright's report has no stats.{key}"))
+        };
+        Ok(Outcome {
+            passed: number("expected")?,
+            flaky: number("flaky")?,
+            failed: number("unexpected")?,
+            skipped: number("skipped")?,
+        })
+    }
+
+    /// Flaky tests count as passed until there are too many.
+    fn count(&self) -> Result<Count> {
+        if self.passed + self.flaky + self.failed == 0 {
+            bail!("Playwright ran no test at all");
+        }
+        let (flaky_passed, flaky_failed) = match self.flaky {
+            few if few < TOO_MANY_FLAKY => (few, 0),
+            many => (0, many),
+        };
+        Ok(Count {
+            passed: self.passed + flaky_passed,
+            failed: self.failed + flaky_failed,
+        })
+    }
+}
+
+impl std::fmt::Display for Outcome {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Outcome {
+            passed,
+            flaky,
+            failed,
+            skipped,
+        } = self;
+        write!(
+            f,
+            "{passed} passed at once, {flaky} flaky, {failed} failed, {skipped} skipped"
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn outcome(passed: u64, flaky: u64, failed: u64) -> Outcome {
+        let report = format!(
+            r#"{{"stats": {{"expected": {passed}, "flaky": {flaky}, "unexpected": {failed}, "skipped": 1}}}}"#
+        );
+        Outcome::read(&report).unwrap()
+    }
+
+    #[test]
+    fn two_flaky_tests_pass_and_three_fail() {
+        let two = outcome(10, 2, 0).count().unwrap();
+        assert_eq!((two.passed, two.failed), (12, 0));
+        let three = outcome(10, 3, 1).count().unwrap();
+        assert_eq!((three.passed, three.failed), (10, 4));
+    }
+
+    #[test]
+    fn a_run_without_tests_is_an_error() {
+        assert!(outcome(0, 0, 0).count().is_err());
+        assert!(Outcome::read("{}").is_err());
+        assert!(Outcome::read("").is_err());
+    }
+}
