@@ -37,15 +37,8 @@ fn serve(cli: &Cli) -> anyhow::Result<()> {
             seed: cli.seed,
         })?,
     };
-    if let Some(folder) = &cli.serve_page {
-        anyhow::ensure!(
-            folder.join("index.html").is_file(),
-            "{} holds no index.html; `cargo xtask build` leaves the page in dist/.",
-            folder.display()
-        );
-    }
     let (server, commands) = Server::new(cli.options(), dataset, real_seconds(), cli.workers());
-    let page = cli.serve_page.as_deref().map(page);
+    let page = cli.serve_page.as_deref().map(page).transpose()?;
     let app = app(server.clone(), page);
     let socket = TcpListener::bind(address)
         .with_context(|| format!("{address} can't be listened on (is the port in use?)"))?;

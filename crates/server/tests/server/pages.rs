@@ -1,5 +1,8 @@
 //! Browsers: preflights, origins, and the page served from the same address.
 
+use std::fs;
+use std::path::PathBuf;
+
 use volary_server::options::ServerOptions;
 
 use crate::http::Reply;
@@ -130,22 +133,39 @@ fn a_foreign_name_for_this_machine_does_not_help() {
     );
 }
 
+/// A new folder that is removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("volary-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn write(&self, name: &str, content: &[u8]) {
+        let file = self.0.join(name);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, content).unwrap();
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
 #[test]
 fn the_page_is_served_beside_the_protocol() {
-    let folder = std::env::temp_dir().join(format!("volary-page-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(
-        folder.join("index.html"),
-        "<!doctype html><title>Volary</title>",
-    )
-    .unwrap();
-    std::fs::write(folder.join("page.wasm"), b"\0asm").unwrap();
-    let server = Running::with_page(&folder);
+    let folder = Folder::new("page");
+    folder.write("index.html", b"<!doctype html><title>Volary</title>");
+    folder.write("page.wasm", b"\0asm");
+    let server = Running::with_page(&folder.0);
     let mut connection = server.connect();
     let page = connection.get("/");
     assert!(page.body.contains("Volary"));
     assert_eq!(page.header("content-type"), Some("text/html"));
-    assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
     assert_eq!(
         connection.get("/page.wasm").header("content-type"),
         Some("application/wasm")
@@ -156,5 +176,88 @@ fn the_page_is_served_beside_the_protocol() {
     assert_eq!(connection.ask("POST", "/", &[], b"").status, 404);
     assert_eq!(connection.get("/info").status, 200);
     assert_eq!(connection.get("/start").status, 405);
-    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn every_file_of_the_page_carries_its_policy() {
+    let policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'";
+    let folder = Folder::new("policy");
+    let html = format!(
+        r#"<!doctype html><meta content="{policy}" http-equiv=Content-Security-Policy><title>Volary</title>"#
+    );
+    folder.write("index.html", html.as_bytes());
+    folder.write("worker.js", b"0");
+    folder.write("parts/part.wasm", b"\0asm");
+    let server = Running::with_page(&folder.0);
+    let mut connection = server.connect();
+    for path in [
+        "/",
+        "/index.html",
+        "/worker.js",
+        "/parts/part.wasm",
+        "/nothing.js",
+    ] {
+        let reply = connection.get(path);
+        let expected = format!("{policy}; frame-ancestors 'none'");
+        assert_eq!(
+            reply.header("content-security-policy"),
+            Some(&*expected),
+            "{path}"
+        );
+        assert_eq!(
+            reply.header("x-content-type-options"),
+            Some("nosniff"),
+            "{path}"
+        );
+        assert_eq!(
+            reply.header("referrer-policy"),
+            Some("no-referrer"),
+            "{path}"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn hidden_files_and_links_out_of_the_folder_are_not_served() {
+    use std::os::unix::fs::symlink;
+
+    let secret = Folder::new("secret");
+    secret.write("key.txt", b"s3cret");
+    let folder = Folder::new("links");
+    folder.write("index.html", b"<title>Volary</title>");
+    folder.write("file.js", b"0");
+    folder.write(".env", b"s3cret");
+    folder.write(".git/config", b"s3cret");
+    folder.write("parts/.hidden", b"s3cret");
+    symlink(secret.0.join("key.txt"), folder.0.join("key.txt")).unwrap();
+    symlink(&secret.0, folder.0.join("folder")).unwrap();
+    symlink(".env", folder.0.join("env.txt")).unwrap();
+    symlink("file.js", folder.0.join("link.js")).unwrap();
+    let server = Running::with_page(&folder.0);
+    let mut connection = server.connect();
+    for path in [
+        "/.env",
+        "/%2eenv",
+        "/.git",
+        "/.git/",
+        "/.git/config",
+        "/parts/.hidden",
+        "/./.env",
+        "/key.txt",
+        "/folder",
+        "/folder/",
+        "/folder/key.txt",
+        "/env.txt",
+    ] {
+        let reply = connection.get(path);
+        assert_eq!(reply.status, 404, "{path}: {reply:?}");
+        assert!(!reply.body.contains("s3cret"), "{path}");
+    }
+    assert_eq!(connection.get("/link.js").status, 200);
+    // The folder itself may be a link.
+    let link = secret.0.join("dist");
+    symlink(&folder.0, &link).unwrap();
+    let server = Running::with_page(&link);
+    assert_eq!(server.connect().get("/file.js").status, 200);
 }

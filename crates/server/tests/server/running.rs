@@ -62,7 +62,10 @@ impl Running {
 
     fn new(make: MakeDataset, options: ServerOptions, folder: Option<&Path>) -> Self {
         let (server, commands) = Server::new(options, make, real_seconds(), 2);
-        let app = app(Arc::clone(&server), folder.map(page));
+        let app = app(
+            Arc::clone(&server),
+            folder.map(|folder| page(folder).unwrap()),
+        );
         let socket = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = socket.local_addr().unwrap();
         let listening = listen(socket, &server, commands, &app).unwrap();
