@@ -10,6 +10,7 @@ use axum::routing::{get, post};
 use volary_remote::description::PROTOCOL;
 
 use crate::endpoint;
+use crate::host::check_host;
 use crate::observe::observed;
 use crate::origin;
 use crate::refusal::Refusal;
@@ -41,7 +42,8 @@ pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
     };
     let cors = origin::layer(&server.options);
     let observed = middleware::from_fn_with_state(Arc::clone(&server), observed);
-    let routes = routes.layer(observed).with_state(server);
+    let hosts = middleware::from_fn_with_state(Arc::clone(&server), check_host);
+    let routes = routes.layer(hosts).layer(observed).with_state(server);
     match cors {
         Some(cors) => routes.layer(cors),
         None => routes,

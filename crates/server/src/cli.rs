@@ -10,6 +10,7 @@ use volary_core::json::Object;
 use volary_remote::DEFAULT_PORT;
 
 use crate::dataset::read_arguments;
+use crate::host::{self, AllowedHosts};
 use crate::options::ServerOptions;
 use crate::origin;
 
@@ -50,7 +51,7 @@ pub struct Cli {
     pub seed: u64,
 
     /// The address to listen on. Others than this machine can connect only if you name a public one, such as 0.0.0.0
-    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS", value_parser = host, help_heading = CONNECT)]
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS", value_parser = address, help_heading = CONNECT)]
     pub host: IpAddr,
 
     /// The port to listen on; 0 takes a free one
@@ -68,6 +69,11 @@ pub struct Cli {
     /// Let pages of this origin call, such as https://you.github.io; may be repeated, `*` is any
     #[arg(long, value_name = "ORIGIN", value_parser = origin::read, help_heading = CONNECT)]
     pub cors_origin: Vec<String>,
+
+    /// Answer requests for this host name too, such as the name of a reverse proxy; may be repeated. Without it a
+    /// server on a loopback address answers for localhost and loopback addresses alone, any other for every name
+    #[arg(long, value_name = "NAME", value_parser = host::parse_name, help_heading = CONNECT)]
+    pub allow_host: Vec<String>,
 
     /// Serve the page itself from this folder too, such as dist/, so that no CORS is needed
     #[arg(long, value_name = "FOLDER", help_heading = SERVED)]
@@ -120,7 +126,7 @@ fn arguments(text: &str) -> Result<Object, String> {
 }
 
 /// The one name that everybody types, and addresses.
-fn host(text: &str) -> Result<IpAddr, String> {
+fn address(text: &str) -> Result<IpAddr, String> {
     if text == "localhost" {
         return Ok(Ipv4Addr::LOCALHOST.into());
     }
@@ -168,6 +174,14 @@ impl Cli {
         Ok(SocketAddr::new(self.host, self.port))
     }
 
+    fn hosts(&self) -> AllowedHosts {
+        if self.host.is_loopback() || !self.allow_host.is_empty() {
+            AllowedHosts::LoopbackAnd(self.allow_host.clone())
+        } else {
+            AllowedHosts::Any
+        }
+    }
+
     /// The options of the server.
     pub fn options(&self) -> ServerOptions {
         ServerOptions {
@@ -177,7 +191,7 @@ impl Cli {
             idle_timeout: timeout(self.idle_timeout),
             step_timeout: timeout(self.step_timeout),
             max_body: self.max_body,
-            local_only: self.host.is_loopback(),
+            hosts: self.hosts(),
             isolate: self.isolate,
             server_number: self.server_number,
             ..ServerOptions::default()

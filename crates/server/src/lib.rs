@@ -6,7 +6,7 @@
 //! connection is handed over. There is no lock around environments anywhere.
 //!
 //! - [`app`]: the routes, as a router that needs no socket. [`endpoint`]: what they do. [`arrival`],
-//!   [`origin`], [`refusal`], [`observe`]: what every request goes through.
+//!   [`host`], [`origin`], [`refusal`], [`observe`]: what every request goes through.
 //! - [`server`]: what all requests share. [`shard`], [`slot`]: environments, one after the other's work.
 //!   [`home`], [`apart`]: on which thread an environment lives. [`pulse`]: workers that hang.
 //! - [`listen`], [`connection`]: sockets and threads.
@@ -21,6 +21,7 @@ pub mod connection;
 pub mod dataset;
 pub mod endpoint;
 pub mod home;
+pub mod host;
 pub mod listen;
 pub mod metrics;
 pub mod observe;

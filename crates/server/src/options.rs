@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::host::AllowedHosts;
+
 /// The limits and rules of a server.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
@@ -9,9 +11,8 @@ pub struct ServerOptions {
     pub api_key: Option<String>,
     /// Origins whose pages may call; `*` is any.
     pub cors_origins: Vec<String>,
-    /// Whether only this machine can connect. Then a page may call without being named only if it
-    /// was itself loaded from this machine.
-    pub local_only: bool,
+    /// The host names that requests may carry.
+    pub hosts: AllowedHosts,
     /// Which of several servers this is; the environments' ids tell it.
     pub server_number: u8,
     /// Whether each environment gets a thread of its own.
@@ -41,7 +42,7 @@ impl Default for ServerOptions {
         ServerOptions {
             api_key: None,
             cors_origins: Vec::new(),
-            local_only: true,
+            hosts: AllowedHosts::default(),
             server_number: 0,
             isolate: false,
             max_envs: 100_000,

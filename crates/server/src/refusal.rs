@@ -16,6 +16,8 @@ pub enum Refusal {
     Unreadable(&'static str),
     /// The key is missing or wrong.
     Forbidden,
+    /// The request is for a host name that the server does not answer for.
+    ForeignHost(String),
     /// A page of this origin may not call.
     ForeignPage(String),
     /// There is no such environment.
@@ -47,6 +49,7 @@ impl Refusal {
             Refusal::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Refusal::Unreadable(_) | Refusal::BrokenOff => StatusCode::BAD_REQUEST,
             Refusal::Forbidden | Refusal::ForeignPage(_) => StatusCode::FORBIDDEN,
+            Refusal::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
             Refusal::NoEnvironment(_) | Refusal::NotFound => StatusCode::NOT_FOUND,
             Refusal::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Refusal::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
@@ -64,6 +67,10 @@ impl Refusal {
                 detail(&format!("There was an error parsing the body: {reason}."))
             }
             Refusal::Forbidden => detail("Invalid or missing API key"),
+            Refusal::ForeignHost(host) => detail(&format!(
+                "This server does not answer for the host {host}. Use localhost or 127.0.0.1, or start the \
+                 server with --allow-host and that name."
+            )),
             Refusal::ForeignPage(origin) => detail(&format!(
                 "Pages of {origin} may not call this server. Start it with --cors-origin {origin} \
                  to let them."

@@ -96,13 +96,13 @@ fn large_bodies_are_refused_and_the_refusal_is_heard() {
     // Who asks first is answered first.
     let mut connection = server.connect();
     connection
-        .write("POST /start HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\nExpect: 100-continue\r\n\r\n")
+        .write("POST /start HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99999999\r\nExpect: 100-continue\r\n\r\n")
         .unwrap();
     assert_eq!(connection.receive().unwrap().status, 413);
     // In pieces, whose sum is not said beforehand.
     let mut connection = server.connect();
     let mut pieces =
-        b"POST /start HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
+        b"POST /start HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n".to_vec();
     for _ in 0..20 {
         pieces.extend(format!("{:x}\r\n{}\r\n", 1 << 16, " ".repeat(1 << 16)).bytes());
     }
@@ -168,7 +168,7 @@ fn a_body_that_breaks_off_harms_nothing() {
     let server = dummy();
     let mut connection = server.connect();
     connection
-        .write("POST /start HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{}")
+        .write("POST /start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{}")
         .unwrap();
     drop(connection);
     std::thread::sleep(Duration::from_millis(100));
@@ -233,7 +233,7 @@ fn what_is_no_http_and_old_http() {
     // Several requests before the first reply.
     let mut connection = server.connect();
     connection
-        .write("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n".repeat(3))
+        .write("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".repeat(3))
         .unwrap();
     for _ in 0..3 {
         assert_eq!(connection.receive().unwrap().body, "ok");

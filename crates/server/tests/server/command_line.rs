@@ -86,6 +86,36 @@ fn a_public_address_needs_a_key_or_force() {
 }
 
 #[test]
+fn host_names_are_checked_unless_the_address_is_public() {
+    let info = |arguments: &[&str], host| {
+        let arguments = [&["--dataset", "dummy", "--port", "0"], arguments].concat();
+        let mut server = listening(&mut program(&arguments));
+        server
+            .connection
+            .ask("GET", "/info", &[("Host", host)], b"")
+            .status
+    };
+    let public = ["--host", "0.0.0.0", "--open-to-all"];
+    assert_eq!(info(&[], "evil.example"), 421);
+    assert_eq!(
+        info(&["--allow-host", "Envs.example.org"], "envs.example.org:80"),
+        200
+    );
+    assert_eq!(
+        info(&["--allow-host", "envs.example.org"], "evil.example"),
+        421
+    );
+    assert_eq!(info(&public, "classroom"), 200);
+    assert_eq!(
+        info(
+            &[&public[..], &["--allow-host", "classroom"]].concat(),
+            "evil.example"
+        ),
+        421
+    );
+}
+
+#[test]
 fn what_does_not_fit_is_said_before_anybody_connects() {
     for (arguments, expected) in [
         (&["--dataset", "nothing"][..], "word_problems"),
@@ -98,6 +128,7 @@ fn what_does_not_fit_is_said_before_anybody_connects() {
         (&["--gsm8k", "/nowhere.jsonl"], "/nowhere.jsonl"),
         (&["--gsm8k", "Cargo.toml"], "Cargo.toml can't be served"),
         (&["--cors-origin", "you.github.io"], "https://you.github.io"),
+        (&["--allow-host", "http://a.example/"], "a host name"),
         (&["--serve-page", "/nowhere"], "index.html"),
         (&["--host", "somewhere"], "127.0.0.1"),
         (&["--step-timeout", "-1"], "seconds"),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use volary_server::host::AllowedHosts;
 use volary_server::options::ServerOptions;
 
 use crate::http::Reply;
@@ -107,30 +108,103 @@ fn pages_that_were_not_named_may_not_call() {
 }
 
 #[test]
-fn a_foreign_name_for_this_machine_does_not_help() {
+fn dns_rebinding_reads_nothing() {
     let server = Running::serving("dummy", ServerOptions::default());
-    let json = ("Content-Type", "application/json");
-    let own = [
-        ("Host", "localhost:8041"),
-        ("Origin", "http://localhost:8041"),
-        json,
+    let mut connection = server.connect();
+    let paths = [
+        "/info",
+        "/metrics",
+        "/healthz",
+        "/openapi.json",
+        "/",
+        "/nothing",
     ];
-    assert_eq!(
-        server.connect().ask("POST", "/start", &own, b"{}").status,
-        200
-    );
-    let foreign = [
-        ("Host", "evil.example:8041"),
-        ("Origin", "http://evil.example:8041"),
-        json,
-    ];
-    assert_eq!(
+    for host in [
+        "evil.example:8041",
+        "evil.example",
+        "localhost.evil.example:8041",
+        "0.0.0.0:8041",
+    ] {
+        for path in paths {
+            let reply = connection.ask("GET", path, &[("Host", host)], b"");
+            assert_eq!(reply.status, 421, "{host} {path}: {reply:?}");
+            assert_eq!(reply.header("content-type"), Some("application/json"));
+            assert!(
+                reply.detail().contains(host) && reply.detail().contains("--allow-host"),
+                "{reply:?}"
+            );
+        }
+        // The browser takes the server for a part of the site, so the origin is the server's own.
+        let origin = format!("http://{host}");
+        let headers = [
+            ("Host", host),
+            ("Origin", &*origin),
+            ("Content-Type", "application/json"),
+        ];
+        assert_eq!(
+            connection.ask("POST", "/start", &headers, b"{}").status,
+            421
+        );
+    }
+    assert_eq!(server.places(), 0);
+    for host in [
+        "localhost",
+        "localhost:8041",
+        "127.0.0.1:1",
+        "127.1.2.3",
+        "[::1]:8041",
+    ] {
+        let reply = connection.ask("GET", "/info", &[("Host", host)], b"");
+        assert_eq!(reply.status, 200, "{host}: {reply:?}");
+        let origin = format!("http://{host}");
+        let headers = [
+            ("Host", host),
+            ("Origin", &*origin),
+            ("Content-Type", "application/json"),
+        ];
+        assert_eq!(
+            connection.ask("POST", "/start", &headers, b"{}").status,
+            200,
+            "{host}"
+        );
+    }
+    // The second of two names, and a name in the request line, count as well.
+    for request in [
+        "GET /info HTTP/1.1\r\nHost: localhost\r\nHost: evil.example\r\n\r\n",
+        "GET http://evil.example/info HTTP/1.1\r\nHost: localhost\r\n\r\n",
+    ] {
+        connection.write(request).unwrap();
+        assert_eq!(connection.receive().unwrap().status, 421, "{request}");
+    }
+    // No browser leaves it out.
+    connection
+        .write("GET /info HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+        .unwrap();
+    assert_eq!(connection.receive().unwrap().status, 200);
+}
+
+#[test]
+fn hosts_can_be_named_and_a_public_server_answers_for_all() {
+    let serving = |hosts| {
+        Running::serving(
+            "dummy",
+            ServerOptions {
+                hosts,
+                ..ServerOptions::default()
+            },
+        )
+    };
+    let info = |server: &Running, host| {
         server
             .connect()
-            .ask("POST", "/start", &foreign, b"{}")
-            .status,
-        403
-    );
+            .ask("GET", "/info", &[("Host", host)], b"")
+            .status
+    };
+    let named = serving(AllowedHosts::LoopbackAnd(vec!["envs.example.org".into()]));
+    assert_eq!(info(&named, "Envs.example.org:8041"), 200);
+    assert_eq!(info(&named, "localhost"), 200);
+    assert_eq!(info(&named, "example.org"), 421);
+    assert_eq!(info(&serving(AllowedHosts::Any), "classroom:8041"), 200);
 }
 
 /// A new folder that is removed at the end.
