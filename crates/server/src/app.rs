@@ -9,32 +9,32 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use volary_remote::description::PROTOCOL;
 
-use crate::endpoint;
+use crate::error::ApiError;
+use crate::handlers;
 use crate::host::check_host;
-use crate::observe::observed;
 use crate::origin;
-use crate::refusal::Refusal;
 use crate::server::Server;
+use crate::telemetry::observed;
 
 /// The routes of a server; `page` answers the paths that the protocol does not have, where the
 /// server also serves the page.
 pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
     let routes = Router::new()
-        .route("/start", post(endpoint::start))
-        .route("/reset", post(endpoint::reset))
-        .route("/step", post(endpoint::step))
-        .route("/close", post(endpoint::close))
-        .route("/close_old_envs", post(endpoint::close_old_envs))
+        .route("/start", post(handlers::start))
+        .route("/reset", post(handlers::reset))
+        .route("/step", post(handlers::step))
+        .route("/close", post(handlers::close))
+        .route("/close_old_envs", post(handlers::close_old_envs))
         // The original's framework has no HEAD.
         .route(
             "/info",
-            get(endpoint::info).head(get_alone).fallback(get_alone),
+            get(handlers::info).head(get_alone).fallback(get_alone),
         )
-        .route("/steps", post(endpoint::steps))
-        .route("/frame", post(endpoint::frame))
-        .route("/healthz", get(endpoint::healthz))
-        .route("/metrics", get(endpoint::metrics))
-        .route("/openapi.json", get(endpoint::openapi))
+        .route("/steps", post(handlers::steps))
+        .route("/frame", post(handlers::frame))
+        .route("/healthz", get(handlers::healthz))
+        .route("/metrics", get(handlers::metrics))
+        .route("/openapi.json", get(handlers::openapi))
         .method_not_allowed_fallback(method_not_allowed);
     let routes = match page {
         Some(page) => routes.fallback_service(page),
@@ -50,18 +50,18 @@ pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
     }
 }
 
-async fn method_not_allowed() -> Refusal {
-    Refusal::MethodNotAllowed
+async fn method_not_allowed() -> ApiError {
+    ApiError::MethodNotAllowed
 }
 
 async fn get_alone() -> impl IntoResponse {
-    ([(header::ALLOW, "GET")], Refusal::MethodNotAllowed)
+    ([(header::ALLOW, "GET")], ApiError::MethodNotAllowed)
 }
 
 /// What no path leads to. One slash too many at the end is put right, as the original does.
 pub async fn not_found(uri: Uri) -> Response {
     match uri.path().strip_suffix('/') {
         Some(path) if PROTOCOL.contains(&path) => Redirect::temporary(path).into_response(),
-        _ => Refusal::NotFound.into_response(),
+        _ => ApiError::NotFound.into_response(),
     }
 }

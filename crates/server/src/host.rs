@@ -16,7 +16,7 @@ use axum::http::uri::Authority;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::refusal::Refusal;
+use crate::error::ApiError;
 use crate::server::Server;
 
 /// The host names that requests may carry.
@@ -70,7 +70,7 @@ pub async fn check_host(
     next: Next,
 ) -> Response {
     match foreign_host(&server.options.hosts, &request) {
-        Some(host) => Refusal::ForeignHost(host).into_response(),
+        Some(host) => ApiError::ForeignHost(host).into_response(),
         None => next.run(request).await,
     }
 }

@@ -15,9 +15,9 @@ use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::{JoinSet, LocalSet};
 
 use crate::connection::{self, Accepted};
-use crate::pulse::{self, Pulse};
 use crate::server::Server;
-use crate::shard::{Command, Shard};
+use crate::watchdog::{self, Watchdog};
+use crate::worker::{Command, Worker};
 
 /// File handles that are kept for other things than connections.
 const KEPT_HANDLES: usize = 64;
@@ -70,7 +70,7 @@ pub fn listen(
             format!("worker-{index}"),
             tell.clone(),
             move || async move {
-                let shard = Shard::open(index, Arc::clone(&server), commands);
+                let shard = Worker::open(index, Arc::clone(&server), commands);
                 let _ = opened.send(shard.as_ref().map(|_| ()).map_err(ToString::to_string));
                 drop(opened);
                 if let Ok(shard) = shard {
@@ -89,7 +89,7 @@ pub fn listen(
     let server = Arc::clone(server);
     let farewell = server.options.farewell;
     thread("accept".into(), tell, move || async move {
-        tokio::task::spawn_local(pulse::watch_over(Arc::clone(&server)));
+        tokio::task::spawn_local(watchdog::watch_over(Arc::clone(&server)));
         accept(socket, &server, given, stopped).await;
     })?;
     Ok(Listening {
@@ -154,7 +154,7 @@ async fn accept(
         };
         let _ = stream.set_nodelay(true);
         // One that hangs is passed over, unless all do.
-        let free = |worker: &usize| !server.pulse(*worker).is_some_and(Pulse::is_stuck);
+        let free = |worker: &usize| !server.pulse(*worker).is_some_and(Watchdog::is_stuck);
         let next = turns.by_ref().take(workers.len()).find(free);
         let worker = next
             .or_else(|| turns.next())
@@ -182,7 +182,7 @@ fn connections(wanted: usize) -> usize {
 
 /// The life of a worker: serves connections until the server stops, then closes its environments.
 async fn work(
-    shard: Rc<Shard>,
+    shard: Rc<Worker>,
     server: Arc<Server>,
     mut given: mpsc::UnboundedReceiver<Accepted>,
     app: Router,

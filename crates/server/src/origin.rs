@@ -10,9 +10,9 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use volary_remote::KEY_HEADER;
 
-use crate::observe::REQUEST_ID;
+use crate::error::ApiError;
 use crate::options::ServerOptions;
-use crate::refusal::Refusal;
+use crate::telemetry::REQUEST_ID;
 
 /// Any page may call.
 pub const ANY: &str = "*";
@@ -45,7 +45,7 @@ pub fn read(text: &str) -> Result<String, String> {
 }
 
 /// Whether the page that asks may do so. Who is no page says no origin, and may.
-pub fn check(options: &ServerOptions, headers: &HeaderMap) -> Result<(), Refusal> {
+pub fn check(options: &ServerOptions, headers: &HeaderMap) -> Result<(), ApiError> {
     let Some(origin) = headers.get(header::ORIGIN) else {
         return Ok(());
     };
@@ -54,7 +54,7 @@ pub fn check(options: &ServerOptions, headers: &HeaderMap) -> Result<(), Refusal
     if options.cors_origins.iter().any(named) || is_own(headers, &origin) {
         Ok(())
     } else {
-        Err(Refusal::ForeignPage(origin.into_owned()))
+        Err(ApiError::ForeignPage(origin.into_owned()))
     }
 }
 

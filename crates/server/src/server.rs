@@ -11,13 +11,13 @@ use volary_core::json::Text;
 use volary_remote::reply::Info;
 use volary_remote::request::Start;
 
-use crate::home::{Outcome, Work};
+use crate::error::ApiError;
+use crate::executor::{Outcome, Work};
 use crate::metrics::Metrics;
 use crate::options::ServerOptions;
-use crate::pulse::Pulse;
-use crate::refusal::Refusal;
-use crate::shard::{Command, Reply, Shard, Started};
 use crate::time::Seconds;
+use crate::watchdog::Watchdog;
+use crate::worker::{Command, Reply, Started, Worker};
 
 /// Makes the dataset, once on each thread that has environments.
 pub type MakeDataset = Arc<dyn Fn() -> Result<Box<dyn TaskDataset>, DatasetError> + Send + Sync>;
@@ -47,7 +47,7 @@ pub struct Server {
 /// The way to a worker.
 struct Way {
     commands: mpsc::Sender<Command>,
-    pulse: Pulse,
+    pulse: Watchdog,
 }
 
 /// A place among the environments that a server takes; free again when dropped.
@@ -71,7 +71,7 @@ impl Server {
         let (ways, commands) = (0..workers.clamp(1, 256))
             .map(|_| {
                 let (commands, received) = mpsc::channel(ON_THEIR_WAY);
-                let pulse = Pulse::default();
+                let pulse = Watchdog::default();
                 (Way { commands, pulse }, received)
             })
             .unzip();
@@ -94,17 +94,17 @@ impl Server {
     }
 
     /// The pulses of the workers, in order.
-    pub fn pulses(&self) -> impl Iterator<Item = &Pulse> {
+    pub fn pulses(&self) -> impl Iterator<Item = &Watchdog> {
         self.workers.iter().map(|way| &way.pulse)
     }
 
     /// The pulse of a worker.
-    pub(crate) fn pulse(&self, worker: usize) -> Option<&Pulse> {
+    pub(crate) fn pulse(&self, worker: usize) -> Option<&Watchdog> {
         self.workers.get(worker).map(|way| &way.pulse)
     }
 
     /// A place for one more environment.
-    pub(crate) fn place(self: &Arc<Self>) -> Result<Arc<Place>, Refusal> {
+    pub(crate) fn place(self: &Arc<Self>) -> Result<Arc<Place>, ApiError> {
         let limit = self.options.max_envs;
         self.running
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
@@ -115,7 +115,7 @@ impl Server {
                 let reason = format!(
                     "{limit} environments run, the most that this server takes; close some."
                 );
-                Refusal::Busy(reason.into())
+                ApiError::Busy(reason.into())
             })
     }
 
@@ -129,7 +129,7 @@ impl Server {
 
     /// Has an environment do something, on the worker that has it.
     pub async fn work(&self, env_id: &Text, work: Work) -> Outcome {
-        let unknown = || Refusal::NoEnvironment(env_id.clone());
+        let unknown = || ApiError::NoEnvironment(env_id.clone());
         let id = Uuid::try_parse(env_id).map_err(|_| unknown())?;
         let worker = usize::from(id.as_bytes()[15]);
         // Only the form in which ids are given out is an id.
@@ -143,8 +143,8 @@ impl Server {
 
     /// Starts an environment: on this thread if it is a worker's, so that the environments of a
     /// connection are near it.
-    pub async fn start(&self, start: Start) -> Result<Uuid, Refusal> {
-        let worker = Shard::index_here().unwrap_or_else(|| {
+    pub async fn start(&self, start: Start) -> Result<Uuid, ApiError> {
+        let worker = Worker::index_here().unwrap_or_else(|| {
             self.next_start.fetch_add(1, Ordering::Relaxed) % self.workers.len()
         });
         self.ask(worker, |reply| Command::Start(start, reply)).await
@@ -182,9 +182,9 @@ impl Server {
         &self,
         worker: usize,
         command: impl FnOnce(Reply<T>) -> Command,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, ApiError> {
         let (reply, outcome) = oneshot::channel();
-        let Some(command) = Shard::here(worker, command(reply)) else {
+        let Some(command) = Worker::here(worker, command(reply)) else {
             return outcome.await.unwrap_or_else(|_| Err(dropped()));
         };
         let Some(way) = self.workers.get(worker) else {
@@ -192,22 +192,22 @@ impl Server {
         };
         let answered = async {
             if way.commands.send(command).await.is_err() {
-                return Err(Refusal::Busy("The server stops.".into()));
+                return Err(ApiError::Busy("The server stops.".into()));
             }
             outcome.await.unwrap_or_else(|_| Err(dropped()))
         };
         tokio::select! {
             biased;
             answered = answered => answered,
-            () = way.pulse.stuck() => Err(Refusal::Busy(
+            () = way.pulse.stuck() => Err(ApiError::Busy(
                 "The worker of this environment hangs in the code of one of its environments.".into(),
             )),
         }
     }
 }
 
-fn dropped() -> Refusal {
-    Refusal::Failed("The server stopped before the environment answered.".into())
+fn dropped() -> ApiError {
+    ApiError::Failed("The server stopped before the environment answered.".into())
 }
 
 /// The ids in order of start.

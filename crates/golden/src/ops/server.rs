@@ -17,7 +17,7 @@ use volary_core::{
 use volary_server::app::app;
 use volary_server::options::ServerOptions;
 use volary_server::server::{MakeDataset, Server};
-use volary_server::shard::Shard;
+use volary_server::worker::Worker;
 
 use super::environments;
 use super::input::{given, list, object, required, text, told};
@@ -47,7 +47,7 @@ async fn exchanges(input: &Json) -> Result<Json, String> {
     let make: MakeDataset = Arc::new(move || make(&dataset));
     let (server, mut shards) = Server::new(options, make, seconds, 1);
     let requests = shards.pop().ok_or("the server has no shard")?;
-    let _shard = Shard::open(0, Arc::clone(&server), requests).map_err(told)?;
+    let _shard = Worker::open(0, Arc::clone(&server), requests).map_err(told)?;
     let app = app(server, None);
     let mut ids: Vec<Text> = Vec::new();
     let mut replies = Vec::new();

@@ -9,7 +9,7 @@ use axum::http::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use crate::refusal::Reason;
+use crate::error::Reason;
 use crate::server::Server;
 
 /// The header that tells a reply's id, to be found in the log.

@@ -16,14 +16,14 @@ use volary_core::dataset::{DatasetError, TaskDataset};
 use volary_core::json::Json;
 use volary_remote::request::Start;
 
-use crate::apart::Apart;
-use crate::home::{self, Home, Work};
-use crate::refusal::Refusal;
+use crate::error::ApiError;
+use crate::executor::{self, Executor, Work};
+use crate::isolated_thread::IsolatedThread;
+use crate::mailbox::Mailbox;
 use crate::server::{Place, Server};
-use crate::slot::Slot;
 
 /// Where an answer goes.
-pub type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
+pub type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
 
 /// What a shard can be asked.
 pub enum Command {
@@ -49,18 +49,18 @@ pub struct Started {
 }
 
 thread_local! {
-    static HERE: RefCell<Option<Rc<Shard>>> = const { RefCell::new(None) };
+    static HERE: RefCell<Option<Rc<Worker>>> = const { RefCell::new(None) };
 }
 
 /// The environments of one thread.
-pub struct Shard {
+pub struct Worker {
     index: usize,
     server: Arc<Server>,
     dataset: Box<dyn TaskDataset>,
-    slots: RefCell<HashMap<Uuid, Rc<Slot>>>,
+    slots: RefCell<HashMap<Uuid, Rc<Mailbox>>>,
 }
 
-impl Shard {
+impl Worker {
     /// Makes this thread a shard. Must run within a `LocalSet`.
     pub fn open(
         index: usize,
@@ -68,7 +68,7 @@ impl Shard {
         mut commands: mpsc::Receiver<Command>,
     ) -> Result<Rc<Self>, DatasetError> {
         let dataset = server.make_dataset()?;
-        let shard = Rc::new(Shard {
+        let shard = Rc::new(Worker {
             index,
             server,
             dataset,
@@ -141,8 +141,8 @@ impl Shard {
             tokio::task::spawn_local(async move { shard.start_apart(start, place, reply).await });
             return;
         }
-        match home::make(&*self.dataset, &start) {
-            Ok(environment) => self.settle(Home::Here(environment), place, reply),
+        match executor::make(&*self.dataset, &start) {
+            Ok(environment) => self.settle(Executor::Here(environment), place, reply),
             Err(refusal) => {
                 drop(place);
                 let _ = reply.send(Err(refusal));
@@ -151,16 +151,16 @@ impl Shard {
     }
 
     async fn start_apart(&self, start: Start, place: Arc<Place>, reply: Reply<Uuid>) {
-        let starting = Apart::start(Arc::clone(&self.server), start, Arc::clone(&place));
+        let starting = IsolatedThread::start(Arc::clone(&self.server), start, Arc::clone(&place));
         let limit = self.server.options.step_timeout.unwrap_or(Duration::MAX);
         let started = tokio::time::timeout(limit, starting)
             .await
             .unwrap_or_else(|_| {
                 let reason = "The environment could not be made in time.";
-                Err(Refusal::Failed(reason.into()))
+                Err(ApiError::Failed(reason.into()))
             });
         match started {
-            Ok(apart) => self.settle(Home::Apart(apart), place, reply),
+            Ok(apart) => self.settle(Executor::IsolatedThread(apart), place, reply),
             Err(refusal) => {
                 drop(place);
                 let _ = reply.send(Err(refusal));
@@ -168,11 +168,11 @@ impl Shard {
         }
     }
 
-    fn settle(&self, home: Home, place: Arc<Place>, reply: Reply<Uuid>) {
+    fn settle(&self, executor: Executor, place: Arc<Place>, reply: Reply<Uuid>) {
         let id = self.server.new_id(self.index);
         let order = self.server.started.fetch_add(1, Ordering::Relaxed);
         let started = Started { order, id };
-        let slot = Slot::new(Arc::clone(&self.server), home, place, started);
+        let slot = Mailbox::new(Arc::clone(&self.server), executor, place, started);
         // Whoever asked may be gone, and then nobody would know the id.
         if !reply.is_closed() && reply.send(Ok(id)).is_ok() {
             self.slots.borrow_mut().insert(id, slot);
@@ -186,7 +186,7 @@ impl Shard {
             self.slots.borrow().get(&id).cloned()
         };
         let Some(slot) = slot else {
-            let _ = reply.send(Err(Refusal::NoEnvironment(id.to_string().into())));
+            let _ = reply.send(Err(ApiError::NoEnvironment(id.to_string().into())));
             return;
         };
         // Looking at it is no use of it.
@@ -197,7 +197,7 @@ impl Shard {
     }
 
     /// An environment is forgotten before it is closed: closing may fail.
-    fn forget(&self, id: Uuid) -> Option<Rc<Slot>> {
+    fn forget(&self, id: Uuid) -> Option<Rc<Mailbox>> {
         self.slots.borrow_mut().remove(&id)
     }
 
@@ -206,7 +206,7 @@ impl Shard {
         let pause = (age / 4).clamp(Duration::from_millis(100), Duration::from_secs(60));
         loop {
             tokio::time::sleep(pause).await;
-            let used = |slot: &Slot| {
+            let used = |slot: &Mailbox| {
                 let busy = slot.is_busy();
                 if busy {
                     f64::INFINITY
@@ -225,7 +225,7 @@ impl Shard {
     }
 
     /// Those that were last used more than so many seconds ago, in order of start.
-    fn unused_for(&self, age: f64, used: impl Fn(&Slot) -> f64) -> Vec<Started> {
+    fn unused_for(&self, age: f64, used: impl Fn(&Mailbox) -> f64) -> Vec<Started> {
         let now = (self.server.seconds)();
         let slots = self.slots.borrow();
         let old = slots.values().filter(|slot| now - used(slot) > age);

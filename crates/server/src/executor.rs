@@ -12,8 +12,8 @@ use volary_core::{AnyMessage, Environment};
 use volary_remote::reply;
 use volary_remote::request::Start;
 
-use crate::apart::Apart;
-use crate::refusal::Refusal;
+use crate::error::ApiError;
+use crate::isolated_thread::IsolatedThread;
 
 /// What an environment shall do.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,22 +29,22 @@ pub enum Work {
 }
 
 /// The body of the reply, or why there is none.
-pub type Outcome = Result<Json, Refusal>;
+pub type Outcome = Result<Json, ApiError>;
 
 /// Where an environment lives.
-pub enum Home {
+pub enum Executor {
     /// On the worker's thread, beside others.
     Here(Box<dyn Environment>),
     /// On a thread of its own.
-    Apart(Apart),
+    IsolatedThread(IsolatedThread),
 }
 
-impl Home {
+impl Executor {
     /// Does one piece of work. The outer error is why the environment is lost.
     pub async fn perform(&mut self, work: Work) -> Result<Outcome, Text> {
         match self {
-            Home::Here(environment) => guarded(environment.as_mut(), work).await,
-            Home::Apart(apart) => apart.perform(work).await,
+            Executor::Here(environment) => guarded(environment.as_mut(), work).await,
+            Executor::IsolatedThread(apart) => apart.perform(work).await,
         }
     }
 }
@@ -86,7 +86,7 @@ async fn perform(environment: &mut dyn Environment, work: Work) -> Outcome {
 pub(crate) fn make(
     dataset: &dyn TaskDataset,
     start: &Start,
-) -> Result<Box<dyn Environment>, Refusal> {
+) -> Result<Box<dyn Environment>, ApiError> {
     let made = std::panic::catch_unwind(AssertUnwindSafe(|| match start {
         Start::Any => dataset.environment(),
         Start::Arguments(arguments) => dataset.environment_with(arguments),
@@ -123,8 +123,8 @@ fn at(dataset: &dyn TaskDataset, index: i64) -> Result<Box<dyn Environment>, Dat
     }
 }
 
-fn failed(error: impl ToString) -> Refusal {
-    Refusal::Failed(error.to_string().into())
+fn failed(error: impl ToString) -> ApiError {
+    ApiError::Failed(error.to_string().into())
 }
 
 /// What a panic said.

@@ -14,8 +14,8 @@ use subtle::ConstantTimeEq;
 use volary_core::json::Json;
 use volary_remote::{KEY_HEADER, body};
 
+use crate::error::ApiError;
 use crate::origin;
-use crate::refusal::Refusal;
 use crate::server::Server;
 
 /// Bodies up to this size are not counted, and are all that is taken from who has no key.
@@ -39,11 +39,11 @@ pub struct Arrived<'s> {
 }
 
 /// Reads the body. Checks, in this order: size, JSON syntax, key.
-pub async fn arrived(server: &Server, request: Request) -> Result<Arrived<'_>, Refusal> {
+pub async fn arrived(server: &Server, request: Request) -> Result<Arrived<'_>, ApiError> {
     let (head, body) = request.into_parts();
     let limit = server.options.read_timeout;
     let collected = tokio::time::timeout(limit, collect(server, &head.headers, body));
-    let (bytes, held) = collected.await.unwrap_or(Err(Refusal::TooSlow))?;
+    let (bytes, held) = collected.await.unwrap_or(Err(ApiError::TooSlow))?;
     let body = if bytes.is_empty() || is_json(&head.headers) {
         read(bytes).await?
     } else {
@@ -56,9 +56,9 @@ pub async fn arrived(server: &Server, request: Request) -> Result<Arrived<'_>, R
 }
 
 /// Checks the key, and whose page asks.
-pub fn allowed(server: &Server, headers: &HeaderMap) -> Result<(), Refusal> {
+pub fn allowed(server: &Server, headers: &HeaderMap) -> Result<(), ApiError> {
     if !has_key(server, headers) {
-        return Err(Refusal::Forbidden);
+        return Err(ApiError::Forbidden);
     }
     origin::check(&server.options, headers)
 }
@@ -89,13 +89,13 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.eq_ignore_ascii_case("application") && (format == "json" || format.ends_with("+json"))
 }
 
-async fn read(bytes: Bytes) -> Result<Option<Json>, Refusal> {
+async fn read(bytes: Bytes) -> Result<Option<Json>, ApiError> {
     if bytes.len() <= PARSED_ASIDE {
         return Ok(body::read(&bytes)?);
     }
     match tokio::task::spawn_blocking(move || body::read(&bytes)).await {
         Ok(read) => Ok(read?),
-        Err(_) => Err(Refusal::Failed("Reading the body failed.".into())),
+        Err(_) => Err(ApiError::Failed("Reading the body failed.".into())),
     }
 }
 
@@ -103,7 +103,7 @@ async fn collect<'s>(
     server: &'s Server,
     headers: &HeaderMap,
     mut body: Body,
-) -> Result<(Bytes, Held<'s>), Refusal> {
+) -> Result<(Bytes, Held<'s>), ApiError> {
     let limit = server.options.max_body;
     let small = if has_key(server, headers) {
         limit
@@ -112,9 +112,9 @@ async fn collect<'s>(
     };
     let refusal = || {
         if small < limit {
-            Refusal::Forbidden
+            ApiError::Forbidden
         } else {
-            Refusal::TooLarge(limit)
+            ApiError::TooLarge(limit)
         }
     };
     if body.size_hint().lower() > small as u64 {
@@ -127,7 +127,7 @@ async fn collect<'s>(
     let mut held = Held::new(&server.held, limit.saturating_mul(LARGEST_AT_ONCE));
     let mut all = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Refusal::BrokenOff)?.into_data() else {
+        let Ok(data) = frame.map_err(|_| ApiError::BrokenOff)?.into_data() else {
             continue;
         };
         if all.len() + data.len() > small {
@@ -172,7 +172,7 @@ impl<'s> Held<'s> {
         Held { all, limit, own: 0 }
     }
 
-    fn grow_to(&mut self, length: usize) -> Result<(), Refusal> {
+    fn grow_to(&mut self, length: usize) -> Result<(), ApiError> {
         if length <= SMALL {
             return Ok(());
         }
@@ -180,7 +180,7 @@ impl<'s> Held<'s> {
         self.own = length;
         if self.all.fetch_add(more, Ordering::Relaxed) + more > self.limit {
             let reason = "Too many large bodies come in at once; try again.";
-            return Err(Refusal::Busy(reason.into()));
+            return Err(ApiError::Busy(reason.into()));
         }
         Ok(())
     }

@@ -13,15 +13,15 @@ use volary_core::json::Json;
 use volary_remote::reply::env_id_to_json;
 use volary_remote::request::{Start, StepRequest, read_env_id, read_last_used, read_steps};
 
-use crate::arrival::{allowed, arrived};
-use crate::home::Work;
+use crate::error::ApiError;
+use crate::executor::Work;
+use crate::extract::{allowed, arrived};
 use crate::metrics;
-use crate::pulse::Pulse;
-use crate::refusal::Refusal;
 use crate::server::Server;
+use crate::watchdog::Watchdog;
 
 /// What handlers give.
-pub type Answer = Result<Response, Refusal>;
+pub type Answer = Result<Response, ApiError>;
 
 const JSON: &str = "application/json";
 
@@ -42,7 +42,7 @@ fn ok(body: &Json) -> Answer {
 /// `POST /start`
 pub async fn start(State(server): State<Arc<Server>>, request: Request) -> Answer {
     let arrived = arrived(&server, request).await?;
-    let start = Start::read(arrived.body.as_ref()).map_err(Refusal::Unprocessable)?;
+    let start = Start::read(arrived.body.as_ref()).map_err(ApiError::Unprocessable)?;
     let id = server.start(start).await?;
     ok(&env_id_to_json(&id.to_string()))
 }
@@ -50,7 +50,7 @@ pub async fn start(State(server): State<Arc<Server>>, request: Request) -> Answe
 /// `POST /reset`
 pub async fn reset(State(server): State<Arc<Server>>, request: Request) -> Answer {
     let arrived = arrived(&server, request).await?;
-    let env_id = read_env_id(arrived.body.as_ref()).map_err(Refusal::Unprocessable)?;
+    let env_id = read_env_id(arrived.body.as_ref()).map_err(ApiError::Unprocessable)?;
     ok(&server.work(&env_id, Work::Reset).await?)
 }
 
@@ -60,8 +60,8 @@ pub async fn step(State(server): State<Arc<Server>>, request: Request) -> Answer
     ok(&one_step(&server, arrived.body.as_ref()).await?)
 }
 
-async fn one_step(server: &Server, body: Option<&Json>) -> Result<Json, Refusal> {
-    let step = StepRequest::read(body).map_err(Refusal::Unprocessable)?;
+async fn one_step(server: &Server, body: Option<&Json>) -> Result<Json, ApiError> {
+    let step = StepRequest::read(body).map_err(ApiError::Unprocessable)?;
     server.work(&step.env_id, Work::Step(step.action)).await
 }
 
@@ -69,7 +69,7 @@ async fn one_step(server: &Server, body: Option<&Json>) -> Result<Json, Refusal>
 /// the same order. Steps of different environments run beside each other.
 pub async fn steps(State(server): State<Arc<Server>>, request: Request) -> Answer {
     let arrived = arrived(&server, request).await?;
-    let steps = read_steps(arrived.body.as_ref()).map_err(Refusal::Unprocessable)?;
+    let steps = read_steps(arrived.body.as_ref()).map_err(ApiError::Unprocessable)?;
     let outcomes = join_all(steps.iter().map(|step| one_step(&server, Some(step)))).await;
     let replies = outcomes.into_iter().map(|outcome| {
         let (status, body) = match outcome {
@@ -84,14 +84,14 @@ pub async fn steps(State(server): State<Arc<Server>>, request: Request) -> Answe
 /// `POST /frame`, an extension: the frame of an environment. Looking at it is no use of it.
 pub async fn frame(State(server): State<Arc<Server>>, request: Request) -> Answer {
     let arrived = arrived(&server, request).await?;
-    let env_id = read_env_id(arrived.body.as_ref()).map_err(Refusal::Unprocessable)?;
+    let env_id = read_env_id(arrived.body.as_ref()).map_err(ApiError::Unprocessable)?;
     ok(&server.work(&env_id, Work::Frame).await?)
 }
 
 /// `POST /close`
 pub async fn close(State(server): State<Arc<Server>>, request: Request) -> Answer {
     let arrived = arrived(&server, request).await?;
-    let env_id = read_env_id(arrived.body.as_ref()).map_err(Refusal::Unprocessable)?;
+    let env_id = read_env_id(arrived.body.as_ref()).map_err(ApiError::Unprocessable)?;
     server.work(&env_id, Work::Close).await?;
     ok(&env_id_to_json(&env_id))
 }
@@ -99,7 +99,7 @@ pub async fn close(State(server): State<Arc<Server>>, request: Request) -> Answe
 /// `POST /close_old_envs`
 pub async fn close_old_envs(State(server): State<Arc<Server>>, request: Request) -> Answer {
     let arrived = arrived(&server, request).await?;
-    let last_used = read_last_used(arrived.body.as_ref()).map_err(Refusal::Unprocessable)?;
+    let last_used = read_last_used(arrived.body.as_ref()).map_err(ApiError::Unprocessable)?;
     let closed = server.close_old(last_used).await;
     ok(&json!({"closed_env_ids": closed}))
 }
@@ -111,10 +111,10 @@ pub async fn info(State(server): State<Arc<Server>>, headers: HeaderMap) -> Answ
 }
 
 /// `GET /healthz`, an extension: whether all workers answer. Needs no key.
-pub async fn healthz(State(server): State<Arc<Server>>) -> Result<&'static str, Refusal> {
-    if server.pulses().any(Pulse::is_stuck) {
+pub async fn healthz(State(server): State<Arc<Server>>) -> Result<&'static str, ApiError> {
+    if server.pulses().any(Watchdog::is_stuck) {
         let reason = "A worker hangs in the code of an environment.";
-        return Err(Refusal::Busy(reason.into()));
+        return Err(ApiError::Busy(reason.into()));
     }
     Ok("ok")
 }

@@ -10,8 +10,8 @@ use volary_core::Environment;
 use volary_core::json::Text;
 use volary_remote::request::Start;
 
-use crate::home::{self, Outcome, Work};
-use crate::refusal::Refusal;
+use crate::error::ApiError;
+use crate::executor::{self, Outcome, Work};
 use crate::server::{Place, Server};
 
 struct Job {
@@ -21,18 +21,18 @@ struct Job {
 
 /// The way to an environment that has a thread of its own. The thread ends when this is dropped, as
 /// soon as the environment's code lets it.
-pub struct Apart {
+pub struct IsolatedThread {
     jobs: mpsc::Sender<Job>,
 }
 
-impl Apart {
+impl IsolatedThread {
     /// Starts the thread and the environment on it. `place` is held until the thread ends, so that
     /// threads that never end count against the limit.
     pub async fn start(
         server: Arc<Server>,
         start: Start,
         place: Arc<Place>,
-    ) -> Result<Self, Refusal> {
+    ) -> Result<Self, ApiError> {
         // One piece of work at a time: the slot sees to that.
         let (give, jobs) = mpsc::channel(1);
         let (reply, made) = oneshot::channel();
@@ -40,11 +40,11 @@ impl Apart {
         let spawned = thread.spawn(move || live(&server, &start, place, reply, jobs));
         if let Err(error) = spawned {
             let reason = format!("There is no thread left for the environment: {error}");
-            return Err(Refusal::Busy(reason.into()));
+            return Err(ApiError::Busy(reason.into()));
         }
-        let ended = || Err(Refusal::Failed("The environment's thread ended.".into()));
+        let ended = || Err(ApiError::Failed("The environment's thread ended.".into()));
         made.await.unwrap_or_else(|_| ended())?;
-        Ok(Apart { jobs: give })
+        Ok(IsolatedThread { jobs: give })
     }
 
     /// Does one piece of work. The outer error is why the environment is lost.
@@ -62,7 +62,7 @@ fn live(
     server: &Server,
     start: &Start,
     place: Arc<Place>,
-    reply: oneshot::Sender<Result<(), Refusal>>,
+    reply: oneshot::Sender<Result<(), ApiError>>,
     jobs: mpsc::Receiver<Job>,
 ) {
     let runtime = match tokio::runtime::Builder::new_current_thread()
@@ -71,7 +71,7 @@ fn live(
     {
         Ok(runtime) => runtime,
         Err(error) => {
-            let _ = reply.send(Err(Refusal::Busy(error.to_string().into())));
+            let _ = reply.send(Err(ApiError::Busy(error.to_string().into())));
             return;
         }
     };
@@ -90,11 +90,11 @@ fn live(
     });
 }
 
-fn make(server: &Server, start: &Start) -> Result<Box<dyn Environment>, Refusal> {
+fn make(server: &Server, start: &Start) -> Result<Box<dyn Environment>, ApiError> {
     let dataset = server
         .make_dataset()
-        .map_err(|error| Refusal::Failed(error.to_string().into()))?;
-    home::make(&*dataset, start)
+        .map_err(|error| ApiError::Failed(error.to_string().into()))?;
+    executor::make(&*dataset, start)
 }
 
 async fn work(
@@ -104,7 +104,7 @@ async fn work(
 ) {
     while let Some(Job { work, reply }) = jobs.recv().await {
         let last = work == Work::Close;
-        let outcome = home::guarded(environment.as_mut(), work).await;
+        let outcome = executor::guarded(environment.as_mut(), work).await;
         if last || outcome.is_err() {
             // Whoever hears that it is closed finds its place free.
             drop(environment);

@@ -12,10 +12,10 @@ use std::task::{Context, Waker};
 use tokio::sync::oneshot;
 use volary_core::json::{Json, Text};
 
-use crate::home::{Home, Outcome, Work};
-use crate::refusal::Refusal;
+use crate::error::ApiError;
+use crate::executor::{Executor, Outcome, Work};
 use crate::server::{Place, Server};
-use crate::shard::Started;
+use crate::worker::Started;
 
 struct Job {
     work: Work,
@@ -24,7 +24,7 @@ struct Job {
 
 enum State {
     /// Waits for work.
-    Idle(Home),
+    Idle(Executor),
     /// Somebody works with it.
     Busy,
     /// Panicked or ran out of time, for this reason.
@@ -32,7 +32,7 @@ enum State {
 }
 
 /// An environment and the work that waits for it.
-pub struct Slot {
+pub struct Mailbox {
     server: Arc<Server>,
     state: RefCell<State>,
     waiting: RefCell<VecDeque<Job>>,
@@ -45,13 +45,18 @@ pub struct Slot {
     pub started: Started,
 }
 
-impl Slot {
+impl Mailbox {
     /// A slot for an environment that was just made.
-    pub fn new(server: Arc<Server>, home: Home, place: Arc<Place>, started: Started) -> Rc<Self> {
+    pub fn new(
+        server: Arc<Server>,
+        executor: Executor,
+        place: Arc<Place>,
+        started: Started,
+    ) -> Rc<Self> {
         let now = (server.seconds)();
-        Rc::new(Slot {
+        Rc::new(Mailbox {
             server,
-            state: RefCell::new(State::Idle(home)),
+            state: RefCell::new(State::Idle(executor)),
             waiting: RefCell::default(),
             place: RefCell::new(Some(place)),
             last_used: Cell::new(now),
@@ -69,9 +74,9 @@ impl Slot {
     pub fn submit(self: &Rc<Self>, work: Work, reply: oneshot::Sender<Outcome>) {
         let job = Job { work, reply };
         match self.state.replace(State::Busy) {
-            State::Idle(home) => {
+            State::Idle(executor) => {
                 let slot = Rc::clone(self);
-                begin(async move { slot.work(home, job).await });
+                begin(async move { slot.work(executor, job).await });
             }
             State::Busy => {
                 let mut waiting = self.waiting.borrow_mut();
@@ -80,7 +85,7 @@ impl Slot {
                     waiting.push_back(job);
                 } else {
                     let reason = "Too many requests wait for this environment; try again.";
-                    answer(job.reply, Err(Refusal::Busy(reason.into())));
+                    answer(job.reply, Err(ApiError::Busy(reason.into())));
                 }
             }
             State::Lost(reason) => {
@@ -91,28 +96,28 @@ impl Slot {
     }
 
     /// Does a job and then all that came in meanwhile.
-    async fn work(&self, mut home: Home, mut job: Job) {
+    async fn work(&self, mut executor: Executor, mut job: Job) {
         loop {
             let last = job.work == Work::Close;
-            let performed = self.in_time(home.perform(job.work)).await;
+            let performed = self.in_time(executor.perform(job.work)).await;
             self.last_done.set((self.server.seconds)());
             match performed {
                 Ok(outcome) if last => {
                     // Whoever hears that it is closed finds its place free.
-                    drop(home);
+                    drop(executor);
                     self.place.take();
                     return answer(job.reply, outcome);
                 }
                 Ok(outcome) => answer(job.reply, outcome),
                 Err(reason) => {
-                    drop(home);
+                    drop(executor);
                     return self.lose(job.reply, last, reason);
                 }
             }
             match self.waiting.borrow_mut().pop_front() {
                 Some(next) => job = next,
                 None => {
-                    self.state.replace(State::Idle(home));
+                    self.state.replace(State::Idle(executor));
                     return;
                 }
             }
@@ -142,7 +147,7 @@ impl Slot {
         if closing {
             self.place.take();
         }
-        answer(reply, Err(Refusal::Failed(Text::clone(&reason))));
+        answer(reply, Err(ApiError::Failed(Text::clone(&reason))));
         for job in self.waiting.take() {
             self.turn_down(job, &reason);
         }
@@ -155,7 +160,7 @@ impl Slot {
                 self.place.take();
                 Ok(Json::Null)
             }
-            _ => Err(Refusal::Failed(Text::clone(reason))),
+            _ => Err(ApiError::Failed(Text::clone(reason))),
         };
         answer(job.reply, outcome);
     }

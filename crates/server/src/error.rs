@@ -5,11 +5,11 @@ use axum::response::{IntoResponse, Response};
 use volary_core::json::{Json, Text};
 use volary_remote::body::{BodyProblem, Unreadable, detail, unprocessable};
 
-use crate::endpoint::json_response;
+use crate::handlers::json_response;
 
 /// Why a request is refused or failed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Refusal {
+pub enum ApiError {
     /// The body does not fit.
     Unprocessable(Vec<BodyProblem>),
     /// The body is no text or too deep, so that not even its place can be said.
@@ -42,75 +42,75 @@ pub enum Refusal {
 #[derive(Clone, Debug)]
 pub struct Reason(pub Text);
 
-impl Refusal {
+impl ApiError {
     /// The status of the reply.
     pub fn status(&self) -> StatusCode {
         match self {
-            Refusal::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Refusal::Unreadable(_) | Refusal::BrokenOff => StatusCode::BAD_REQUEST,
-            Refusal::Forbidden | Refusal::ForeignPage(_) => StatusCode::FORBIDDEN,
-            Refusal::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
-            Refusal::NoEnvironment(_) | Refusal::NotFound => StatusCode::NOT_FOUND,
-            Refusal::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
-            Refusal::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            Refusal::TooSlow => StatusCode::REQUEST_TIMEOUT,
-            Refusal::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Refusal::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
+            ApiError::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
+            ApiError::Unreadable(_) | ApiError::BrokenOff => StatusCode::BAD_REQUEST,
+            ApiError::Forbidden | ApiError::ForeignPage(_) => StatusCode::FORBIDDEN,
+            ApiError::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
+            ApiError::NoEnvironment(_) | ApiError::NotFound => StatusCode::NOT_FOUND,
+            ApiError::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            ApiError::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            ApiError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            ApiError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
     /// The body of the reply.
     pub fn body(&self) -> Json {
         match self {
-            Refusal::Unprocessable(problems) => unprocessable(problems),
-            Refusal::Unreadable(reason) => {
+            ApiError::Unprocessable(problems) => unprocessable(problems),
+            ApiError::Unreadable(reason) => {
                 detail(&format!("There was an error parsing the body: {reason}."))
             }
-            Refusal::Forbidden => detail("Invalid or missing API key"),
-            Refusal::ForeignHost(host) => detail(&format!(
+            ApiError::Forbidden => detail("Invalid or missing API key"),
+            ApiError::ForeignHost(host) => detail(&format!(
                 "This server does not answer for the host {host}. Use localhost or 127.0.0.1, or start the \
                  server with --allow-host and that name."
             )),
-            Refusal::ForeignPage(origin) => detail(&format!(
+            ApiError::ForeignPage(origin) => detail(&format!(
                 "Pages of {origin} may not call this server. Start it with --cors-origin {origin} \
                  to let them."
             )),
-            Refusal::NoEnvironment(id) => detail(&format!("Environment {id} not found")),
-            Refusal::NotFound => detail("Not Found"),
-            Refusal::MethodNotAllowed => detail("Method Not Allowed"),
-            Refusal::TooLarge(limit) => detail(&format!(
+            ApiError::NoEnvironment(id) => detail(&format!("Environment {id} not found")),
+            ApiError::NotFound => detail("Not Found"),
+            ApiError::MethodNotAllowed => detail("Method Not Allowed"),
+            ApiError::TooLarge(limit) => detail(&format!(
                 "The body is larger than {limit} bytes, the most that this server takes."
             )),
-            Refusal::TooSlow => detail("The body did not arrive in time."),
-            Refusal::BrokenOff => detail("The body broke off."),
-            Refusal::Failed(reason) | Refusal::Busy(reason) => detail(reason),
+            ApiError::TooSlow => detail("The body did not arrive in time."),
+            ApiError::BrokenOff => detail("The body broke off."),
+            ApiError::Failed(reason) | ApiError::Busy(reason) => detail(reason),
         }
     }
 }
 
-impl From<Unreadable> for Refusal {
+impl From<Unreadable> for ApiError {
     fn from(unreadable: Unreadable) -> Self {
         match unreadable {
-            Unreadable::NotJson(problem) => Refusal::Unprocessable(vec![problem]),
-            Unreadable::Unfit(reason) => Refusal::Unreadable(reason),
+            Unreadable::NotJson(problem) => ApiError::Unprocessable(vec![problem]),
+            Unreadable::Unfit(reason) => ApiError::Unreadable(reason),
         }
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = json_response(self.status(), &self.body());
         match self {
-            Refusal::Failed(reason) => {
+            ApiError::Failed(reason) => {
                 response.extensions_mut().insert(Reason(reason));
             }
-            Refusal::Busy(reason) => {
+            ApiError::Busy(reason) => {
                 response.extensions_mut().insert(Reason(reason));
                 let soon = header::HeaderValue::from_static("1");
                 response.headers_mut().insert(header::RETRY_AFTER, soon);
             }
             // What was not read of a body must not be taken for the next request.
-            Refusal::TooLarge(_) | Refusal::TooSlow | Refusal::BrokenOff => {
+            ApiError::TooLarge(_) | ApiError::TooSlow | ApiError::BrokenOff => {
                 let close = header::HeaderValue::from_static("close");
                 response.headers_mut().insert(header::CONNECTION, close);
             }

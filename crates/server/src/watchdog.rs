@@ -14,16 +14,16 @@ use crate::server::Server;
 const BEAT: Duration = Duration::from_millis(250);
 
 /// The pulse of one worker.
-pub struct Pulse {
+pub struct Watchdog {
     born: Instant,
     /// Milliseconds after birth of the latest beat; 0 before the first.
     latest: AtomicU64,
     stuck: watch::Sender<bool>,
 }
 
-impl Default for Pulse {
+impl Default for Watchdog {
     fn default() -> Self {
-        Pulse {
+        Watchdog {
             born: Instant::now(),
             latest: AtomicU64::new(0),
             stuck: watch::Sender::new(false),
@@ -31,7 +31,7 @@ impl Default for Pulse {
     }
 }
 
-impl Pulse {
+impl Watchdog {
     /// Beats for as long as the worker does not hang.
     pub async fn keep(&self) {
         loop {
