@@ -4,20 +4,16 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::http::{Uri, header};
-use axum::middleware;
+use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use volary_remote::description::PROTOCOL;
 
 use crate::error::ApiError;
-use crate::handlers;
-use crate::host::check_host;
-use crate::origin;
 use crate::server::Server;
-use crate::telemetry::observed;
+use crate::{handlers, host, origin, telemetry};
 
-/// The routes of a server; `page` answers the paths that the protocol does not have, where the
-/// server also serves the page.
+/// The routes of a server. `page` answers all other paths, if the server also serves the page.
 pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
     let routes = Router::new()
         .route("/start", post(handlers::start))
@@ -28,7 +24,7 @@ pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
         // The original's framework has no HEAD.
         .route(
             "/info",
-            get(handlers::info).head(get_alone).fallback(get_alone),
+            get(handlers::info).head(only_get).fallback(only_get),
         )
         .route("/steps", post(handlers::steps))
         .route("/frame", post(handlers::frame))
@@ -40,10 +36,11 @@ pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
         Some(page) => routes.fallback_service(page),
         None => routes.fallback(not_found),
     };
-    let cors = origin::layer(&server.options);
-    let observed = middleware::from_fn_with_state(Arc::clone(&server), observed);
-    let hosts = middleware::from_fn_with_state(Arc::clone(&server), check_host);
-    let routes = routes.layer(hosts).layer(observed).with_state(server);
+    let cors = origin::cors_layer(&server.shared.options);
+    let routes = routes
+        .layer(from_fn_with_state(Arc::clone(&server), host::check_host))
+        .layer(from_fn_with_state(Arc::clone(&server), telemetry::record))
+        .with_state(server);
     match cors {
         Some(cors) => routes.layer(cors),
         None => routes,
@@ -54,11 +51,12 @@ async fn method_not_allowed() -> ApiError {
     ApiError::MethodNotAllowed
 }
 
-async fn get_alone() -> impl IntoResponse {
+async fn only_get() -> impl IntoResponse {
     ([(header::ALLOW, "GET")], ApiError::MethodNotAllowed)
 }
 
-/// What no path leads to. One slash too many at the end is put right, as the original does.
+/// The reply to unknown paths. Like the original, a path of the protocol with a `/` at its end redirects to
+/// the path without.
 pub async fn not_found(uri: Uri) -> Response {
     match uri.path().strip_suffix('/') {
         Some(path) if PROTOCOL.contains(&path) => Redirect::temporary(path).into_response(),

@@ -16,7 +16,7 @@ use crate::time::RuntimeClock;
 
 /// What was asked for on the command line.
 #[derive(Clone, Debug)]
-pub struct Wanted {
+pub struct DatasetSpec {
     /// A dataset's or an environment's name.
     pub name: String,
     /// JSON arguments.
@@ -31,7 +31,7 @@ pub struct Wanted {
 /// started plainly they have the arguments as their configuration, `task_kwargs` add to it. The
 /// calculator, which is nothing without a problem, comes with the word problems: by index, or, started
 /// plainly, one after the other.
-pub fn make_dataset(wanted: Wanted) -> anyhow::Result<MakeDataset> {
+pub fn make_dataset(wanted: DatasetSpec) -> anyhow::Result<MakeDataset> {
     let registry = volary_envs::registry();
     let known = registry
         .datasets
@@ -59,22 +59,25 @@ pub fn make_dataset(wanted: Wanted) -> anyhow::Result<MakeDataset> {
 pub fn read_gsm8k(path: &Path, seed: u64) -> anyhow::Result<MakeDataset> {
     let text = std::fs::read_to_string(path)
         .with_context(|| format!("{} can't be read", path.display()))?;
-    let wanted = Wanted {
+    let wanted = DatasetSpec {
         name: "gsm8k".into(),
         arguments: object!({"jsonl": (text)}),
         seed,
     };
-    tried(wanted).with_context(|| format!("{} can't be served", path.display()))
+    tried(wanted).with_context(|| format!("{} cannot be served", path.display()))
 }
 
-fn tried(wanted: Wanted) -> anyhow::Result<MakeDataset> {
+fn tried(wanted: DatasetSpec) -> anyhow::Result<MakeDataset> {
     let given = Arc::new(AtomicU64::new(0));
     let make: MakeDataset = Arc::new(move || made(&wanted, &given));
     make()?;
     Ok(make)
 }
 
-fn made(wanted: &Wanted, given: &Arc<AtomicU64>) -> Result<Box<dyn TaskDataset>, DatasetError> {
+fn made(
+    wanted: &DatasetSpec,
+    given: &Arc<AtomicU64>,
+) -> Result<Box<dyn TaskDataset>, DatasetError> {
     let registry = volary_envs::registry();
     let setting = Setting {
         seed: wanted.seed,

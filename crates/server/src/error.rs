@@ -1,44 +1,44 @@
-//! Replies that are errors, each with its status and body.
+//! Errors as replies: each has a status and a JSON body.
 
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use volary_core::json::{Json, Text};
 use volary_remote::body::{BodyProblem, Unreadable, detail, unprocessable};
 
 use crate::handlers::json_response;
 
-/// Why a request is refused or failed.
+/// Why a request was refused or failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ApiError {
-    /// The body does not fit.
+    /// The body has the wrong fields.
     Unprocessable(Vec<BodyProblem>),
-    /// The body is no text or too deep, so that not even its place can be said.
+    /// The body is not text, or nested too deeply to name the place.
     Unreadable(&'static str),
-    /// The key is missing or wrong.
-    Forbidden,
+    /// The API key is missing or wrong.
+    InvalidKey,
     /// The request is for a host name that the server does not answer for.
     ForeignHost(String),
-    /// A page of this origin may not call.
-    ForeignPage(String),
-    /// There is no such environment.
+    /// Pages of this origin may not call.
+    ForeignOrigin(String),
+    /// No environment has this id.
     NoEnvironment(Text),
     /// No such path.
     NotFound,
-    /// No such method on this path.
+    /// The path exists, but not with this method.
     MethodNotAllowed,
     /// The body is larger than the limit, in bytes.
     TooLarge(usize),
     /// The body did not arrive in time.
-    TooSlow,
-    /// The body broke off.
-    BrokenOff,
+    BodyTimeout,
+    /// The connection ended within the body.
+    BodyAborted,
     /// The environment, or making it, failed.
     Failed(Text),
-    /// There is too much to do already.
+    /// A limit is reached; the client may try again.
     Busy(Text),
 }
 
-/// The reason of a failure, kept with the reply for the log.
+/// The reason of a failure, attached to the response for the log.
 #[derive(Clone, Debug)]
 pub struct Reason(pub Text);
 
@@ -47,13 +47,13 @@ impl ApiError {
     pub fn status(&self) -> StatusCode {
         match self {
             ApiError::Unprocessable(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            ApiError::Unreadable(_) | ApiError::BrokenOff => StatusCode::BAD_REQUEST,
-            ApiError::Forbidden | ApiError::ForeignPage(_) => StatusCode::FORBIDDEN,
+            ApiError::Unreadable(_) | ApiError::BodyAborted => StatusCode::BAD_REQUEST,
+            ApiError::InvalidKey | ApiError::ForeignOrigin(_) => StatusCode::FORBIDDEN,
             ApiError::ForeignHost(_) => StatusCode::MISDIRECTED_REQUEST,
             ApiError::NoEnvironment(_) | ApiError::NotFound => StatusCode::NOT_FOUND,
             ApiError::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             ApiError::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            ApiError::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            ApiError::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
             ApiError::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
             ApiError::Busy(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -66,23 +66,23 @@ impl ApiError {
             ApiError::Unreadable(reason) => {
                 detail(&format!("There was an error parsing the body: {reason}."))
             }
-            ApiError::Forbidden => detail("Invalid or missing API key"),
+            ApiError::InvalidKey => detail("Invalid or missing API key"),
             ApiError::ForeignHost(host) => detail(&format!(
                 "This server does not answer for the host {host}. Use localhost or 127.0.0.1, or start the \
                  server with --allow-host and that name."
             )),
-            ApiError::ForeignPage(origin) => detail(&format!(
+            ApiError::ForeignOrigin(origin) => detail(&format!(
                 "Pages of {origin} may not call this server. Start it with --cors-origin {origin} \
-                 to let them."
+                 to allow them."
             )),
             ApiError::NoEnvironment(id) => detail(&format!("Environment {id} not found")),
             ApiError::NotFound => detail("Not Found"),
             ApiError::MethodNotAllowed => detail("Method Not Allowed"),
             ApiError::TooLarge(limit) => detail(&format!(
-                "The body is larger than {limit} bytes, the most that this server takes."
+                "The body is larger than the limit of {limit} bytes."
             )),
-            ApiError::TooSlow => detail("The body did not arrive in time."),
-            ApiError::BrokenOff => detail("The body broke off."),
+            ApiError::BodyTimeout => detail("The body did not arrive in time."),
+            ApiError::BodyAborted => detail("The connection ended within the body."),
             ApiError::Failed(reason) | ApiError::Busy(reason) => detail(reason),
         }
     }
@@ -106,12 +106,12 @@ impl IntoResponse for ApiError {
             }
             ApiError::Busy(reason) => {
                 response.extensions_mut().insert(Reason(reason));
-                let soon = header::HeaderValue::from_static("1");
-                response.headers_mut().insert(header::RETRY_AFTER, soon);
+                let seconds = HeaderValue::from_static("1");
+                response.headers_mut().insert(header::RETRY_AFTER, seconds);
             }
-            // What was not read of a body must not be taken for the next request.
-            ApiError::TooLarge(_) | ApiError::TooSlow | ApiError::BrokenOff => {
-                let close = header::HeaderValue::from_static("close");
+            // The unread rest of the body must not be taken for the next request.
+            ApiError::TooLarge(_) | ApiError::BodyTimeout | ApiError::BodyAborted => {
+                let close = HeaderValue::from_static("close");
                 response.headers_mut().insert(header::CONNECTION, close);
             }
             _ => {}

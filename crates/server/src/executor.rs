@@ -1,11 +1,14 @@
-//! Where an environment lives, and how it is made and worked with there.
+//! Makes an environment and performs its operations, on the worker's thread or on one of its own.
 //!
-//! What always holds: a panic of an environment's code ends here.
+//! A panic in the code of an environment ends here.
 
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::FutureExt;
+use tokio::sync::OwnedSemaphorePermit;
 use volary_core::dataset::{DatasetError, TaskDataset};
 use volary_core::json::{Json, Text};
 use volary_core::{AnyMessage, Environment};
@@ -14,67 +17,94 @@ use volary_remote::request::Start;
 
 use crate::error::ApiError;
 use crate::isolated_thread::IsolatedThread;
+use crate::server::Shared;
 
-/// What an environment shall do.
+/// An operation of an environment.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Work {
+pub enum Operation {
     /// Start a new episode.
     Reset,
     /// Take an action.
     Step(AnyMessage),
-    /// Show its frame (an extension).
+    /// Export the frame (an extension).
     Frame,
-    /// Free what it holds; nothing comes after.
+    /// Free all resources; the last operation.
     Close,
 }
 
-/// The body of the reply, or why there is none.
-pub type Outcome = Result<Json, ApiError>;
+/// The outcome of an operation: the body of the reply or an error of the environment. The outer
+/// error is the reason why the environment is lost.
+pub type Performed = Result<Result<Json, ApiError>, Text>;
 
-/// Where an environment lives.
+/// An environment on the thread that runs it.
 pub enum Executor {
-    /// On the worker's thread, beside others.
+    /// On the worker's thread, together with others.
     Here(Box<dyn Environment>),
     /// On a thread of its own.
-    IsolatedThread(IsolatedThread),
+    Isolated(IsolatedThread),
 }
 
 impl Executor {
-    /// Does one piece of work. The outer error is why the environment is lost.
-    pub async fn perform(&mut self, work: Work) -> Result<Outcome, Text> {
+    /// Makes an environment on the calling thread.
+    pub fn here(dataset: &dyn TaskDataset, start: &Start) -> Result<Self, ApiError> {
+        make(dataset, start).map(Executor::Here)
+    }
+
+    /// Makes an environment on a new thread, within the time limit of a step. The thread holds the
+    /// permit too.
+    pub async fn isolated(
+        shared: &Arc<Shared>,
+        start: Start,
+        permit: Arc<OwnedSemaphorePermit>,
+    ) -> Result<Self, ApiError> {
+        let limit = shared.options.step_timeout.unwrap_or(Duration::MAX);
+        let starting = IsolatedThread::start(Arc::clone(shared), start, permit);
+        match tokio::time::timeout(limit, starting).await {
+            Ok(started) => started.map(Executor::Isolated),
+            Err(_) => Err(ApiError::Failed(
+                "The environment could not be made in time.".into(),
+            )),
+        }
+    }
+
+    /// Performs one operation.
+    pub async fn perform(&mut self, operation: Operation) -> Performed {
         match self {
-            Executor::Here(environment) => guarded(environment.as_mut(), work).await,
-            Executor::IsolatedThread(apart) => apart.perform(work).await,
+            Executor::Here(environment) => perform(environment.as_mut(), operation).await,
+            Executor::Isolated(thread) => thread.perform(operation).await,
         }
     }
 }
 
-/// Does one piece of work, and turns a panic into the reason why the environment is lost.
-pub(crate) async fn guarded(
-    environment: &mut dyn Environment,
-    work: Work,
-) -> Result<Outcome, Text> {
-    AssertUnwindSafe(perform(environment, work))
+/// Performs one operation and catches a panic.
+pub(crate) async fn perform(environment: &mut dyn Environment, operation: Operation) -> Performed {
+    AssertUnwindSafe(perform_unguarded(environment, operation))
         .catch_unwind()
         .await
         .map_err(|panic| {
-            let said = said(&*panic);
-            format!("The environment panicked and is lost; start a new one. It said: {said}").into()
+            let message = panic_message(&*panic);
+            format!(
+                "The environment panicked and was stopped; start a new one. The panic: {message}"
+            )
+            .into()
         })
 }
 
-async fn perform(environment: &mut dyn Environment, work: Work) -> Outcome {
-    let done = match work {
-        Work::Reset => environment
+async fn perform_unguarded(
+    environment: &mut dyn Environment,
+    operation: Operation,
+) -> Result<Json, ApiError> {
+    let done = match operation {
+        Operation::Reset => environment
             .reset()
             .await
             .map(|reset| reply::reset_to_json(&reset)),
-        Work::Step(action) => environment
+        Operation::Step(action) => environment
             .step(action)
             .await
             .map(|step| reply::step_to_json(&step)),
-        Work::Frame => Ok(Ok(Json::Object(environment.export_frame().dump()))),
-        Work::Close => environment.close().await.map(|()| Ok(Json::Null)),
+        Operation::Frame => Ok(Ok(Json::Object(environment.export_frame().dump()))),
+        Operation::Close => environment.close().await.map(|()| Ok(Json::Null)),
     };
     match done {
         Ok(dumped) => dumped.map_err(failed),
@@ -82,7 +112,7 @@ async fn perform(environment: &mut dyn Environment, work: Work) -> Outcome {
     }
 }
 
-/// Makes an environment of a dataset.
+/// Makes an environment of a dataset and catches a panic.
 pub(crate) fn make(
     dataset: &dyn TaskDataset,
     start: &Start,
@@ -90,31 +120,31 @@ pub(crate) fn make(
     let made = std::panic::catch_unwind(AssertUnwindSafe(|| match start {
         Start::Any => dataset.environment(),
         Start::Arguments(arguments) => dataset.environment_with(arguments),
-        Start::Index(index) => at(dataset, *index),
+        Start::Index(index) => at_index(dataset, *index),
     }));
     match made {
         Ok(made) => made.map_err(failed),
         Err(panic) => {
-            let said = said(&*panic);
+            let message = panic_message(&*panic);
             Err(failed(format!(
-                "Making the environment panicked. It said: {said}"
+                "Making the environment panicked: {message}"
             )))
         }
     }
 }
 
-/// The environment of a task; negative places count from the end.
-fn at(dataset: &dyn TaskDataset, index: i64) -> Result<Box<dyn Environment>, DatasetError> {
+/// The environment of a task. A negative index counts from the end, as in Python.
+fn at_index(dataset: &dyn TaskDataset, index: i64) -> Result<Box<dyn Environment>, DatasetError> {
     let length = dataset.length();
-    let place = match length {
+    let from_start = match length {
         Some(length) if index < 0 => i64::try_from(length)
             .ok()
             .and_then(|length| length.checked_add(index)),
         _ => Some(index),
     };
-    match place.map(usize::try_from) {
-        Some(Ok(place)) => dataset.environment_at(place),
-        // An endless dataset says itself what it lacks.
+    match from_start.map(usize::try_from) {
+        Some(Ok(index)) => dataset.environment_at(index),
+        // An endless dataset has its own error for any index.
         _ if length.is_none() => dataset.environment_at(0),
         _ => Err(DatasetError::OutOfRange {
             index,
@@ -127,13 +157,12 @@ fn failed(error: impl ToString) -> ApiError {
     ApiError::Failed(error.to_string().into())
 }
 
-/// What a panic said.
-fn said(panic: &(dyn Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     if let Some(text) = panic.downcast_ref::<&str>() {
         text
     } else if let Some(text) = panic.downcast_ref::<String>() {
         text
     } else {
-        "nothing"
+        "no message"
     }
 }

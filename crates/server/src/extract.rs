@@ -1,16 +1,18 @@
-//! How requests come in: the body within its limits, read as JSON, then the key, then whose page asks.
+//! Extractors: the body of a request as JSON, and the permission to call.
 //!
-//! What always holds: a body costs no more memory than it has sent, all large bodies together no more
-//! than a fixed multiple of the limit, and a large body that is refused is still taken off the
-//! wire, so that whoever sends it hears the answer.
+//! A body takes no more memory than what has arrived of it, and all large bodies together no more than
+//! a fixed multiple of the limit. A large body that is refused is still read from the connection, so
+//! that the client reads the reply instead of failing to write.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
 
 use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::Request;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use http_body_util::BodyExt;
 use subtle::ConstantTimeEq;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use volary_core::json::Json;
 use volary_remote::{KEY_HEADER, body};
 
@@ -18,53 +20,72 @@ use crate::error::ApiError;
 use crate::origin;
 use crate::server::Server;
 
-/// Bodies up to this size are not counted, and are all that is taken from who has no key.
+/// Bodies up to this size do not count as large, and no more is accepted without a key.
 const SMALL: usize = 64 << 10;
 
-/// How many bodies of the largest size may be held at once.
-const LARGEST_AT_ONCE: usize = 16;
+/// How much of a refused body is read.
+const DISCARDED: usize = 256 << 20;
 
-/// How much of a refused body is read and dropped.
-const DROPPED: usize = 256 << 20;
+/// Larger bodies are parsed on a thread for blocking work.
+const PARSED_INLINE: usize = 256 << 10;
 
-/// Larger bodies are parsed beside the worker's thread, which has others to serve.
-const PARSED_ASIDE: usize = 256 << 10;
+/// The body of an authorized request as JSON. Checks in this order: size, JSON syntax, key, origin.
+pub struct JsonBody {
+    json: Option<Json>,
+    /// Held while the body is in use.
+    _memory: Option<OwnedSemaphorePermit>,
+}
 
-/// A request's body, checked.
-pub struct Arrived<'s> {
+impl JsonBody {
     /// The body; `None` if it is empty.
-    pub body: Option<Json>,
-    /// For as long as the body is in use.
-    _held: Held<'s>,
-}
-
-/// Reads the body. Checks, in this order: size, JSON syntax, key.
-pub async fn arrived(server: &Server, request: Request) -> Result<Arrived<'_>, ApiError> {
-    let (head, body) = request.into_parts();
-    let limit = server.options.read_timeout;
-    let collected = tokio::time::timeout(limit, collect(server, &head.headers, body));
-    let (bytes, held) = collected.await.unwrap_or(Err(ApiError::TooSlow))?;
-    let body = if bytes.is_empty() || is_json(&head.headers) {
-        read(bytes).await?
-    } else {
-        // As the original's framework has it. So a foreign page can't send what a browser lets
-        // it send unasked.
-        Some(Json::from(String::from_utf8_lossy(&bytes).into_owned()))
-    };
-    allowed(server, &head.headers)?;
-    Ok(Arrived { body, _held: held })
-}
-
-/// Checks the key, and whose page asks.
-pub fn allowed(server: &Server, headers: &HeaderMap) -> Result<(), ApiError> {
-    if !has_key(server, headers) {
-        return Err(ApiError::Forbidden);
+    pub fn json(&self) -> Option<&Json> {
+        self.json.as_ref()
     }
-    origin::check(&server.options, headers)
+}
+
+impl FromRequest<Arc<Server>> for JsonBody {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
+        let (head, body) = request.into_parts();
+        let limit = server.shared.options.read_timeout;
+        let collected = tokio::time::timeout(limit, collect(server, &head.headers, body));
+        let (bytes, memory) = collected.await.unwrap_or(Err(ApiError::BodyTimeout))?;
+        let json = if bytes.is_empty() || is_json(&head.headers) {
+            parse(bytes).await?
+        } else {
+            // Like the original's framework. A page of another origin cannot send JSON this way without a
+            // preflight.
+            Some(Json::from(String::from_utf8_lossy(&bytes).into_owned()))
+        };
+        authorize(server, &head.headers)?;
+        Ok(JsonBody {
+            json,
+            _memory: memory,
+        })
+    }
+}
+
+/// Proof that the request has the key and an allowed origin.
+pub struct Authorized;
+
+impl FromRequestParts<Arc<Server>> for Authorized {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(head: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
+        authorize(server, &head.headers).map(|()| Authorized)
+    }
+}
+
+fn authorize(server: &Server, headers: &HeaderMap) -> Result<(), ApiError> {
+    if !has_key(server, headers) {
+        return Err(ApiError::InvalidKey);
+    }
+    origin::check(&server.shared.options, headers)
 }
 
 fn has_key(server: &Server, headers: &HeaderMap) -> bool {
-    let Some(key) = server.options.key() else {
+    let Some(key) = server.shared.options.key() else {
         return true;
     };
     let given = headers
@@ -74,10 +95,10 @@ fn has_key(server: &Server, headers: &HeaderMap) -> bool {
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
-    let named = headers
+    let content_type = headers
         .get(header::CONTENT_TYPE)
-        .and_then(|named| named.to_str().ok());
-    let media = named
+        .and_then(|value| value.to_str().ok());
+    let media = content_type
         .unwrap_or_default()
         .split(';')
         .next()
@@ -89,68 +110,63 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.eq_ignore_ascii_case("application") && (format == "json" || format.ends_with("+json"))
 }
 
-async fn read(bytes: Bytes) -> Result<Option<Json>, ApiError> {
-    if bytes.len() <= PARSED_ASIDE {
+async fn parse(bytes: Bytes) -> Result<Option<Json>, ApiError> {
+    if bytes.len() <= PARSED_INLINE {
         return Ok(body::read(&bytes)?);
     }
     match tokio::task::spawn_blocking(move || body::read(&bytes)).await {
         Ok(read) => Ok(read?),
-        Err(_) => Err(ApiError::Failed("Reading the body failed.".into())),
+        Err(_) => Err(ApiError::Failed("Parsing the body failed.".into())),
     }
 }
 
-async fn collect<'s>(
-    server: &'s Server,
+async fn collect(
+    server: &Server,
     headers: &HeaderMap,
     mut body: Body,
-) -> Result<(Bytes, Held<'s>), ApiError> {
-    let limit = server.options.max_body;
-    let small = if has_key(server, headers) {
-        limit
+) -> Result<(Bytes, Option<OwnedSemaphorePermit>), ApiError> {
+    let options = &server.shared.options;
+    let (limit, error) = if has_key(server, headers) {
+        (options.max_body, ApiError::TooLarge(options.max_body))
+    } else if options.max_body > SMALL {
+        (SMALL, ApiError::InvalidKey)
     } else {
-        limit.min(SMALL)
+        (options.max_body, ApiError::TooLarge(options.max_body))
     };
-    let refusal = || {
-        if small < limit {
-            ApiError::Forbidden
-        } else {
-            ApiError::TooLarge(limit)
-        }
-    };
-    if body.size_hint().lower() > small as u64 {
-        // Who asks before sending has not sent.
+    if body.size_hint().lower() > limit as u64 {
+        // A client that expects a `100 Continue` has not sent the body.
         if !headers.contains_key(header::EXPECT) {
-            drop_rest(body).await;
+            discard(body).await;
         }
-        return Err(refusal());
+        return Err(error);
     }
-    let mut held = Held::new(&server.held, limit.saturating_mul(LARGEST_AT_ONCE));
+    let mut memory = BodyMemory::new(Arc::clone(&server.shared.body_memory));
     let mut all = Vec::new();
     while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| ApiError::BrokenOff)?.into_data() else {
+        let Ok(data) = frame.map_err(|_| ApiError::BodyAborted)?.into_data() else {
             continue;
         };
-        if all.len() + data.len() > small {
+        if all.len() + data.len() > limit {
             drop(all);
-            drop_rest(body).await;
-            return Err(refusal());
+            discard(body).await;
+            return Err(error);
         }
-        // Nearly all bodies arrive as one, and need no copy.
+        // Nearly every body arrives as one frame and needs no copy.
         if all.is_empty() && body.is_end_stream() && data.len() <= SMALL {
-            return Ok((data, held));
+            return Ok((data, None));
         }
         all.extend_from_slice(&data);
-        if let Err(refusal) = held.grow_to(all.len()) {
-            drop(all);
-            drop_rest(body).await;
-            return Err(refusal);
+        if let Err(error) = memory.grow_to(all.len()) {
+            drop((all, memory));
+            discard(body).await;
+            return Err(error);
         }
     }
-    Ok((all.into(), held))
+    Ok((all.into(), memory.permit))
 }
 
-async fn drop_rest(mut body: Body) {
-    let mut left = DROPPED;
+async fn discard(mut body: Body) {
+    let mut left = DISCARDED;
     while let Some(Ok(frame)) = body.frame().await {
         let length = frame.data_ref().map_or(0, Bytes::len);
         match left.checked_sub(length) {
@@ -160,35 +176,36 @@ async fn drop_rest(mut body: Body) {
     }
 }
 
-/// What a large body counts among all that are held; given back when dropped.
-struct Held<'s> {
-    all: &'s AtomicUsize,
-    limit: usize,
-    own: usize,
+/// The permits for the bytes of one large body.
+struct BodyMemory {
+    all: Arc<Semaphore>,
+    permit: Option<OwnedSemaphorePermit>,
 }
 
-impl<'s> Held<'s> {
-    fn new(all: &'s AtomicUsize, limit: usize) -> Self {
-        Held { all, limit, own: 0 }
+impl BodyMemory {
+    fn new(all: Arc<Semaphore>) -> Self {
+        BodyMemory { all, permit: None }
     }
 
+    /// Takes permits for a body of this length; none if it is small.
     fn grow_to(&mut self, length: usize) -> Result<(), ApiError> {
         if length <= SMALL {
             return Ok(());
         }
-        let more = length - self.own;
-        self.own = length;
-        if self.all.fetch_add(more, Ordering::Relaxed) + more > self.limit {
-            let reason = "Too many large bodies come in at once; try again.";
-            return Err(ApiError::Busy(reason.into()));
+        let held = self
+            .permit
+            .as_ref()
+            .map_or(0, OwnedSemaphorePermit::num_permits);
+        let more = u32::try_from(length.saturating_sub(held)).unwrap_or(u32::MAX);
+        let acquired = Arc::clone(&self.all).try_acquire_many_owned(more);
+        let acquired = acquired.map_err(|_| {
+            ApiError::Busy("Too many large bodies arrive at once; try again.".into())
+        })?;
+        match &mut self.permit {
+            Some(permit) => permit.merge(acquired),
+            None => self.permit = Some(acquired),
         }
         Ok(())
-    }
-}
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        self.all.fetch_sub(self.own, Ordering::Relaxed);
     }
 }
 
@@ -200,7 +217,7 @@ mod tests {
 
     #[test]
     fn media_types_of_json() {
-        for (named, expected) in [
+        for (content_type, expected) in [
             ("application/json", true),
             ("Application/JSON; charset=utf-8", true),
             ("application/vnd.api+json", true),
@@ -209,23 +226,25 @@ mod tests {
             ("json", false),
             ("", false),
         ] {
-            let headers =
-                HeaderMap::from_iter([(header::CONTENT_TYPE, HeaderValue::from_static(named))]);
-            assert_eq!(is_json(&headers), expected, "{named}");
+            let value = HeaderValue::from_static(content_type);
+            let headers = HeaderMap::from_iter([(header::CONTENT_TYPE, value)]);
+            assert_eq!(is_json(&headers), expected, "{content_type}");
         }
         assert!(!is_json(&HeaderMap::new()));
     }
 
     #[test]
-    fn what_is_held_is_given_back() {
-        let all = AtomicUsize::new(0);
-        let mut one = Held::new(&all, 3 * SMALL);
-        let mut other = Held::new(&all, 3 * SMALL);
+    fn large_bodies_share_the_memory_and_give_it_back() {
+        let all = Arc::new(Semaphore::new(3 * SMALL));
+        let mut one = BodyMemory::new(Arc::clone(&all));
+        let mut other = BodyMemory::new(Arc::clone(&all));
         assert_eq!(one.grow_to(SMALL), Ok(()));
-        assert_eq!(all.load(Ordering::Relaxed), 0);
+        assert_eq!(all.available_permits(), 3 * SMALL);
+        assert_eq!(one.grow_to(SMALL + 1), Ok(()));
         assert_eq!(one.grow_to(2 * SMALL), Ok(()));
+        assert_eq!(all.available_permits(), SMALL);
         assert!(other.grow_to(2 * SMALL).is_err());
         drop((one, other));
-        assert_eq!(all.load(Ordering::Relaxed), 0);
+        assert_eq!(all.available_permits(), 3 * SMALL);
     }
 }

@@ -69,7 +69,7 @@ pub async fn check_host(
     request: Request,
     next: Next,
 ) -> Response {
-    match foreign_host(&server.options.hosts, &request) {
+    match foreign_host(&server.shared.options.hosts, &request) {
         Some(host) => ApiError::ForeignHost(host).into_response(),
         None => next.run(request).await,
     }

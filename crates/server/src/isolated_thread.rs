@@ -1,74 +1,72 @@
-//! An environment on a thread of its own (`--isolate`): even code that neither ends nor yields then
-//! keeps only itself. The thread makes its own dataset, since datasets and environments never
-//! leave the thread that made them.
+//! An environment on a thread of its own (`--isolate`), so that code that never ends and never yields
+//! blocks no other environment.
+//!
+//! The thread makes its own dataset, because datasets and environments are not `Send`.
 
 use std::sync::Arc;
 
-use tokio::sync::{mpsc, oneshot};
+use tokio::runtime::Builder;
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
 use tokio::task::LocalSet;
 use volary_core::Environment;
-use volary_core::json::Text;
 use volary_remote::request::Start;
 
 use crate::error::ApiError;
-use crate::executor::{self, Outcome, Work};
-use crate::server::{Place, Server};
+use crate::executor::{self, Operation, Performed};
+use crate::server::Shared;
 
 struct Job {
-    work: Work,
-    reply: oneshot::Sender<Result<Outcome, Text>>,
+    operation: Operation,
+    reply: oneshot::Sender<Performed>,
 }
 
-/// The way to an environment that has a thread of its own. The thread ends when this is dropped, as
-/// soon as the environment's code lets it.
+/// A handle of the thread. When it is dropped, the thread ends as soon as the code of the environment
+/// returns.
 pub struct IsolatedThread {
     jobs: mpsc::Sender<Job>,
 }
 
 impl IsolatedThread {
-    /// Starts the thread and the environment on it. `place` is held until the thread ends, so that
-    /// threads that never end count against the limit.
+    /// Starts the thread and makes the environment there. The thread holds `permit` until it ends, so
+    /// that threads that never end count against the limit.
     pub async fn start(
-        server: Arc<Server>,
+        shared: Arc<Shared>,
         start: Start,
-        place: Arc<Place>,
+        permit: Arc<OwnedSemaphorePermit>,
     ) -> Result<Self, ApiError> {
-        // One piece of work at a time: the slot sees to that.
-        let (give, jobs) = mpsc::channel(1);
+        // The caller waits for each operation.
+        let (sender, jobs) = mpsc::channel(1);
         let (reply, made) = oneshot::channel();
         let thread = std::thread::Builder::new().name("environment".into());
-        let spawned = thread.spawn(move || live(&server, &start, place, reply, jobs));
+        let spawned = thread.spawn(move || run(&shared, &start, permit, reply, jobs));
         if let Err(error) = spawned {
-            let reason = format!("There is no thread left for the environment: {error}");
+            let reason = format!("No thread is left for the environment: {error}");
             return Err(ApiError::Busy(reason.into()));
         }
         let ended = || Err(ApiError::Failed("The environment's thread ended.".into()));
         made.await.unwrap_or_else(|_| ended())?;
-        Ok(IsolatedThread { jobs: give })
+        Ok(IsolatedThread { jobs: sender })
     }
 
-    /// Does one piece of work. The outer error is why the environment is lost.
-    pub async fn perform(&mut self, work: Work) -> Result<Outcome, Text> {
-        let (reply, outcome) = oneshot::channel();
-        let _ = self.jobs.send(Job { work, reply }).await;
-        outcome
+    /// Performs one operation.
+    pub async fn perform(&mut self, operation: Operation) -> Performed {
+        let (reply, performed) = oneshot::channel();
+        let _ = self.jobs.send(Job { operation, reply }).await;
+        performed
             .await
             .unwrap_or_else(|_| Err("The environment's thread ended.".into()))
     }
 }
 
-/// The life of the thread.
-fn live(
-    server: &Server,
+/// The thread's main function.
+fn run(
+    shared: &Shared,
     start: &Start,
-    place: Arc<Place>,
+    permit: Arc<OwnedSemaphorePermit>,
     reply: oneshot::Sender<Result<(), ApiError>>,
     jobs: mpsc::Receiver<Job>,
 ) {
-    let runtime = match tokio::runtime::Builder::new_current_thread()
-        .enable_time()
-        .build()
-    {
+    let runtime = match Builder::new_current_thread().enable_time().build() {
         Ok(runtime) => runtime,
         Err(error) => {
             let _ = reply.send(Err(ApiError::Busy(error.to_string().into())));
@@ -76,42 +74,41 @@ fn live(
         }
     };
     LocalSet::new().block_on(&runtime, async {
-        match make(server, start) {
-            // Nobody waits any more if starting took too long.
+        match make(shared, start) {
             Ok(environment) => match reply.send(Ok(())) {
-                Ok(()) => work(environment, place, jobs).await,
-                Err(_) => tracing::warn!("an environment was made too late for whoever asked"),
+                Ok(()) => perform_all(environment, permit, jobs).await,
+                Err(_) => tracing::warn!("an environment was made too late and is dropped"),
             },
-            Err(refusal) => {
-                drop(place);
-                let _ = reply.send(Err(refusal));
+            Err(error) => {
+                drop(permit);
+                let _ = reply.send(Err(error));
             }
         }
     });
 }
 
-fn make(server: &Server, start: &Start) -> Result<Box<dyn Environment>, ApiError> {
-    let dataset = server
+fn make(shared: &Shared, start: &Start) -> Result<Box<dyn Environment>, ApiError> {
+    let dataset = shared
         .make_dataset()
         .map_err(|error| ApiError::Failed(error.to_string().into()))?;
     executor::make(&*dataset, start)
 }
 
-async fn work(
+async fn perform_all(
     mut environment: Box<dyn Environment>,
-    place: Arc<Place>,
+    permit: Arc<OwnedSemaphorePermit>,
     mut jobs: mpsc::Receiver<Job>,
 ) {
-    while let Some(Job { work, reply }) = jobs.recv().await {
-        let last = work == Work::Close;
-        let outcome = executor::guarded(environment.as_mut(), work).await;
-        if last || outcome.is_err() {
-            // Whoever hears that it is closed finds its place free.
+    while let Some(Job { operation, reply }) = jobs.recv().await {
+        let is_last = operation == Operation::Close;
+        let performed = executor::perform(environment.as_mut(), operation).await;
+        if is_last || performed.is_err() {
+            // Before the reply: the client may start another one at once.
             drop(environment);
-            drop(place);
-            let _ = reply.send(outcome);
+            drop(permit);
+            let _ = reply.send(performed);
             return;
         }
-        let _ = reply.send(outcome);
+        let _ = reply.send(performed);
     }
 }

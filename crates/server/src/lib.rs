@@ -1,34 +1,30 @@
-//! A TaskDatasetServer: the environments of a task dataset over HTTP, as aviary's clients expect it, fit to
-//! face a browser and fast.
+//! A TaskDatasetServer: the environments of a task dataset over HTTP, for aviary's clients and for browsers.
 //!
-//! Environments are no `Send`, so each lives on one [`worker`]: the thread of a worker, which serves connections
-//! and runs the environments that were started through them. A request that comes in on another worker's
-//! connection is handed over. There is no lock around environments anywhere.
+//! HTTP is served by axum and hyper on tokio's threads. Environments are not `Send`, so they run on a pool of
+//! local threads, the workers: a request is sent to the worker that has its environment. There is no lock around
+//! environments that threads share.
 //!
-//! - [`app`]: the routes, as a router that needs no socket. [`handlers`]: what they do. [`extract`],
-//!   [`host`], [`origin`], [`error`], [`telemetry`]: what every request goes through.
-//! - [`server`]: what all requests share. [`worker`], [`mailbox`]: environments, one after the other's work.
-//!   [`executor`], [`isolated_thread`]: on which thread an environment lives. [`watchdog`]: workers that hang.
-//! - [`listen`], [`connection`]: sockets and threads.
-//! - [`dataset`]: which dataset is served. [`options`], [`cli`]: how.
-//! - [`metrics`], [`page`]: what stands beside.
+//! - [`app`]: the routes. [`handlers`]: one for each path. [`extract`]: their arguments. [`error`]: error replies.
+//! - [`host`], [`origin`], [`telemetry`]: what every request passes through. [`page`]: the page's files.
+//! - [`server`]: environments, whatever thread they run on. [`worker`]: those of one thread. [`instance`]: one of
+//!   them. [`executor`], [`isolated_thread`]: its code. [`watchdog`]: workers that are stuck.
+//! - [`serve`]: sockets. [`dataset`]: what is served. [`options`], [`cli`]: how. [`metrics`], [`time`]: counters, clocks.
 
 pub mod app;
 pub mod cli;
-pub mod connection;
 pub mod dataset;
 pub mod error;
 pub mod executor;
 pub mod extract;
 pub mod handlers;
 pub mod host;
+pub mod instance;
 pub mod isolated_thread;
-pub mod listen;
-pub mod mailbox;
 pub mod metrics;
 pub mod options;
 pub mod origin;
 pub mod page;
+pub mod serve;
 pub mod server;
 pub mod telemetry;
 pub mod time;

@@ -1,70 +1,109 @@
-//! The program: reads the command line, listens, and stops when it is told to.
+//! The program: parses the command line and serves until it is told to stop.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::Parser;
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
 use tracing::level_filters::LevelFilter;
 use volary_server::app::app;
 use volary_server::cli::Cli;
-use volary_server::dataset::{Wanted, make_dataset, read_gsm8k};
-use volary_server::listen::listen;
+use volary_server::dataset::{DatasetSpec, make_dataset, read_gsm8k};
 use volary_server::page::page;
+use volary_server::serve::serve;
 use volary_server::server::Server;
 use volary_server::time::real_seconds;
 
+/// Threads that parse large bodies and read files of the page.
+const BLOCKING_THREADS: usize = 8;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    log(&cli);
-    match serve(&cli) {
+    init_log(&cli);
+    match start(&cli) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // With its causes, and never with a backtrace: nothing in here is at fault.
+            // With its causes and without a backtrace: it is the user's to fix.
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn serve(cli: &Cli) -> anyhow::Result<()> {
+fn start(cli: &Cli) -> anyhow::Result<()> {
+    let runtime = Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .build()?;
+    let result = runtime.block_on(run(cli));
+    // Does not wait for a file that is still being read.
+    runtime.shutdown_background();
+    result
+}
+
+async fn run(cli: &Cli) -> anyhow::Result<()> {
     let address = cli.address()?;
     let dataset = match &cli.gsm8k {
         Some(path) => read_gsm8k(path, cli.seed)?,
-        None => make_dataset(Wanted {
+        None => make_dataset(DatasetSpec {
             name: cli.dataset.clone(),
             arguments: cli.arguments.clone(),
             seed: cli.seed,
         })?,
     };
-    let (server, commands) = Server::new(cli.options(), dataset, real_seconds(), cli.workers());
     let page = cli.serve_page.as_deref().map(page).transpose()?;
+    let listener = TcpListener::bind(address)
+        .await
+        .with_context(|| format!("cannot listen on {address} (is the port in use?)"))?;
+    let address = listener.local_addr()?;
+    let server = Server::start(cli.options(), dataset, real_seconds(), cli.workers())
+        .await
+        .context("a worker could not make the dataset")?;
     let app = app(server.clone(), page);
-    let socket = TcpListener::bind(address)
-        .with_context(|| format!("{address} can't be listened on (is the port in use?)"))?;
-    let address = socket.local_addr()?;
-    let listening = listen(socket, &server, commands, &app)?;
     // On standard output, for people and for programs that wait for it.
-    println!("Serving {} on http://{}", cli.served(), reached(address));
+    println!("Serving {} on http://{}", cli.served(), reachable(address));
     if address.ip().is_unspecified() {
         let port = address.port();
-        tracing::info!("others reach it at http://<this machine's name or address>:{port}");
+        tracing::info!(
+            "other machines reach it at http://<name or address of this machine>:{port}"
+        );
     }
-    wait_for_the_end()?;
-    tracing::info!("stopping: every environment is closed first; once more stops at once");
-    std::thread::spawn(|| {
-        if wait_for_the_end().is_ok() {
-            std::process::exit(1);
-        }
-    });
-    if !listening.stop() {
-        tracing::warn!("a worker did not end in time");
-    }
+    serve(listener, app, &server, stop()).await;
     Ok(())
 }
 
-/// An address that can be connected to from here.
-fn reached(address: SocketAddr) -> SocketAddr {
+/// Waits for the signal to stop. The next one ends the program at once.
+async fn stop() {
+    if let Err(error) = stop_signal().await {
+        tracing::error!(%error, "cannot wait for signals; stopping");
+    }
+    tracing::info!("stopping: closing every environment first; repeat the signal to stop at once");
+    tokio::spawn(async {
+        if stop_signal().await.is_ok() {
+            std::process::exit(1);
+        }
+    });
+}
+
+/// Waits for Ctrl-C or SIGTERM.
+async fn stop_signal() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}
+
+/// An address to connect to from this machine.
+fn reachable(address: SocketAddr) -> SocketAddr {
     let ip = match address.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
@@ -73,39 +112,18 @@ fn reached(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, address.port())
 }
 
-fn log(cli: &Cli) {
+fn init_log(cli: &Cli) {
     let level = if cli.verbose {
         LevelFilter::DEBUG
     } else {
         LevelFilter::INFO
     };
-    let logs = tracing_subscriber::fmt()
+    let log = tracing_subscriber::fmt()
         .with_max_level(level)
         .with_writer(std::io::stderr);
     if cli.log_json {
-        logs.json().init();
+        log.json().init();
     } else {
-        logs.init();
+        log.init();
     }
-}
-
-/// Waits for Ctrl-C or a termination signal.
-fn wait_for_the_end() -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(async {
-        #[cfg(unix)]
-        {
-            use tokio::signal::unix::{SignalKind, signal};
-            let mut terminate = signal(SignalKind::terminate())?;
-            tokio::select! {
-                done = tokio::signal::ctrl_c() => done?,
-                _ = terminate.recv() => {}
-            }
-        }
-        #[cfg(not(unix))]
-        tokio::signal::ctrl_c().await?;
-        Ok(())
-    })
 }

@@ -1,6 +1,5 @@
 //! What is counted, for Prometheus.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use axum::http::StatusCode;
@@ -11,7 +10,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use crate::server::Server;
+use crate::server::{Server, Shared};
 
 /// The media type of the text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -61,6 +60,8 @@ pub struct Metrics {
     pub lost: Counter,
     /// Connections that are open.
     pub connections: Gauge,
+    /// Operations of environments that run or wait.
+    pub operations: Gauge,
     running: Gauge,
     started: Gauge,
     stuck: Gauge,
@@ -82,7 +83,8 @@ impl Default for Metrics {
         });
         let counts = counts.collect();
         let lost = Counter::default();
-        let [connections, running, started, stuck] = std::array::from_fn(|_| Gauge::default());
+        let [connections, operations, running, started, stuck] =
+            std::array::from_fn(|_| Gauge::default());
         let mut registry = Registry::with_prefix("volary");
         registry.register("requests", "Requests answered", requests);
         registry.register("request_seconds", "Time to answer", seconds);
@@ -94,6 +96,11 @@ impl Default for Metrics {
             &started,
         );
         gauge("connections", "Connections that are open", &connections);
+        gauge(
+            "operations",
+            "Operations of environments that run or wait",
+            &operations,
+        );
         gauge(
             "workers_stuck",
             "Workers that hang in the code of an environment",
@@ -108,12 +115,27 @@ impl Default for Metrics {
             counts,
             lost,
             connections,
+            operations,
             running,
             started,
             stuck,
             registry,
         }
     }
+}
+
+/// The metrics of a server as text.
+pub fn to_text(server: &Server) -> String {
+    let Shared { metrics, .. } = &*server.shared;
+    let as_signed = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    metrics.running.set(as_signed(server.shared.running()));
+    let started = i64::try_from(server.shared.started());
+    metrics.started.set(started.unwrap_or(i64::MAX));
+    metrics.stuck.set(as_signed(server.stuck_workers()));
+    let mut text = String::new();
+    // Writing to a String does not fail.
+    let _ = encode(&mut text, &metrics.registry);
+    text
 }
 
 impl Metrics {
@@ -130,21 +152,5 @@ impl Metrics {
             counts.by_class[class].inc();
             counts.seconds.observe(elapsed.as_secs_f64());
         }
-    }
-
-    /// The counts as text.
-    pub fn to_text(&self, server: &Server) -> String {
-        let whole = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
-        self.running
-            .set(whole(server.running.load(Ordering::Relaxed)));
-        let started = server.started.load(Ordering::Relaxed);
-        self.started.set(i64::try_from(started).unwrap_or(i64::MAX));
-        self.stuck.set(whole(
-            server.pulses().filter(|pulse| pulse.is_stuck()).count(),
-        ));
-        let mut text = String::new();
-        // Writing to a String does not fail.
-        let _ = encode(&mut text, &self.registry);
-        text
     }
 }

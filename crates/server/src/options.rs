@@ -34,7 +34,7 @@ pub struct ServerOptions {
     /// A worker that was silent for so long counts as hanging.
     pub stuck_after: Duration,
     /// How long requests may finish, and then environments may close, when the server stops.
-    pub farewell: Duration,
+    pub grace_period: Duration,
 }
 
 impl Default for ServerOptions {
@@ -53,7 +53,7 @@ impl Default for ServerOptions {
             queue: 64,
             connections: 8192,
             stuck_after: Duration::from_secs(10),
-            farewell: Duration::from_secs(10),
+            grace_period: Duration::from_secs(10),
         }
     }
 }

@@ -54,7 +54,7 @@ pub fn check(options: &ServerOptions, headers: &HeaderMap) -> Result<(), ApiErro
     if options.cors_origins.iter().any(named) || is_own(headers, &origin) {
         Ok(())
     } else {
-        Err(ApiError::ForeignPage(origin.into_owned()))
+        Err(ApiError::ForeignOrigin(origin.into_owned()))
     }
 }
 
@@ -71,7 +71,7 @@ fn is_own(headers: &HeaderMap, origin: &str) -> bool {
 
 /// Answers browsers that ask beforehand; `None` if no page from elsewhere may call. JSON bodies and
 /// the key pass, and so does Chrome's question whether a public page may reach a private network.
-pub fn layer(options: &ServerOptions) -> Option<CorsLayer> {
+pub fn cors_layer(options: &ServerOptions) -> Option<CorsLayer> {
     if options.cors_origins.is_empty() {
         return None;
     }

@@ -1,217 +1,285 @@
-//! What all requests share: the options, the ways to the workers, the counts.
+//! The environments of all workers, as the handlers use them.
+//!
+//! Environments are not `Send`: each stays on the thread of the worker it was started on, and the last
+//! byte of its id names that worker. So there is no table of environments that threads share.
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use futures_util::future::join_all;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio_util::task::LocalPoolHandle;
 use uuid::Uuid;
 use volary_core::dataset::{DatasetError, TaskDataset};
-use volary_core::json::Text;
+use volary_core::json::{Json, Text};
 use volary_remote::reply::Info;
 use volary_remote::request::Start;
 
 use crate::error::ApiError;
-use crate::executor::{Outcome, Work};
+use crate::executor::Operation;
 use crate::metrics::Metrics;
 use crate::options::ServerOptions;
 use crate::time::Seconds;
-use crate::watchdog::Watchdog;
-use crate::worker::{Command, Reply, Started, Worker};
+use crate::watchdog::{self, Watchdog};
+use crate::worker::{Started, Task, Worker};
 
-/// Makes the dataset, once on each thread that has environments.
+/// Makes the dataset, once on each thread that runs environments.
 pub type MakeDataset = Arc<dyn Fn() -> Result<Box<dyn TaskDataset>, DatasetError> + Send + Sync>;
 
-/// How many commands may be on their way to a worker before others wait to send theirs.
-const ON_THEIR_WAY: usize = 1024;
+/// The most workers: an id names its worker in one byte.
+const MOST_WORKERS: usize = 256;
 
-/// A server, apart from its sockets and threads.
-pub struct Server {
+/// How many bodies of the largest size may be in memory at once.
+const LARGEST_BODIES: usize = 16;
+
+/// What handlers and workers share.
+pub struct Shared {
     /// Limits and rules.
     pub options: ServerOptions,
-    /// How old environments are counted.
+    /// The clock for the age of environments.
     pub seconds: Seconds,
-    /// What is counted.
+    /// Counters and gauges for Prometheus.
     pub metrics: Metrics,
-    /// How many environments hold a place.
-    pub running: AtomicUsize,
-    /// How many were ever started; the order of starts.
-    pub started: AtomicU64,
-    /// Bytes of large bodies that are held at the moment.
-    pub(crate) held: AtomicUsize,
+    /// One permit for each byte of a large body that may be in memory.
+    pub body_memory: Arc<Semaphore>,
     make_dataset: MakeDataset,
-    workers: Vec<Way>,
-    next_start: AtomicUsize,
+    /// One permit for each environment that may run.
+    capacity: Arc<Semaphore>,
+    started: AtomicU64,
 }
 
-/// The way to a worker.
-struct Way {
-    commands: mpsc::Sender<Command>,
-    pulse: Watchdog,
-}
+impl Shared {
+    /// Makes a dataset for the calling thread.
+    pub fn make_dataset(&self) -> Result<Box<dyn TaskDataset>, DatasetError> {
+        (self.make_dataset)()
+    }
 
-/// A place among the environments that a server takes; free again when dropped.
-pub struct Place(Arc<Server>);
+    /// How many environments run, or still occupy a thread.
+    pub fn running(&self) -> usize {
+        most_permits(self.options.max_envs) - self.capacity.available_permits()
+    }
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    /// How many environments were ever started.
+    pub fn started(&self) -> u64 {
+        self.started.load(Ordering::Relaxed)
+    }
+
+    /// The permit for one more environment.
+    pub(crate) fn reserve(&self) -> Result<OwnedSemaphorePermit, ApiError> {
+        let capacity = Arc::clone(&self.capacity);
+        capacity.try_acquire_owned().map_err(|_| {
+            let limit = self.options.max_envs;
+            let reason = format!("All {limit} environments of this server are in use; close some.");
+            ApiError::Busy(reason.into())
+        })
+    }
+
+    /// A new id on a worker, and its place in the order of starts.
+    pub(crate) fn next_id(&self, worker: usize) -> Started {
+        let mut bytes = *Uuid::new_v4().as_bytes();
+        bytes[14] = self.options.server_number;
+        bytes[15] = u8::try_from(worker).unwrap_or(u8::MAX);
+        Started {
+            order: self.started.fetch_add(1, Ordering::Relaxed),
+            id: Uuid::from_bytes(bytes),
+        }
     }
 }
 
+/// A server without its sockets.
+pub struct Server {
+    /// What handlers and workers share.
+    pub shared: Arc<Shared>,
+    workers: Vec<Handle>,
+    next_worker: AtomicUsize,
+    /// The threads of the workers, which end with it.
+    _pool: LocalPoolHandle,
+}
+
+/// The server's side of a worker.
+struct Handle {
+    tasks: mpsc::UnboundedSender<Task>,
+    watchdog: Arc<Watchdog>,
+}
+
 impl Server {
-    /// A server of so many workers, and what each of them listens to.
-    pub fn new(
+    /// Starts the workers, each with a dataset of its own. Must be called within a tokio runtime, on
+    /// which the watchdog runs.
+    pub async fn start(
         options: ServerOptions,
         make_dataset: MakeDataset,
         seconds: Seconds,
         workers: usize,
-    ) -> (Arc<Self>, Vec<mpsc::Receiver<Command>>) {
-        // An id names its worker in one byte.
-        let (ways, commands) = (0..workers.clamp(1, 256))
-            .map(|_| {
-                let (commands, received) = mpsc::channel(ON_THEIR_WAY);
-                let pulse = Watchdog::default();
-                (Way { commands, pulse }, received)
-            })
-            .unzip();
-        let server = Server {
-            options,
+    ) -> Result<Arc<Self>, DatasetError> {
+        let body_memory = options.max_body.saturating_mul(LARGEST_BODIES);
+        let shared = Arc::new(Shared {
             seconds,
             metrics: Metrics::default(),
-            running: AtomicUsize::new(0),
-            started: AtomicU64::new(0),
-            held: AtomicUsize::new(0),
+            body_memory: Arc::new(Semaphore::new(most_permits(body_memory))),
             make_dataset,
-            workers: ways,
-            next_start: AtomicUsize::new(0),
-        };
-        (Arc::new(server), commands)
+            capacity: Arc::new(Semaphore::new(most_permits(options.max_envs))),
+            started: AtomicU64::new(0),
+            options,
+        });
+        let pool = LocalPoolHandle::new(workers.clamp(1, MOST_WORKERS));
+        let mut workers = Vec::new();
+        for index in 0..pool.num_threads() {
+            let watchdog = Arc::<Watchdog>::default();
+            let (tasks, received) = mpsc::unbounded_channel();
+            workers.push(Handle {
+                tasks,
+                watchdog: Arc::clone(&watchdog),
+            });
+            let shared = Arc::clone(&shared);
+            let open = move || async move { Worker::open(index, shared, watchdog, received) };
+            let opened = pool.spawn_pinned_by_idx(open, index).await;
+            opened.map_err(|error| DatasetError::Failed {
+                message: format!("a worker thread failed: {error}").into(),
+            })??;
+        }
+        let watchdogs = workers.iter().map(|worker| Arc::clone(&worker.watchdog));
+        let stuck_after = shared.options.stuck_after;
+        tokio::spawn(watchdog::monitor(watchdogs.collect(), stuck_after));
+        Ok(Arc::new(Server {
+            shared,
+            workers,
+            next_worker: AtomicUsize::new(0),
+            _pool: pool,
+        }))
     }
 
-    pub(crate) fn make_dataset(&self) -> Result<Box<dyn TaskDataset>, DatasetError> {
-        (self.make_dataset)()
+    /// How many workers are stuck in the code of an environment.
+    pub fn stuck_workers(&self) -> usize {
+        let workers = self.workers.iter();
+        workers.filter(|worker| worker.watchdog.is_stuck()).count()
     }
 
-    /// The pulses of the workers, in order.
-    pub fn pulses(&self) -> impl Iterator<Item = &Watchdog> {
-        self.workers.iter().map(|way| &way.pulse)
-    }
-
-    /// The pulse of a worker.
-    pub(crate) fn pulse(&self, worker: usize) -> Option<&Watchdog> {
-        self.workers.get(worker).map(|way| &way.pulse)
-    }
-
-    /// A place for one more environment.
-    pub(crate) fn place(self: &Arc<Self>) -> Result<Arc<Place>, ApiError> {
-        let limit = self.options.max_envs;
-        self.running
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
-                (count < limit).then_some(count + 1)
-            })
-            .map(|_| Arc::new(Place(Arc::clone(self))))
-            .map_err(|_| {
-                let reason = format!(
-                    "{limit} environments run, the most that this server takes; close some."
-                );
-                ApiError::Busy(reason.into())
-            })
-    }
-
-    /// A new id that names its server and worker.
-    pub(crate) fn new_id(&self, worker: usize) -> Uuid {
-        let mut bytes = *Uuid::new_v4().as_bytes();
-        bytes[14] = self.options.server_number;
-        bytes[15] = u8::try_from(worker).unwrap_or(u8::MAX);
-        Uuid::from_bytes(bytes)
-    }
-
-    /// Has an environment do something, on the worker that has it.
-    pub async fn work(&self, env_id: &Text, work: Work) -> Outcome {
+    /// Performs an operation of an environment. Operations of one environment run one after the other, in
+    /// order of arrival.
+    pub async fn perform(&self, env_id: &Text, operation: Operation) -> Result<Json, ApiError> {
         let unknown = || ApiError::NoEnvironment(env_id.clone());
         let id = Uuid::try_parse(env_id).map_err(|_| unknown())?;
         let worker = usize::from(id.as_bytes()[15]);
-        // Only the form in which ids are given out is an id.
-        let mut written = Uuid::encode_buffer();
-        if worker >= self.workers.len() || *id.hyphenated().encode_lower(&mut written) != **env_id {
+        // Other spellings of the same number are not ids.
+        let mut canonical = Uuid::encode_buffer();
+        if worker >= self.workers.len() || *id.hyphenated().encode_lower(&mut canonical) != **env_id
+        {
             return Err(unknown());
         }
-        self.ask(worker, |reply| Command::Work(id, work, reply))
-            .await
+        self.on_worker(worker, move |worker| async move {
+            worker.perform(id, operation).await
+        })
+        .await
     }
 
-    /// Starts an environment: on this thread if it is a worker's, so that the environments of a
-    /// connection are near it.
-    pub async fn start(&self, start: Start) -> Result<Uuid, ApiError> {
-        let worker = Worker::index_here().unwrap_or_else(|| {
-            self.next_start.fetch_add(1, Ordering::Relaxed) % self.workers.len()
+    /// Starts an environment on the next worker that is not stuck; returns its id.
+    pub async fn start_environment(&self, start: Start) -> Result<Uuid, ApiError> {
+        let worker = self.next_worker();
+        // The worker drops the environment if the client is gone by then: nobody would know its id.
+        let (reply, id) = oneshot::channel();
+        let starting = self.on_worker(worker, move |worker| async move {
+            worker.start(start, reply).await
         });
-        self.ask(worker, |reply| Command::Start(start, reply)).await
+        starting.await?;
+        id.await.map_err(|_| stopped())
     }
 
-    /// Closes old environments everywhere; gives their ids in order of start.
-    pub async fn close_old(&self, last_used: f64) -> Vec<Text> {
-        let closed = self
-            .ask_all(|reply| Command::CloseOld(last_used, reply))
-            .await;
-        in_order(closed)
+    /// The workers take turns. One that is stuck is left out, unless all are.
+    fn next_worker(&self) -> usize {
+        let count = self.workers.len();
+        let turn = self.next_worker.fetch_add(1, Ordering::Relaxed) % count;
+        let is_free = |index: &usize| {
+            let worker = self.workers.get(*index);
+            worker.is_some_and(|worker| !worker.watchdog.is_stuck())
+        };
+        (turn..count).chain(0..turn).find(is_free).unwrap_or(turn)
     }
 
-    /// What `/info` says.
+    /// Closes the environments that were not used for more than `age` seconds; returns the ids of
+    /// those that closed, in order of start.
+    pub async fn close_unused(&self, age: f64) -> Vec<Text> {
+        let closed = self.on_all(move |worker| async move { worker.close_unused(age).await });
+        in_order_of_start(closed.await)
+    }
+
+    /// The reply to `/info`. Workers that are stuck are left out.
     pub async fn info(&self) -> Info {
-        let running = self.ask_all(Command::Running).await;
-        let size = self.ask_all(Command::Size).await;
+        let replies =
+            self.on_all(|worker| async move { (worker.dataset_size(), worker.running()) });
+        let (sizes, running): (Vec<_>, Vec<_>) = replies.await.into_iter().unzip();
+        let size = sizes.into_iter().next().flatten();
         Info {
-            dataset_size: size
-                .into_iter()
-                .next()
-                .flatten()
-                .and_then(|size| u64::try_from(size).ok()),
-            running_env_ids: in_order(running),
+            dataset_size: size.and_then(|size| u64::try_from(size).ok()),
+            running_env_ids: in_order_of_start(running),
         }
     }
 
-    /// Asks every worker. One that hangs has nothing to say, and that keeps nobody.
-    async fn ask_all<T>(&self, command: impl Fn(Reply<T>) -> Command) -> Vec<T> {
-        let asked = (0..self.workers.len()).map(|worker| self.ask(worker, &command));
-        join_all(asked).await.into_iter().flatten().collect()
+    /// Closes all environments, within the grace period.
+    pub async fn close_everything(&self) {
+        let running = self.shared.running();
+        let closing = self.on_all(|worker| async move { worker.close_all().await.len() });
+        match tokio::time::timeout(self.shared.options.grace_period, closing).await {
+            Ok(closed) => {
+                let closed: usize = closed.into_iter().sum();
+                tracing::info!(closed, of = running, "environments closed");
+            }
+            Err(_) => tracing::warn!(of = running, "some environments did not close in time"),
+        }
     }
 
-    async fn ask<T>(
+    /// Runs a task on every worker at once; returns the results of those that are not stuck.
+    async fn on_all<T, F>(&self, task: impl Fn(Rc<Worker>) -> F + Clone + Send + 'static) -> Vec<T>
+    where
+        T: Send + 'static,
+        F: Future<Output = T> + 'static,
+    {
+        let results = join_all((0..self.workers.len()).map(|index| {
+            let task = task.clone();
+            self.on_worker(index, move |worker| async move { Ok(task(worker).await) })
+        }));
+        results.await.into_iter().flatten().collect()
+    }
+
+    /// Runs a task on the thread of a worker. The task goes on if the caller stops waiting.
+    async fn on_worker<T, F>(
         &self,
-        worker: usize,
-        command: impl FnOnce(Reply<T>) -> Command,
-    ) -> Result<T, ApiError> {
-        let (reply, outcome) = oneshot::channel();
-        let Some(command) = Worker::here(worker, command(reply)) else {
-            return outcome.await.unwrap_or_else(|_| Err(dropped()));
+        index: usize,
+        task: impl FnOnce(Rc<Worker>) -> F + Send + 'static,
+    ) -> Result<T, ApiError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, ApiError>> + 'static,
+    {
+        let Some(Handle { tasks, watchdog }) = self.workers.get(index) else {
+            return Err(stopped());
         };
-        let Some(way) = self.workers.get(worker) else {
-            return Err(dropped());
-        };
-        let answered = async {
-            if way.commands.send(command).await.is_err() {
-                return Err(ApiError::Busy("The server stops.".into()));
-            }
-            outcome.await.unwrap_or_else(|_| Err(dropped()))
-        };
+        let (reply, result) = oneshot::channel();
+        let spawn: Task = Box::new(move |worker| {
+            let running = task(Rc::clone(worker));
+            tokio::task::spawn_local(async move { reply.send(running.await) });
+        });
+        tasks.send(spawn).map_err(|_| stopped())?;
         tokio::select! {
             biased;
-            answered = answered => answered,
-            () = way.pulse.stuck() => Err(ApiError::Busy(
-                "The worker of this environment hangs in the code of one of its environments.".into(),
+            result = result => result.unwrap_or_else(|_| Err(stopped())),
+            () = watchdog.stuck() => Err(ApiError::Busy(
+                "The thread of this environment is stuck in the code of one of its environments.".into(),
             )),
         }
     }
 }
 
-fn dropped() -> ApiError {
+fn stopped() -> ApiError {
     ApiError::Failed("The server stopped before the environment answered.".into())
 }
 
-/// The ids in order of start.
-fn in_order(lists: Vec<Vec<Started>>) -> Vec<Text> {
+/// As many permits as `wanted`, or the most that a semaphore can have.
+fn most_permits(wanted: usize) -> usize {
+    wanted.min(Semaphore::MAX_PERMITS)
+}
+
+fn in_order_of_start(lists: Vec<Vec<Started>>) -> Vec<Text> {
     let mut all: Vec<Started> = lists.into_iter().flatten().collect();
     all.sort_unstable();
     all.into_iter()

@@ -1,4 +1,4 @@
-//! Counts every request, gives it an id, and logs it. Neither keys nor bodies are logged.
+//! Counts and logs every request and gives its reply an id. Neither keys nor bodies are logged.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,19 +12,20 @@ use axum::response::Response;
 use crate::error::Reason;
 use crate::server::Server;
 
-/// The header that tells a reply's id, to be found in the log.
+/// The header with a reply's id, which the log has too.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The layer around all routes.
-pub async fn observed(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
+/// Middleware around all routes.
+pub async fn record(State(server): State<Arc<Server>>, request: Request, next: Next) -> Response {
     static NEXT_ID: AtomicU64 = AtomicU64::new(1);
     let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
-    let endpoint = server.metrics.endpoint(request.uri().path());
+    let metrics = &server.shared.metrics;
+    let endpoint = metrics.endpoint(request.uri().path());
     let start = Instant::now();
     let mut response = next.run(request).await;
     let status = response.status();
     let elapsed = start.elapsed();
-    server.metrics.observe(endpoint, status, elapsed);
+    metrics.observe(endpoint, status, elapsed);
     let (name, status) = (endpoint.name(), status.as_u16());
     match response.extensions_mut().remove::<Reason>() {
         Some(Reason(reason)) => {

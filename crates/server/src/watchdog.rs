@@ -1,6 +1,8 @@
-//! Notices a worker that does not come back, because the code of one of its environments neither ends
-//! nor yields. Nothing can stop such code, but others need not wait for it: the worker gets no
-//! new connections, what others ask of it is refused, and `/healthz` says so.
+//! Detects a worker whose thread is stuck in the code of an environment that never ends and never
+//! yields.
+//!
+//! Such code cannot be stopped, but others need not wait for it: new environments start on other
+//! workers, requests to this one are refused, and `/healthz` fails.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,15 +10,13 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::watch;
 
-use crate::server::Server;
+/// The interval of heartbeats, and of checks.
+const INTERVAL: Duration = Duration::from_millis(250);
 
-/// How often a worker says that it is there.
-const BEAT: Duration = Duration::from_millis(250);
-
-/// The pulse of one worker.
+/// The watchdog of one worker.
 pub struct Watchdog {
-    born: Instant,
-    /// Milliseconds after birth of the latest beat; 0 before the first.
+    created: Instant,
+    /// Milliseconds from the creation to the latest heartbeat; 0 before the first.
     latest: AtomicU64,
     stuck: watch::Sender<bool>,
 }
@@ -24,7 +24,7 @@ pub struct Watchdog {
 impl Default for Watchdog {
     fn default() -> Self {
         Watchdog {
-            born: Instant::now(),
+            created: Instant::now(),
             latest: AtomicU64::new(0),
             stuck: watch::Sender::new(false),
         }
@@ -32,56 +32,57 @@ impl Default for Watchdog {
 }
 
 impl Watchdog {
-    /// Beats for as long as the worker does not hang.
-    pub async fn keep(&self) {
+    /// Sends heartbeats; runs on the worker's thread and stops with it.
+    pub async fn keep_alive(&self) {
         loop {
             self.latest.store(self.age().max(1), Ordering::Relaxed);
-            tokio::time::sleep(BEAT).await;
+            tokio::time::sleep(INTERVAL).await;
         }
     }
 
-    /// Whether the worker hangs.
+    /// Whether the worker is stuck.
     pub fn is_stuck(&self) -> bool {
         *self.stuck.borrow()
     }
 
-    /// Waits until the worker hangs.
+    /// Completes when the worker is stuck.
     pub async fn stuck(&self) {
         let mut stuck = self.stuck.subscribe();
-        // The sender lives as long as we do.
+        // Fails only without a sender, which `self` is.
         let _ = stuck.wait_for(|stuck| *stuck).await;
     }
 
     fn age(&self) -> u64 {
-        u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX)
+        u64::try_from(self.created.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// Compares the pulse with the time; gives whether that changed anything.
-    fn judge(&self, limit: Duration) -> bool {
+    /// Compares the latest heartbeat with the time; returns whether the state changed.
+    fn check(&self, limit: Duration) -> bool {
         let latest = self.latest.load(Ordering::Relaxed);
         let silence = Duration::from_millis(self.age().saturating_sub(latest));
-        let stuck = latest > 0 && silence > limit;
+        let is_stuck = latest > 0 && silence > limit;
         self.stuck
-            .send_if_modified(|known| std::mem::replace(known, stuck) != stuck)
+            .send_if_modified(|known| std::mem::replace(known, is_stuck) != is_stuck)
     }
 }
 
-/// Watches all workers of a server.
-pub async fn watch_over(server: Arc<Server>) {
+/// Checks all workers for as long as the server runs. A worker without a heartbeat for `limit` is
+/// stuck.
+pub async fn monitor(watchdogs: Vec<Arc<Watchdog>>, limit: Duration) {
     loop {
-        tokio::time::sleep(BEAT).await;
-        for (worker, pulse) in server.pulses().enumerate() {
-            if !pulse.judge(server.options.stuck_after) {
+        tokio::time::sleep(INTERVAL).await;
+        for (worker, watchdog) in watchdogs.iter().enumerate() {
+            if !watchdog.check(limit) {
                 continue;
             }
-            if pulse.is_stuck() {
+            if watchdog.is_stuck() {
                 tracing::error!(
                     worker,
-                    "an environment's code neither ends nor yields, and all environments of this \
-                     worker wait for it; --isolate gives each a thread of its own"
+                    "a worker is stuck in the code of an environment, and its other environments \
+                     wait; --isolate gives each environment its own thread"
                 );
             } else {
-                tracing::warn!(worker, "the worker is back");
+                tracing::warn!(worker, "a worker is no longer stuck");
             }
         }
     }

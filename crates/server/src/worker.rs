@@ -1,12 +1,9 @@
-//! A shard: the environments of one worker's thread, and the commands that come to them.
-//!
-//! Which shard an environment lives on stands in its id, so that no table is shared between threads.
+//! A worker: one thread of the pool, with the environments that were started on it.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -17,254 +14,156 @@ use volary_core::json::Json;
 use volary_remote::request::Start;
 
 use crate::error::ApiError;
-use crate::executor::{self, Executor, Work};
-use crate::isolated_thread::IsolatedThread;
-use crate::mailbox::Mailbox;
-use crate::server::{Place, Server};
+use crate::executor::{Executor, Operation};
+use crate::instance::Instance;
+use crate::server::Shared;
+use crate::watchdog::Watchdog;
 
-/// Where an answer goes.
-pub type Reply<T> = oneshot::Sender<Result<T, ApiError>>;
+/// The shortest and the longest pause between two searches for idle environments.
+const IDLE_CHECK: (Duration, Duration) = (Duration::from_millis(100), Duration::from_secs(60));
 
-/// What a shard can be asked.
-pub enum Command {
-    /// Start an environment.
-    Start(Start, Reply<Uuid>),
-    /// Work for an environment.
-    Work(Uuid, Work, Reply<Json>),
-    /// Close environments that were not used for so many seconds; gives those that closed.
-    CloseOld(f64, Reply<Vec<Started>>),
-    /// The environments that run.
-    Running(Reply<Vec<Started>>),
-    /// How many tasks the dataset has.
-    Size(Reply<Option<usize>>),
-}
-
-/// An environment that was started.
+/// The id of an environment, ordered by start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Started {
-    /// Its place in the order of all starts.
+    /// The place in the order of all starts.
     pub order: u64,
-    /// Its id.
+    /// The id.
     pub id: Uuid,
 }
 
-thread_local! {
-    static HERE: RefCell<Option<Rc<Worker>>> = const { RefCell::new(None) };
-}
+/// Work for a worker: called on its thread, where it may spawn local tasks.
+pub type Task = Box<dyn FnOnce(&Rc<Worker>) + Send>;
 
 /// The environments of one thread.
 pub struct Worker {
     index: usize,
-    server: Arc<Server>,
+    shared: Arc<Shared>,
     dataset: Box<dyn TaskDataset>,
-    slots: RefCell<HashMap<Uuid, Rc<Mailbox>>>,
+    instances: RefCell<HashMap<Uuid, Rc<Instance>>>,
 }
 
 impl Worker {
-    /// Makes this thread a shard. Must run within a `LocalSet`.
+    /// Makes the calling thread of the pool a worker and starts its background tasks.
     pub fn open(
         index: usize,
-        server: Arc<Server>,
-        mut commands: mpsc::Receiver<Command>,
-    ) -> Result<Rc<Self>, DatasetError> {
-        let dataset = server.make_dataset()?;
-        let shard = Rc::new(Worker {
+        shared: Arc<Shared>,
+        watchdog: Arc<Watchdog>,
+        mut tasks: mpsc::UnboundedReceiver<Task>,
+    ) -> Result<(), DatasetError> {
+        let dataset = shared.make_dataset()?;
+        let worker = Rc::new(Worker {
             index,
-            server,
+            shared,
             dataset,
-            slots: RefCell::default(),
+            instances: RefCell::default(),
         });
-        HERE.set(Some(Rc::clone(&shard)));
-        let handed_over = Rc::clone(&shard);
+        tokio::task::spawn_local(async move { watchdog.keep_alive().await });
+        if let Some(age) = worker.shared.options.idle_timeout {
+            tokio::task::spawn_local(Rc::clone(&worker).close_idle(age));
+        }
         tokio::task::spawn_local(async move {
-            while let Some(command) = commands.recv().await {
-                handed_over.handle(command);
+            while let Some(task) = tasks.recv().await {
+                task(&worker);
             }
         });
-        let beating = Rc::clone(&shard);
-        tokio::task::spawn_local(async move {
-            if let Some(pulse) = beating.server.pulse(index) {
-                pulse.keep().await;
-            }
-        });
-        Ok(shard)
+        Ok(())
     }
 
-    /// Hands a command to the shard of this thread if that is the one; else gives it back.
-    pub fn here(index: usize, command: Command) -> Option<Command> {
-        let shard = HERE.with_borrow(|here| here.clone().filter(|shard| shard.index == index));
-        match shard {
-            Some(shard) => {
-                shard.handle(command);
-                None
-            }
-            None => Some(command),
-        }
+    /// How many tasks the dataset has; `None` if it is endless.
+    pub fn dataset_size(&self) -> Option<usize> {
+        self.dataset.length()
     }
 
-    /// The shard of this thread, if it is one.
-    pub fn index_here() -> Option<usize> {
-        HERE.with_borrow(|here| here.as_ref().map(|shard| shard.index))
+    /// The environments that run, in no order.
+    pub fn running(&self) -> Vec<Started> {
+        let instances = self.instances.borrow();
+        instances
+            .values()
+            .map(|instance| instance.started)
+            .collect()
     }
 
-    // An answer that nobody waits for any more is dropped.
-    fn handle(self: &Rc<Self>, command: Command) {
-        match command {
-            Command::Start(start, reply) => self.start(start, reply),
-            Command::Work(id, work, reply) => self.work(id, work, reply),
-            Command::CloseOld(age, reply) => {
-                let old = self.unused_for(age, |slot| slot.last_used.get());
-                let shard = Rc::clone(self);
-                tokio::task::spawn_local(async move {
-                    let _ = reply.send(Ok(shard.close_all(old).await));
-                });
-            }
-            Command::Running(reply) => {
-                let _ = reply.send(Ok(self.running()));
-            }
-            Command::Size(reply) => {
-                let _ = reply.send(Ok(self.dataset.length()));
-            }
-        }
-    }
-
-    fn start(self: &Rc<Self>, start: Start, reply: Reply<Uuid>) {
-        let place = match self.server.place() {
-            Ok(place) => place,
-            Err(refusal) => {
-                let _ = reply.send(Err(refusal));
-                return;
-            }
-        };
-        if self.server.options.isolate {
-            let shard = Rc::clone(self);
-            tokio::task::spawn_local(async move { shard.start_apart(start, place, reply).await });
-            return;
-        }
-        match executor::make(&*self.dataset, &start) {
-            Ok(environment) => self.settle(Executor::Here(environment), place, reply),
-            Err(refusal) => {
-                drop(place);
-                let _ = reply.send(Err(refusal));
-            }
-        }
-    }
-
-    async fn start_apart(&self, start: Start, place: Arc<Place>, reply: Reply<Uuid>) {
-        let starting = IsolatedThread::start(Arc::clone(&self.server), start, Arc::clone(&place));
-        let limit = self.server.options.step_timeout.unwrap_or(Duration::MAX);
-        let started = tokio::time::timeout(limit, starting)
-            .await
-            .unwrap_or_else(|_| {
-                let reason = "The environment could not be made in time.";
-                Err(ApiError::Failed(reason.into()))
-            });
-        match started {
-            Ok(apart) => self.settle(Executor::IsolatedThread(apart), place, reply),
-            Err(refusal) => {
-                drop(place);
-                let _ = reply.send(Err(refusal));
-            }
-        }
-    }
-
-    fn settle(&self, executor: Executor, place: Arc<Place>, reply: Reply<Uuid>) {
-        let id = self.server.new_id(self.index);
-        let order = self.server.started.fetch_add(1, Ordering::Relaxed);
-        let started = Started { order, id };
-        let slot = Mailbox::new(Arc::clone(&self.server), executor, place, started);
-        // Whoever asked may be gone, and then nobody would know the id.
-        if !reply.is_closed() && reply.send(Ok(id)).is_ok() {
-            self.slots.borrow_mut().insert(id, slot);
-        }
-    }
-
-    fn work(&self, id: Uuid, work: Work, reply: Reply<Json>) {
-        let slot = if work == Work::Close {
-            self.forget(id)
+    /// Starts an environment and sends its id. If nobody receives the id, the environment is dropped.
+    pub async fn start(&self, start: Start, reply: oneshot::Sender<Uuid>) -> Result<(), ApiError> {
+        let permit = Arc::new(self.shared.reserve()?);
+        let executor = if self.shared.options.isolate {
+            Executor::isolated(&self.shared, start, Arc::clone(&permit)).await?
         } else {
-            self.slots.borrow().get(&id).cloned()
+            Executor::here(&*self.dataset, &start)?
         };
-        let Some(slot) = slot else {
-            let _ = reply.send(Err(ApiError::NoEnvironment(id.to_string().into())));
-            return;
-        };
-        // Looking at it is no use of it.
-        if work != Work::Frame {
-            slot.last_used.set((self.server.seconds)());
+        let started = self.shared.next_id(self.index);
+        let instance = Instance::new(Arc::clone(&self.shared), executor, permit, started);
+        if reply.send(started.id).is_ok() {
+            let mut instances = self.instances.borrow_mut();
+            instances.insert(started.id, Rc::new(instance));
         }
-        slot.submit(work, reply);
+        Ok(())
     }
 
-    /// An environment is forgotten before it is closed: closing may fail.
-    fn forget(&self, id: Uuid) -> Option<Rc<Mailbox>> {
-        self.slots.borrow_mut().remove(&id)
+    /// Performs an operation of an environment, after those that were asked for before.
+    pub async fn perform(&self, id: Uuid, operation: Operation) -> Result<Json, ApiError> {
+        let instance = if operation == Operation::Close {
+            // Removed before it is closed: closing may fail.
+            self.instances.borrow_mut().remove(&id)
+        } else {
+            self.instances.borrow().get(&id).cloned()
+        };
+        let instance = instance.ok_or_else(|| ApiError::NoEnvironment(id.to_string().into()))?;
+        // A frame only shows the environment, which is no use of it.
+        if operation != Operation::Frame {
+            instance.touch();
+        }
+        instance.perform(operation).await
     }
 
-    /// Closes what nobody used for a while, again and again. What is at work is in use.
-    pub async fn close_idle(self: Rc<Self>, age: Duration) {
-        let pause = (age / 4).clamp(Duration::from_millis(100), Duration::from_secs(60));
+    /// Closes the environments that were not used for more than `age` seconds; returns those that
+    /// closed.
+    pub async fn close_unused(&self, age: f64) -> Vec<Started> {
+        self.close(self.older_than(age, Instance::last_used)).await
+    }
+
+    /// Closes all environments; returns those that closed.
+    pub async fn close_all(&self) -> Vec<Started> {
+        self.close(self.running()).await
+    }
+
+    /// Closes environments that were idle for longer than `age`, until the thread ends.
+    async fn close_idle(self: Rc<Self>, age: Duration) {
+        let pause = (age / 4).clamp(IDLE_CHECK.0, IDLE_CHECK.1);
         loop {
             tokio::time::sleep(pause).await;
-            let used = |slot: &Mailbox| {
-                let busy = slot.is_busy();
-                if busy {
-                    f64::INFINITY
-                } else {
-                    slot.last_used.get().max(slot.last_done.get())
-                }
-            };
-            let old = self.unused_for(age.as_secs_f64(), used);
-            if old.is_empty() {
-                continue;
+            let idle = self.older_than(age.as_secs_f64(), Instance::last_active);
+            if !idle.is_empty() {
+                tracing::info!(count = idle.len(), "closing idle environments");
+                let worker = Rc::clone(&self);
+                tokio::task::spawn_local(async move { worker.close(idle).await });
             }
-            tracing::info!(count = old.len(), "closing environments that nobody used");
-            let shard = Rc::clone(&self);
-            tokio::task::spawn_local(async move { shard.close_all(old).await });
         }
     }
 
-    /// Those that were last used more than so many seconds ago, in order of start.
-    fn unused_for(&self, age: f64, used: impl Fn(&Mailbox) -> f64) -> Vec<Started> {
-        let now = (self.server.seconds)();
-        let slots = self.slots.borrow();
-        let old = slots.values().filter(|slot| now - used(slot) > age);
-        let mut old: Vec<Started> = old.map(|slot| slot.started).collect();
-        old.sort_unstable();
-        old
+    /// The environments whose `time` was more than `age` seconds ago.
+    fn older_than(&self, age: f64, time: impl Fn(&Instance) -> f64) -> Vec<Started> {
+        let now = (self.shared.seconds)();
+        let instances = self.instances.borrow();
+        let old = instances
+            .values()
+            .filter(|instance| now - time(instance) > age);
+        old.map(|instance| instance.started).collect()
     }
 
-    /// Closes environments; gives those that closed.
-    async fn close_all(&self, all: Vec<Started>) -> Vec<Started> {
-        let closing = all.into_iter().filter_map(|started| {
-            // Gone meanwhile: somebody else closed it.
-            let slot = self.forget(started.id)?;
-            let (reply, outcome) = oneshot::channel();
-            slot.submit(Work::Close, reply);
-            Some(async move {
-                match outcome.await {
-                    Ok(Ok(_)) => Some(started),
-                    Ok(Err(refusal)) => {
-                        tracing::warn!(id = %started.id, ?refusal, "an environment did not close");
-                        None
-                    }
-                    Err(_) => None,
+    /// Closes environments at once; returns those that closed.
+    async fn close(&self, all: Vec<Started>) -> Vec<Started> {
+        let closing = all.into_iter().map(|started| async move {
+            match self.perform(started.id, Operation::Close).await {
+                Ok(_) => Some(started),
+                // Somebody else closed it meanwhile.
+                Err(ApiError::NoEnvironment(_)) => None,
+                Err(error) => {
+                    tracing::warn!(id = %started.id, ?error, "an environment failed to close");
+                    None
                 }
-            })
+            }
         });
-        // All begin to close before the first is waited for.
-        let closing: Vec<_> = closing.collect();
         join_all(closing).await.into_iter().flatten().collect()
-    }
-
-    /// Closes everything, for a server that stops; gives how many closed.
-    pub async fn close_everything(&self) -> usize {
-        self.close_all(self.running()).await.len()
-    }
-
-    /// The environments that run.
-    pub fn running(&self) -> Vec<Started> {
-        let slots = self.slots.borrow();
-        slots.values().map(|slot| slot.started).collect()
     }
 }

@@ -17,7 +17,6 @@ use volary_core::{
 use volary_server::app::app;
 use volary_server::options::ServerOptions;
 use volary_server::server::{MakeDataset, Server};
-use volary_server::worker::Worker;
 
 use super::environments;
 use super::input::{given, list, object, required, text, told};
@@ -29,7 +28,7 @@ pub(super) fn server_http(input: &Json) -> Result<Json, String> {
         .enable_all()
         .build()
         .map_err(told)?;
-    tokio::task::LocalSet::new().block_on(&runtime, exchanges(input))
+    runtime.block_on(exchanges(input))
 }
 
 async fn exchanges(input: &Json) -> Result<Json, String> {
@@ -45,9 +44,9 @@ async fn exchanges(input: &Json) -> Result<Json, String> {
     let seconds = Arc::new(move || f64::from_bits(clock.load(Ordering::Relaxed)));
     let dataset = required(input, "dataset")?.clone();
     let make: MakeDataset = Arc::new(move || make(&dataset));
-    let (server, mut shards) = Server::new(options, make, seconds, 1);
-    let requests = shards.pop().ok_or("the server has no shard")?;
-    let _shard = Worker::open(0, Arc::clone(&server), requests).map_err(told)?;
+    let server = Server::start(options, make, seconds, 1)
+        .await
+        .map_err(told)?;
     let app = app(server, None);
     let mut ids: Vec<Text> = Vec::new();
     let mut replies = Vec::new();

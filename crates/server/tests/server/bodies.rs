@@ -1,7 +1,6 @@
 //! Bodies and methods as they should not be.
 
 use std::io::Write;
-use std::time::Duration;
 
 use volary_core::json;
 use volary_server::options::ServerOptions;
@@ -171,7 +170,7 @@ fn a_body_that_breaks_off_harms_nothing() {
         .write("POST /start HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{}")
         .unwrap();
     drop(connection);
-    std::thread::sleep(Duration::from_millis(100));
+    server.wait_for_connections(0);
     assert_eq!(server.connect().get("/info").status, 200);
     assert_eq!(server.places(), 0);
 }

@@ -1,13 +1,15 @@
 //! Closing: twice, failing, what is old, what is idle, and everything when the server stops.
 
+use std::net::TcpStream;
+use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use volary_core::json;
 use volary_core::json::Json;
 use volary_server::options::ServerOptions;
 
-use crate::running::Running;
+use crate::running::{Running, until};
 
 fn ids(body: &Json, key: &str) -> Vec<String> {
     let list = body.get(key).and_then(Json::as_list).unwrap();
@@ -18,7 +20,7 @@ fn ids(body: &Json, key: &str) -> Vec<String> {
 
 #[test]
 fn an_environment_that_fails_to_close_is_gone_all_the_same() {
-    let server = Running::odd(ServerOptions::default());
+    let server = Running::scripted(ServerOptions::default());
     let mut connection = server.connect();
     let id = connection.start(&json!({}));
     connection.order(&id, "close fail cannot close");
@@ -33,7 +35,7 @@ fn an_environment_that_fails_to_close_is_gone_all_the_same() {
 
 #[test]
 fn old_ones_are_closed_in_order_of_start_on_all_workers() {
-    let server = Running::odd(ServerOptions::default());
+    let server = Running::scripted(ServerOptions::default());
     let mut connections: Vec<_> = (0..3).map(|_| server.connect()).collect();
     let started: Vec<String> = (0..9)
         .map(|place| connections[place % 3].start(&json!({})))
@@ -59,79 +61,80 @@ fn old_ones_are_closed_in_order_of_start_on_all_workers() {
 }
 
 #[test]
-fn what_nobody_uses_is_closed_and_what_works_is_not() {
+fn idle_environments_are_closed_and_busy_ones_are_not() {
     let idle_timeout = Some(Duration::from_millis(500));
-    let server = Running::odd(ServerOptions {
+    let server = Running::scripted(ServerOptions {
         idle_timeout,
         ..ServerOptions::default()
     });
     let mut connection = server.connect();
-    connection.start(&json!({"task_kwargs": {"name": "idle"}}));
-    let working = connection.start(&json!({"task_kwargs": {"name": "working"}}));
-    assert_eq!(connection.order(&working, "wait 1.5").status, 200);
-    assert_eq!(*server.closed.lock().unwrap(), ["idle"]);
-    assert_eq!(connection.order(&working, "go").status, 200);
-    let begin = Instant::now();
-    while server.places() > 0 {
-        assert!(begin.elapsed() < Duration::from_secs(10));
-        thread::sleep(Duration::from_millis(20));
-    }
-    assert_eq!(connection.order(&working, "go").status, 404);
+    let busy = connection.start(&json!({"task_kwargs": {"name": "busy"}}));
+    connection.send_order(&busy, "hold");
+    server.wait_for_operations(1);
+    server
+        .connect()
+        .start(&json!({"task_kwargs": {"name": "idle"}}));
+    until("the idle one is closed", || {
+        server.script.closed() == ["idle"]
+    });
+    server.script.release(1);
+    assert_eq!(connection.receive().unwrap().status, 200);
+    assert_eq!(connection.order(&busy, "go").status, 200);
+    until("the other one is closed", || server.places() == 0);
+    assert_eq!(connection.order(&busy, "go").status, 404);
 }
 
 #[test]
 fn a_server_that_stops_lets_requests_finish_and_closes_everything() {
     for isolate in [false, true] {
-        let mut server = Running::odd(ServerOptions {
+        let mut server = Running::scripted(ServerOptions {
             isolate,
             ..ServerOptions::default()
         });
         let (mut one, mut other) = (server.connect(), server.connect());
-        let working = one.start(&json!({"task_kwargs": {"name": "working"}}));
+        let busy = one.start(&json!({"task_kwargs": {"name": "busy"}}));
         other.start(&json!({"task_kwargs": {"name": "idle"}}));
-        let step = thread::spawn(move || one.order(&working, "wait 0.6"));
-        thread::sleep(Duration::from_millis(200));
-        assert!(server.stop());
-        let step = step.join().unwrap();
+        one.send_order(&busy, "hold");
+        server.wait_for_operations(1);
+        let (address, script) = (server.address, Arc::clone(&server.script));
+        let refused = move || TcpStream::connect(address).is_err();
+        let releasing = thread::spawn(move || {
+            until("new connections are refused", refused);
+            script.release(1);
+        });
+        server.stop();
+        releasing.join().unwrap();
+        let step = one.receive().unwrap();
         assert_eq!(step.status, 200, "{step:?}");
-        let mut closed = server.closed.lock().unwrap().clone();
-        closed.sort_unstable();
-        assert_eq!(closed, ["idle", "working"]);
+        assert_eq!(server.script.closed(), ["busy", "idle"]);
         assert!(other.is_closed());
-        assert!(std::net::TcpStream::connect(server.address).is_err());
     }
 }
 
 #[test]
 fn a_server_stops_even_if_an_environment_does_not() {
     for (isolate, order) in [
-        (false, "wait 60"),
-        (true, "hang 20"),
-        (false, "close wait 60"),
+        (false, "hold"),
+        (true, "hang"),
+        (false, "hang"),
+        (false, "close hold"),
     ] {
-        let farewell = Duration::from_millis(400);
-        let mut server = Running::odd(ServerOptions {
+        let mut server = Running::scripted(ServerOptions {
             isolate,
-            farewell,
+            grace_period: Duration::from_millis(400),
             ..ServerOptions::default()
         });
-        let (mut one, mut other) = (server.connect(), server.connect());
-        let hanging = one.start(&json!({}));
-        other.start(&json!({"task_kwargs": {"name": "fine"}}));
-        thread::spawn(move || {
-            let body = json!({"env_id": hanging, "action": {"role": "user", "content": order}});
-            one.send(
-                "POST",
-                "/step",
-                &[("Content-Type", "application/json")],
-                body.to_python_text().as_bytes(),
-            );
-            one.receive()
-        });
-        thread::sleep(Duration::from_millis(200));
-        let begin = Instant::now();
+        let mut connection = server.connect();
+        let never_ending = connection.start(&json!({}));
+        connection.start(&json!({"task_kwargs": {"name": "other"}}));
+        if order.starts_with("close") {
+            assert_eq!(connection.order(&never_ending, order).status, 200);
+        } else {
+            connection.send_order(&never_ending, order);
+            server.wait_for_operations(1);
+        }
+        // Returns although nothing is released.
         server.stop();
-        assert!(begin.elapsed() < Duration::from_secs(5), "{order}");
-        assert_eq!(*server.closed.lock().unwrap(), ["fine"], "{order}");
+        assert_eq!(server.script.closed(), ["other"], "{order}");
     }
 }

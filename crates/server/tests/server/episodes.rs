@@ -151,7 +151,7 @@ fn a_failing_step_is_a_500_without_insides() {
 
 #[test]
 fn rewards_and_contents_that_are_no_numbers() {
-    let server = Running::odd(ServerOptions::default());
+    let server = Running::scripted(ServerOptions::default());
     let mut connection = server.connect();
     let id = connection.start(&json!({}));
     for (reward, expected) in [("NaN", "null"), ("inf", "null"), ("0.5", "0.5")] {

@@ -1,7 +1,5 @@
 //! What the original does not have.
 
-use std::time::{Duration, Instant};
-
 use volary_core::json;
 use volary_core::json::{Json, read};
 use volary_server::options::ServerOptions;
@@ -14,12 +12,12 @@ fn order(id: &str, order: &str) -> Json {
 
 #[test]
 fn many_steps_in_one_request() {
-    let server = Running::odd(ServerOptions::default());
+    let server = Running::scripted(ServerOptions::default());
     let mut connections = [server.connect(), server.connect()];
     let ids: Vec<String> = (0..8)
         .map(|place| connections[place % 2].start(&json!({})))
         .collect();
-    let mut steps: Vec<Json> = ids.iter().map(|id| order(id, "wait 0.3")).collect();
+    let mut steps: Vec<Json> = ids.iter().map(|id| order(id, "hold")).collect();
     steps.extend([
         order(&ids[0], "again"),
         order("nobody", "x"),
@@ -27,13 +25,13 @@ fn many_steps_in_one_request() {
         Json::Null,
         order(&ids[1], "fail as told"),
     ]);
-    let begin = Instant::now();
-    let reply = connections[0].post("/steps", &json!({"steps": steps}));
-    assert!(
-        begin.elapsed() < Duration::from_secs(2),
-        "they run beside each other"
-    );
-    let replies = reply.json();
+    let body = json!({"steps": steps}).to_python_text();
+    let headers = [("Content-Type", "application/json")];
+    connections[0].send("POST", "/steps", &headers, body.as_bytes());
+    // Those that hold run at the same time, and two wait for their environments.
+    server.wait_for_operations(10);
+    server.script.release(8);
+    let replies = connections[0].receive().unwrap().json();
     let replies = replies.as_list().unwrap();
     let statuses: Vec<i64> = replies
         .iter()
@@ -46,7 +44,7 @@ fn many_steps_in_one_request() {
         ]
     );
     let again = replies[8].get("body").unwrap().to_compact_text();
-    assert!(again.contains("wait 0.3, again"), "{again}");
+    assert!(again.contains("hold, again"), "{again}");
     assert_eq!(
         connections[1].post("/steps", &json!({"steps": []})).json(),
         json!([])
@@ -65,7 +63,7 @@ fn many_steps_in_one_request() {
 
 #[test]
 fn thousands_of_steps_in_one_request_across_workers() {
-    let server = Running::odd(ServerOptions::default());
+    let server = Running::scripted(ServerOptions::default());
     let mut connections = [server.connect(), server.connect()];
     let ids: Vec<String> = (0..3000)
         .map(|place| connections[place % 2].start(&json!({})))
@@ -104,7 +102,7 @@ fn a_frame_shows_the_state_and_is_no_use() {
 
 #[test]
 fn metrics_count_and_replies_have_ids() {
-    let server = Running::odd(ServerOptions::default());
+    let server = Running::scripted(ServerOptions::default());
     let mut connection = server.connect();
     let id = connection.start(&json!({}));
     let one = connection.order(&id, "panic");

@@ -169,12 +169,17 @@ impl Connection {
         self.post("/close", &json!({"env_id": id}))
     }
 
-    /// Steps with a plain message, which odd environments take as an order.
+    /// Steps with a plain message, which scripted environments follow as an order.
     pub fn order(&mut self, id: &str, order: &str) -> Reply {
-        self.post(
-            "/step",
-            &json!({"env_id": id, "action": {"role": "user", "content": order}}),
-        )
+        self.send_order(id, order);
+        self.receive().expect("the server disconnected")
+    }
+
+    /// The same without waiting for the reply.
+    pub fn send_order(&mut self, id: &str, order: &str) {
+        let body = json!({"env_id": id, "action": {"role": "user", "content": order}});
+        let headers = [("Content-Type", "application/json")];
+        self.send("POST", "/step", &headers, body.to_python_text().as_bytes());
     }
 
     /// Steps with one call of a tool.

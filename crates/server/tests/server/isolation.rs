@@ -1,27 +1,18 @@
 //! An environment that panics, takes too long or hangs harms no other.
 
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use volary_core::json;
 use volary_server::options::ServerOptions;
 
-use crate::running::Running;
+use crate::http::Connection;
+use crate::running::{Running, until};
 
 fn impatient() -> ServerOptions {
     ServerOptions {
-        step_timeout: Some(Duration::from_millis(400)),
-        stuck_after: Duration::from_millis(800),
+        step_timeout: Some(Duration::from_secs(1)),
+        stuck_after: Duration::from_millis(1500),
         ..ServerOptions::default()
-    }
-}
-
-/// Waits until something holds, for some seconds.
-fn until(what: &str, mut holds: impl FnMut() -> bool) {
-    let begin = Instant::now();
-    while !holds() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "never: {what}");
-        thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -58,7 +49,7 @@ fn a_panic_costs_one_environment() {
 #[test]
 fn a_panic_while_starting_is_said() {
     for isolate in [false, true] {
-        let server = Running::odd(ServerOptions {
+        let server = Running::scripted(ServerOptions {
             isolate,
             ..impatient()
         });
@@ -74,15 +65,15 @@ fn a_panic_while_starting_is_said() {
 #[test]
 fn a_step_that_takes_too_long_costs_one_environment() {
     for isolate in [false, true] {
-        let server = Running::odd(ServerOptions {
+        let server = Running::scripted(ServerOptions {
             isolate,
             ..impatient()
         });
         let mut connection = server.connect();
         let [slow, other] = [0, 1].map(|_| connection.start(&json!({})));
-        let late = connection.order(&slow, "wait 30");
+        let late = connection.order(&slow, "hold");
         assert_eq!(late.status, 500);
-        assert!(late.detail().contains("0.4 seconds"), "{late:?}");
+        assert!(late.detail().contains("1 seconds"), "{late:?}");
         assert_eq!(connection.order(&other, "go").status, 200);
         assert_eq!(connection.order(&slow, "go").status, 500);
         assert_eq!(connection.close(&slow).status, 200);
@@ -90,15 +81,14 @@ fn a_step_that_takes_too_long_costs_one_environment() {
 }
 
 #[test]
-fn isolated_code_that_hangs_keeps_only_itself_and_its_place() {
-    let server = Running::odd(ServerOptions {
+fn isolated_code_that_hangs_blocks_only_itself_and_counts_against_the_limit() {
+    let server = Running::scripted(ServerOptions {
         isolate: true,
         ..impatient()
     });
     let mut connection = server.connect();
     let [hanging, other] = [0, 1].map(|_| connection.start(&json!({})));
-    let begin = Instant::now();
-    let hang = connection.order(&hanging, "hang 3");
+    let hang = connection.order(&hanging, "hang");
     assert_eq!(hang.status, 500);
     for connection in [
         &mut connection,
@@ -110,48 +100,66 @@ fn isolated_code_that_hangs_keeps_only_itself_and_its_place() {
     }
     assert_eq!(connection.close(&hanging).status, 200);
     assert_eq!(connection.close(&other).status, 200);
-    assert!(begin.elapsed() < Duration::from_secs(3));
     assert_eq!(server.places(), 1, "the thread is still there");
+    server.script.end_hang();
     until("the thread ended", || server.places() == 0);
 }
 
-#[test]
-fn a_worker_that_hangs_is_passed_over_until_it_is_back() {
-    let server = Running::odd(impatient());
-    let (mut hanging, mut other) = (server.connect(), server.connect());
-    let stuck = hanging.start(&json!({}));
-    let fine = other.start(&json!({}));
-    let step = thread::spawn(move || hanging.order(&stuck, "hang 4").status);
-    until("the worker counts as stuck", || {
-        other.get("/healthz").status == 503
-    });
-    assert_eq!(other.order(&fine, "go").status, 200);
-    // What needs the worker is refused, what does not is served; newcomers don't come to it.
-    for _ in 0..4 {
-        let mut newcomer = server.connect();
-        assert_eq!(newcomer.get("/info").status, 200);
-        newcomer.start(&json!({}));
-    }
-    assert!(
-        other
-            .get("/metrics")
-            .body
-            .contains("volary_workers_stuck 1")
-    );
-    step.join().unwrap();
-    until("the worker is back", || other.get("/healthz").status == 200);
-    assert_eq!(server.places(), 6);
+/// Starts environments until there are two on the first one's worker and one on the other worker, which
+/// comes last.
+fn two_and_one(connection: &mut Connection) -> [String; 3] {
+    // Workers take turns, and the last byte of an id names the worker.
+    let [first, other, second] = [0; 3].map(|_| connection.start(&json!({})));
+    let worker = |id: &String| id[34..].to_owned();
+    assert_eq!(worker(&first), worker(&second));
+    assert_ne!(worker(&first), worker(&other));
+    [first, second, other]
 }
 
 #[test]
-fn what_waits_for_a_worker_that_hangs_is_turned_away() {
-    let server = Running::odd(impatient());
-    let (mut hanging, mut other) = (server.connect(), server.connect());
-    let [stuck, beside] = [0, 1].map(|_| hanging.start(&json!({})));
-    let step = thread::spawn(move || hanging.order(&stuck, "hang 4").status);
-    thread::sleep(Duration::from_millis(200));
-    let refused = other.order(&beside, "go");
+fn a_stuck_worker_is_avoided_until_it_is_back() {
+    let server = Running::scripted(impatient());
+    let (mut hanging, mut connection) = (server.connect(), server.connect());
+    let [stuck, beside, other] = two_and_one(&mut connection);
+    hanging.send_order(&stuck, "hang");
+    until("the worker counts as stuck", || {
+        connection.get("/healthz").status == 503
+    });
+    // The worker's environments are refused on every connection; all else works.
+    let refused = connection.order(&beside, "go");
     assert_eq!(refused.status, 503);
     assert_eq!(refused.header("retry-after"), Some("1"));
-    step.join().unwrap();
+    assert_eq!(connection.order(&other, "go").status, 200);
+    for _ in 0..4 {
+        let mut connection = server.connect();
+        assert_eq!(connection.get("/info").status, 200);
+        let id = connection.start(&json!({}));
+        assert_eq!(id[34..], other[34..], "on the worker that is not stuck");
+    }
+    let metrics = connection.get("/metrics").body;
+    assert!(metrics.contains("volary_workers_stuck 1"), "{metrics}");
+    assert_eq!(hanging.receive().unwrap().status, 503);
+    server.script.end_hang();
+    until("the worker is back", || {
+        connection.get("/healthz").status == 200
+    });
+    assert_eq!(connection.order(&beside, "go").status, 200);
+    assert_eq!(server.places(), 7);
+}
+
+#[test]
+fn requests_that_wait_for_a_worker_are_refused_when_it_is_stuck() {
+    let server = Running::scripted(impatient());
+    let (mut hanging, mut connection) = (server.connect(), server.connect());
+    let [stuck, beside, _] = two_and_one(&mut connection);
+    hanging.send_order(&stuck, "hang");
+    server.wait_for_operations(1);
+    let refused = connection.order(&beside, "go");
+    assert_eq!(refused.status, 503);
+    // A start that was refused leaves nothing behind when the worker is back.
+    server.script.end_hang();
+    until("the worker is back", || {
+        connection.get("/healthz").status == 200
+    });
+    assert_eq!(server.places(), 3);
 }

@@ -1,95 +1,86 @@
 //! Requests to one environment are served one after the other, in order of arrival.
 
 use std::thread;
-use std::time::{Duration, Instant};
 
 use volary_core::json;
 use volary_server::options::ServerOptions;
 
 use crate::running::Running;
 
-const MOMENT: Duration = Duration::from_millis(100);
-
 #[test]
-fn two_steps_at_once_are_serialised_in_order() {
-    let server = Running::odd(ServerOptions::default());
+fn operations_run_one_after_the_other_in_order_of_arrival() {
+    let server = Running::scripted(ServerOptions::default());
     let mut connections: Vec<_> = (0..4).map(|_| server.connect()).collect();
     let id = connections[0].start(&json!({}));
-    let orders = ["wait 0.4", "second", "wait 0.1", "fourth"];
-    let begin = Instant::now();
-    for (connection, order) in connections.iter_mut().zip(orders) {
-        let body = json!({"env_id": (id.as_str()), "action": {"role": "user", "content": order}});
-        let headers = [("Content-Type", "application/json")];
-        connection.send("POST", "/step", &headers, body.to_python_text().as_bytes());
-        thread::sleep(MOMENT / 2);
+    let orders = ["hold 1", "second", "hold 3", "fourth"];
+    for ((connection, order), count) in connections.iter_mut().zip(orders).zip(1..) {
+        connection.send_order(&id, order);
+        server.wait_for_operations(count);
     }
-    let replies = connections
-        .iter_mut()
-        .map(|connection| connection.receive().unwrap());
-    for (place, reply) in replies.enumerate() {
-        assert!(
-            reply.body.contains(&orders[..=place].join(", ")),
-            "{reply:?}"
-        );
-        assert_eq!(reply.body.contains("fourth"), place == 3);
+    server.script.release(2);
+    for (index, connection) in connections.iter_mut().enumerate() {
+        let reply = connection.receive().unwrap();
+        let expected = format!("\"{}\"", orders[..=index].join(", "));
+        assert!(reply.body.contains(&expected), "{reply:?}");
     }
-    assert!(begin.elapsed() >= Duration::from_millis(500));
 }
 
 #[test]
 fn environments_do_not_wait_for_each_other() {
-    let server = Running::odd(ServerOptions::default());
+    let server = Running::scripted(ServerOptions::default());
     let (mut slow, mut quick) = (server.connect(), server.connect());
-    let waiting = slow.start(&json!({}));
+    let holding = slow.start(&json!({}));
     let ready: Vec<String> = (0..4).map(|_| quick.start(&json!({}))).collect();
-    let order = json!({"env_id": waiting, "action": {"role": "user", "content": "wait 3"}});
-    let headers = [("Content-Type", "application/json")];
-    slow.send("POST", "/step", &headers, order.to_python_text().as_bytes());
-    thread::sleep(MOMENT);
-    let begin = Instant::now();
+    slow.send_order(&holding, "hold");
+    server.wait_for_operations(1);
     for id in &ready {
         assert_eq!(quick.order(id, "go").status, 200);
     }
-    assert!(begin.elapsed() < Duration::from_secs(2));
+    server.script.release(1);
+    assert_eq!(slow.receive().unwrap().status, 200);
 }
 
 #[test]
-fn too_many_that_wait_are_turned_away_but_closing_is_not() {
-    let server = Running::odd(ServerOptions {
+fn a_full_queue_refuses_everything_but_close() {
+    let server = Running::scripted(ServerOptions {
         queue: 2,
         ..ServerOptions::default()
     });
     let mut first = server.connect();
     let id = first.start(&json!({}));
-    let statuses: Vec<_> = (0..6)
-        .map(|place| {
-            let (mut connection, id) = (server.connect(), id.clone());
-            thread::sleep(MOMENT);
-            let wait = if place == 0 { "wait 1.5" } else { "x" };
-            thread::spawn(move || connection.order(&id, wait).status)
-        })
-        .collect();
-    thread::sleep(MOMENT);
-    assert_eq!(first.close(&id).status, 200);
-    let mut statuses: Vec<u16> = statuses
-        .into_iter()
-        .map(|asked| asked.join().unwrap())
-        .collect();
-    statuses.sort_unstable();
-    assert_eq!(statuses, [200, 200, 200, 503, 503, 503]);
+    let mut accepted: Vec<_> = (0..3).map(|_| server.connect()).collect();
+    for (connection, count) in accepted.iter_mut().zip(1..) {
+        connection.send_order(&id, if count == 1 { "hold" } else { "go" });
+        server.wait_for_operations(count);
+    }
+    for _ in 0..3 {
+        let refused = server.connect().order(&id, "go");
+        assert_eq!(refused.status, 503, "{refused:?}");
+        assert_eq!(refused.header("retry-after"), Some("1"));
+    }
+    let closing = thread::spawn(move || first.close(&id).status);
+    server.wait_for_operations(4);
+    server.script.release(1);
+    for mut connection in accepted {
+        assert_eq!(connection.receive().unwrap().status, 200);
+    }
+    assert_eq!(closing.join().unwrap(), 200);
     assert_eq!(server.places(), 0);
 }
 
 #[test]
-fn a_client_that_hangs_up_does_not_stop_its_step() {
-    let server = Running::odd(ServerOptions::default());
+fn a_client_that_disconnects_does_not_stop_its_step() {
+    let server = Running::scripted(ServerOptions::default());
     let mut leaving = server.connect();
+    let mut staying = server.connect();
     let id = leaving.start(&json!({}));
-    let order = json!({"env_id": (id.as_str()), "action": {"role": "user", "content": "wait 0.3"}});
-    let headers = [("Content-Type", "application/json")];
-    leaving.send("POST", "/step", &headers, order.to_python_text().as_bytes());
-    thread::sleep(MOMENT);
+    leaving.send_order(&id, "hold");
+    server.wait_for_operations(1);
     drop(leaving);
-    let step = server.connect().order(&id, "second");
-    assert!(step.body.contains("wait 0.3, second"), "{step:?}");
+    server.wait_for_connections(1);
+    staying.send_order(&id, "second");
+    server.wait_for_operations(2);
+    server.script.release(1);
+    let step = staying.receive().unwrap();
+    assert!(step.body.contains("hold, second"), "{step:?}");
 }

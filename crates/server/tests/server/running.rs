@@ -1,100 +1,154 @@
 //! A server that runs for the time of a test.
 
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::{Mutex, atomic::Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 use volary_core::dataset::TaskDataset;
 use volary_core::json::Object;
 use volary_server::app::app;
-use volary_server::dataset::{Wanted, make_dataset};
-use volary_server::listen::{Listening, listen};
+use volary_server::dataset::{DatasetSpec, make_dataset};
 use volary_server::options::ServerOptions;
 use volary_server::page::page;
-use volary_server::server::{MakeDataset, Server};
+use volary_server::serve::serve;
+use volary_server::server::{MakeDataset, Server, Shared};
 use volary_server::time::real_seconds;
 
 use crate::http::Connection;
-use crate::odd::OddDataset;
+use crate::scripted::{Script, ScriptedDataset};
 
-/// A server and where it listens.
+/// Longer than anything takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Waits until something holds.
+pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !holds() {
+        assert!(begin.elapsed() < PATIENCE, "never: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// A server of two workers and its address.
 pub struct Running {
     pub address: SocketAddr,
-    pub server: Arc<Server>,
-    /// The odd environments that were closed, by name.
-    pub closed: Arc<Mutex<Vec<String>>>,
-    listening: Option<Listening>,
+    /// For scripted environments.
+    pub script: Arc<Script>,
+    shared: Arc<Shared>,
+    /// Taken when it stops.
+    serving: Option<Serving>,
+}
+
+struct Serving {
+    runtime: Runtime,
+    stop: oneshot::Sender<()>,
+    done: JoinHandle<()>,
 }
 
 impl Running {
     /// Serves a dataset or the environments of a name.
     pub fn serving(name: &str, options: ServerOptions) -> Self {
-        let wanted = Wanted {
-            name: name.into(),
-            arguments: Object::new(),
-            seed: 0,
-        };
-        Running::new(make_dataset(wanted).unwrap(), options, None)
+        Running::new(named(name), options, None, Arc::default())
     }
 
-    /// Serves odd environments.
-    pub fn odd(options: ServerOptions) -> Self {
-        let dataset = OddDataset::default();
-        let closed = Arc::clone(&dataset.closed);
+    /// Serves scripted environments.
+    pub fn scripted(options: ServerOptions) -> Self {
+        let script = Arc::<Script>::default();
+        let dataset = ScriptedDataset(Arc::clone(&script));
         let make: MakeDataset =
             Arc::new(move || Ok(Box::new(dataset.clone()) as Box<dyn TaskDataset>));
-        let mut running = Running::new(make, options, None);
-        running.closed = closed;
-        running
+        Running::new(make, options, None, script)
     }
 
     /// Serves dummies, and the page in a folder.
     pub fn with_page(folder: &Path) -> Self {
-        let wanted = Wanted {
-            name: "dummy".into(),
-            arguments: Object::new(),
-            seed: 0,
-        };
-        let make = make_dataset(wanted).unwrap();
-        Running::new(make, ServerOptions::default(), Some(folder))
+        let options = ServerOptions::default();
+        Running::new(named("dummy"), options, Some(folder), Arc::default())
     }
 
-    fn new(make: MakeDataset, options: ServerOptions, folder: Option<&Path>) -> Self {
-        let (server, commands) = Server::new(options, make, real_seconds(), 2);
-        let app = app(
-            Arc::clone(&server),
-            folder.map(|folder| page(folder).unwrap()),
-        );
-        let socket = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = socket.local_addr().unwrap();
-        let listening = listen(socket, &server, commands, &app).unwrap();
+    fn new(
+        make: MakeDataset,
+        options: ServerOptions,
+        folder: Option<&Path>,
+        script: Arc<Script>,
+    ) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let (server, listener) = runtime.block_on(async {
+            let server = Server::start(options, make, real_seconds(), 2).await;
+            let listener = TcpListener::bind("127.0.0.1:0").await;
+            (server.unwrap(), listener.unwrap())
+        });
+        let page = folder.map(|folder| page(folder).unwrap());
+        let address = listener.local_addr().unwrap();
+        let shared = Arc::clone(&server.shared);
+        let (stop, stopped) = oneshot::channel();
+        let done = runtime.spawn(async move {
+            let app = app(Arc::clone(&server), page);
+            let stopped = async { drop(stopped.await) };
+            serve(listener, app, &server, stopped).await;
+        });
         Running {
             address,
-            server,
-            closed: Arc::default(),
-            listening: Some(listening),
+            script,
+            shared,
+            serving: Some(Serving {
+                runtime,
+                stop,
+                done,
+            }),
         }
     }
 
-    /// A new connection. They come to the two workers in turn.
+    /// A new connection.
     pub fn connect(&self) -> Connection {
         Connection::open(self.address)
     }
 
-    /// How many environments hold a place.
+    /// How many environments count against the limit.
     pub fn places(&self) -> usize {
-        self.server.running.load(Ordering::Relaxed)
+        self.shared.running()
     }
 
-    /// Stops; gives whether all ended in time.
-    pub fn stop(&mut self) -> bool {
-        self.listening.take().is_none_or(Listening::stop)
+    /// Waits until so many operations run or wait for their environments.
+    pub fn wait_for_operations(&self, count: i64) {
+        let operations = &self.shared.metrics.operations;
+        until("the operations arrive", || operations.get() == count);
+    }
+
+    /// Waits until so many connections are open.
+    pub fn wait_for_connections(&self, count: i64) {
+        let connections = &self.shared.metrics.connections;
+        until("connections end", || connections.get() == count);
+    }
+
+    /// Stops the server, as far as that is possible.
+    pub fn stop(&mut self) {
+        if let Some(serving) = self.serving.take() {
+            let _ = serving.stop.send(());
+            serving.runtime.block_on(serving.done).unwrap();
+            serving.runtime.shutdown_background();
+        }
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
+        self.script.end_hang();
         self.stop();
     }
+}
+
+fn named(name: &str) -> MakeDataset {
+    let spec = DatasetSpec {
+        name: name.into(),
+        arguments: Object::new(),
+        seed: 0,
+    };
+    make_dataset(spec).unwrap()
 }
