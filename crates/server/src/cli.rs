@@ -22,88 +22,88 @@ const LOGS: &str = "Logs";
 const EXAMPLES: &str = "\
 Examples:
   volary-server
-      word problems with a calculator, for this machine alone
+      word problems with a calculator, for this machine only
   volary-server --dataset counter --cors-origin https://you.github.io
-      another environment, and a page from elsewhere may play it
+      another environment, which a page on another address may use
   volary-server --gsm8k test.jsonl --host 0.0.0.0 --api-key secret --serve-page dist
-      a file of problems and the page itself, for everybody who knows the key";
+      a file of problems and the page itself, for everyone with the key";
 
 /// Serves the environments of a task dataset over HTTP, as aviary's TaskDatasetServer does.
 ///
-/// Start it, then connect aviary's TaskDatasetClient, or Volary's page, to the address that it says.
+/// Start it, then connect aviary's TaskDatasetClient or Volary's page to the address that it prints.
 #[derive(Clone, Debug, Parser)]
 #[command(version, max_term_width = 100, after_help = EXAMPLES)]
 pub struct Cli {
-    /// What to serve: a dataset (word_problems, gsm8k, dummy) or an environment (calculator, counter, …)
+    /// The dataset (word_problems, gsm8k, dummy) or environment (calculator, counter, …) to serve
     #[arg(long, default_value = "calculator", value_name = "NAME", help_heading = SERVED)]
     pub dataset: String,
 
-    /// Arguments of the dataset, or the configuration of the environment, as a JSON object
+    /// The arguments of the dataset or the configuration of the environment, as a JSON object
     #[arg(long, value_name = "JSON", value_parser = arguments, default_value = "{}", help_heading = SERVED)]
     pub arguments: Object,
 
-    /// Serve this file instead: JSON Lines of `question` and `answer`, as GSM8K has them
+    /// Serve the problems of this file instead: JSON Lines with `question` and `answer`, in GSM8K's format
     #[arg(long, value_name = "FILE", conflicts_with_all = ["dataset", "arguments"], help_heading = SERVED)]
     pub gsm8k: Option<PathBuf>,
 
-    /// Whatever is random in the environments follows from this number
+    /// The seed of all randomness in the environments
     #[arg(long, default_value_t = 0, value_name = "NUMBER", help_heading = SERVED)]
     pub seed: u64,
 
-    /// The address to listen on. Others than this machine can connect only if you name a public one, such as 0.0.0.0
+    /// The address to listen on. Other machines can connect only to a public one, such as 0.0.0.0
     #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS", value_parser = address, help_heading = CONNECT)]
     pub host: IpAddr,
 
-    /// The port to listen on; 0 takes a free one
+    /// The port to listen on; 0 picks a free one
     #[arg(long, default_value_t = DEFAULT_PORT, help_heading = CONNECT)]
     pub port: u16,
 
-    /// The key that every request must carry in its X-API-Key header
+    /// The key that every request must send in its X-API-Key header
     #[arg(long, env = "VOLARY_API_KEY", hide_env_values = true, value_name = "KEY", help_heading = CONNECT)]
     pub api_key: Option<String>,
 
-    /// Listen on a public address although there is no key: anybody who reaches it can use it
+    /// Listen on a public address without a key: anyone who can reach it can use it
     #[arg(long, help_heading = CONNECT)]
     pub open_to_all: bool,
 
-    /// Let pages of this origin call, such as https://you.github.io; may be repeated, `*` is any
-    #[arg(long, value_name = "ORIGIN", value_parser = origin::read, help_heading = CONNECT)]
+    /// Allow pages of this origin to call, such as https://you.github.io; may be repeated, `*` allows all
+    #[arg(long, value_name = "ORIGIN", value_parser = origin::parse, help_heading = CONNECT)]
     pub cors_origin: Vec<String>,
 
-    /// Answer requests for this host name too, such as the name of a reverse proxy; may be repeated. Without it a
-    /// server on a loopback address answers for localhost and loopback addresses alone, any other for every name
+    /// Answer requests for this host name too, such as the name of a reverse proxy; may be repeated. By default a
+    /// server on a loopback address answers only for localhost and loopback addresses, any other for every name
     #[arg(long, value_name = "NAME", value_parser = host::parse_name, help_heading = CONNECT)]
     pub allow_host: Vec<String>,
 
-    /// Serve the page itself from this folder too, such as dist/, so that no CORS is needed
+    /// Also serve the page from this folder, such as dist/, so that no CORS is needed
     #[arg(long, value_name = "FOLDER", help_heading = SERVED)]
     pub serve_page: Option<PathBuf>,
 
-    /// The most environments at once
+    /// The maximum number of environments
     #[arg(long, default_value_t = 100_000, value_name = "NUMBER", help_heading = LIMITS)]
     pub max_envs: usize,
 
-    /// Close environments that nobody used for so many seconds; 0 keeps them
+    /// Close environments after this many seconds without use; 0 keeps them
     #[arg(long, default_value_t = 86_400.0, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = LIMITS)]
     pub idle_timeout: f64,
 
-    /// The most seconds for one reset, step or close; an environment that takes longer is lost. 0 waits for ever
+    /// The time limit of one reset, step or close, in seconds; an environment that takes longer is stopped. 0 sets no limit
     #[arg(long, default_value_t = 300.0, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = LIMITS)]
     pub step_timeout: f64,
 
-    /// The largest body of a request, in bytes
+    /// The maximum size of a request's body, in bytes
     #[arg(long, default_value_t = 16 << 20, value_name = "BYTES", help_heading = LIMITS)]
     pub max_body: usize,
 
-    /// Threads that run environments; one for each core by default
+    /// The number of threads that run environments; by default one for each core
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = LIMITS)]
     pub workers: Option<u16>,
 
-    /// Give each environment a thread of its own: costs more, but one that never ends keeps only itself
+    /// Run each environment on its own thread: costs more, but code that never ends blocks no other environment
     #[arg(long, help_heading = LIMITS)]
     pub isolate: bool,
 
-    /// Which of several servers behind a proxy this is: the last but one byte of its environments' ids
+    /// The number of this server among several behind a proxy: the second to last byte of its environments' ids
     #[arg(
         long,
         default_value_t = 0,
@@ -112,11 +112,11 @@ pub struct Cli {
     )]
     pub server_number: u8,
 
-    /// Log lines as JSON
+    /// Log as JSON, one object a line
     #[arg(long, help_heading = LOGS)]
     pub log_json: bool,
 
-    /// Log every request, not only what goes wrong
+    /// Log every request, not only failures
     #[arg(long, short, help_heading = LOGS)]
     pub verbose: bool,
 }
@@ -125,29 +125,29 @@ fn arguments(text: &str) -> Result<Object, String> {
     read_arguments(text).map_err(|error| error.to_string())
 }
 
-/// The one name that everybody types, and addresses.
+/// Parses an address; `localhost` is the only name.
 fn address(text: &str) -> Result<IpAddr, String> {
     if text == "localhost" {
         return Ok(Ipv4Addr::LOCALHOST.into());
     }
-    let unfit = "an address is needed, such as 127.0.0.1 (this machine) or 0.0.0.0 (everybody)";
+    let unfit = "expected an address, such as 127.0.0.1 (this machine) or 0.0.0.0 (all machines)";
     text.parse().map_err(|_| unfit.into())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
-        _ => Err("seconds are a number from 0 to 999999999".into()),
+        _ => Err("expected a number of seconds from 0 to 999999999".into()),
     }
 }
 
-/// 0 sets no limit.
+/// `None` for 0, which sets no limit.
 fn timeout(seconds: f64) -> Option<Duration> {
     (seconds > 0.0).then(|| Duration::from_secs_f64(seconds))
 }
 
 impl Cli {
-    /// What is served, for people.
+    /// The name of what is served, for people.
     pub fn served(&self) -> String {
         match &self.gsm8k {
             Some(path) => path.display().to_string(),
@@ -155,19 +155,19 @@ impl Cli {
         }
     }
 
-    /// How many workers there are.
+    /// The number of workers.
     pub fn workers(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
         self.workers.map_or_else(cores, usize::from)
     }
 
-    /// The address to listen on. A public one without a key is refused unless forced.
+    /// The address to listen on. Fails for a public one without a key, unless that was allowed.
     pub fn address(&self) -> anyhow::Result<SocketAddr> {
         let has_key = self.options().key().is_some();
         if !self.host.is_loopback() && !has_key && !self.open_to_all {
             bail!(
-                "{} can be reached by others, and there is no key. Set one with --api-key or \
-                 VOLARY_API_KEY, or say --open-to-all if anybody may use this server.",
+                "other machines can reach {}, and there is no key; set one with VOLARY_API_KEY or \
+                 --api-key, or pass --open-to-all to let anyone use this server",
                 self.host
             );
         }

@@ -1,4 +1,4 @@
-//! Which dataset is served: one of the registry by name, any environment of the registry, or a file.
+//! The dataset to serve: a dataset or an environment of the registry by name, or a file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,101 +14,98 @@ use volary_core::{json, object, schema};
 use crate::server::MakeDataset;
 use crate::time::RuntimeClock;
 
-/// What was asked for on the command line.
+/// The dataset asked for on the command line.
 #[derive(Clone, Debug)]
 pub struct DatasetSpec {
-    /// A dataset's or an environment's name.
+    /// The name of a dataset or an environment.
     pub name: String,
-    /// JSON arguments.
+    /// The arguments of the dataset or the configuration of the environment.
     pub arguments: Object,
-    /// Whatever is random follows from this.
+    /// The seed of all randomness.
     pub seed: u64,
 }
 
-/// How to make the dataset, tried once, so that what is wrong with it is said before anybody connects.
+/// Returns a function that makes the dataset. It has been called once, so that errors show before
+/// anyone connects.
 ///
-/// A name of the registry's datasets gives that one. A name of its environments gives them without end:
-/// started plainly they have the arguments as their configuration, `task_kwargs` add to it. The
-/// calculator, which is nothing without a problem, comes with the word problems: by index, or, started
-/// plainly, one after the other.
-pub fn make_dataset(wanted: DatasetSpec) -> anyhow::Result<MakeDataset> {
+/// The name of an environment stands for an endless dataset of such environments. Their configuration is
+/// the arguments, plus the `task_kwargs` of the start. The calculator needs a problem, so without arguments
+/// its dataset is the word problems: by index, or, without one, in turn.
+pub fn make_dataset(spec: DatasetSpec) -> anyhow::Result<MakeDataset> {
     let registry = volary_envs::registry();
     let known = registry
         .datasets
         .iter()
-        .any(|entry| entry.name == wanted.name)
-        || registry.environment(&wanted.name).is_ok();
+        .any(|entry| entry.name == spec.name)
+        || registry.environment(&spec.name).is_ok();
     if !known {
         let mut names: Vec<&str> = registry.datasets.iter().map(|entry| entry.name).collect();
         for name in registry.available() {
-            // "dummy" is both.
+            // "dummy" is a dataset too.
             if !names.contains(&name) {
                 names.push(name);
             }
         }
         bail!(
-            "There is no dataset {:?}. There are: {}.",
-            wanted.name,
+            "there is no dataset {:?}; available: {}",
+            spec.name,
             names.join(", ")
         );
     }
-    tried(wanted).context("The dataset can't be made of these arguments")
+    checked(spec).context("cannot make the dataset with these arguments")
 }
 
 /// A GSM8K file as a dataset: JSON Lines of `question` and `answer`.
 pub fn read_gsm8k(path: &Path, seed: u64) -> anyhow::Result<MakeDataset> {
-    let text = std::fs::read_to_string(path)
-        .with_context(|| format!("{} can't be read", path.display()))?;
-    let wanted = DatasetSpec {
+    let text =
+        std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
+    let spec = DatasetSpec {
         name: "gsm8k".into(),
         arguments: object!({"jsonl": (text)}),
         seed,
     };
-    tried(wanted).with_context(|| format!("{} cannot be served", path.display()))
+    checked(spec).with_context(|| format!("cannot serve {}", path.display()))
 }
 
-fn tried(wanted: DatasetSpec) -> anyhow::Result<MakeDataset> {
+fn checked(spec: DatasetSpec) -> anyhow::Result<MakeDataset> {
     let given = Arc::new(AtomicU64::new(0));
-    let make: MakeDataset = Arc::new(move || made(&wanted, &given));
+    let make: MakeDataset = Arc::new(move || build(&spec, &given));
     make()?;
     Ok(make)
 }
 
-fn made(
-    wanted: &DatasetSpec,
-    given: &Arc<AtomicU64>,
-) -> Result<Box<dyn TaskDataset>, DatasetError> {
+fn build(spec: &DatasetSpec, given: &Arc<AtomicU64>) -> Result<Box<dyn TaskDataset>, DatasetError> {
     let registry = volary_envs::registry();
     let setting = Setting {
-        seed: wanted.seed,
+        seed: spec.seed,
         clock: RuntimeClock::new(),
     };
-    let Ok(entry) = registry.environment(&wanted.name) else {
-        return Ok(registry.dataset_from_name(&wanted.name, &wanted.arguments, &setting)?);
+    let Ok(entry) = registry.environment(&spec.name) else {
+        return Ok(registry.dataset_from_name(&spec.name, &spec.arguments, &setting)?);
     };
-    // "dummy" is both, and the dataset of that name is aviary's.
-    if wanted.arguments.is_empty()
-        && let Ok(dataset) = registry.dataset_from_name(&wanted.name, &wanted.arguments, &setting)
+    // "dummy" names both; the dataset is aviary's.
+    if spec.arguments.is_empty()
+        && let Ok(dataset) = registry.dataset_from_name(&spec.name, &spec.arguments, &setting)
     {
         return Ok(dataset);
     }
-    check(entry, &wanted.arguments)?;
+    check(entry, &spec.arguments)?;
     let tasks = match entry.name {
-        "calculator" if wanted.arguments.is_empty() => {
+        "calculator" if spec.arguments.is_empty() => {
             Some(registry.dataset_from_name("word_problems", &Object::new(), &setting)?)
         }
         _ => None,
     };
     Ok(Box::new(Environments {
         entry: *entry,
-        configuration: wanted.arguments.clone(),
+        configuration: spec.arguments.clone(),
         setting,
         given: Arc::clone(given),
         tasks,
     }))
 }
 
-/// Checks a configuration, to which each start may add what is missing.
+/// Checks a configuration. It may be incomplete, because each start can add to it.
 fn check(entry: &EnvironmentEntry, configuration: &Object) -> Result<(), DatasetError> {
     let mut schema = (entry.configuration)();
     if let Json::Object(schema) = &mut schema {
@@ -124,13 +121,12 @@ fn check(entry: &EnvironmentEntry, configuration: &Object) -> Result<(), Dataset
     })
 }
 
-/// Environments of one kind.
+/// An endless dataset of environments of one kind.
 struct Environments {
     entry: EnvironmentEntry,
     configuration: Object,
     setting: Setting,
-    /// How many were given out without being asked for by name or place, on all threads: the seed
-    /// moves with it.
+    /// How many were started without index and arguments, on all threads. Each has another seed.
     given: Arc<AtomicU64>,
     tasks: Option<Box<dyn TaskDataset>>,
 }
@@ -173,15 +169,15 @@ impl TaskDataset for Environments {
     }
 }
 
-/// Reads the JSON object of `--arguments`.
+/// Parses the JSON object of `--arguments`.
 pub fn read_arguments(text: &str) -> anyhow::Result<Object> {
     match volary_core::json::read(text) {
         Ok(Json::Object(arguments)) => Ok(arguments),
         Ok(other) => bail!(
-            "An object is needed, such as {}, not {}.",
+            "expected an object such as {}, not {}",
             json!({"level": 1}).to_compact_text(),
             other.to_compact_text()
         ),
-        Err(error) => bail!("This is no JSON: {error}."),
+        Err(error) => bail!("not valid JSON: {error}"),
     }
 }

@@ -1,4 +1,4 @@
-//! What is counted, for Prometheus.
+//! Metrics for Prometheus.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::server::{Server, Shared};
 /// The media type of the text.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// The paths that are told apart; all others count as one.
+/// The values of the label `endpoint`; all paths that are not listed count as the last one.
 const ENDPOINTS: [&str; 12] = [
     "/start",
     "/reset",
@@ -31,7 +31,7 @@ const ENDPOINTS: [&str; 12] = [
     "other",
 ];
 
-/// One of the paths that are told apart.
+/// A value of the label `endpoint`, as its index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Endpoint(usize);
 
@@ -42,7 +42,7 @@ impl Endpoint {
     }
 }
 
-/// Counts of one endpoint, got out of their families once, so that counting takes no lock.
+/// The metrics of one endpoint, looked up once, so that every combination of labels is exported from the start.
 struct Counts {
     by_class: [Counter; CLASSES.len()],
     seconds: Histogram,
@@ -53,10 +53,10 @@ const BUCKETS: [f64; 11] = [
     0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0,
 ];
 
-/// All that is counted.
+/// All metrics of a server.
 pub struct Metrics {
     counts: Vec<Counts>,
-    /// Environments that panicked or ran out of time.
+    /// Environments that panicked or exceeded the time limit.
     pub lost: Counter,
     /// Connections that are open.
     pub connections: Gauge,
@@ -92,7 +92,7 @@ impl Default for Metrics {
         gauge("environments_running", "Environments that run", &running);
         gauge(
             "environments_started",
-            "Environments ever started",
+            "Environments that were started",
             &started,
         );
         gauge("connections", "Connections that are open", &connections);
@@ -103,12 +103,12 @@ impl Default for Metrics {
         );
         gauge(
             "workers_stuck",
-            "Workers that hang in the code of an environment",
+            "Workers that are stuck in the code of an environment",
             &stuck,
         );
         registry.register(
             "environments_lost",
-            "Environments that panicked or ran out of time",
+            "Environments that panicked or exceeded the time limit",
             lost.clone(),
         );
         Metrics {

@@ -7,33 +7,35 @@ use crate::host::AllowedHosts;
 /// The limits and rules of a server.
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
-    /// The key that every request must carry; `None` or empty for an open server.
+    /// The key that every request must send; `None` or empty for an open server.
     pub api_key: Option<String>,
-    /// Origins whose pages may call; `*` is any.
+    /// Origins whose pages may call; `*` allows all.
     pub cors_origins: Vec<String>,
     /// The host names that requests may carry.
     pub hosts: AllowedHosts,
-    /// Which of several servers this is; the environments' ids tell it.
+    /// The number of this server among several; part of its environments' ids.
     pub server_number: u8,
-    /// Whether each environment gets a thread of its own.
+    /// Whether each environment runs on its own thread.
     pub isolate: bool,
-    /// The most environments at once.
+    /// The maximum number of environments.
     pub max_envs: usize,
-    /// Environments unused for so long are closed; `None` keeps them.
+    /// How long an environment may be unused before it is closed; `None` keeps it.
     pub idle_timeout: Option<Duration>,
-    /// The limit for a reset, a step, a frame or a close; `None` waits for ever.
+    /// The time limit of one operation of an environment; `None` sets no limit.
     pub step_timeout: Option<Duration>,
-    /// The largest body of a request, in bytes.
+    /// The maximum size of a request's body, in bytes.
     pub max_body: usize,
-    /// The limit for a request's head, and for its body, to arrive, and for a reply to get on.
+    /// The time limit for a request's head and for its body to arrive, and for the client to read more of
+    /// a reply.
     pub read_timeout: Duration,
-    /// The most requests that wait for one environment.
+    /// The maximum number of requests that wait for one environment.
     pub queue: usize,
-    /// The most connections at once.
+    /// The maximum number of connections.
     pub connections: usize,
-    /// A worker that was silent for so long counts as hanging.
+    /// How long a worker may send no heartbeat before it counts as stuck.
     pub stuck_after: Duration,
-    /// How long requests may finish, and then environments may close, when the server stops.
+    /// When the server stops: how long requests may still run, and after that environments may take to
+    /// close.
     pub grace_period: Duration,
 }
 
@@ -59,7 +61,7 @@ impl Default for ServerOptions {
 }
 
 impl ServerOptions {
-    /// The key, if there is one.
+    /// The key, unless it is empty.
     pub fn key(&self) -> Option<&str> {
         self.api_key.as_deref().filter(|key| !key.is_empty())
     }

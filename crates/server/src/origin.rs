@@ -1,8 +1,8 @@
-//! Which pages may call. A browser says with each request whose page makes it (`Origin`).
+//! Which pages may call: a browser sends the origin of the page with each request (`Origin`).
 //!
-//! Pages from elsewhere must be named (`--cors-origin`); browsers ask beforehand (CORS), and are
-//! answered by the layer made here. Pages that this server serves may call: their origin is the
-//! `Host` of the request, which [`crate::host`] has checked before.
+//! Pages of other origins must be allowed (`--cors-origin`). Browsers ask for them in advance (CORS
+//! preflight), which the layer made here answers. Pages that this server serves may call: their origin
+//! is the `Host` of the request, which [`crate::host`] has checked before.
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use crate::error::ApiError;
 use crate::options::ServerOptions;
 use crate::telemetry::REQUEST_ID;
 
-/// Any page may call.
+/// The origin that stands for all.
 pub const ANY: &str = "*";
 
-/// How long browsers may remember what they were allowed.
-const REMEMBERED: Duration = Duration::from_secs(600);
+/// How long browsers may cache the reply to a preflight.
+const PREFLIGHT_AGE: Duration = Duration::from_secs(600);
 
-/// Reads an origin as it is written on the command line: `*`, or a scheme, a host and perhaps a port.
-pub fn read(text: &str) -> Result<String, String> {
+/// Parses an origin given on the command line: `*`, or a scheme, a host and optionally a port.
+pub fn parse(text: &str) -> Result<String, String> {
     if text == ANY || text == "null" {
         return Ok(text.to_owned());
     }
-    // Copied from the address bar it ends in a slash.
+    // As copied from the address bar.
     let origin = text.trim_end_matches('/').to_ascii_lowercase();
     let host = origin
         .strip_prefix("https://")
@@ -38,13 +38,12 @@ pub fn read(text: &str) -> Result<String, String> {
     };
     match host {
         Some(host) if is_host(host) => Ok(origin),
-        _ => {
-            Err("an origin is needed, such as https://you.github.io, without a path; or `*`".into())
-        }
+        _ => Err("expected an origin without a path, such as https://you.github.io, or `*`".into()),
     }
 }
 
-/// Whether the page that asks may do so. Who is no page says no origin, and may.
+/// Fails if the request comes from a page that may not call. Requests without an `Origin` header do not
+/// come from a page of another origin and are allowed.
 pub fn check(options: &ServerOptions, headers: &HeaderMap) -> Result<(), ApiError> {
     let Some(origin) = headers.get(header::ORIGIN) else {
         return Ok(());
@@ -58,7 +57,7 @@ pub fn check(options: &ServerOptions, headers: &HeaderMap) -> Result<(), ApiErro
     }
 }
 
-/// Whether a page of this origin came from this server.
+/// Whether this server served the page of this origin.
 fn is_own(headers: &HeaderMap, origin: &str) -> bool {
     let Some(Ok(host)) = headers.get(header::HOST).map(HeaderValue::to_str) else {
         return false;
@@ -69,8 +68,8 @@ fn is_own(headers: &HeaderMap, origin: &str) -> bool {
     page.eq_ignore_ascii_case(host)
 }
 
-/// Answers browsers that ask beforehand; `None` if no page from elsewhere may call. JSON bodies and
-/// the key pass, and so does Chrome's question whether a public page may reach a private network.
+/// The layer that answers preflights; `None` if no other origin is allowed. It allows JSON bodies, the key
+/// and Chrome's requests from public pages to private networks.
 pub fn cors_layer(options: &ServerOptions) -> Option<CorsLayer> {
     if options.cors_origins.is_empty() {
         return None;
@@ -92,7 +91,7 @@ pub fn cors_layer(options: &ServerOptions) -> Option<CorsLayer> {
         )
         .expose_headers([REQUEST_ID])
         .allow_private_network(true)
-        .max_age(REMEMBERED);
+        .max_age(PREFLIGHT_AGE);
     Some(layer)
 }
 
@@ -127,14 +126,14 @@ mod tests {
     #[test]
     fn origins_as_people_write_them() {
         assert_eq!(
-            read("https://You.github.io/"),
+            parse("https://You.github.io/"),
             Ok("https://you.github.io".into())
         );
         assert_eq!(
-            read("http://localhost:8080"),
+            parse("http://localhost:8080"),
             Ok("http://localhost:8080".into())
         );
-        assert_eq!(read("*"), Ok("*".into()));
+        assert_eq!(parse("*"), Ok("*".into()));
         for wrong in [
             "",
             "you.github.io",
@@ -143,7 +142,7 @@ mod tests {
             "ftp://a",
             "https://a b",
         ] {
-            assert!(read(wrong).is_err(), "{wrong:?}");
+            assert!(parse(wrong).is_err(), "{wrong:?}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Time for environments, and the clock by which they grow old.
+//! Clocks: for environments, and for their age.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use futures_util::future::LocalBoxFuture;
 use volary_core::Clock;
 
-/// The runtime's time, as environments see it.
+/// Tokio's clock, for environments.
 #[derive(Clone, Copy, Debug)]
 pub struct RuntimeClock {
     start: Instant,
 }
 
 impl RuntimeClock {
-    /// A clock that begins now.
+    /// A clock that starts at zero now.
     pub fn new() -> Rc<Self> {
         Rc::new(RuntimeClock {
             start: Instant::now(),
@@ -32,10 +32,10 @@ impl Clock for RuntimeClock {
     }
 }
 
-/// Seconds by which last uses are counted. A function, so that tests move it by hand.
+/// The seconds that have passed since some fixed moment. A function, so that tests can set the time.
 pub type Seconds = Arc<dyn Fn() -> f64 + Send + Sync>;
 
-/// Real seconds.
+/// Seconds of real time.
 pub fn real_seconds() -> Seconds {
     let start = Instant::now();
     Arc::new(move || start.elapsed().as_secs_f64())

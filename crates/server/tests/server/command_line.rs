@@ -125,7 +125,7 @@ fn what_does_not_fit_is_said_before_anybody_connects() {
         (&["--arguments", "{"], "JSON"),
         (&["--arguments", "[]"], "object"),
         (&["--gsm8k", "/nowhere.jsonl"], "/nowhere.jsonl"),
-        (&["--gsm8k", "Cargo.toml"], "Cargo.toml cannot be served"),
+        (&["--gsm8k", "Cargo.toml"], "cannot serve Cargo.toml"),
         (&["--cors-origin", "you.github.io"], "https://you.github.io"),
         (&["--allow-host", "http://a.example/"], "a host name"),
         (&["--serve-page", "/nowhere"], "index.html"),
