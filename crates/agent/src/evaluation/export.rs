@@ -1,7 +1,8 @@
 //! Results as files: a row an episode.
 
-use volary_core::json::{Json, Object, Text};
+use volary_core::json::{Json, Object};
 use volary_core::object;
+use volary_trace::export::csv;
 
 use super::plan::Plan;
 use super::result::{CellResult, Status};
@@ -27,28 +28,27 @@ const COLUMNS: [&str; 17] = [
     "message",
 ];
 
-/// A table as spreadsheets read it (RFC 4180). What is not known is empty. A text that a spreadsheet would take
-/// for a formula gets an apostrophe before it.
+/// A table as spreadsheets read it (RFC 4180). What is not known is empty. No text is read as a formula.
 pub fn to_csv<'a>(plan: &Plan, results: impl IntoIterator<Item = &'a CellResult>) -> String {
-    let mut csv = COLUMNS.join(",");
-    csv.push_str("\r\n");
+    let mut table = COLUMNS.join(",");
+    table.push_str("\r\n");
     for result in results {
         let Some(row) = row(plan, result) else {
             continue;
         };
         for (place, column) in COLUMNS.into_iter().enumerate() {
             if place > 0 {
-                csv.push(',');
+                table.push(',');
             }
             match row.get(column) {
                 None | Some(Json::Null) => {}
-                Some(Json::Text(text)) => push_text(&mut csv, text),
-                Some(value) => csv.push_str(&value.to_python_text()),
+                Some(Json::Text(text)) => csv::push_text(&mut table, text),
+                Some(value) => table.push_str(&value.to_python_text()),
             }
         }
-        csv.push_str("\r\n");
+        table.push_str("\r\n");
     }
-    csv
+    table
 }
 
 /// An object a line, with the columns as keys. What is not known is missing.
@@ -98,22 +98,6 @@ fn row(plan: &Plan, result: &CellResult) -> Option<Object> {
     }
     row.insert("tries", result.tries);
     Some(row)
-}
-
-fn push_text(csv: &mut String, text: &Text) {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let guarded = if formula {
-        format!("'{text}")
-    } else {
-        text.to_string()
-    };
-    if guarded.contains([',', '"', '\n', '\r']) {
-        csv.push('"');
-        csv.push_str(&guarded.replace('"', "\"\""));
-        csv.push('"');
-    } else {
-        csv.push_str(&guarded);
-    }
 }
 
 #[cfg(test)]

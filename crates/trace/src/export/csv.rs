@@ -1,6 +1,8 @@
 //! A table of episodes for spreadsheets: RFC 4180, UTF-8.
 //!
-//! What always holds: a text that a spreadsheet would take for a formula is written so that it does not.
+//! What always holds: no spreadsheet reads a text as a formula, whether it separates cells by commas, semicolons or tabs.
+
+use std::borrow::Cow;
 
 use crate::table::{Cell, Column, Row};
 use crate::time;
@@ -72,16 +74,53 @@ fn title(column: &Column) -> String {
 }
 
 fn field(out: &mut String, text: &str, is_text: bool) {
-    let is_formula = is_text && text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    if !is_formula && !text.contains([',', '"', '\n', '\r']) {
-        return out.push_str(text);
+    match is_text {
+        true => push_text(out, text),
+        false => out.push_str(text),
+    }
+}
+
+/// Appends a text as one field: without formulas, and quoted where RFC 4180 wants that.
+pub fn push_text(out: &mut String, text: &str) {
+    let text = without_formulas(text);
+    if !text.contains([',', '"', '\n', '\r']) {
+        return out.push_str(&text);
     }
     out.push('"');
-    if is_formula {
-        out.push('\'');
-    }
     out.push_str(&text.replace('"', "\"\""));
     out.push('"');
+}
+
+/// Puts an apostrophe before whatever a spreadsheet could evaluate.
+///
+/// A spreadsheet that separates cells by semicolons or tabs does not see the quotes around a field in the middle of a
+/// line, so a new cell may start after each of these characters and after each line break within the text.
+fn without_formulas(text: &str) -> Cow<'_, str> {
+    let mut guarded = String::new();
+    let mut copied = 0;
+    let mut may_start = true;
+    for (at, character) in text.char_indices() {
+        if may_start && starts_formula(&text[at..]) {
+            guarded.push_str(&text[copied..at]);
+            guarded.push('\'');
+            copied = at;
+        }
+        may_start = matches!(character, ';' | '\t' | '\n' | '\r');
+    }
+    match copied == 0 && guarded.is_empty() {
+        true => Cow::Borrowed(text),
+        false => {
+            guarded.push_str(&text[copied..]);
+            Cow::Owned(guarded)
+        }
+    }
+}
+
+/// Whether a cell that starts like this is evaluated. A cell may open with quotes, and East Asian versions of
+/// spreadsheets take full-width signs as well.
+fn starts_formula(cell: &str) -> bool {
+    let signs = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+    cell.starts_with(['\t', '\r']) || cell.trim_start_matches('"').starts_with(signs)
 }
 
 #[cfg(test)]
@@ -103,5 +142,44 @@ mod tests {
             text,
             "id,name,reward,started,cost_usd\r\n\"a\"\"b\",\"'=1+1,\n\",-0.5,1970-01-01T00:00:00Z,\r\n"
         );
+    }
+
+    #[test]
+    fn no_separator_makes_a_formula_of_a_part() {
+        for (text, written) in [
+            ("plain; text, and more", "\"plain; text, and more\""),
+            ("=1+1", "'=1+1"),
+            ("+1", "'+1"),
+            ("-1", "'-1"),
+            ("@SUM(A1)", "'@SUM(A1)"),
+            ("＝1", "'＝1"),
+            ("\t=1", "'\t'=1"),
+            ("\r=1", "\"'\r'=1\""),
+            ("a;=1", "a;'=1"),
+            ("a;;@b;-c", "a;;'@b;'-c"),
+            ("a\t+1", "a\t'+1"),
+            ("a\n=1", "\"a\n'=1\""),
+            ("a;\"=1\"", "\"a;'\"\"=1\"\"\""),
+            ("\"\"=1", "\"'\"\"\"\"=1\""),
+            ("2 - 1 = 1; x = 2", "2 - 1 = 1; x = 2"),
+        ] {
+            let mut out = String::new();
+            push_text(&mut out, text);
+            assert_eq!(out, written, "{text:?}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_cell_of_any_separator_is_a_formula(text in "[=+@;\t\r\n\",'a -]{0,24}") {
+            let mut out = String::new();
+            push_text(&mut out, &text);
+            // In the middle of a line, where a spreadsheet does not see the quotes around the field.
+            let line = format!("id,{out},x");
+            for cell in line.split([';', '\t', '\n', '\r']) {
+                let cell = cell.trim_start_matches('"');
+                proptest::prop_assert!(!cell.starts_with(['=', '+', '-', '@']), "{line:?}");
+            }
+        }
     }
 }
