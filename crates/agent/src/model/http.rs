@@ -127,13 +127,36 @@ impl HttpRequest {
 }
 
 /// A request as a `curl` command, quoted for a POSIX shell.
+///
+/// The request may come from a file of a stranger. So curl neither opens files nor expands patterns because of it, no
+/// header brings another one along, and no control character reaches the terminal into which the command is pasted.
 pub(super) fn curl<'a>(
     url: &str,
     headers: impl Iterator<Item = (&'a str, String)>,
     body: &str,
 ) -> String {
-    let mut command = format!("curl {}", quoted(url));
-    for (name, value) in headers {
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    let is_web = scheme.is_some_and(|scheme| {
+        scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")
+    });
+    if !is_web {
+        // curl would open files and other protocols.
+        return "# There is no command: the address of this request is not an http or https address.".to_owned();
+    }
+    let mut command = "curl ".to_owned();
+    if url.contains(['[', ']', '{', '}']) {
+        command.push_str("--globoff ");
+    }
+    command.push_str("--url ");
+    command.push_str(&quoted(url));
+    for (name, value) in headers.filter(|(name, _)| is_token(name)) {
+        let value: String = value
+            .chars()
+            .map(|character| match character.is_control() {
+                true => ' ',
+                false => character,
+            })
+            .collect();
         command.push_str(" \\\n  -H ");
         command.push_str(&quoted(&format!("{name}: {value}")));
     }
@@ -144,8 +167,44 @@ pub(super) fn curl<'a>(
     command
 }
 
+/// Whether a text can be the name of a header (RFC 9110). curl reads a file where a header starts with `@`.
+fn is_token(name: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !name.is_empty() && name.bytes().all(is_part)
+}
+
+/// A text as one word of a POSIX shell.
 fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
+    if !text.chars().any(is_unseen) {
+        return format!("'{}'", text.replace('\'', r"'\''"));
+    }
+    let mut word = String::from("$'");
+    for character in text.chars() {
+        match character {
+            '\'' => word.push_str(r"\'"),
+            '\\' => word.push_str(r"\\"),
+            '\n' => word.push_str(r"\n"),
+            '\r' => word.push_str(r"\r"),
+            '\t' => word.push_str(r"\t"),
+            // A word can't hold it, and would end there.
+            '\0' => word.push(char::REPLACEMENT_CHARACTER),
+            unseen if is_unseen(unseen) => {
+                let mut bytes = [0; 4];
+                for byte in unseen.encode_utf8(&mut bytes).bytes() {
+                    word.push_str(&format!("\\{byte:03o}"));
+                }
+            }
+            seen => word.push(seen),
+        }
+    }
+    word.push('\'');
+    word
+}
+
+/// Whether a character acts on a terminal, or changes the order in which a line is read, instead of being seen.
+fn is_unseen(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 #[cfg(test)]
@@ -174,10 +233,99 @@ mod tests {
         let request = request();
         assert_eq!(
             request.to_curl(),
-            "curl 'https://models.example/v1/chat' \\\n  -H 'content-type: application/json' \\\n  \
+            "curl --url 'https://models.example/v1/chat' \\\n  -H 'content-type: application/json' \\\n  \
              -H 'authorization: Bearer YOUR_API_KEY' \\\n  --data-raw '{\"a\":\"it'\\''s\"}'"
         );
         assert!(!format!("{request:?}").contains("secret"));
+    }
+
+    fn of(url: &str, header: (&'static str, &str), body: &str) -> String {
+        curl(url, [(header.0, header.1.to_owned())].into_iter(), body)
+    }
+
+    #[test]
+    fn hostile_addresses_make_no_other_command() {
+        for (url, command) in [
+            (
+                "https://a.example/';id;'",
+                r"curl --url 'https://a.example/'\'';id;'\'''",
+            ),
+            (
+                "https://a.example/\n;id",
+                r"curl --url $'https://a.example/\n;id'",
+            ),
+            (
+                "https://a.example/'\u{1b}[2J\\",
+                r"curl --url $'https://a.example/\'\033[2J\\'",
+            ),
+            (
+                "https://a.example/\0",
+                "curl --url $'https://a.example/\u{fffd}'",
+            ),
+            (
+                "https://a.example/\u{202e}",
+                r"curl --url $'https://a.example/\342\200\256'",
+            ),
+            (
+                "https://a.example/{a,b}",
+                "curl --globoff --url 'https://a.example/{a,b}'",
+            ),
+        ] {
+            let made =
+                curl(url, std::iter::empty(), "").replace("curl --globoff --url $", "curl --url $");
+            assert_eq!(made, command, "{url:?}");
+        }
+        for url in [
+            "",
+            "-o/etc/passwd",
+            "@urls.txt",
+            "file:///etc/passwd",
+            "gopher://x",
+            "x\nhttp://a",
+        ] {
+            let made = curl(url, std::iter::empty(), "");
+            assert!(
+                made.starts_with("# ") && !made.contains('\n') && !made.contains("curl"),
+                "{url:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn hostile_headers_and_bodies_stay_what_they_are() {
+        let plain = "https://a.example/";
+        let injected = of(plain, ("x-a", "1\r\nx-b: 2"), "");
+        assert!(injected.ends_with(" -H 'x-a: 1  x-b: 2'"), "{injected}");
+        for name in ["@/etc/passwd", "a\nb", "a b", "", "a:b"] {
+            assert_eq!(
+                of(plain, (name, "1"), ""),
+                "curl --url 'https://a.example/'",
+                "{name:?}"
+            );
+        }
+        for (body, word) in [
+            ("@/etc/passwd", "'@/etc/passwd'"),
+            ("--next", "'--next'"),
+            ("it's $(id) `id`", r"'it'\''s $(id) `id`'"),
+            ("a\nb\tc\u{7}", r"$'a\nb\tc\007'"),
+        ] {
+            let made = of(plain, ("x-a", "1"), body);
+            assert!(made.ends_with(&format!("  --data-raw {word}")), "{made}");
+        }
+    }
+
+    /// The words are read back by the shell of this machine, if it has one that knows `$'…'`.
+    #[test]
+    fn a_shell_reads_back_what_was_quoted() {
+        let hostile = "it's\n\\ \u{1b}[0m \u{85} \u{202e}ü$(id)\r\t!";
+        let script = format!("printf %s {}", quoted(hostile));
+        let Ok(said) = std::process::Command::new("bash")
+            .args(["-c", &script])
+            .output()
+        else {
+            return;
+        };
+        assert_eq!(String::from_utf8_lossy(&said.stdout), hostile);
     }
 
     #[test]
