@@ -29,7 +29,8 @@ impl Playground {
             .with(|servers| servers.iter().find(|server| *server.url == *url).cloned())
     }
 
-    /// Whether an environment of this name, or address, can be opened.
+    /// Whether an environment of this name, or address, can be opened. On a server the user must agree first
+    /// ([`super::consent`]).
     pub fn knows(self, environment: &str) -> bool {
         self.entry(environment).is_some() || self.server(environment).is_some()
     }

@@ -12,6 +12,7 @@ use volary_core::registry::Registry;
 
 use super::drive::PolicyKind;
 use super::opening;
+use super::plan_dialog::plan_dialog;
 use super::state::Playground;
 use super::tasks::{self, TaskPlace, TaskSource};
 use super::transfer_dialogs::{export_dialog, share_dialog};
@@ -59,6 +60,8 @@ pub enum Intent {
     PickFile,
     TakeFiles(Vec<GivenFile>),
     Share,
+    RunPlanned,
+    DismissPlanned,
     /// What some part of the page can't do without the code that is not here.
     Do(later::Act),
 }
@@ -82,7 +85,8 @@ impl Intent {
             | Intent::BringBack
             | Intent::PickFile
             | Intent::TakeFiles(_)
-            | Intent::Share => true,
+            | Intent::Share
+            | Intent::RunPlanned => true,
             Intent::Nothing
             | Intent::ChooseTool(_)
             | Intent::ChooseNoTool
@@ -91,12 +95,16 @@ impl Intent {
             | Intent::RemoveCall(_)
             | Intent::ChoosePolicy(_)
             | Intent::Stop
+            | Intent::DismissPlanned
             | Intent::Do(_) => false,
         }
     }
 }
 
 fn act(playground: Playground, intent: Intent) {
+    if playground.must_ask(&intent) {
+        return;
+    }
     if intent.is_attempt() {
         playground.notice.set(None);
     }
@@ -138,6 +146,8 @@ fn act(playground: Playground, intent: Intent) {
         Intent::PickFile => playground.pick_file(),
         Intent::TakeFiles(files) => playground.take_files(files),
         Intent::Share => playground.share(),
+        Intent::RunPlanned => playground.run_planned(),
+        Intent::DismissPlanned => playground.dismiss_planned(),
         Intent::Do(act) => act(),
     }
 }
@@ -175,7 +185,7 @@ fn rest() -> Loaded<Rest> {
                 playground.warm_up();
             }
         },
-        dialogs: || all(vec![export_dialog(), share_dialog()]),
+        dialogs: || all(vec![export_dialog(), share_dialog(), plan_dialog()]),
     })
 }
 

@@ -7,11 +7,13 @@
 //! - [`run_loop`], [`playback`]: what goes on by itself.
 //! - [`opening`]: what a first visit shows before anything else is loaded; [`intents`]: what a person
 //!   wants, and the loading of what does it.
-//! - [`abroad`]: environments on task dataset servers.
+//! - [`abroad`]: environments on task dataset servers; [`consent`]: whether an episode may run on one, [`planned`]: those that
+//!   wait for the user to agree, in the [`plan_dialog`].
 //! - [`transfer`]: export, import, share; [`place`]: the address. `saving`: what was played goes into the library.
 //! - [`page`] and the panes draw it.
 
 pub mod abroad;
+pub mod consent;
 pub mod controls;
 pub mod drive;
 pub mod engine;
@@ -25,6 +27,8 @@ pub mod model;
 pub mod opening;
 pub mod page;
 pub mod place;
+pub mod plan_dialog;
+mod planned;
 pub mod playback;
 pub mod player;
 pub mod policy_pane;

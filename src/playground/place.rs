@@ -4,9 +4,9 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_remote::task;
 use volary_trace::{Episode, share};
 
+use super::consent::{Author, PlannedEpisode, Standing, Then, Verdict, judge};
 use super::intents::Intent;
 use super::session::Session;
 use super::state::Playground;
@@ -67,25 +67,38 @@ impl Playground {
             }
             return;
         }
+        self.planned.set(None);
         self.wanted_step.set_value(place.step);
-        match &place.episode {
-            Some(text) => self.open_link(text, place.environment.as_deref()),
-            None => self.begin(place.environment.as_deref()),
+        match (&place.episode, place.environment.as_deref()) {
+            (Some(text), environment) => self.open_link(text, environment),
+            (None, Some(name)) if self.judge_address(name) == Verdict::Ask => self.plan_task(name),
+            (None, environment) => self.begin(environment),
         }
     }
 
-    /// Goes to an environment, as a link to it would.
+    /// Goes to an environment because the user chose it.
     pub fn go_to_environment(self, name: &str) {
         let place = Place {
             environment: Some(name.to_owned()),
             ..Place::default()
         };
         let hash = place.to_hash();
-        if location::hash() == hash {
+        if self.standing(name) == Standing::Connected {
+            // The address says it afterwards: what an address names does not run on a server by itself.
+            self.planned.set(None);
+            self.place.set(place);
+            location::go(&hash);
+            self.begin(Some(name));
+        } else if location::hash() == hash {
             self.begin(Some(name));
         } else {
             location::go(&hash);
         }
+    }
+
+    /// What is done with an environment that the address names.
+    fn judge_address(self, environment: &str) -> Verdict {
+        judge(Author::Content, self.standing(environment))
     }
 
     /// Writes the environment that was set up in another way into the address.
@@ -142,7 +155,8 @@ impl Playground {
     fn write_step(self) {
         let place = self.place.get_untracked();
         let step = self.step_in_address();
-        if place.step != step && place.episode.is_some() && !self.is_opening() {
+        let is_shown = self.planned.with_untracked(Option::is_none);
+        if place.step != step && place.episode.is_some() && !self.is_opening() && is_shown {
             self.set_place(Place { step, ..place });
         }
     }
@@ -175,26 +189,37 @@ impl Playground {
     }
 
     fn open_link(self, text: &str, environment: Option<&str>) {
-        match share::decode(text) {
-            Ok(shared) if untrack(|| self.knows(&shared.recipe.environment)) => {
+        let shared = match share::decode(text) {
+            Ok(shared) => shared,
+            Err(error) => return self.say_unreadable(&error.to_string(), environment),
+        };
+        match self.judge_address(&shared.recipe.environment) {
+            Verdict::Run => {
                 self.show_recipe(&shared.recipe);
                 self.open(shared.recipe, shared.actions);
             }
-            Ok(shared) if task::is_server(&shared.recipe.environment) => {
+            Verdict::Ask => {
+                let step = self.wanted_step.try_update_value(Option::take).flatten();
+                self.plan(PlannedEpisode {
+                    recipe: shared.recipe,
+                    actions: shared.actions,
+                    then: Then::Open(step),
+                });
+            }
+            Verdict::NotConnected => {
                 self.say_unreadable(
                     "It was played on a server that this page is not connected to.",
                     environment,
                 );
                 self.say_not_connected(&shared.recipe.environment);
             }
-            Ok(shared) => self.say_unreadable(
+            Verdict::Unknown => self.say_unreadable(
                 &format!(
                     "It names the environment \"{}\", which this page does not have.",
                     shared.recipe.environment
                 ),
                 environment,
             ),
-            Err(error) => self.say_unreadable(&error.to_string(), environment),
         }
     }
 
@@ -208,8 +233,8 @@ impl Playground {
             ..place
         });
         if self.edition.get_untracked() == 0 {
-            let known = environment.filter(|name| untrack(|| self.knows(name)));
-            self.begin(known);
+            let local = environment.filter(|name| self.standing(name) == Standing::Local);
+            self.begin(local);
         }
         self.alert(Notice::new(
             "The episode in the link could not be opened.",

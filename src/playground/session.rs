@@ -14,6 +14,7 @@ use volary_trace::{Ending, Episode, Recipe};
 
 mod opening;
 
+use super::consent::{Author, may_rerun};
 use super::incoming::{append, ending, is_over, record_crash};
 use crate::protocol::{Command, Event, Token};
 
@@ -131,6 +132,9 @@ pub enum Refusal {
     /// Nobody knows how to make the environment again.
     #[error("This episode was recorded elsewhere; how to make its environment is not known.")]
     NoRecipe,
+    /// It would run on a server, and the user has not agreed to that.
+    #[error("The actions of this episode came from elsewhere and would be taken on a server.")]
+    NotAgreed,
     /// The environment of the episode is not among those of this page.
     #[error("This episode's environment is not among those of this page.")]
     Unknown,
@@ -148,6 +152,7 @@ impl Refusal {
             Refusal::NoRecipe | Refusal::Unknown => {
                 "Look at it here, or pick an environment and start an episode of your own."
             }
+            Refusal::NotAgreed => "Press Step, and decide about it there.",
             Refusal::Nothing => "Pick an environment and press Reset.",
         }
     }
@@ -157,6 +162,10 @@ impl Refusal {
 #[derive(Clone, Debug, Default)]
 pub struct Session {
     phase: Phase,
+    /// Who chose the actions of the shown episode.
+    author: Author,
+    /// To how many of them the user agreed, where somebody else chose them.
+    agreed: Option<usize>,
     last_token: Token,
 }
 
@@ -164,6 +173,21 @@ impl Session {
     /// How the shown episode stands with the worker.
     pub fn phase(&self) -> &Phase {
         &self.phase
+    }
+
+    /// Whether the first `actions` of the shown episode may be taken again.
+    pub fn may_rerun(&self, episode: &Episode, actions: usize) -> bool {
+        self.agreed.is_some_and(|agreed| actions <= agreed) || may_rerun(self.author, episode)
+    }
+
+    /// The user agreed to the first `actions` of the shown episode.
+    pub fn agree(&mut self, actions: usize) {
+        self.agreed = Some(actions);
+    }
+
+    fn set_author(&mut self, author: Author) {
+        self.author = author;
+        self.agreed = None;
     }
 
     /// Whether something is under way.
@@ -202,7 +226,8 @@ impl Session {
         }
     }
 
-    /// Opens a new episode. What was being opened is given up.
+    /// Opens a new episode. What was being opened is given up. The caller makes sure that the user agreed to it
+    /// ([`super::consent::judge`]).
     pub fn open(
         &mut self,
         recipe: Recipe,
@@ -238,7 +263,7 @@ impl Session {
             };
             return Ok(Command::Step { token, action });
         }
-        let recipe = episode.recipe.clone().ok_or(Refusal::NoRecipe)?;
+        let recipe = self.recipe_to_rerun(episode, episode.steps.len())?;
         let actions = episode.actions().cloned().collect();
         Ok(self.begin(recipe, actions, Why::Again, Some(action)))
     }
@@ -250,14 +275,23 @@ impl Session {
             Phase::Stepping { .. } | Phase::Opening(_) => return Err(Refusal::Busy),
             Phase::Record | Phase::Live { .. } => {}
         }
-        let recipe = episode.recipe.clone().ok_or(Refusal::NoRecipe)?;
+        let recipe = self.recipe_to_rerun(episode, steps)?;
         let actions = episode.actions().take(steps).cloned().collect();
         Ok(self.begin(recipe, actions, Why::Again, None))
+    }
+
+    fn recipe_to_rerun(&self, episode: &Episode, actions: usize) -> Result<Recipe, Refusal> {
+        let recipe = episode.recipe.clone().ok_or(Refusal::NoRecipe)?;
+        match self.may_rerun(episode, actions) {
+            true => Ok(recipe),
+            false => Err(Refusal::NotAgreed),
+        }
     }
 
     /// Shows an episode that came from elsewhere. What was being opened is given up.
     pub fn show(&mut self) {
         self.phase = Phase::Record;
+        self.set_author(Author::Content);
     }
 
     /// What to do after a worker that took too long was ended: run the episode again up to its

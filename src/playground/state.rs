@@ -8,6 +8,7 @@ use leptos::prelude::*;
 use volary_core::registry::Registry;
 use volary_trace::Episode;
 
+use super::consent::PlannedEpisode;
 use super::drive::Drive;
 use super::engine::Engine;
 use super::hands::Hands;
@@ -58,6 +59,8 @@ pub struct Signals {
     pub said: RwSignal<String>,
     /// The episode that was shown before this one.
     pub former: RwSignal<Option<Arc<Episode>>>,
+    /// The episode that waits for the user to agree before it runs on a server.
+    pub planned: RwSignal<Option<PlannedEpisode>>,
     /// The place in the address.
     pub place: RwSignal<Place>,
     /// The step to select once the episode is there.
@@ -96,6 +99,7 @@ impl Playground {
             notice: RwSignal::new(None),
             said: RwSignal::default(),
             former: RwSignal::new(None),
+            planned: RwSignal::new(None),
             place: RwSignal::default(),
             wanted_step: StoredValue::new(None),
             engine: StoredValue::new_local(Engine::default()),

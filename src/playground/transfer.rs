@@ -7,6 +7,7 @@ use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_trace::{Episode, messages_jsonl, native, renderer_files, share};
 
+use super::abroad::is_abroad;
 use super::incoming::append;
 use super::state::Playground;
 use super::tasks;
@@ -306,7 +307,9 @@ impl Playground {
             .as_ref()
             .is_some_and(|recipe| untrack(|| self.knows(&recipe.environment)));
         let mut words: Vec<String> = notes.iter().map(|note| note.to_string()).collect();
-        words.push(if known {
+        words.push(if known && is_abroad(&episode) {
+            "This is a record from a server. Before its actions are taken again there, the page asks you.".to_owned()
+        } else if known {
             "This is a record. Step, Run and \"Go on from here\" run its environment again first.".to_owned()
         } else {
             "This is a record: it can be looked at, not continued, for its environment is not known here.".to_owned()

@@ -1,11 +1,13 @@
 //! The servers that are known: how each stands, what runs on it, and what can be done about it.
 
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
 use super::servers::{Servers, Standing, diagnosed};
 use crate::components::erased::{dynamic, flag};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::playground::controls::{help, typed};
+use crate::playground::intents::Intent;
 use crate::remote::connection::Connected;
 use crate::remote::servers::Server;
 use crate::route::Place;
@@ -37,6 +39,7 @@ fn card(servers: Servers, server: Server) -> El {
         environment: Some(server.url.to_string()),
         ..Place::default()
     };
+    let (playground, played) = (servers.playground, server.url.clone());
     let url = server.url.clone();
     let busy = flag(move || servers.standing(&url) == Standing::Asked);
     let named = |what: &str| format!("{what} {}", server.name);
@@ -64,6 +67,13 @@ fn card(servers: Servers, server: Server) -> El {
                         .class("button")
                         .attr("href", place.to_hash())
                         .attr("aria-label", named("Play on"))
+                        .on("click", move |event: MouseEvent| {
+                            // In a new tab, the page asks first, as for any address of a server.
+                            if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
+                                event.prevent_default();
+                                playground.intend(Intent::GoToEnvironment(played.to_string()));
+                            }
+                        })
                         .child("Play"),
                 )
                 .child(act("quiet", "Check").on_click(move || servers.check(checked.clone())))

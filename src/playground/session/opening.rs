@@ -5,6 +5,7 @@ use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_trace::{Episode, Recipe};
 
+use super::super::consent::Author;
 use super::super::incoming::{ending, first_difference, record_crash};
 use super::{Change, Opening, Phase, Session, Shown, Why};
 use crate::protocol::Command;
@@ -64,6 +65,7 @@ impl Session {
         keep_name(&mut fresh, &why, episode);
         fresh.ending = ending(&fresh);
         *episode = fresh;
+        self.set_author(Author::User);
         self.phase = Phase::Live { token };
         Change::Replaced { why, differs, then }
     }
@@ -87,6 +89,7 @@ impl Session {
                 record_crash(&mut fresh, action, message);
             }
             *episode = fresh;
+            self.set_author(Author::User);
         }
         self.phase = match shown {
             Shown::Nothing if !came_to_something => Phase::Empty,

@@ -333,3 +333,44 @@ fn a_limit_of_the_page_can_be_passed_and_a_done_one_cannot() {
     assert_eq!(desk.episode.ending, Ending::Done);
     assert_eq!(desk.step("b").err(), Some(Refusal::Over));
 }
+
+/// A record of two steps on a server, as a file brings it.
+fn given() -> Desk {
+    let mut desk = Desk::opened(2);
+    if let Some(recipe) = &mut desk.episode.recipe {
+        recipe.environment = "https://env.example".into();
+    }
+    desk.session.show();
+    desk
+}
+
+#[test]
+fn a_record_from_elsewhere_goes_to_a_server_only_as_far_as_the_user_agreed() {
+    let mut desk = given();
+    assert_eq!(desk.step("a").err(), Some(Refusal::NotAgreed));
+    for steps in 0..3 {
+        let back = desk.session.go_back(&desk.episode, steps);
+        assert_eq!(back.err(), Some(Refusal::NotAgreed));
+    }
+    assert_eq!(desk.session.interrupted(&mut desk.episode), None);
+    desk.session.agree(1);
+    assert_eq!(desk.step("a").err(), Some(Refusal::NotAgreed));
+    let command = desk.session.go_back(&desk.episode, 1).expect("agreed");
+    desk.hear(answers(&command, 1.0));
+    // From here on the episode is the user's own.
+    assert!(desk.session.go_back(&desk.episode, 1).is_ok());
+}
+
+#[test]
+fn agreement_ends_with_the_record_that_it_was_given_for() {
+    let mut desk = given();
+    desk.session.agree(2);
+    desk.session.show();
+    assert_eq!(desk.step("a").err(), Some(Refusal::NotAgreed));
+    // What the user opened on a server is run again without asking.
+    desk = Desk::opened(2);
+    if let Some(recipe) = &mut desk.episode.recipe {
+        recipe.environment = "https://env.example".into();
+    }
+    assert!(desk.session.go_back(&desk.episode, 1).is_ok());
+}

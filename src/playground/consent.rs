@@ -1,0 +1,237 @@
+//! Whether an episode may be run at once, or only after the user agreed. Pure.
+//!
+//! What always holds: content (an address, a file, a stored episode) alone makes nothing run on a task dataset server. The
+//! user first sees which server it is and what would be sent there, and agrees with a click.
+
+use volary_core::{AnyMessage, ToolRequestMessage};
+use volary_remote::task;
+use volary_trace::passages::call_text;
+use volary_trace::{Episode, Recipe};
+
+/// Who chose an environment and its actions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Author {
+    /// The user, in this page.
+    #[default]
+    User,
+    /// A link, a file or a stored episode, which anybody may have made.
+    Content,
+}
+
+/// What this page knows of an environment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is one of the page's own, which run in a worker of the browser.
+    Local,
+    /// It is on a server that the user connected to.
+    Connected,
+    /// It is on another server.
+    NotConnected,
+    /// It is neither.
+    Unknown,
+}
+
+/// What is done with an episode that someone wants to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Run it.
+    Run,
+    /// Show it as a plan and let the user decide.
+    Ask,
+    /// Say that the server has to be connected first.
+    NotConnected,
+    /// Say that there is no such environment.
+    Unknown,
+}
+
+/// An episode that waits for the user to agree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedEpisode {
+    /// The server and the task.
+    pub recipe: Recipe,
+    /// The actions that would be taken there, in order.
+    pub actions: Vec<AnyMessage>,
+    /// What happens once the user agrees.
+    pub then: Then,
+}
+
+/// What happens to a planned episode once the user agrees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Then {
+    /// It opens as a new episode, at this step; at the last one if `None`.
+    Open(Option<usize>),
+    /// The shown record may be run, and this is done with it.
+    Resume(Resumed),
+}
+
+/// What a user can do with a record that makes it run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "each is the intent of that name")]
+pub enum Resumed {
+    Reset,
+    Step,
+    StepByHand,
+    EditLastAction,
+    GoBack(usize),
+    Run,
+    RunAgain,
+}
+
+/// What is done with an episode that `author` wants to run.
+pub fn judge(author: Author, standing: Standing) -> Verdict {
+    match (standing, author) {
+        (Standing::Local, _) | (Standing::Connected, Author::User) => Verdict::Run,
+        (Standing::Connected, Author::Content) => Verdict::Ask,
+        (Standing::NotConnected, _) => Verdict::NotConnected,
+        (Standing::Unknown, _) => Verdict::Unknown,
+    }
+}
+
+/// Whether the shown episode may be run again, which takes its actions again.
+pub fn may_rerun(author: Author, episode: &Episode) -> bool {
+    let recipe = episode.recipe.as_ref();
+    author == Author::User || recipe.is_none_or(|recipe| !task::is_server(&recipe.environment))
+}
+
+impl PlannedEpisode {
+    /// The shown record, planned because the user wants to do something that runs it again.
+    pub fn of_record(episode: &Episode, wanted: Resumed) -> Option<PlannedEpisode> {
+        let recipe = episode.recipe.clone()?;
+        let count = match wanted {
+            Resumed::Reset => 0,
+            Resumed::GoBack(steps) => steps,
+            Resumed::EditLastAction => episode.steps.len().saturating_sub(1),
+            Resumed::Step | Resumed::StepByHand | Resumed::Run | Resumed::RunAgain => {
+                episode.steps.len()
+            }
+        };
+        Some(PlannedEpisode {
+            recipe,
+            actions: episode.actions().take(count).cloned().collect(),
+            then: Then::Resume(wanted),
+        })
+    }
+
+    /// The task, as the server would be asked for it; `None` if the server chooses.
+    pub fn task(&self) -> Option<String> {
+        let configuration = &self.recipe.configuration;
+        (!configuration.is_empty())
+            .then(|| volary_core::Json::Object(configuration.clone()).to_compact_text())
+    }
+}
+
+/// An action as lines to read: what is said, and each call with its arguments.
+pub fn action_lines(action: &AnyMessage) -> Vec<String> {
+    let body = action.body();
+    let words = body.content.iter().map(|text| text.to_string());
+    let mut lines: Vec<String> = words.filter(|words| !words.trim().is_empty()).collect();
+    if let AnyMessage::Request(ToolRequestMessage { tool_calls, .. }) = action {
+        lines.extend(tool_calls.iter().map(call_text));
+    }
+    if lines.is_empty() {
+        lines.push("no call".to_owned());
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::message::Body;
+    use volary_core::tool::ToolCallFunction;
+    use volary_core::{ToolCall, object};
+    use volary_trace::StepRecord;
+
+    use super::*;
+
+    fn action(name: &str) -> AnyMessage {
+        let call = ToolCall {
+            function: ToolCallFunction {
+                name: name.into(),
+                arguments: object!({"command": "rm -rf /"}),
+            },
+            ..ToolCall::default()
+        };
+        ToolRequestMessage {
+            body: Body::default(),
+            tool_calls: vec![call],
+        }
+        .into()
+    }
+
+    fn record(environment: &str, steps: usize) -> Episode {
+        let step = |number: usize| StepRecord {
+            action: action(&format!("tool{number}")),
+            outcome: volary_trace::Outcome::Failed { message: "".into() },
+            seconds: None,
+            details: Default::default(),
+            extras: Default::default(),
+        };
+        Episode {
+            recipe: Some(Recipe {
+                environment: environment.into(),
+                configuration: object!({"task_idx": 3}),
+                ..Recipe::default()
+            }),
+            steps: (0..steps).map(step).collect(),
+            ..Episode::default()
+        }
+    }
+
+    #[test]
+    fn content_alone_runs_nothing_on_a_server() {
+        for (author, standing, verdict) in [
+            (Author::User, Standing::Local, Verdict::Run),
+            (Author::Content, Standing::Local, Verdict::Run),
+            (Author::User, Standing::Connected, Verdict::Run),
+            (Author::Content, Standing::Connected, Verdict::Ask),
+            (Author::User, Standing::NotConnected, Verdict::NotConnected),
+            (
+                Author::Content,
+                Standing::NotConnected,
+                Verdict::NotConnected,
+            ),
+            (Author::User, Standing::Unknown, Verdict::Unknown),
+            (Author::Content, Standing::Unknown, Verdict::Unknown),
+        ] {
+            assert_eq!(judge(author, standing), verdict, "{author:?} {standing:?}");
+        }
+    }
+
+    #[test]
+    fn a_record_of_a_server_is_run_again_by_its_user_alone() {
+        let server = record("https://env.example", 2);
+        assert!(!may_rerun(Author::Content, &server));
+        assert!(may_rerun(Author::User, &server));
+        assert!(may_rerun(Author::Content, &record("counter", 2)));
+    }
+
+    #[test]
+    fn a_plan_holds_what_would_be_sent() {
+        let server = record("https://env.example", 3);
+        for (wanted, count) in [
+            (Resumed::Reset, 0),
+            (Resumed::GoBack(1), 1),
+            (Resumed::EditLastAction, 2),
+            (Resumed::Step, 3),
+            (Resumed::StepByHand, 3),
+            (Resumed::Run, 3),
+            (Resumed::RunAgain, 3),
+        ] {
+            let plan = PlannedEpisode::of_record(&server, wanted).unwrap();
+            assert_eq!(plan.actions.len(), count, "{wanted:?}");
+            assert_eq!(plan.task().as_deref(), Some(r#"{"task_idx":3}"#));
+        }
+        assert_eq!(
+            PlannedEpisode::of_record(&Episode::default(), Resumed::Step),
+            None
+        );
+        assert_eq!(
+            action_lines(&action("shell")),
+            [r#"shell {"command":"rm -rf /"}"#]
+        );
+        assert_eq!(
+            action_lines(&ToolRequestMessage::default().into()),
+            ["no call"]
+        );
+    }
+}

@@ -1,0 +1,128 @@
+//! A planned episode: which server it would run on, what would be sent there, and the user's choice.
+
+use leptos::prelude::*;
+
+use super::consent::{PlannedEpisode, Resumed, Then, action_lines};
+use super::controls::buttons;
+use super::intents::Intent;
+use super::state::{Playground, use_playground};
+use crate::components::dialog::dialog;
+use crate::components::erased::{dynamic, watch};
+use crate::components::markup::{El, all, button, el, nothing};
+use crate::components::text::{inert, inert_in};
+use crate::pages::{Page, use_pages};
+use crate::projection::text::{count_text, plural};
+
+/// So many actions are shown at once; a button shows as many again.
+const ACTIONS_AT_ONCE: usize = 200;
+
+/// The dialog, which is open while an episode is planned and the playground is shown.
+pub fn plan_dialog() -> AnyView {
+    let (playground, pages) = (use_playground(), use_pages());
+    let planned = playground.planned;
+    let open = RwSignal::new(false);
+    watch(move || {
+        let wanted = planned.with(Option::is_some) && pages.shown.get() == Page::Playground;
+        open.set(wanted);
+    });
+    watch(move || {
+        // Closed by Escape or its button, not because another page is shown.
+        if !open.get() && pages.shown.get_untracked() == Page::Playground {
+            playground.intend(Intent::DismissPlanned);
+        }
+    });
+    let content = dynamic(move || {
+        planned.with(|plan| match plan {
+            Some(plan) => plan_view(playground, plan),
+            None => nothing(),
+        })
+    });
+    dialog(open, "Run this episode on a server?".to_owned(), content)
+}
+
+fn plan_view(playground: Playground, plan: &PlannedEpisode) -> AnyView {
+    let who = match (plan.then, plan.actions.is_empty()) {
+        (Then::Open(_), true) => {
+            "The address of this page asks for a new environment on a task dataset server."
+        }
+        (Then::Open(_), false) => {
+            "The address of this page asks to run an episode on a task dataset server."
+        }
+        (Then::Resume(Resumed::Reset), _) => {
+            "The shown episode came from elsewhere. Its task is asked for on a task dataset server."
+        }
+        (Then::Resume(_), _) => {
+            "The shown episode came from elsewhere. To go on with it, its actions are taken again on a task dataset \
+             server."
+        }
+    };
+    let task = plan
+        .task()
+        .unwrap_or_else(|| "The server chooses.".to_owned());
+    let facts = el("dl")
+        .class("plan-facts")
+        .child(fact(
+            "Server",
+            el("code").child(inert(&plan.recipe.environment)),
+        ))
+        .child(fact("Task", el("code").child(inert(&task))))
+        .child(fact(
+            "Actions",
+            el("span").child(count_text(plan.actions.len())),
+        ));
+    all(vec![
+        el("p").child(who).view(),
+        facts.view(),
+        actions(plan),
+        el("p")
+            .child(
+                "Nothing was sent to the server yet. If you agree, it starts an environment, and its tools do what the \
+                 actions say, with your API key for this server if you entered one. Agree only if you trust whoever \
+                 made this.",
+            )
+            .view(),
+        buttons([
+            button("")
+                .on_click(move || playground.intend(Intent::DismissPlanned))
+                .child("Don't run"),
+            button("primary")
+                .on_click(move || playground.intend(Intent::RunPlanned))
+                .child("Run on this server"),
+        ])
+        .view(),
+    ])
+}
+
+fn fact(name: &'static str, value: El) -> El {
+    el("div")
+        .child(el("dt").child(name))
+        .child(el("dd").child(value))
+}
+
+/// The actions as tool calls, in parts if there are many.
+fn actions(plan: &PlannedEpisode) -> AnyView {
+    if plan.actions.is_empty() {
+        return nothing();
+    }
+    let lines: Vec<Vec<String>> = plan.actions.iter().map(action_lines).collect();
+    let total = lines.len();
+    let count = RwSignal::new(ACTIONS_AT_ONCE);
+    dynamic(move || {
+        let shown = count.get().min(total);
+        let rows = lines.iter().take(shown).map(|lines| {
+            let lines = lines.iter().map(|line| inert_in("code", "", line));
+            el("li").child(lines.collect::<Vec<_>>())
+        });
+        let list = el("ol")
+            .class("plan-actions")
+            .attr("aria-label", "Actions")
+            .attr("tabindex", "0")
+            .child(rows.collect::<Vec<_>>());
+        let more = (shown < total).then(|| {
+            button("small")
+                .on_click(move || count.update(|count| *count += ACTIONS_AT_ONCE))
+                .child(format!("Show more of {}", plural(total, "action")))
+        });
+        all(vec![list.view(), el("div").child(more).view()])
+    })
+}
