@@ -1,6 +1,22 @@
 // Starts the wasm, in the page and in the page's workers. It is a file of its own, because the
 // Content-Security-Policy allows no inline script.
-if (globalThis.document) {
+const isFramedByAnotherSite = () => {
+  // The page around a frame says where it is only to its own origin.
+  try {
+    for (let inner = globalThis; inner !== inner.parent; inner = inner.parent) {
+      if (inner.parent.location.origin !== location.origin) return true;
+    }
+    return false;
+  } catch {
+    return true;
+  }
+};
+
+if (globalThis.document && isFramedByAnotherSite()) {
+  // Another site could lay its own content over the page, so that a click on it decides something here.
+  document.querySelector("#framed a").href = location.href;
+  document.getElementById("framed").hidden = false;
+} else if (globalThis.document) {
   // Trunk's links carry the hashed names and the digests.
   const glue = document.querySelector("link[rel=modulepreload]").href;
   const wasm = document.querySelector("link[type='application/wasm']");
