@@ -30,6 +30,8 @@ use volary_core::Clock;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_trace::Episode;
+
+use super::origin::PUBLISHED;
 use volary_trace::native;
 use volary_trace::search::{Document, SearchIndex};
 use volary_trace::table::Row;
@@ -275,10 +277,14 @@ impl Librarian {
         rows.map(|(row, _)| row).collect()
     }
 
+    /// Whether an episode came with the site, and stays.
+    fn is_of_site(&self, id: &str) -> bool {
+        self.guests.origin(id).as_deref() == Some(PUBLISHED)
+    }
+
     async fn forget(&self, ids: &[Text]) {
         self.kept(ids).await;
-        // What belongs to the site stays.
-        let ids = ids.iter().filter(|id| !self.guests.has(id));
+        let ids = ids.iter().filter(|id| !self.is_of_site(id));
         let ids: Vec<Text> = ids.cloned().collect();
         let mut files = BTreeSet::new();
         for id in &ids {
@@ -286,10 +292,12 @@ impl Librarian {
                 files.insert(place.file.clone());
             }
         }
+        self.guests.forget(&ids).await;
         self.stock.forget(&ids).await;
         for file in files {
             if !self.is_wanted(&file) {
                 self.windows.borrow_mut().remove(&file);
+                self.guests.forget_file(&file).await;
                 self.stock.forget_file(&file).await;
             } else if let Some(mut known) = self.stock.file(&file).await {
                 // Given again, it is read again, and brings back what was forgotten of it.

@@ -7,17 +7,20 @@ pub enum Origin {
     Imported,
     /// They came with the site: they are not kept, since they are there at each visit.
     Published,
+    /// A link named the file, and the user did not want it kept: it is there until the page is left.
+    Linked,
 }
 
 impl Origin {
     /// All of them.
-    pub const ALL: [Origin; 2] = [Origin::Imported, Origin::Published];
+    pub const ALL: [Origin; 3] = [Origin::Imported, Origin::Published, Origin::Linked];
 
     /// The word for it.
     pub const fn word(self) -> &'static str {
         match self {
             Origin::Imported => IMPORTED,
             Origin::Published => PUBLISHED,
+            Origin::Linked => LINKED,
         }
     }
 }
@@ -26,6 +29,8 @@ impl Origin {
 pub const IMPORTED: &str = "imported";
 /// The origin of what came with the site.
 pub const PUBLISHED: &str = "published";
+/// The origin of what a link named, and nobody kept.
+pub const LINKED: &str = "linked";
 /// The origin of what a person, or a policy, played here.
 pub const PLAYED: &str = "played";
 /// The origin of what was played for an evaluation.

@@ -124,6 +124,12 @@ impl MemoryStock {
         !self.episodes.borrow().is_empty()
     }
 
+    /// The origin of an episode, if it has it.
+    pub fn origin(&self, id: &str) -> Option<Text> {
+        let episodes = self.episodes.borrow();
+        episodes.get(id)?.0.origin.clone()
+    }
+
     /// Whether it has an episode.
     pub fn has(&self, id: &str) -> bool {
         self.episodes.borrow().contains_key(id)

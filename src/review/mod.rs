@@ -3,7 +3,7 @@
 //! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], looked at as
 //!   [`selection`] says, with [`filters`], [`groups`], what can be done with what is [`chosen`], and how much
 //!   room there is in [`room_dialog`]. [`progress`]: what is being read.
-//! - [`opening`]: of what an address names. [`gradually`]: what takes long, a little at a time.
+//! - [`opening`]: of what an address names. [`linked_file`]: the file that it names, about which [`fetch_question`] asks. [`gradually`]: what takes long, a little at a time.
 //! - [`compare_page`]: two episodes side by side, which [`comparison`] holds; [`grid_page`]: several as a grid.
 //! - [`actions`]: what can be done with one as a whole; [`export`]: in which formats it is saved.
 //! - [`viewer`]: the signals of one episode that is read; [`episode_page`]: how it looks, with the
@@ -17,11 +17,13 @@ pub mod compare_page;
 pub mod comparison;
 pub mod episode_page;
 pub mod export;
+pub mod fetch_question;
 pub mod filters;
 pub mod gradually;
 pub mod grid_page;
 pub mod groups;
 pub mod library_page;
+pub mod linked_file;
 pub mod marks;
 pub mod notes;
 pub mod notes_panel;

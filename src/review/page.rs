@@ -8,8 +8,10 @@ use super::actions::actions;
 use super::compare_page::compare_page;
 use super::comparison::Comparison;
 use super::episode_page::{episode_page, focus_find};
+use super::fetch_question::fetch_question;
 use super::grid_page::{Grid, grid_page};
 use super::library_page::library_page;
+use super::linked_file::{Elsewhere, LinkedFile};
 use super::notes::Notes;
 use super::opening::{Opening, compare, compare_live, follow, line_up, renew};
 use super::panels::NOTES;
@@ -18,12 +20,14 @@ use super::quote::selected_passage;
 use super::viewer::Viewer;
 use crate::components::AlertBox;
 use crate::components::erased::{dynamic, flag, kept, shown, watch, words};
-use crate::components::markup::{El, all, el};
+use crate::components::markup::{El, all, el, nothing};
+use crate::library::origin::Origin;
 use crate::library::shelf::Shelf;
 use crate::pages::{Hooks, Page, Pages, use_pages};
 use crate::playground::state::use_playground;
+use crate::projection::notice::Notice;
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
-use crate::shell::{element, location, timers};
+use crate::shell::{element, location, network, timers};
 
 /// Review.
 pub fn page() -> AnyView {
@@ -40,7 +44,9 @@ pub fn page() -> AnyView {
     let wanted = Memo::new(move |_| place.with(|place| (place.url.clone(), place.open)));
     // The worker fetches and reads while the page is made.
     let fetched = StoredValue::new(wanted.get_untracked());
-    fetch_wanted(shelf, pages, place);
+    let asked = RwSignal::new(None);
+    let opening = RwSignal::new(Opening::Nothing);
+    fetch_wanted(shelf, pages, place, asked);
     shelf.list();
     shelf.read_site();
     let is_table =
@@ -49,8 +55,10 @@ pub fn page() -> AnyView {
     let viewer = Viewer::new();
     let (comparison, grid) = (Comparison::new(), Grid::new());
     let notes = Notes::new();
-    let opening = RwSignal::new(Opening::Nothing);
+    let agreements = RwSignal::new(0_u32);
     watch(move || {
+        // What could not be opened may come with a file that the user agreed to.
+        agreements.track();
         let place = place.get();
         match place.beside.as_slice() {
             [] => follow(shelf, viewer, opening, &place),
@@ -80,7 +88,7 @@ pub fn page() -> AnyView {
         // Once it is opened, the address names it, and the file is there.
         let is_opened = former.0 == now.0 && now.1.is_none();
         if former != now && !is_opened {
-            untrack(|| fetch_wanted(shelf, pages, place));
+            untrack(|| fetch_wanted(shelf, pages, place, asked));
         }
     });
     watch(move || {
@@ -129,6 +137,12 @@ pub fn page() -> AnyView {
         place.with(|place| place.open.is_some() && place.url.is_some() && place.episode.is_none())
     };
     let reading_one = move || opening_one() || beside(0..=0);
+    // A trajectory that is in the library needs no file.
+    let is_missing = Memo::new(move |_| {
+        let is_named = place.with(|place| place.episode.is_some());
+        !is_named || opening.with(|opening| matches!(opening, Opening::Failed(_)))
+    });
+    let is_asking = Memo::new(move |_| asked.with(Option::is_some) && is_missing.get());
     let hooks = Hooks {
         keys: KEYS,
         drop_words: "Drop it: trajectories of any common tool, loose, in a folder or packed. \
@@ -160,15 +174,34 @@ pub fn page() -> AnyView {
         .class("page")
         .attr("hidden", flag(move || !in_library()))
         .child(kept(in_library, move || library_page(shelf).view()));
-    let arriving = shown(opening_one, move || {
-        el("div")
-            .class("page")
-            .child(progress(shelf))
-            .child(opening_words())
-            .view()
+    let question = dynamic(move || {
+        let file = asked.get().filter(|_| is_asking.get());
+        file.map_or_else(nothing, |file: Elsewhere| {
+            let url = file.url.clone();
+            let fetch = move |origin| {
+                asked.set(None);
+                fetch_file(shelf, pages, place.get_untracked(), &url, origin);
+                agreements.update(|count| *count += 1);
+            };
+            let decline = move || {
+                asked.set(None);
+                leave_file(pages, place.get_untracked());
+            };
+            fetch_question(&file, fetch, decline).view()
+        })
     });
+    let arriving = shown(
+        move || opening_one() && !is_asking.get(),
+        move || {
+            el("div")
+                .class("page")
+                .child(progress(shelf))
+                .child(opening_words())
+                .view()
+        },
+    );
     let one = part(
-        reading_one,
+        move || reading_one() && !is_asking.get(),
         opening,
         move || opening.with(|opening| matches!(opening, Opening::Shown(_))),
         move || {
@@ -177,13 +210,13 @@ pub fn page() -> AnyView {
         },
     );
     let two = part(
-        comparing,
+        move || comparing() && !is_asking.get(),
         opening,
         move || comparison.pair.with(Option::is_some),
         move || compare_page(comparison),
     );
     let several = part(
-        lining_up,
+        move || lining_up() && !is_asking.get(),
         opening,
         move || grid.episodes.with(|episodes| !episodes.is_empty()),
         move || grid_page(grid),
@@ -194,6 +227,7 @@ pub fn page() -> AnyView {
             .class("notices review-notices")
             .child(view! { <AlertBox notice=shelf.notice/> }.into_any())
             .view(),
+        question,
         library.view(),
         arriving,
         one,
@@ -234,16 +268,52 @@ fn part(
         .view()
 }
 
-/// Fetches the file that the address names, and goes to that of its trajectories which it names.
-fn fetch_wanted(shelf: Shelf, pages: Pages, place: Memo<ReviewPlace>) {
+/// Fetches the file that the address names if it may be fetched at once; else says in `asked` about which the user has to
+/// decide.
+fn fetch_wanted(
+    shelf: Shelf,
+    pages: Pages,
+    place: Memo<ReviewPlace>,
+    asked: RwSignal<Option<Elsewhere>>,
+) {
+    asked.set(None);
     let wanted = place.get_untracked();
-    let Some(url) = wanted.url.clone() else {
+    let Some(url) = &wanted.url else {
         return;
     };
+    let whole = location::whole(url).unwrap_or_default();
+    match LinkedFile::of(&whole, &network::page().origin) {
+        LinkedFile::SameOrigin { url } => fetch_file(shelf, pages, wanted, &url, Origin::Imported),
+        LinkedFile::Elsewhere(file) => asked.set(Some(file)),
+        LinkedFile::Refused(why) => {
+            shelf.notice.set(Some(Notice::new(
+                "The file that the address names is not fetched.",
+                why.to_string(),
+                "If you want to read it, save it as a file and import it here.",
+            )));
+            leave_file(pages, wanted);
+        }
+    }
+}
+
+/// Goes on without the file that the address names.
+fn leave_file(pages: Pages, place: ReviewPlace) {
+    go_on_at(
+        pages,
+        ReviewPlace {
+            url: None,
+            open: None,
+            ..place
+        },
+    );
+}
+
+/// Fetches a file, and goes to that of its trajectories which the address names.
+fn fetch_file(shelf: Shelf, pages: Pages, wanted: ReviewPlace, url: &str, origin: Origin) {
     let Some(open) = wanted.open.filter(|_| wanted.episode.is_none()) else {
-        return shelf.fetch(&url);
+        return shelf.fetch(url, origin);
     };
-    shelf.fetch_one(&url, open, move |id| {
+    shelf.fetch_one(url, origin, open, move |id| {
         // The person may be elsewhere by now, and the page not have heard of it yet.
         if Route::parse(&location::hash()) == Route::Review(wanted.clone()) {
             let episode = id.map(|id| id.to_string());

@@ -83,10 +83,10 @@ pub fn linked(relation: &str) -> Option<String> {
     Some(link.href())
 }
 
-/// The whole address of one that may be relative to the page's.
-pub fn whole(address: &str) -> String {
+/// The whole address of one that may be relative to the page's, as the browser writes it; `None` if it is none.
+pub fn whole(address: &str) -> Option<String> {
     let whole = Url::new_with_base(address, &address_with(""));
-    whole.map_or_else(|_| address.to_owned(), |whole| whole.href())
+    whole.ok().map(|whole| whole.href())
 }
 
 /// The whole address of a path beside an address. What leads elsewhere stays beside it.

@@ -28,9 +28,17 @@ pub fn page() -> Page {
 pub async fn probe(url: &str) -> Silence {
     let patience = http::Patience::of(Duration::from_secs(5));
     let answers_without_cors = http::answers_without_cors(url, patience).await;
-    let space = Address::of(url).map(|address| address.space());
     Silence {
         answers_without_cors,
+        ..without_asking(url).await
+    }
+}
+
+/// What the browser knows of such a server without asking it once more.
+pub async fn without_asking(url: &str) -> Silence {
+    let space = Address::of(url).map(|address| address.space());
+    Silence {
+        answers_without_cors: None,
         permission: match space {
             Some(space) => permission(space).await,
             None => None,

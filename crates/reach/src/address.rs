@@ -61,12 +61,24 @@ impl Address {
         }
         if host == "localhost" || host.ends_with(".localhost") {
             Space::Loopback
-        } else if !host.contains('.') || host.ends_with(".local") || host.ends_with(".lan") {
+        } else if !host.contains('.')
+            || LOCAL_ENDINGS.iter().any(|ending| host.ends_with(ending))
+            || ends_in_number(host)
+        {
             Space::Local
         } else {
             Space::Public
         }
     }
+}
+
+/// Names that end so are of no public network.
+const LOCAL_ENDINGS: [&str; 4] = [".local", ".lan", ".internal", ".home.arpa"];
+
+/// Whether browsers take a host for a number, such as `0x7f.1`. What it leads to is not worked out here.
+fn ends_in_number(host: &str) -> bool {
+    let last = host.rsplit('.').next().unwrap_or_default();
+    last.bytes().all(|byte| byte.is_ascii_digit()) || last.starts_with("0x")
 }
 
 fn space_of_v4(address: Ipv4Addr) -> Space {
@@ -84,6 +96,18 @@ fn space_of_v4(address: Ipv4Addr) -> Space {
 fn space_of_v6(address: Ipv6Addr) -> Space {
     if let Some(address) = address.to_ipv4_mapped() {
         return space_of_v4(address);
+    }
+    let [first, second, .., high, low] = address.segments();
+    let is_embedded = match (first, second) {
+        // Translated by the network (RFC 6052), or written in an old way (RFC 4291).
+        (0x64, 0xff9b) => true,
+        (0, 0) => high > 0,
+        _ => false,
+    };
+    if is_embedded {
+        let [a, b] = high.to_be_bytes();
+        let [c, d] = low.to_be_bytes();
+        return space_of_v4(Ipv4Addr::new(a, b, c, d));
     }
     if address.is_loopback() || address.is_unspecified() {
         Space::Loopback

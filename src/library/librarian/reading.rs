@@ -222,8 +222,8 @@ impl Librarian {
 
     pub(super) fn stock_for(&self, origin: Origin) -> &dyn Stock {
         match origin {
-            Origin::Published => &self.guests,
-            _ => &*self.stock,
+            Origin::Published | Origin::Linked => &self.guests,
+            Origin::Imported => &*self.stock,
         }
     }
 

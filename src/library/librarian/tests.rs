@@ -374,3 +374,31 @@ fn what_came_with_the_site_is_not_kept_and_not_forgotten() {
             .is_empty()
     );
 }
+
+#[test]
+fn what_a_link_named_is_not_kept_and_can_be_forgotten() {
+    let librarian = librarian();
+    let said = read_as(
+        &librarian,
+        &[file("x.json", &[episode("a", "one")])],
+        Origin::Linked,
+    );
+    assert_eq!(ids(&said), ["a"]);
+    assert!(open(&librarian, "a").len() > 1);
+    let kept = librarian.stock.rows().now_or_never().unwrap().unwrap();
+    assert!(kept.is_empty());
+    // Given as a file, it is kept.
+    read(&librarian, &[file("x.json", &[episode("a", "one")])]);
+    let kept = librarian.stock.rows().now_or_never().unwrap().unwrap();
+    assert_eq!(kept.len(), 1);
+    ask(
+        &librarian,
+        Request::Forget {
+            number: 2,
+            ids: vec!["a".into()],
+        },
+    );
+    assert!(!librarian.guests.has("a"));
+    let kept = librarian.stock.rows().now_or_never().unwrap().unwrap();
+    assert!(kept.is_empty());
+}

@@ -18,33 +18,38 @@ use crate::shell::{location, network};
 const LONGEST_LIST: usize = 16 << 20;
 
 impl Shelf {
-    /// Fetches a file from an address that the person gave, and reads it.
-    pub fn fetch(self, url: &str) {
+    /// Fetches a file from a whole address, and reads it. Of another origin the user must have agreed to it.
+    pub fn fetch(self, url: &str, origin: Origin) {
         let number = self.begin_fetch(url);
-        self.fetch_given(number, url, None);
+        self.fetch_given(number, url, origin, None);
     }
 
     /// The same; `arrived` hears the id of one of its trajectories (they count from 1), as soon as its beginning is
     /// there, or that there is none.
-    pub fn fetch_one(self, url: &str, place: usize, arrived: impl FnOnce(Option<Text>) + 'static) {
+    pub fn fetch_one(
+        self,
+        url: &str,
+        origin: Origin,
+        place: usize,
+        arrived: impl FnOnce(Option<Text>) + 'static,
+    ) {
         let number = self.begin_fetch(url);
         let arrived = Box::new(arrived);
         self.state
             .update_value(|state| state.awaited.push((number, place.max(1), arrived)));
         let ahead = (place <= 1).then(|| self.expect_ahead(number));
-        self.fetch_given(number, url, ahead);
+        self.fetch_given(number, url, origin, ahead);
     }
 
     fn begin_fetch(self, url: &str) -> Number {
         self.begin(&format!("Fetching {url}"))
     }
 
-    fn fetch_given(self, number: Number, url: &str, shows: Option<Number>) {
+    fn fetch_given(self, number: Number, url: &str, origin: Origin, shows: Option<Number>) {
         let path = url.split(['?', '#']).next().unwrap_or_default();
         let name = path.rsplit('/').next().unwrap_or_default();
-        // A worker would take what is relative as beside its own script.
-        let file = (name.into(), location::whole(url).into());
-        self.fetch_as(number, Origin::Imported, vec![file], shows);
+        let file = (name.into(), url.into());
+        self.fetch_as(number, origin, vec![file], shows);
     }
 
     fn fetch_as(
@@ -178,15 +183,26 @@ async fn unfetched(url: &str, reason: &str, status: Option<u16>, answered: bool)
     let by_hand = "Download the file with your browser, and import it here.";
     if !answered {
         let page = network::page();
-        let cause = Cause::of(url, &page, &network::probe(url).await);
-        let advice = match cause {
-            Cause::Cors => format!(
-                "{by_hand} Or have the other site send the header Access-Control-Allow-Origin for it; sites that \
-                 offer raw files (GitHub, Hugging Face) do."
+        // To tell the causes apart would take another request, which nobody agreed to.
+        let cause = Cause::of(url, &page, &network::without_asking(url).await);
+        let (why, advice) = match cause {
+            Cause::Cors | Cause::NobodyNear | Cause::NobodyFar => (
+                format!(
+                    "No answer came that this page may read. Either nothing answers at that address, or the server there \
+                     does not allow pages of {} to read its files (CORS); browsers do not say which.",
+                    page.origin
+                ),
+                format!(
+                    "{by_hand} Or have the other site send the header Access-Control-Allow-Origin for it; sites that \
+                     offer raw files (GitHub, Hugging Face) do."
+                ),
             ),
-            cause => format!("{} {by_hand}", cause.in_the_browser().unwrap_or_default()),
+            cause => (
+                cause.why(url, &page),
+                format!("{} {by_hand}", cause.in_the_browser().unwrap_or_default()),
+            ),
         };
-        return Notice::new(what, cause.why(url, &page), advice.trim().to_owned());
+        return Notice::new(what, why, advice.trim().to_owned());
     }
     let advice = match status {
         Some(404) => "Look whether the address is right.",

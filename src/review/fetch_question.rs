@@ -1,0 +1,54 @@
+//! Asks before a file of another origin is fetched because the address of the page names it.
+
+use leptos::prelude::*;
+
+use super::linked_file::Elsewhere;
+use crate::components::markup::{El, button, el};
+use crate::components::text::inert_in;
+use crate::library::origin::Origin;
+use crate::playground::controls::buttons;
+
+/// The question. `fetch` hears whether what is in the file is kept; `decline` that nothing is wanted.
+pub fn fetch_question(
+    file: &Elsewhere,
+    fetch: impl Fn(Origin) + 'static,
+    decline: impl Fn() + 'static,
+) -> El {
+    let keeps = RwSignal::new(false);
+    let keep = el("input")
+        .attr("type", "checkbox")
+        .flag_property("checked", keeps.into())
+        .on("change", move |event: leptos::ev::Event| {
+            keeps.set(event_target_checked(&event));
+        });
+    let origin = move || match keeps.get_untracked() {
+        true => Origin::Imported,
+        false => Origin::Linked,
+    };
+    el("section")
+        .class("fetch-question")
+        .attr("aria-label", "Fetch a file")
+        .child(el("h2").child(format!("Fetch a file from {}?", file.host)))
+        .child(inert_in("code", "", &file.url))
+        .child(el("p").child(
+            "The address of this page names this file. Nothing was requested yet. If you agree, your browser asks that \
+             host for the file, without cookies, and reads it while it comes, at most 2 GB. Its size is shown as soon as \
+             the host tells it, and you can cancel.",
+        ))
+        .child(file.warning().map(|warning| el("p").class("near-address").child(warning)))
+        .child(
+            el("label")
+                .class("flag-line")
+                .child(keep)
+                .child(el("span").child("Keep its trajectories in this browser")),
+        )
+        .child(
+            el("p")
+                .class("help")
+                .child("Otherwise they are there until you leave or reload the page."),
+        )
+        .child(buttons([
+            button("").on_click(decline).child("Don't fetch"),
+            button("primary").on_click(move || fetch(origin())).child("Fetch"),
+        ]))
+}

@@ -1,0 +1,195 @@
+//! The file that the address of Review names (`#/review?url=…`), and what may be done about it. Pure.
+//!
+//! What always holds: an address alone makes the page fetch nothing but files of its own origin. A link from anywhere
+//! could otherwise make the browser ask servers in the user's own network.
+
+use volary_reach::{Address, Space};
+
+/// The file that an address names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LinkedFile {
+    /// It has the page's own origin: it is fetched at once.
+    SameOrigin {
+        /// Its whole address.
+        url: String,
+    },
+    /// It is elsewhere: it is fetched once the user agrees.
+    Elsewhere(Elsewhere),
+    /// It is never fetched.
+    Refused(Refused),
+}
+
+/// A file of another origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// Its whole address.
+    pub url: String,
+    /// The host that would be asked, with the port if it is an unusual one.
+    pub host: String,
+    /// How far away that host is, by the looks of its name.
+    pub space: Space,
+}
+
+/// Why a file is never fetched because of an address.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refused {
+    /// It is not the address of anything on the web.
+    #[error(
+        "It starts with \"{scheme}:\". A link can open files of http and https addresses only."
+    )]
+    Scheme {
+        /// What stands before the colon.
+        scheme: String,
+    },
+    /// It names a user, and perhaps a password.
+    #[error("It holds a user name or a password, which a link must not send for you.")]
+    Credentials,
+    /// No address can be made of it.
+    #[error("It is not a web address.")]
+    NotAnAddress,
+}
+
+impl LinkedFile {
+    /// What may be done about a file. `url` is its whole address as the browser writes it, which spells numbers as
+    /// `127.0.0.1` however they were written; `origin` is the page's own.
+    pub fn of(url: &str, origin: &str) -> LinkedFile {
+        let Some((scheme, rest)) = url.split_once(':') else {
+            return LinkedFile::Refused(Refused::NotAnAddress);
+        };
+        if !matches!(scheme, "http" | "https") {
+            let scheme = scheme.chars().take(40).collect();
+            return LinkedFile::Refused(Refused::Scheme { scheme });
+        }
+        let authority = rest.strip_prefix("//").unwrap_or_default();
+        let authority = authority.split(['/', '?', '#']).next().unwrap_or_default();
+        if authority.contains('@') {
+            return LinkedFile::Refused(Refused::Credentials);
+        }
+        let Some(address) = Address::of(url) else {
+            return LinkedFile::Refused(Refused::NotAnAddress);
+        };
+        if format!("{scheme}://{authority}") == origin {
+            return LinkedFile::SameOrigin {
+                url: url.to_owned(),
+            };
+        }
+        LinkedFile::Elsewhere(Elsewhere {
+            url: url.to_owned(),
+            host: authority.to_owned(),
+            space: address.space(),
+        })
+    }
+}
+
+impl Elsewhere {
+    /// What to know before it is fetched, where it is in the user's own network.
+    pub fn warning(&self) -> Option<&'static str> {
+        match self.space {
+            Space::Public => None,
+            Space::Loopback => Some(
+                "This address is on your own machine. A link can use your browser to reach programs there that nobody \
+                 else can reach. Fetch it only if you know what answers there.",
+            ),
+            Space::Local => Some(
+                "This address is in your own network. A link can use your browser to reach devices there that nobody \
+                 else can reach. Fetch it only if you know what answers there.",
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOME: &str = "https://volary.example";
+
+    fn space_of(url: &str) -> Option<Space> {
+        match LinkedFile::of(url, HOME) {
+            LinkedFile::Elsewhere(Elsewhere { space, .. }) => Some(space),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn only_files_of_the_own_origin_are_fetched_at_once() {
+        for (url, origin, is_same) in [
+            ("https://volary.example/a.json", HOME, true),
+            ("https://volary.example", HOME, true),
+            ("https://volary.example?a", HOME, true),
+            ("http://volary.example/a.json", HOME, false),
+            ("https://volary.example:8443/a.json", HOME, false),
+            ("https://volary.example.evil.example/a", HOME, false),
+            ("https://evil.example/https://volary.example/", HOME, false),
+            ("https://sub.volary.example/a", HOME, false),
+            ("http://127.0.0.1:8080/a", "http://127.0.0.1:8080", true),
+            ("http://127.0.0.1:8081/a", "http://127.0.0.1:8080", false),
+            ("http://localhost:8080/a", "http://127.0.0.1:8080", false),
+            ("https://volary.example/a", "null", false),
+        ] {
+            let same = matches!(LinkedFile::of(url, origin), LinkedFile::SameOrigin { .. });
+            assert_eq!(same, is_same, "{url} from {origin}");
+        }
+    }
+
+    #[test]
+    fn near_addresses_are_known_as_such() {
+        for (url, space) in [
+            ("https://data.example/a.jsonl", Space::Public),
+            ("http://8.8.8.8/a", Space::Public),
+            ("http://localhost/a", Space::Loopback),
+            ("http://a.localhost./a", Space::Loopback),
+            ("http://127.0.0.1/a", Space::Loopback),
+            ("http://127.255.1.2:9/a", Space::Loopback),
+            ("http://0.0.0.0/a", Space::Loopback),
+            ("http://[::1]/a", Space::Loopback),
+            ("http://[::ffff:7f00:1]/a", Space::Loopback),
+            ("http://[::ffff:a00:1]/a", Space::Local),
+            ("http://[64:ff9b::a00:1]/a", Space::Local),
+            ("http://[::7f00:1]/a", Space::Loopback),
+            ("http://10.0.0.1/a", Space::Local),
+            ("http://172.16.0.1/a", Space::Local),
+            ("http://192.168.1.1/admin", Space::Local),
+            ("http://169.254.169.254/latest/meta-data", Space::Local),
+            ("http://100.64.0.1/a", Space::Local),
+            ("http://[fd12:3456::1]/a", Space::Local),
+            ("http://[fe80::1]/a", Space::Local),
+            ("http://printer.local/a", Space::Local),
+            ("http://router/a", Space::Local),
+            ("http://wiki.internal/a", Space::Local),
+            ("http://nas.home.arpa/a", Space::Local),
+            // The browser writes these as addresses; unwritten, they are taken for near ones.
+            ("http://2130706433/a", Space::Local),
+            ("http://0177.0.0.1/a", Space::Local),
+            ("http://0x7f.1/a", Space::Local),
+        ] {
+            assert_eq!(space_of(url), Some(space), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_web_address_is_refused() {
+        for (url, scheme) in [
+            ("data:application/json,{}", "data"),
+            ("blob:https://volary.example/1-2", "blob"),
+            ("file:///etc/passwd", "file"),
+            ("javascript:alert(1)", "javascript"),
+            ("ftp://a.example/a", "ftp"),
+        ] {
+            let scheme = scheme.to_owned();
+            let refused = LinkedFile::Refused(Refused::Scheme { scheme });
+            assert_eq!(LinkedFile::of(url, HOME), refused, "{url}");
+        }
+        for url in [
+            "https://me:secret@a.example/",
+            "https://volary.example@a.example/",
+        ] {
+            let refused = LinkedFile::Refused(Refused::Credentials);
+            assert_eq!(LinkedFile::of(url, HOME), refused, "{url}");
+        }
+        for url in ["", "a.json", "https://", "http:a", "https:///a"] {
+            let refused = LinkedFile::Refused(Refused::NotAnAddress);
+            assert_eq!(LinkedFile::of(url, HOME), refused, "{url}");
+        }
+    }
+}
