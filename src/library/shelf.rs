@@ -252,6 +252,14 @@ impl Shelf {
         });
     }
 
+    /// How a trajectory came into the library, if it is in it.
+    pub fn origin_of(self, id: &str) -> Option<Text> {
+        self.rows.with_untracked(|rows| {
+            let row = rows.iter().find(|row| *row.id == *id)?;
+            row.origin.clone()
+        })
+    }
+
     /// Forgets trajectories.
     pub fn forget(self, ids: Vec<Text>) {
         let number = self.next();

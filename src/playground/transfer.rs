@@ -112,23 +112,10 @@ impl Playground {
 
     /// Makes a link of the episode, or says why there can't be one.
     pub fn share(self) {
-        let shared = self.episode.with_untracked(|episode| match &episode.recipe {
-            None => Shared::File(
-                "How to make the environment of this episode is not known, so a link could not run it again."
-                    .to_owned(),
-            ),
-            Some(recipe) => match share::encode(recipe, &bare_actions(episode)) {
-                Err(error) => Shared::File(error.to_string()),
-                Ok(text) => {
-                    let place = Place {
-                        environment: Some(recipe.environment.to_string()),
-                        episode: Some(text),
-                        step: self.step_in_address(),
-                    };
-                    Shared::Link(location::address_with(&place.to_hash()))
-                }
-            },
-        });
+        let shared = self
+            .episode
+            .with_untracked(|episode| share_link(episode, self.step_in_address()));
+        let shared = shared.map_or_else(Shared::File, Shared::Link);
         self.transfer.sharing.set(Some(shared));
     }
 
@@ -326,6 +313,20 @@ impl Playground {
             ..Place::default()
         });
     }
+}
+
+/// A link that runs an episode again and selects a step, the last one if `None`; or why there can't be one.
+pub fn share_link(episode: &Episode, step: Option<usize>) -> Result<String, String> {
+    let recipe = episode.recipe.as_ref().ok_or(
+        "How to make the environment of this episode is not known, so a link could not run it again.",
+    )?;
+    let text = share::encode(recipe, &bare_actions(episode)).map_err(|error| error.to_string())?;
+    let place = Place {
+        environment: Some(recipe.environment.to_string()),
+        episode: Some(text),
+        step,
+    };
+    Ok(location::address_with(&place.to_hash()))
 }
 
 /// Gives the episode to the browser as a file; what can't be made is said.

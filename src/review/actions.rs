@@ -6,20 +6,25 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_trace::annotations::Target;
+use volary_trace::export::html;
 use volary_trace::{Episode, Link, Relation, Rewards, markdown};
 
 use super::export::export_dialog;
+use super::link_reach::LinkReach;
 use super::quote::selected_passage;
 use super::viewer::{Checked, Viewer};
 use crate::components::copy_button::copy_button;
-use crate::components::erased::{flag, words};
+use crate::components::erased::{flag, shown, words};
+use crate::components::icon::{Glyph, named_icon};
 use crate::components::markup::{El, button, el};
 use crate::library::shelf::Shelf;
+use crate::pages::use_pages;
 use crate::playground::state::Playground;
+use crate::playground::transfer::{file_name, share_link};
 use crate::projection::notice::Notice;
 use crate::projection::passage_link;
 use crate::route::{ReviewPlace, Route};
-use crate::shell::{location, printer};
+use crate::shell::{files, location, printer};
 
 /// The buttons, and the dialog that one of them opens.
 pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> {
@@ -61,7 +66,14 @@ pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> 
     let whole_as_markdown = Callback::new(move |()| {
         episode.with_untracked(|episode| markdown::to_markdown(episode, 0..=usize::MAX))
     });
-    let link = Callback::new(move |()| location::address_with(&link_here(viewer).to_hash()));
+    let pages = use_pages();
+    let link = Callback::new(move |()| {
+        let place = link_here(viewer, &pages.route.get_untracked());
+        let origin = place.episode.as_deref().and_then(|id| shelf.origin_of(id));
+        let reach = LinkReach::of(&place, origin.as_deref());
+        viewer.linked_alone.set(reach == LinkReach::ThisBrowser);
+        location::address_with(&place.to_hash())
+    });
     vec![
         // The selection is gone once the button has the focus: so before that.
         el("span")
@@ -141,8 +153,53 @@ fn forked(original: &Arc<Episode>, step: usize) -> Episode {
     fork
 }
 
-/// The address of the selected words, or of the selected step.
-fn link_here(viewer: Viewer) -> Route {
+/// Says that a copied link works in this browser alone, and offers what works elsewhere, until it is put away.
+pub fn link_note(viewer: Viewer, playground: Playground) -> AnyView {
+    let episode = viewer.shown.episode;
+    let share = move || {
+        episode.with_untracked(|episode| {
+            let step = viewer.shown.selected.get_untracked();
+            can_go_on(playground, episode).then(|| share_link(episode, Some(step)).ok())
+        })
+    };
+    let save_page = move || {
+        episode.with_untracked(|episode| {
+            let name = format!("{}.html", file_name(&episode.name));
+            files::download(&name, "text/html", html::to_text(episode).as_bytes());
+        });
+    };
+    shown(
+        move || viewer.linked_alone.get(),
+        move || {
+            let share = share().flatten().map(|link| {
+                copy_button(
+                    Callback::new(move |()| link.clone()),
+                    "Copy share link",
+                    false,
+                )
+            });
+            el("div")
+                .class("link-note")
+                .attr("role", "status")
+                .attr("aria-label", "Link")
+                .child(el("p").child(
+                    "This trajectory is only in this browser, so the link works nowhere else. To show it to somebody, \
+                     send it as a page or share its actions.",
+                ))
+                .child(button("small").on_click(save_page).child("Save as a page (HTML)"))
+                .child(share)
+                .child(
+                    button("quiet small icon-button")
+                        .on_click(move || viewer.linked_alone.set(false))
+                        .child(named_icon(Glyph::Close, "Put the note away")),
+                )
+                .view()
+        },
+    )
+}
+
+/// The place of the selected words, or of the selected step. It names the file of the episode if `here` does.
+fn link_here(viewer: Viewer, here: &Route) -> ReviewPlace {
     let (id, passage) = viewer
         .shown
         .episode
@@ -151,11 +208,16 @@ fn link_here(viewer: Viewer) -> Route {
     let step = step.unwrap_or_else(|| viewer.shown.selected.get_untracked());
     let written = passage.as_ref().and_then(passage_link::write);
     let (at, words) = written.unzip();
-    Route::Review(ReviewPlace {
+    let url = match here {
+        Route::Review(place) if place.episode.as_deref() == Some(&id) => place.url.clone(),
+        _ => None,
+    };
+    ReviewPlace {
         episode: Some(id),
         step: (step > 0).then_some(step),
         at,
         words,
+        url,
         ..ReviewPlace::default()
-    })
+    }
 }

@@ -7,7 +7,7 @@ use leptos::ev::Event;
 use leptos::prelude::*;
 use volary_trace::Episode;
 
-use super::actions::{can_go_on, fork};
+use super::actions::{can_go_on, fork, link_note};
 use super::library_page::back_link;
 use super::marks::keep_marks;
 use super::notes::Notes;
@@ -81,6 +81,7 @@ pub fn episode_page(
         .child(bar(viewer, actions))
         .child(rest(shelf, viewer))
         .child(verdict(viewer))
+        .child(link_note(viewer, playground))
         .child(panes)
 }
 

@@ -5,7 +5,7 @@
 //!   room there is in [`room_dialog`]. [`progress`]: what is being read.
 //! - [`opening`]: of what an address names. [`linked_file`]: the file that it names, about which [`fetch_question`] asks. [`gradually`]: what takes long, a little at a time.
 //! - [`compare_page`]: two episodes side by side, which [`comparison`] holds; [`grid_page`]: several as a grid.
-//! - [`actions`]: what can be done with one as a whole; [`export`]: in which formats it is saved.
+//! - [`actions`]: what can be done with one as a whole; [`link_reach`]: for whom a link to it works; [`export`]: in which formats it is saved.
 //! - [`viewer`]: the signals of one episode that is read; [`episode_page`]: how it looks, with the
 //!   panels beside it in [`panels`] and [`state_panel`], and what people note in [`notes`] and [`notes_panel`].
 //! - [`reading_bar`]: what of the transcript is folded; [`marks`]: words that are marked in it; [`quote`]: words
@@ -23,6 +23,7 @@ pub mod gradually;
 pub mod grid_page;
 pub mod groups;
 pub mod library_page;
+pub mod link_reach;
 pub mod linked_file;
 pub mod marks;
 pub mod notes;

@@ -41,6 +41,8 @@ pub struct Viewer {
     pub linked: RwSignal<Option<Target>>,
     /// What came of running the episode again.
     pub checked: RwSignal<Option<Checked>>,
+    /// Whether a link was copied that works in this browser alone.
+    pub linked_alone: RwSignal<bool>,
 }
 
 /// What came of running an episode again.
@@ -88,6 +90,7 @@ impl Viewer {
             at_finding: RwSignal::new(0),
             linked: RwSignal::new(None),
             checked: RwSignal::new(None),
+            linked_alone: RwSignal::new(false),
         }
     }
 
@@ -98,6 +101,7 @@ impl Viewer {
         self.findings.set(Arc::default());
         self.linked.set(None);
         self.checked.set(None);
+        self.linked_alone.set(false);
         self.reading.begin();
         self.shown.episode.set(episode);
         self.shown.edition.update(|edition| *edition += 1);

@@ -1,0 +1,55 @@
+//! For whom a link to a trajectory works. Pure.
+
+use crate::library::origin::PUBLISHED;
+use crate::route::ReviewPlace;
+
+/// For whom a link to a trajectory works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LinkReach {
+    /// For everybody: it names a file that can be fetched, or a trajectory that came with the site.
+    Everybody,
+    /// In this browser: the trajectory is nowhere else.
+    ThisBrowser,
+}
+
+impl LinkReach {
+    /// Of a link to a place, whose trajectory came into the library as `origin` says.
+    pub fn of(place: &ReviewPlace, origin: Option<&str>) -> LinkReach {
+        match place.url.is_some() || origin == Some(PUBLISHED) {
+            true => LinkReach::Everybody,
+            false => LinkReach::ThisBrowser,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::library::origin::{EVALUATED, IMPORTED, LINKED, PLAYED};
+
+    #[test]
+    fn links_work_where_the_trajectory_can_be_had() {
+        let alone = ReviewPlace {
+            episode: Some("a".into()),
+            ..ReviewPlace::default()
+        };
+        let with_file = ReviewPlace {
+            url: Some("https://a.example/a.json".into()),
+            ..alone.clone()
+        };
+        for origin in [IMPORTED, PLAYED, EVALUATED, LINKED] {
+            assert_eq!(
+                LinkReach::of(&alone, Some(origin)),
+                LinkReach::ThisBrowser,
+                "{origin}"
+            );
+            assert_eq!(
+                LinkReach::of(&with_file, Some(origin)),
+                LinkReach::Everybody,
+                "{origin}"
+            );
+        }
+        assert_eq!(LinkReach::of(&alone, None), LinkReach::ThisBrowser);
+        assert_eq!(LinkReach::of(&alone, Some(PUBLISHED)), LinkReach::Everybody);
+    }
+}
