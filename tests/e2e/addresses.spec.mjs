@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { test } from "@playwright/test";
 
-import { HOME, visit } from "./support/browser.mjs";
+import { HOME, accessible, visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
 import { site } from "./support/site.mjs";
 import { until } from "./support/state.mjs";
 import { Library, lines, trajectory } from "./support/trajectories.mjs";
@@ -71,7 +72,9 @@ const heading = (page) => page.getByRole("heading", { name: "boxes 1" });
 const rest = (page) => page.getByRole("region", { name: "The rest" });
 
 test("a file is fetched from an address, and what the other site does not allow is explained", async () => {
+  const asked = [];
   const other = await site((path, response) => {
+    asked.push(path);
     if (path !== "/closed.json") response.setHeader("Access-Control-Allow-Origin", "*");
     if (path === "/none.json") response.statusCode = 404;
     response.end(JSON.stringify(ONE));
@@ -81,12 +84,17 @@ test("a file is fetched from an address, and what the other site does not allow 
     const allowedErrors = [/CORS|Failed to load|ERR_FAILED/];
     await visit({ hash: from("open.json"), origins: [other.origin], allowedErrors }, async (page) => {
       const library = await new Library(page).ready();
+      await library.agree();
       await library.rows(1);
       await page.goto(HOME + from("closed.json"));
+      await library.agree();
       const alert = page.getByRole("alert");
       await alert.getByText(/does not allow pages of/).waitFor();
       await alert.getByText(/Download the file/).waitFor();
+      // What failed is not asked for once more to find out why.
+      assert.deepEqual(asked, ["/open.json", "/closed.json"]);
       await page.goto(HOME + from("none.json"));
+      await library.agree();
       await alert.getByText(/The server answered 404/).waitFor();
       await library.rows(1);
     });
@@ -99,6 +107,7 @@ test("the beginning of a long trajectory is read while the rest comes, and its r
   withSite((other) =>
     visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin] }, async (page) => {
       const library = new Library(page);
+      await library.agree({ keep: true });
       await library.transcript.getByText(/^place0 /).waitFor();
       await rest(page).getByText(/This is its beginning/).waitFor();
       await rest(page).getByRole("progressbar").waitFor();
@@ -139,6 +148,7 @@ test("a beginning comes without being asked for", () =>
       });
     return visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin], init }, async (page) => {
       const library = new Library(page);
+      await library.agree();
       await library.transcript.getByText(/^place0 /).waitFor();
       const asked = await page.evaluate(() => globalThis.asked);
       assert.ok(asked.includes("fetch") && !asked.includes("open"), asked.join(" "));
@@ -154,6 +164,7 @@ test("the address of a beginning is that of its trajectory, though the rest take
   withSite((other) =>
     visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin] }, async (page) => {
       const library = new Library(page);
+      await library.agree();
       await rest(page).waitFor();
       const steps = async () => Number(await library.slider.getAttribute("max"));
       const before = await steps();
@@ -177,6 +188,7 @@ test("the worker that read a long trajectory makes room for another, and nothing
   withSite((other) =>
     visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin] }, async (page) => {
       const library = new Library(page);
+      await library.agree({ keep: true });
       await rest(page).waitFor();
       const [former] = page.workers();
       const goes = former.waitForEvent("close");
@@ -205,19 +217,27 @@ test("an address leads to a trajectory of a file, for who has never seen it", ()
   withSite((other) =>
     visit({ hash: other.hash("lines.jsonl", "&open=3"), origins: [other.origin] }, async (page) => {
       const library = new Library(page);
+      await library.agree();
       await library.transcript.getByText(/word2 /).waitFor();
       await page.waitForURL(/#\/review\/episode-2\?url=/);
-      const link = page.url();
+      // What the page copies leads there as well, and it says nothing of this browser alone.
+      await page.getByRole("button", { name: "Copy link" }).click();
+      const link = await page.evaluate(() => navigator.clipboard.readText());
+      assert.match(link, /#\/review\/episode-2\?url=/);
+      assert.equal(await page.getByRole("status", { name: "Link" }).count(), 0);
       const guest = await (await page.context().browser().newContext()).newPage();
       await guest.goto(link);
+      await new Library(guest).agree();
       await new Library(guest).transcript.getByText(/word2 /).waitFor();
       await guest.context().close();
       await page.goto(HOME + other.hash("lines.jsonl", "&open=99"));
+      await library.agree();
       await library.ready();
       await library.rows(20);
       await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
       // Given again, it is known, and its trajectories are found all the same.
       await page.goto(HOME + other.hash("lines.jsonl", "&open=2"));
+      await library.agree();
       await library.transcript.getByText(/word1 /).waitFor();
     }),
   ));
@@ -232,6 +252,7 @@ test("what came is kept if the rest does not come", () =>
       },
       async (page) => {
         const library = new Library(page);
+        await library.agree({ keep: true });
         await rest(page).waitFor();
         await other.breakOff();
         await page.getByRole("alert").getByText(/could not be fetched/).waitFor();
@@ -253,6 +274,7 @@ test("who stops a file that comes ends the request", () =>
   withSite((other) =>
     visit({ hash: other.hash("log.json"), origins: [other.origin] }, async (page) => {
       const library = await new Library(page).ready();
+      await library.agree();
       await library.rows(1);
       await library.table.getByText("being read").waitFor();
       const closed = once(await other.reply(), "close");
@@ -317,6 +339,7 @@ test("a packed log shows its first sample while the rest comes, from a server th
   try {
     await visit({ hash, origins: [other.origin] }, async (page) => {
       const library = new Library(page);
+      await library.agree();
       await library.table.getByRole("link").first().waitFor();
       await page.getByRole("button", { name: "Cancel" }).waitFor();
       assert.ok(other.asked.length > 0 && other.asked.length < 5, other.asked.join(" "));
@@ -345,6 +368,7 @@ for (const [what, parts] of [
     try {
       await visit({ hash, origins: [other.origin], allowedErrors }, async (page) => {
         const library = new Library(page);
+        await library.agree();
         await page.getByRole("button", { name: "Cancel" }).waitFor();
         await until(() => other.asked.length > 0, "no part was asked for");
         other.rest();
@@ -356,3 +380,119 @@ for (const [what, parts] of [
     }
   });
 }
+
+test("an address alone makes the page ask nobody, and what was not kept is gone at the next visit", async () => {
+  const asked = [];
+  const other = await site((path, response) => {
+    asked.push(`${response.req.method} ${path}`);
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    response.end(JSON.stringify(ONE));
+  });
+  const from = (more = "") => `#/review?url=${encodeURIComponent(`${other.origin}/one.json`)}${more}`;
+  try {
+    await visit({ hash: from("&open=1"), origins: [other.origin] }, async (page) => {
+      const library = new Library(page);
+      const question = library.question();
+      await question.getByRole("heading", { name: `Fetch a file from ${new URL(other.origin).host}?` }).waitFor();
+      await question.getByText(`${other.origin}/one.json`, { exact: true }).waitFor();
+      await question.getByText(/This address is on your own machine/).waitFor();
+      await page.reload();
+      await question.waitFor();
+      await question.getByRole("button", { name: "Don't fetch" }).click();
+      await question.waitFor({ state: "detached" });
+      await library.ready();
+      // Typed while the page is open.
+      await page.evaluate((hash) => (location.hash = hash), from());
+      await question.waitFor();
+      await page.waitForTimeout(500);
+      assert.deepEqual(asked, []);
+      await accessible(page);
+      await library.agree();
+      await library.rows(1);
+      assert.deepEqual(asked, ["GET /one.json"]);
+      await page.goto(`${HOME}#/review`);
+      await library.again();
+      await page.getByRole("heading", { name: "Nothing to read yet" }).waitFor();
+      // Kept on request, it is there without asking anybody.
+      await page.goto(HOME + from("&open=1"));
+      await library.agree({ keep: true });
+      await library.transcript.getByText("The marble is red.").waitFor();
+      await page.waitForURL(/#\/review\/one\?url=/);
+      await page.reload();
+      await library.transcript.getByText("The marble is red.").waitFor();
+      assert.equal(await question.count(), 0);
+      assert.deepEqual(asked, ["GET /one.json", "GET /one.json"]);
+    });
+  } finally {
+    other.close();
+  }
+});
+
+test("a trajectory that is gone is fetched again once the user agrees", async () => {
+  const other = await site((path, response) => {
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    response.end(JSON.stringify(ONE));
+  });
+  const hash = `#/review/one?url=${encodeURIComponent(`${other.origin}/one.json`)}`;
+  try {
+    await visit({ hash, origins: [other.origin] }, async (page) => {
+      const library = new Library(page);
+      await library.agree();
+      await library.transcript.getByText("The marble is red.").waitFor();
+    });
+  } finally {
+    other.close();
+  }
+});
+
+for (const [url, words] of [
+  ["data:application/json,{}", /It starts with "data:"/],
+  ["file:///etc/passwd", /It starts with "file:"/],
+  ["javascript:alert(1)", /It starts with "javascript:"/],
+  ["https://me:secret@a.example/a.json", /It holds a user name or a password/],
+]) {
+  test(`an address that names ${url.split(":")[0]}:${url.includes("@") ? " with a password" : ""} is refused`, () =>
+    visit({ hash: `#/review?url=${encodeURIComponent(url)}&open=1` }, async (page) => {
+      const library = await new Library(page).ready();
+      await page.getByRole("alert").getByText(words).waitFor();
+      assert.equal(await library.question().count(), 0);
+    }));
+}
+
+test("of a trajectory in this browser alone, the page says that the link works here only", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const library = await new Library(page).ready();
+    await library.import(["one.json", ONE]);
+    await library.table.getByRole("link").first().click();
+    await library.transcript.getByText("The marble is red.").waitFor();
+    await page.getByRole("button", { name: "Copy link" }).click();
+    const note = page.getByRole("status", { name: "Link" });
+    await note.getByText(/only in this browser/).waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      note.getByRole("button", { name: "Save as a page (HTML)" }).click(),
+    ]);
+    assert.match(download.suggestedFilename(), /\.html$/);
+    // Its environment is none of this page's, so there is no link that runs it again.
+    assert.equal(await note.getByRole("button", { name: "Copy share link" }).count(), 0);
+    await accessible(page);
+    await note.getByRole("button", { name: "Put the note away" }).click();
+    await note.waitFor({ state: "detached" });
+  }));
+
+test("of an episode that was played here, a share link is offered", () =>
+  visit({ hash: "#/run/counter" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.act("incr");
+    await playground.says("1 step");
+    await page.getByRole("link", { name: "Review" }).click();
+    const library = await new Library(page).ready();
+    await library.table.getByRole("link").first().click();
+    await page.getByRole("button", { name: "Copy link" }).click();
+    await page.getByRole("status", { name: "Link" }).getByRole("button", { name: "Copy share link" }).click();
+    const copied = () => page.evaluate(() => navigator.clipboard.readText());
+    await until(async () => (await copied()).includes("#/run/counter?"), "a share link");
+    await page.goto(await copied());
+    await playground.says("1 step");
+  }));

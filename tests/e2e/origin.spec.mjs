@@ -5,6 +5,7 @@ import { test } from "@playwright/test";
 
 import { HOME, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
+import { site } from "./support/site.mjs";
 
 test("everything comes from the page's own folder, once", () => {
   const answers = [];
@@ -36,3 +37,46 @@ test("the policy forbids what the page does not need", () =>
     assert.doesNotMatch(policy, /unsafe-inline|unsafe-eval'(?<!wasm-unsafe-eval')/);
     assert.equal(await page.locator("script:not([src])").count(), 0, "an inline script");
   }));
+
+test("in a frame of another site the page does not start", async () => {
+  const other = await site((path, response) => {
+    response.setHeader("Content-Type", "text/html");
+    response.end(`<!doctype html><html lang="en"><title>Other</title><iframe title="Volary" src="${HOME}#/run/counter"></iframe></html>`);
+  });
+  try {
+    await visit({ origins: [other.origin], axe: false }, async (page, { requests }) => {
+      requests.length = 0;
+      await page.goto(other.origin);
+      const frame = page.frameLocator("iframe");
+      await frame.getByRole("heading", { name: "Volary does not start inside another site" }).waitFor();
+      await page.waitForTimeout(500);
+      assert.equal(await frame.getByRole("main").count(), 0, "the page started");
+      const [tab] = await Promise.all([
+        page.context().waitForEvent("page"),
+        frame.getByRole("link", { name: "Open Volary in its own tab" }).click(),
+      ]);
+      await new Playground(tab).ready();
+      assert.equal(tab.url(), `${HOME}#/run/counter`);
+    });
+  } finally {
+    other.close();
+  }
+});
+
+test("in a frame of its own site the page starts", () =>
+  visit(
+    {
+      axe: false,
+      init: (context) =>
+        context.route(`${HOME}frame.html`, (route) =>
+          route.fulfill({
+            contentType: "text/html",
+            body: `<!doctype html><html lang="en"><title>Same</title><iframe title="Volary" width="1200" height="800" src="${HOME}"></iframe></html>`,
+          }),
+        ),
+    },
+    async (page) => {
+      await page.goto(`${HOME}frame.html`);
+      await page.frameLocator("iframe").getByRole("log", { name: "Transcript" }).getByRole("listitem").first().waitFor();
+    },
+  ));

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
-import { FAILED, accessible, visit } from "./support/browser.mjs";
+import { FAILED, HOME, accessible, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 import { ORIGIN, bothServers, ours, scripted, taskFile } from "./support/servers.mjs";
 import { Servers, connecting } from "./support/settings_servers.mjs";
@@ -157,7 +157,11 @@ test("an episode is exported without the key, comes back, and goes on", async ()
     await chooser.setFiles({ name: "episode.json", mimeType: "application/json", buffer: bytes });
     await playground.says("1 step");
     await server.runs(0, { "x-api-key": "s3cret-key" });
+    // Its actions came from a file: the user decides whether the server takes them.
     await playground.act("submit_answer", { answer: "42" });
+    await playground.plan().getByText('calculator {"expr":"40 + 2"}').waitFor();
+    await server.runs(0, { "x-api-key": "s3cret-key" });
+    await playground.plan().getByRole("button", { name: "Run on this server" }).click();
     await playground.says("2 steps", "done");
   });
   await server.stop();
@@ -282,6 +286,139 @@ test("a link to a server that nobody connected to calls nobody", () =>
     const playground = new Playground(page);
     await playground.alert.getByText("not connected to that server").waitFor();
     await playground.ready();
+  }));
+
+/** A connected server with a link to an episode of one step on it; nothing was sent to it since. */
+async function withLink(journey) {
+  const server = await scripted();
+  await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
+    await servers.play(server.url);
+    await playground.ready();
+    await playground.act("go");
+    await playground.says("1 step");
+    await playground.button("Share").click();
+    const dialog = page.getByRole("dialog", { name: "Share this episode" });
+    const link = await dialog.getByLabel("Link").inputValue();
+    await dialog.getByRole("button", { name: "Close" }).click();
+    const { bytes } = await playground.downloads(async () => {
+      await playground.button("Export").click();
+      await page.getByRole("button", { name: /Volary JSON/ }).click();
+    });
+    await page.goto("about:blank");
+    await until(() => server.asked.at(-1) === "/close", "the environment closed");
+    server.requests.length = 0;
+    await journey({ page, playground, server, link, bytes, hash: new URL(link).hash });
+  });
+  await server.close();
+}
+
+/** Nothing is sent to a server, also not a little later. */
+async function isSilent(page, server) {
+  await page.waitForTimeout(600);
+  assert.deepEqual(server.requests, []);
+}
+
+test("a link to an episode on a connected server shows a plan, and sends nothing before the user agrees", () =>
+  withLink(async ({ page, playground, server, link, hash }) => {
+    const plan = playground.plan();
+    const dismissed = async () => {
+      await plan.getByRole("button", { name: "Don't run" }).click();
+      await plan.waitFor({ state: "hidden" });
+      assert.doesNotMatch(page.url(), /[?&]e=/);
+    };
+    await page.goto(link);
+    await plan.getByText(server.url, { exact: true }).waitFor();
+    await plan.getByRole("list", { name: "Actions" }).getByText("go {}").waitFor();
+    await plan.getByText("task_idx").waitFor();
+    await isSilent(page, server);
+    await accessible(page);
+    await page.reload();
+    await plan.getByText("go {}").waitFor();
+    await isSilent(page, server);
+    await dismissed();
+    await playground.ready();
+    // Typed while the page is open, with Escape for an answer.
+    await page.evaluate((hash) => (location.hash = hash), hash);
+    await plan.getByText("go {}").waitFor();
+    await page.keyboard.press("Escape");
+    await plan.waitFor({ state: "hidden" });
+    await isSilent(page, server);
+    // Another page covers it, and does not answer for the user.
+    await page.evaluate((hash) => (location.hash = hash), hash);
+    await plan.getByText("go {}").waitFor();
+    await page.evaluate(() => (location.hash = "#/settings"));
+    await page.getByRole("heading", { name: "Settings" }).first().waitFor();
+    await plan.waitFor({ state: "hidden" });
+    await page.evaluate((hash) => (location.hash = hash), hash);
+    await plan.getByText("go {}").waitFor();
+    await isSilent(page, server);
+    await plan.getByRole("button", { name: "Run on this server" }).click();
+    await playground.says("1 step", "open");
+    await until(() => server.asked.includes("/step"), "a step");
+    // From here on it is the user's own episode.
+    await playground.act("go");
+    await playground.says("2 steps");
+  }));
+
+test("a link to a task of a connected server starts no environment by itself", () =>
+  withLink(async ({ page, playground, server }) => {
+    await page.goto(`${HOME}#/run/${encodeURIComponent(server.url)}`);
+    const plan = playground.plan();
+    await plan.getByText("asks for a new environment").waitFor();
+    await page.reload();
+    await plan.getByText("asks for a new environment").waitFor();
+    await isSilent(page, server);
+    await plan.getByRole("button", { name: "Run on this server" }).click();
+    await playground.says("0 steps", "open");
+    await until(() => server.asked.includes("/reset"), "a reset");
+  }));
+
+test("a link that can't be read starts no environment on the server that it names", () =>
+  withLink(async ({ page, playground, server }) => {
+    await page.goto(`${HOME}#/run/${encodeURIComponent(server.url)}?e=1nonsense`);
+    await playground.alert.getByText("could not be opened").waitFor();
+    await playground.ready();
+    await isSilent(page, server);
+  }));
+
+test("an imported episode of a connected server is run again only once the user agrees", () =>
+  withLink(async ({ page, playground, server, bytes }) => {
+    await page.goto(HOME);
+    await playground.ready();
+    const given = async () => {
+      const [chooser] = await Promise.all([page.waitForEvent("filechooser"), playground.button("Import").click()]);
+      await chooser.setFiles({ name: "episode.json", mimeType: "application/json", buffer: bytes });
+      await playground.says("1 step");
+    };
+    await given();
+    await page.getByText("This is a record from a server.").waitFor();
+    const plan = playground.plan();
+    const asks = async (act) => {
+      await act();
+      await plan.waitFor();
+      await isSilent(page, server);
+      await plan.getByRole("button", { name: "Don't run" }).click();
+      await plan.waitFor({ state: "hidden" });
+    };
+    await asks(() => playground.act("go"));
+    await asks(() => playground.button("Undo").click());
+    await asks(() => playground.button("Reset").click());
+    await playground.policy.selectOption("Random");
+    await asks(() => playground.button("Run").click());
+    await playground.policy.selectOption("Manual");
+    // Brought back after another episode, it is still somebody else's.
+    await playground.pick("counter");
+    await playground.act("incr");
+    await playground.says("1 step");
+    await given();
+    await playground.button("Undo").click();
+    await plan.getByRole("button", { name: "Run on this server" }).click();
+    await playground.says("0 steps", "open");
+    // Only what the user agreed to was sent: the environment without the action.
+    assert.deepEqual(server.asked.filter((path) => path === "/step").length, 1);
+    assert.ok(server.requests.includes("POST /start") && !server.requests.includes("POST /step"));
+    await playground.act("go");
+    await playground.says("1 step");
   }));
 
 test("leaving the page closes the environment", async () => {

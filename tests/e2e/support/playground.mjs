@@ -16,6 +16,11 @@ export class Playground {
     this.alert = page.getByRole("alert");
   }
 
+  /** The plan of an episode that would run on a server. */
+  plan() {
+    return this.page.getByRole("dialog", { name: "Run this episode on a server?" });
+  }
+
   button(name) {
     return this.page.getByRole("button", { name, exact: true });
   }

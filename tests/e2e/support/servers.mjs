@@ -163,8 +163,10 @@ const GOOD = {
 export async function scripted() {
   let script = {};
   const asked = [];
+  const requests = [];
   const server = createServer((request, response) => {
     const path = new URL(request.url, "http://x").pathname;
+    requests.push(`${request.method} ${path}`);
     const reply = script[path] ?? {};
     const cors = reply.cors === false || script.cors === false ? {} : CORS;
     request.resume();
@@ -186,6 +188,8 @@ export async function scripted() {
   return {
     url: `http://127.0.0.1:${server.address().port}`,
     asked,
+    /** All requests, those included by which a browser asks for leave. */
+    requests,
     tell(told) {
       script = told;
     },

@@ -97,6 +97,17 @@ export class Library {
     await this.give("Import", files.map(file));
   }
 
+  /** The question whether a file of another origin is fetched. */
+  question() {
+    return this.page.getByRole("region", { name: "Fetch a file" });
+  }
+
+  /** Agrees to fetch the file that the address names. */
+  async agree({ keep = false } = {}) {
+    if (keep) await this.question().getByRole("checkbox", { name: "Keep its trajectories in this browser" }).check();
+    await this.question().getByRole("button", { name: "Fetch", exact: true }).click();
+  }
+
   link(name) {
     return this.table.getByRole("link", { name });
   }
