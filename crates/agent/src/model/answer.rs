@@ -164,7 +164,7 @@ impl Answer {
         let calls = self.calls.iter().map(|call| RawCall {
             id: key.redact(&call.id),
             name: key.redact(&call.name),
-            arguments: key.redact(&call.arguments),
+            arguments: key.redact_json(&call.arguments),
         });
         let model = self.model.as_deref();
         Answer {

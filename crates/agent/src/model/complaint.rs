@@ -28,7 +28,9 @@ impl Complaint {
         if let Some(complaint) = read(&body).ok().and_then(|body| Complaint::of(&body)) {
             return Complaint {
                 message: shown(&key.redact(&complaint.message)).into(),
-                ..complaint
+                code: redacted(complaint.code, key),
+                parameter: redacted(complaint.parameter, key),
+                retry_after: complaint.retry_after,
             };
         }
         let message = if body.trim().is_empty() {
@@ -64,6 +66,10 @@ impl Complaint {
             message: message.into(),
         })
     }
+}
+
+fn redacted(word: Option<Text>, key: &ApiKey) -> Option<Text> {
+    word.map(|word| key.redact(&word).into())
 }
 
 /// The innermost object that describes the error.

@@ -4,6 +4,7 @@
 //! are shown, and all texts go through [`ApiKey::redact`].
 
 mod kept;
+mod pieces;
 
 use volary_core::json::{Json, Text};
 use volary_core::{json, object};
@@ -15,6 +16,8 @@ use super::{ApiKey, Delta, HttpRequest};
 
 /// How much of a reply is kept. Larger ones are none that anybody reads.
 const KEPT_BYTES: usize = 1_000_000;
+/// What is kept in place of a reply that repeats the key in pieces.
+const WITHHELD: &str = "This reply is not kept, because it repeats the API key in pieces.";
 
 /// A request and what became of it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -173,12 +176,18 @@ impl Keeping {
             .extend_from_slice(piece.get(..room).unwrap_or(piece));
     }
 
-    /// What is kept of it. What is no UTF-8 is replaced.
+    /// What is kept of it, without the key. What is no UTF-8 is replaced. A body that repeats the key in pieces is not
+    /// kept: there is no place in it where the key could be replaced.
     pub fn finish(self, status: u16, content_type: &str, key: &ApiKey) -> KeptReply {
+        let body = key.redact(&String::from_utf8_lossy(&self.kept));
+        let (content_type, body) = match pieces::hold_key(&body, key) {
+            true => ("text/plain", WITHHELD.to_owned()),
+            false => (content_type, body),
+        };
         KeptReply {
             status,
             content_type: key.redact(content_type).into(),
-            body: key.redact(&String::from_utf8_lossy(&self.kept)).into(),
+            body: body.into(),
             bytes: self.bytes,
         }
     }

@@ -1,6 +1,6 @@
 //! Requests as data, and the key that they carry.
 
-use volary_core::json::{Json, Text};
+use volary_core::json::{Json, Text, read};
 
 /// A secret. Shows itself nowhere: its `Debug` is a placeholder, and it has no `Display`.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -25,20 +25,79 @@ impl ApiKey {
         &self.0
     }
 
-    /// The text with the key replaced wherever it stands, for what providers echo: as it is, or escaped as in
-    /// JSON or in an address.
+    /// The text with the key replaced by [`PLACEHOLDER`] wherever it stands: as it is, or escaped as in JSON or in an
+    /// address. A text that ends within the key loses that part too, if it is more than half of the key.
     pub fn redact(&self, text: &str) -> String {
-        // Anything shorter is no key, and replacing it would garble the text.
-        if self.0.len() < 6 {
-            return text.to_owned();
-        }
-        let mut redacted = text.replace(&*self.0, PLACEHOLDER);
-        for escaped in [json_escaped(&self.0), percent_escaped(&self.0)] {
-            if *escaped != *self.0 {
-                redacted = redacted.replace(&escaped, PLACEHOLDER);
-            }
+        let mut redacted = self.redact_whole(text);
+        let begun = self.begun_at_the_end(&redacted);
+        if begun * 2 > self.0.len() {
+            redacted.truncate(redacted.len() - begun);
+            redacted.push_str(PLACEHOLDER);
         }
         redacted
+    }
+
+    /// The text with the key replaced where the whole of it stands.
+    pub(super) fn redact_whole(&self, text: &str) -> String {
+        let forms = self.forms();
+        forms
+            .iter()
+            .fold(text.to_owned(), |text, form| match text.contains(&**form) {
+                true => text.replace(&**form, PLACEHOLDER),
+                false => text,
+            })
+    }
+
+    /// A JSON text with the key replaced, also where the text escapes more characters than it must. What is no JSON is
+    /// treated like any other text.
+    pub fn redact_json(&self, text: &str) -> String {
+        let redacted = self.redact(text);
+        if !redacted.contains('\\') {
+            return redacted;
+        }
+        // Written again, each character has one form only.
+        let plain = read(&redacted).map(|value| value.to_compact_text());
+        match plain {
+            Ok(plain) if self.is_in(&plain) => self.redact(&plain),
+            _ => redacted,
+        }
+    }
+
+    /// Whether the key stands in a text, in one of the forms that [`ApiKey::redact`] replaces.
+    pub(super) fn is_in(&self, text: &str) -> bool {
+        self.forms().iter().any(|form| text.contains(&**form))
+    }
+
+    /// How many bytes at the end of a text are the beginning of the key and may become the whole of it.
+    pub(super) fn begun_at_the_end(&self, text: &str) -> usize {
+        let begun = |form: &String| {
+            let longest = text.len().min(form.len().saturating_sub(1));
+            let mut lengths = (1..=longest).rev();
+            lengths.find(|length| text.as_bytes().ends_with(&form.as_bytes()[..*length]))
+        };
+        let lengths = self.forms();
+        let longest = lengths.iter().filter_map(begun).max().unwrap_or(0);
+        // A key may begin with a byte that is only a part of a character.
+        (0..=longest)
+            .rev()
+            .find(|length| text.is_char_boundary(text.len() - length))
+            .unwrap_or(0)
+    }
+
+    /// The forms in which servers repeat a key; none if it is too short to be one.
+    fn forms(&self) -> Vec<String> {
+        // Replacing anything shorter would garble the text.
+        if self.0.len() < 6 {
+            return Vec::new();
+        }
+        let mut forms = vec![
+            self.0.to_string(),
+            json_escaped(&self.0),
+            percent_escaped(&self.0, true),
+            percent_escaped(&self.0, false),
+        ];
+        forms.dedup();
+        forms
     }
 }
 
@@ -47,13 +106,16 @@ fn json_escaped(key: &str) -> String {
     text.get(1..text.len() - 1).unwrap_or(&text).to_owned()
 }
 
-fn percent_escaped(key: &str) -> String {
+/// The key as a part of an address, with hexadecimal digits in upper or in lower case.
+fn percent_escaped(key: &str, upper: bool) -> String {
     let mut escaped = String::with_capacity(key.len());
     for byte in key.bytes() {
         if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
             escaped.push(char::from(byte));
-        } else {
+        } else if upper {
             escaped.push_str(&format!("%{byte:02X}"));
+        } else {
+            escaped.push_str(&format!("%{byte:02x}"));
         }
     }
     escaped
@@ -338,8 +400,24 @@ mod tests {
         assert_eq!(ApiKey::new("a").redact("a banana"), "a banana");
         let odd = ApiKey::new("k/\"q\"+1");
         assert_eq!(
-            odd.redact(r#"k/"q"+1 k/\"q\"+1 k%2F%22q%22%2B1"#),
-            "YOUR_API_KEY YOUR_API_KEY YOUR_API_KEY"
+            odd.redact(r#"k/"q"+1 k/\"q\"+1 k%2F%22q%22%2B1 k%2f%22q%22%2b1"#),
+            "YOUR_API_KEY YOUR_API_KEY YOUR_API_KEY YOUR_API_KEY"
+        );
+        assert_eq!(
+            odd.redact_json(r#"{"a": "k\/\u0022q\u0022+1"}"#),
+            r#"{"a":"YOUR_API_KEY"}"#
+        );
+        assert_eq!(odd.redact_json(r#"\ k/"q"+1 {"#), r"\ YOUR_API_KEY {");
+    }
+
+    #[test]
+    fn a_text_that_ends_within_the_key_does_not_show_most_of_it() {
+        let key = ApiKey::new("sk-very-secret");
+        assert_eq!(key.redact("It is sk-very-secre"), "It is YOUR_API_KEY");
+        assert_eq!(key.redact("It is sk-ver"), "It is sk-ver");
+        assert_eq!(
+            ApiKey::new("ééééé").redact("It is éééé"),
+            "It is YOUR_API_KEY"
         );
     }
 

@@ -14,7 +14,7 @@
 //! Above it:
 //! - [`selector`]: aviary's ToolSelector and its ledger, over any of them; [`selection`]: answer to action.
 //! - [`connection`]: where models are found; [`diagnosis`]: why one can't be reached, and what to do.
-//! - [`exchange`]: what went over the wire, as it is kept.
+//! - [`exchange`]: what went over the wire, as it is kept; [`redactor`]: deltas without the key.
 //! - [`retry`]: whether and when to try again; [`limits`]: when to stop; [`price`]: what it cost.
 
 pub mod answer;
@@ -36,6 +36,7 @@ pub mod openai_chat;
 pub mod openai_responses;
 pub mod price;
 pub mod provider;
+pub mod redactor;
 pub mod reply;
 pub mod request;
 pub mod retry;
@@ -50,6 +51,7 @@ pub use error::ModelError;
 pub use exchange::Exchange;
 pub use http::{ApiKey, HttpRequest};
 pub use provider::{Provider, ProviderKind, StreamReader};
+pub use redactor::DeltaRedactor;
 pub use reply::Reply;
 pub use request::{Effort, ModelRequest, ToolChoice};
 pub use selection::select;

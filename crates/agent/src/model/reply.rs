@@ -272,7 +272,7 @@ fn redacted(error: ModelError, key: &ApiKey) -> ModelError {
             transient,
         } => ModelError::Reported {
             message: shown(&key.redact(&message)).into(),
-            code,
+            code: code.map(|code| key.redact(&code).into()),
             transient,
         },
         ModelError::Malformed { format, reason } => ModelError::Malformed {

@@ -7,6 +7,7 @@ mod echoes;
 mod faults;
 mod fixtures;
 mod histories;
+mod keys;
 mod parameters;
 mod properties;
 mod requests;

@@ -1,0 +1,141 @@
+//! Whether the body of a reply holds the key in pieces: a part of it in each event of a stream, or in each of several
+//! texts that belong together. Pure.
+
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use volary_core::json::{Json, read};
+
+use crate::model::ApiKey;
+
+/// Whether the texts of a body, put together as a reader of the format would, hold the key. The body is one JSON
+/// document, or lines of which each may hold one (server-sent events, JSON Lines).
+pub(super) fn hold_key(body: &str, key: &ApiKey) -> bool {
+    if key.is_empty() {
+        return false;
+    }
+    let mut texts = Texts::default();
+    match read(body) {
+        Ok(document) => texts.collect(&document, Path::default()),
+        Err(_) => {
+            for line in body.lines() {
+                let line = line.strip_prefix("data:").unwrap_or(line).trim();
+                if let Ok(document) = read(line) {
+                    texts.collect(&document, Path::default());
+                }
+            }
+        }
+    }
+    let all = texts.exact.values().chain(texts.loose.values());
+    all.into_iter().any(|text| key.is_in(text))
+}
+
+/// The texts of a body, joined in order where they stand at the same path.
+#[derive(Default)]
+struct Texts {
+    /// By their whole path. Tells the texts of interleaved calls apart.
+    exact: HashMap<u64, String>,
+    /// By the names in their path alone. Joins the parts of a list.
+    loose: HashMap<u64, String>,
+}
+
+/// Where a text stands, as hashes.
+#[derive(Clone, Copy, Default)]
+struct Path {
+    exact: u64,
+    loose: u64,
+}
+
+impl Path {
+    fn at(self, name: &str) -> Path {
+        Path {
+            exact: hash(self.exact, name),
+            loose: hash(self.loose, name),
+        }
+    }
+
+    /// Another path for each place in a list; the name of the list stays.
+    fn at_place(self, place: i64) -> Path {
+        Path {
+            exact: hash(self.exact, place),
+            loose: self.loose,
+        }
+    }
+}
+
+fn hash(before: u64, next: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (before, next).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Texts {
+    fn collect(&mut self, value: &Json, path: Path) {
+        match value {
+            Json::Text(text) => {
+                for (texts, path) in [(&mut self.exact, path.exact), (&mut self.loose, path.loose)]
+                {
+                    texts.entry(path).or_default().push_str(text);
+                }
+            }
+            Json::List(items) => {
+                for (place, item) in (0..).zip(items.iter()) {
+                    self.collect(item, path.at_place(place));
+                }
+            }
+            Json::Object(members) => {
+                // Events say to which part of the answer they belong: `index`, `output_index`.
+                let indices = members.iter().filter(|(name, _)| name.ends_with("index"));
+                let path = indices
+                    .filter_map(|(_, index)| index.as_i64())
+                    .fold(path, Path::at_place);
+                for (name, member) in members.iter() {
+                    self.collect(member, path.at(name));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn holds(body: &str) -> bool {
+        hold_key(body, &ApiKey::new("sk-secret-0123456789"))
+    }
+
+    #[test]
+    fn pieces_that_belong_together_are_joined() {
+        assert!(holds(
+            "data: {\"index\":0,\"delta\":{\"text\":\"so: sk-sec\"}}\n\ndata: {\"index\":0,\"delta\":{\"text\":\"ret-0123456789\"}}\n"
+        ));
+        assert!(holds(
+            r#"{"parts":[{"text":"sk-sec"},{"text":"ret-0123456789"}]}"#
+        ));
+        assert!(holds(r#"{"message":"sk\u002dsecret-0123456789"}"#));
+        // Two calls that are told in turns.
+        let body: String = ["sk-sec", "ret-0123", "456789"]
+            .iter()
+            .flat_map(|piece| [(0, *piece), (1, "{}")])
+            .map(|(call, piece)| {
+                format!("data: {{\"calls\":[{{\"index\":{call},\"arguments\":\"{piece}\"}}]}}\n\n")
+            })
+            .collect();
+        assert!(holds(&body));
+    }
+
+    #[test]
+    fn other_replies_are_left_alone() {
+        for body in [
+            "",
+            "{",
+            "data: [DONE]",
+            "{\"a\":\"sk-sec\",\"b\":\"ret-0123456789\"}",
+        ] {
+            assert!(!holds(body), "{body}");
+        }
+        assert!(!hold_key("{\"a\":\"b\"}", &ApiKey::default()));
+    }
+}

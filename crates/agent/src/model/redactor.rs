@@ -1,0 +1,154 @@
+//! Deltas without the key, however a server cuts the key into pieces. Pure.
+
+use std::collections::BTreeMap;
+
+use super::{ApiKey, Delta};
+
+/// Takes the key out of deltas as they come. What may be the beginning of a key is held back until more of it has
+/// come.
+pub struct DeltaRedactor<'a> {
+    key: &'a ApiKey,
+    /// What is held back of each text of the answer.
+    held: BTreeMap<Stream, String>,
+}
+
+/// The texts of an answer that come in pieces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stream {
+    Text,
+    Thinking,
+    /// The arguments of a call, by the place of the call.
+    Arguments(usize),
+}
+
+impl Stream {
+    fn delta(self, text: String) -> Delta {
+        match self {
+            Stream::Text => Delta::Text(text),
+            Stream::Thinking => Delta::Thinking(text),
+            Stream::Arguments(call) => Delta::Arguments { call, text },
+        }
+    }
+}
+
+impl<'a> DeltaRedactor<'a> {
+    /// For one answer.
+    pub fn new(key: &'a ApiKey) -> Self {
+        DeltaRedactor {
+            key,
+            held: BTreeMap::new(),
+        }
+    }
+
+    /// The deltas without the key and without what is held back.
+    pub fn redact(&mut self, deltas: &mut Vec<Delta>) {
+        for delta in std::mem::take(deltas) {
+            let (stream, text) = match delta {
+                Delta::Text(text) => (Stream::Text, text),
+                Delta::Thinking(text) => (Stream::Thinking, text),
+                Delta::Arguments { call, text } => (Stream::Arguments(call), text),
+                Delta::CallStarted { call, name } => {
+                    let name = self.key.redact(&name);
+                    deltas.push(Delta::CallStarted { call, name });
+                    continue;
+                }
+                Delta::Usage(usage) => {
+                    deltas.push(Delta::Usage(usage));
+                    continue;
+                }
+            };
+            let mut known = self.held.remove(&stream).unwrap_or_default();
+            known.push_str(&text);
+            // Whole keys first: the end of one may be the beginning of another.
+            let mut known = self.key.redact_whole(&known);
+            let held = known.split_off(known.len() - self.key.begun_at_the_end(&known));
+            if !held.is_empty() {
+                self.held.insert(stream, held);
+            }
+            if !known.is_empty() {
+                deltas.push(stream.delta(known));
+            }
+        }
+    }
+
+    /// The answer is over, or broke off: what was held back.
+    pub fn finish(self, deltas: &mut Vec<Delta>) {
+        for (stream, held) in self.held {
+            deltas.push(stream.delta(self.key.redact(&held)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn joined(deltas: &[Delta]) -> String {
+        let text = |delta: &Delta| match delta {
+            Delta::Text(text) => text.clone(),
+            _ => String::new(),
+        };
+        deltas.iter().map(text).collect()
+    }
+
+    #[test]
+    fn nothing_is_held_back_longer_than_needed() {
+        let key = ApiKey::new("sk-secret-0123456789");
+        let mut redactor = DeltaRedactor::new(&key);
+        let mut said = Vec::new();
+        for (piece, expected) in [("It is s", "It is "), ("k-", ""), ("x", "sk-x"), ("s", "")] {
+            let mut deltas = vec![Delta::Text(piece.to_owned())];
+            redactor.redact(&mut deltas);
+            assert_eq!(joined(&deltas), expected, "{piece}");
+            said.append(&mut deltas);
+        }
+        redactor.finish(&mut said);
+        assert_eq!(joined(&said), "It is sk-xs");
+    }
+
+    #[test]
+    fn a_key_whose_end_is_its_beginning_is_found() {
+        let key = ApiKey::new("abcabc");
+        for pieces in [vec!["abcabc"], vec!["ab", "cabc"], vec!["abcab", "c."]] {
+            let mut redactor = DeltaRedactor::new(&key);
+            let mut said: Vec<Delta> = Vec::new();
+            for piece in pieces {
+                let mut deltas = vec![Delta::Text(piece.to_owned())];
+                redactor.redact(&mut deltas);
+                said.append(&mut deltas);
+            }
+            redactor.finish(&mut said);
+            assert!(!joined(&said).contains("abcabc"), "{said:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_split_of_a_text_lets_the_key_through(
+            key in r#"[a-b"/\\é]{6,9}"#,
+            before in r#"[a-b"/\\é]{0,20}"#,
+            after in "[a-c ]{0,20}",
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
+        ) {
+            let key = ApiKey::new(&key);
+            let text = format!("{before}{}{after}", key.expose());
+            let mut places: Vec<usize> = cuts
+                .iter()
+                .map(|cut| text.floor_char_boundary(cut.index(text.len() + 1)))
+                .collect();
+            places.extend([0, text.len()]);
+            places.sort_unstable();
+            let mut redactor = DeltaRedactor::new(&key);
+            let mut said = Vec::new();
+            for pair in places.windows(2) {
+                let mut deltas = vec![Delta::Text(text[pair[0]..pair[1]].to_owned())];
+                redactor.redact(&mut deltas);
+                said.append(&mut deltas);
+            }
+            redactor.finish(&mut said);
+            prop_assert!(!joined(&said).contains(key.expose()), "{:?}", said);
+        }
+    }
+}

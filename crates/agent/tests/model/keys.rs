@@ -1,0 +1,169 @@
+//! A provider that repeats the key: it is in no delta, answer, record or error, however it was cut into pieces.
+
+use proptest::prelude::*;
+use volary_agent::model::exchange::Keeping;
+use volary_agent::model::{ApiKey, Delta, DeltaRedactor, ProviderKind, Reply};
+use volary_core::json;
+use volary_core::json::Json;
+
+const KEY: &str = "sk-\"very\"/secret+0123456789";
+
+/// Which text of an answer repeats the key.
+#[derive(Clone, Copy, Debug)]
+enum Where {
+    Text,
+    Thinking,
+    Arguments,
+}
+
+/// The events of a stream that says pieces of a text.
+fn events(kind: ProviderKind, place: Where, pieces: &[&str]) -> Vec<Json> {
+    let event = |piece: &&str| {
+        let piece = *piece;
+        match (kind, place) {
+            (ProviderKind::OpenAiChat | ProviderKind::Mistral, Where::Arguments) => json!({
+                "choices": [{"index": 0, "delta": {"tool_calls": [
+                    {"index": 0, "id": "c", "function": {"name": "f", "arguments": (piece)}}
+                ]}}]
+            }),
+            (ProviderKind::OpenAiChat, Where::Thinking) => {
+                json!({"choices": [{"index": 0, "delta": {"reasoning_content": (piece)}}]})
+            }
+            (ProviderKind::Mistral, Where::Thinking) => json!({
+                "choices": [{"index": 0, "delta": {"content": [
+                    {"type": "thinking", "thinking": [{"type": "text", "text": (piece)}]}
+                ]}}]
+            }),
+            (ProviderKind::OpenAiChat | ProviderKind::Mistral, Where::Text) => {
+                json!({"choices": [{"index": 0, "delta": {"content": (piece)}}]})
+            }
+            (ProviderKind::OpenAiResponses, place) => {
+                let name = match place {
+                    Where::Text => "response.output_text.delta",
+                    Where::Thinking => "response.reasoning_summary_text.delta",
+                    Where::Arguments => "response.function_call_arguments.delta",
+                };
+                json!({"type": (name), "item_id": "i", "output_index": 0, "content_index": 0, "delta": (piece)})
+            }
+            (ProviderKind::Anthropic, place) => {
+                let delta = match place {
+                    Where::Text => json!({"type": "text_delta", "text": (piece)}),
+                    Where::Thinking => json!({"type": "thinking_delta", "thinking": (piece)}),
+                    Where::Arguments => {
+                        json!({"type": "input_json_delta", "partial_json": (piece)})
+                    }
+                };
+                json!({"type": "content_block_delta", "index": 0, "delta": (delta)})
+            }
+            (ProviderKind::Gemini, place) => {
+                let thought = matches!(place, Where::Thinking);
+                json!({"candidates": [{"index": 0, "content": {"parts": [{"text": (piece), "thought": (thought)}]}}]})
+            }
+        }
+    };
+    let mut events = Vec::new();
+    if let (ProviderKind::OpenAiResponses, Where::Arguments) = (kind, place) {
+        events.push(json!({"type": "response.output_item.added", "output_index": 0,
+            "item": {"type": "function_call", "id": "i", "call_id": "c", "name": "f", "arguments": ""}}));
+    }
+    if let ProviderKind::Anthropic = kind {
+        let block = match place {
+            Where::Text => json!({"type": "text", "text": ""}),
+            Where::Thinking => json!({"type": "thinking", "thinking": ""}),
+            Where::Arguments => json!({"type": "tool_use", "id": "c", "name": "f", "input": {}}),
+        };
+        events.push(json!({"type": "content_block_start", "index": 0, "content_block": (block)}));
+    }
+    events.extend(pieces.iter().map(event));
+    events
+}
+
+/// The pieces of a text that is cut at some places.
+fn cut<'a>(text: &'a str, cuts: &[prop::sample::Index]) -> Vec<&'a str> {
+    let mut places: Vec<usize> = cuts
+        .iter()
+        .map(|cut| text.floor_char_boundary(cut.index(text.len() + 1)))
+        .collect();
+    places.extend([0, text.len()]);
+    places.sort_unstable();
+    places
+        .windows(2)
+        .map(|pair| &text[pair[0]..pair[1]])
+        .collect()
+}
+
+/// Whether a text holds the key, as it is or escaped.
+fn holds(text: &str) -> bool {
+    let escaped = Json::from(KEY).to_compact_text();
+    // A debug form escapes once more than the text itself.
+    let debugged = format!("{KEY:?}");
+    [KEY, escaped.trim_matches('"'), debugged.trim_matches('"')]
+        .iter()
+        .any(|form| text.contains(form))
+}
+
+proptest! {
+    #[test]
+    fn a_key_in_pieces_is_recorded_nowhere(
+        before in "[a-z ]{0,9}",
+        after in "[a-z ]{0,9}",
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
+        kind in prop::sample::select(ProviderKind::ALL.to_vec()),
+        place in prop::sample::select(vec![Where::Text, Where::Thinking, Where::Arguments]),
+        is_error: bool,
+    ) {
+        let key = ApiKey::new(KEY);
+        let mut text = format!("{before}{KEY}{after}");
+        if let Where::Arguments = place {
+            text = json!({"a": (text)}).to_compact_text();
+        }
+        let mut body = String::new();
+        for event in events(kind, place, &cut(&text, &cuts)) {
+            let name = event.get("type").and_then(Json::as_text).cloned().unwrap_or_default();
+            if !name.is_empty() {
+                body.push_str(&format!("event: {name}\n"));
+            }
+            body.push_str(&format!("data: {}\n\n", event.to_compact_text()));
+        }
+        if is_error {
+            let error = json!({"type": "error", "error": {"type": (KEY), "code": (KEY), "message": (KEY)}});
+            body.push_str(&format!("event: error\ndata: {}\n\n", error.to_compact_text()));
+        }
+        let mut keeping = Keeping::default();
+        keeping.push(body.as_bytes());
+        let mut reply = Reply::new(kind.provider(), &key, 200, "text/event-stream", None);
+        let mut redactor = DeltaRedactor::new(&key);
+        let mut deltas = Vec::new();
+        let mut said = Vec::new();
+        let pushed = reply.push(body.as_bytes(), &mut deltas);
+        let partial = reply.partial().map(|partial| partial.redacted(&key));
+        let answer = pushed.and_then(|()| reply.finish(&mut deltas));
+        redactor.redact(&mut deltas);
+        said.append(&mut deltas);
+        redactor.finish(&mut said);
+        // The test says what it means to.
+        let is_said = said.iter().any(Delta::is_content);
+        prop_assert!(is_said || matches!((kind, place), (ProviderKind::Gemini, Where::Arguments)), "{kind:?} {body}");
+        let mut joined = String::new();
+        for delta in &said {
+            match delta {
+                Delta::Text(text) | Delta::Thinking(text) | Delta::Arguments { text, .. } => joined.push_str(text),
+                _ => {}
+            }
+        }
+        prop_assert!(!holds(&joined), "{joined}");
+        let kept = keeping.finish(200, "text/event-stream", &key);
+        prop_assert!(!holds(&kept.body), "{}", kept.body);
+        // What is kept can't be put together again either.
+        let mut again = Reply::new(kind.provider(), &ApiKey::default(), 200, "text/event-stream", None);
+        let read_again = again.push(kept.body.as_bytes(), &mut Vec::new());
+        let read_again = format!("{read_again:?} {:?} {:?}", again.partial(), again.finish(&mut Vec::new()));
+        prop_assert!(!holds(&read_again), "{read_again}");
+        let recorded = match answer {
+            Ok(answer) => format!("{:?}", answer.redacted(&key)),
+            Err(error) => format!("{error} {error:?}"),
+        };
+        prop_assert!(!holds(&recorded), "{recorded}");
+        prop_assert!(!holds(&format!("{partial:?}")), "{partial:?}");
+    }
+}
