@@ -96,6 +96,12 @@ impl Cause {
         }
     }
 
+    /// Whether the same request may succeed later without anybody's doing. What the browser or the server forbids stays
+    /// forbidden.
+    pub const fn may_pass(self) -> bool {
+        matches!(self, Cause::Offline | Cause::NobodyNear | Cause::NobodyFar)
+    }
+
     /// Why, in a sentence or two; "perhaps" where that is all that can be said.
     pub fn why(self, url: &str, page: &Page) -> String {
         match self {
@@ -208,6 +214,23 @@ mod tests {
             (secure, "soon", silence(None, None), Cause::NotAnAddress),
         ] {
             check(origin, url, silence, expected);
+        }
+    }
+
+    #[test]
+    fn what_is_forbidden_does_not_pass() {
+        for cause in [
+            Cause::NotAnAddress,
+            Cause::Cors,
+            Cause::NotAllowed(Space::Local),
+            Cause::NotYetAllowed(Space::Loopback),
+            Cause::MixedContent,
+            Cause::PerhapsMixedContent,
+        ] {
+            assert!(!cause.may_pass(), "{cause:?}");
+        }
+        for cause in [Cause::Offline, Cause::NobodyNear, Cause::NobodyFar] {
+            assert!(cause.may_pass(), "{cause:?}");
         }
     }
 
