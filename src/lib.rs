@@ -4,7 +4,8 @@
 //! - [`projection`]: what is shown, computed without any front end.
 //! - [`components`]: draw projections; they know nothing of the playground.
 //! - [`playground`]: the state of the playground, and its panes. [`app`]: the layout around it.
-//! - [`models`]: the models that the person connected, and asking one of them; [`secrets`]: keys.
+//! - [`models`]: the models that the person connected, and asking one of them; [`secrets`]: keys; [`shared`]: values
+//!   that all tabs share.
 //! - [`evaluate`]: many episodes at once. [`records`]: what is kept between visits.
 //! - [`review`]: episodes that people read.
 //! - [`library`]: the library of trajectories, and the worker that keeps it.
@@ -33,6 +34,7 @@ pub mod review;
 pub mod route;
 pub mod secrets;
 pub mod settings;
+pub mod shared;
 pub mod shell;
 
 /// Starts the page, or the worker.

@@ -2,18 +2,21 @@
 //!
 //! What always holds:
 //! - A key stays in the memory of the page, and is gone when the page is, unless the person chose otherwise.
-//! - A key goes only to the origin that it was entered for: whose address is changed to another host has no key.
+//! - A key goes only to the origin that it was entered for. It is stored under its owner and that [`Origin`], and who
+//!   asks for a key names the origin of the request: a changed address finds no key, and the former one finds it again.
 //! - Keys stand in no address, export, log or episode; whoever asks a model or a server takes the key out of what comes
 //!   back ([`ApiKey::redact`]).
 //!
 //! Whoever uses a key is its owner, by a name such as `model.<id>` or `server.<id>`.
 
+mod origin;
 mod ring;
 
 use leptos::prelude::*;
 use volary_agent::model::ApiKey;
 
 use crate::shell::storage::{self, Keep};
+pub use origin::Origin;
 use ring::Ring;
 
 /// Where keys are kept.
@@ -63,7 +66,17 @@ impl State {
 
 thread_local! {
     // Lives as long as the page, whatever part of it asked first.
-    static STATE: ArcRwSignal<State> = ArcRwSignal::new(found());
+    static STATE: ArcRwSignal<State> = {
+        let state = ArcRwSignal::new(found());
+        let heard = state.clone();
+        storage::on_change_elsewhere(NAME, move |text| {
+            if heard.with_untracked(|state| state.keeping == Keeping::Device) {
+                let ring = text.as_deref().map(Ring::read).unwrap_or_default();
+                heard.update(|state| state.ring = ring);
+            }
+        });
+        state
+    };
 }
 
 /// What earlier visits left. That there is something says where it is to be kept.
@@ -81,17 +94,25 @@ fn state() -> ArcRwSignal<State> {
     STATE.with(ArcRwSignal::clone)
 }
 
-/// The owner's key for an address; an empty one if there is none. Tracks changes.
-pub fn key(owner: &str, url: &str) -> ApiKey {
+/// The owner's key for requests to an origin; an empty one if there is none. Tracks changes.
+pub fn key(owner: &str, to: &Origin) -> ApiKey {
     state().with(|state| match state.is_forgotten() {
         true => ApiKey::default(),
-        false => state.ring.key(owner, url),
+        false => state.ring.key(owner, to),
     })
 }
 
-/// Whether the owner has a key for an address. Tracks changes.
-pub fn has(owner: &str, url: &str) -> bool {
-    state().with(|state| !state.is_forgotten() && state.ring.has(owner, url))
+/// Whether the owner has a key for an origin. Tracks changes.
+pub fn has(owner: &str, to: &Origin) -> bool {
+    state().with(|state| !state.is_forgotten() && state.ring.has(owner, to))
+}
+
+/// The origins for which the owner has keys. Tracks changes.
+pub fn origins(owner: &str) -> Vec<Origin> {
+    state().with(|state| match state.is_forgotten() {
+        true => Vec::new(),
+        false => state.ring.origins(owner).cloned().collect(),
+    })
 }
 
 /// How many keys there are. Tracks changes.
@@ -104,19 +125,29 @@ pub fn keeping() -> Keeping {
     state().with(|state| state.keeping)
 }
 
-/// Takes a key for an address; an empty one takes away what there was.
-pub fn put(owner: &str, url: &str, key: &ApiKey) -> Result<(), NotKept> {
-    change(|ring| ring.put(owner, url, key))
+/// Takes the owner's key for an origin; an empty one takes away what there was. Keys for other origins stay.
+pub fn put(owner: &str, to: &Origin, key: &ApiKey) -> Result<(), NotKept> {
+    change(|ring| ring.put(owner, to, key))
 }
 
-/// Takes away the owner's key.
+/// Takes away all keys of the owner.
 pub fn remove(owner: &str) -> Result<(), NotKept> {
     change(|ring| ring.remove(owner))
 }
 
-/// Gives another owner the same key.
+/// Gives another owner the same keys.
 pub fn copy(from: &str, to: &str) -> Result<(), NotKept> {
     change(|ring| ring.copy(from, to))
+}
+
+/// Takes away the keys of owners that are no more: those whose name begins with a prefix, and of whose rest `is_there`
+/// says no.
+pub fn keep_owners(prefix: &str, is_there: impl Fn(&str) -> bool) {
+    let is_orphan = |owner: &str| owner.strip_prefix(prefix).is_some_and(|id| !is_there(id));
+    if state().with_untracked(|state| state.ring.owners().any(is_orphan)) {
+        // What could not be stored is gone from memory all the same, and from the store with it.
+        let _ = change(|ring| ring.retain(|owner| !is_orphan(owner)));
+    }
 }
 
 /// Forgets all keys, and wherever they were kept.

@@ -4,6 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 
+use leptos::prelude::untrack;
 use volary_agent::evaluation::Plan;
 use volary_core::json::Text;
 use volary_remote::task;
@@ -37,7 +38,7 @@ pub fn access<'a>(recipes: impl IntoIterator<Item = &'a Recipe>) -> Vec<Access> 
         return Vec::new();
     }
     urls.dedup();
-    let mut servers = keeping::servers();
+    let mut servers = untrack(keeping::servers);
     servers.retain(|server| urls.contains(&&server.url));
     keeping::access(&servers)
 }

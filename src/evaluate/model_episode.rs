@@ -238,9 +238,9 @@ impl<'a> Playing<'a> {
     /// Asks the model, once pace and budget allow it, and again where that may help.
     async fn ask(&mut self, saved: &Saved, settings: &Object) -> Result<Said, Halt> {
         let connection = &saved.connection;
-        let key = untrack(|| saved.key());
         let mut request = model_settings::request(&connection.model, settings, &self.episode);
-        let mut asking = Asking::new(Ask::new(connection, &key), &mut request);
+        let ask = Ask::of(saved);
+        let mut asking = Asking::new(ask.clone(), &mut request);
         let mut notes = Vec::new();
         let mut started = None;
         loop {
@@ -285,9 +285,9 @@ impl<'a> Playing<'a> {
                 }
                 Next::GiveUp => {
                     let mut failure = Failure::of_model(&unanswered.error);
-                    let diagnosis = models::diagnose(saved, !key.is_empty(), &unanswered).await;
+                    let diagnosis = models::diagnose(saved, ask.has_key(), &unanswered).await;
                     let words = [diagnosis.what, diagnosis.why, diagnosis.remedy];
-                    failure.message = key.redact(words.join(" ").trim()).into();
+                    failure.message = ask.redact(words.join(" ").trim()).into();
                     return Err(failure.into());
                 }
             }

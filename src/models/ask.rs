@@ -1,29 +1,34 @@
 //! One request to a model, up to its answer: tried again where that may help, changed where the model refuses a
 //! parameter, and recorded without the key.
 //!
+//! What always holds: the key of a request is the one that was entered for the origin of its address. [`Ask::of`] looks
+//! it up, and there is no other way to give one.
+//!
 //! Dropping the future of [`ask`] ends the request itself.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use leptos::prelude::untrack;
 use volary_agent::model::exchange::{Exchange, Keeping, Timing};
 use volary_agent::model::retry::{Next, Patience, Tries, seconds_of_header};
 use volary_agent::model::{
-    Answer, ApiKey, Concession, Concessions, Connection, Delta, ModelError, ModelRequest, Reply,
+    Answer, ApiKey, Concession, Concessions, Connection, Delta, DeltaRedactor, ModelError,
+    ModelRequest, Reply,
 };
 use volary_core::json::Text;
+use volary_reach::{Cause, Silence};
 
+use super::Saved;
 use crate::shell::http::{self, HttpError};
-use crate::shell::{self, timers};
+use crate::shell::{self, network, timers};
 
 /// Whom to ask, and how patiently.
 #[derive(Clone)]
 pub struct Ask<'a> {
-    /// Whom.
-    pub connection: &'a Connection,
-    /// With which key.
-    pub key: &'a ApiKey,
+    connection: &'a Connection,
+    key: ApiKey,
     /// How long to wait for a server that says nothing.
     pub silence: http::Patience,
     /// How often to try.
@@ -31,14 +36,29 @@ pub struct Ask<'a> {
 }
 
 impl<'a> Ask<'a> {
-    /// With the usual patience.
-    pub fn new(connection: &'a Connection, key: &'a ApiKey) -> Self {
+    /// With the key that was entered for the connection's address, and the usual patience.
+    pub fn of(saved: &'a Saved) -> Self {
         Ask {
-            connection,
-            key,
+            connection: &saved.connection,
+            key: untrack(|| saved.key()),
             silence: http::Patience::default(),
             tries: Patience::default(),
         }
+    }
+
+    /// Whom.
+    pub fn connection(&self) -> &'a Connection {
+        self.connection
+    }
+
+    /// Whether a key goes with the request.
+    pub fn has_key(&self) -> bool {
+        !self.key.is_empty()
+    }
+
+    /// A text without the key.
+    pub fn redact(&self, text: &str) -> String {
+        self.key.redact(text)
     }
 }
 
@@ -52,7 +72,7 @@ pub enum Progress<'a> {
         /// The request.
         exchange: &'a Exchange,
     },
-    /// Pieces of the answer.
+    /// Pieces of the answer, without the key.
     Deltas(&'a [Delta]),
     /// The model refused a parameter, and is asked again without it.
     Conceded {
@@ -88,7 +108,9 @@ pub struct Unanswered {
     pub error: ModelError,
     /// What the page's door for HTTP said, if that is why.
     pub(super) at_the_door: Option<HttpError>,
-    /// What came of the answer before it broke.
+    /// What could be found out, if there was no reply.
+    pub(super) silence: Option<Silence>,
+    /// What came of the answer before it broke, without the key.
     pub partial: Option<Answer>,
     /// The last request, and what came back.
     pub exchange: Exchange,
@@ -171,10 +193,11 @@ impl<'a> Asking<'a> {
         if exchange.reply.is_some() {
             ANSWERED.with_borrow_mut(|answered| answered.insert(self.place.0.clone()));
         }
-        let unanswered = match sent {
+        let mut unanswered = match sent {
             Ok(asked) => return Ok(asked),
             Err(unanswered) => unanswered,
         };
+        unanswered.find_out(&self.place.0).await;
         if unanswered.is_hopeless(&self.place.0) {
             return Err((unanswered, Next::GiveUp));
         }
@@ -206,6 +229,7 @@ impl Unanswered {
         Unanswered {
             error,
             at_the_door: None,
+            silence: None,
             partial: None,
             exchange,
         }
@@ -218,12 +242,27 @@ impl Unanswered {
         }
     }
 
+    /// Finds out why there was no reply, where the browser only says that there was none.
+    async fn find_out(&mut self, base_url: &str) {
+        if let Some(HttpError::NoReply { .. }) = self.at_the_door {
+            let silence = network::probe(base_url).await;
+            let page = network::page();
+            let why = Cause::of(base_url, &page, &silence).why(base_url, &page);
+            self.error = ModelError::Unreachable { reason: why.into() };
+            self.silence = Some(silence);
+        }
+    }
+
     /// Whether another try is of no use, whatever its error usually means.
     fn is_hopeless(&self, base_url: &Text) -> bool {
         match self.at_the_door {
             Some(HttpError::Redirected | HttpError::Unsendable { .. }) => true,
             Some(HttpError::NoReply { .. }) => {
-                !ANSWERED.with_borrow(|answered| answered.contains(base_url))
+                let cause = self
+                    .silence
+                    .map(|silence| Cause::of(base_url, &network::page(), &silence));
+                cause.is_some_and(|cause| !cause.may_pass())
+                    || !ANSWERED.with_borrow(|answered| answered.contains(base_url))
             }
             _ => false,
         }
@@ -237,9 +276,10 @@ async fn exchanged(
     attempt: u32,
     heard: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Asked, Box<Unanswered>> {
-    let provider = ask.connection.provider();
-    let http = provider.request(&ask.connection.base_url, ask.key, request);
-    let mut exchange = Exchange::of(&http, ask.key);
+    let (connection, key) = (ask.connection, &ask.key);
+    let provider = connection.provider();
+    let http = provider.request(&connection.base_url, key, request);
+    let mut exchange = Exchange::of(&http, key);
     exchange.tries = attempt;
     heard(Progress::Sending {
         attempt,
@@ -257,13 +297,18 @@ async fn exchanged(
     let content_type = response.header("content-type").unwrap_or_default();
     let wait = response.header("retry-after");
     let wait = wait.and_then(|value| seconds_of_header(&value, timers::wall_clock()));
-    let mut reply = Reply::new(provider, ask.key, status, &content_type, wait);
+    let mut reply = Reply::new(provider, key, status, &content_type, wait);
     let mut keeping = Keeping::default();
     let mut first_token = None;
     let mut deltas = Vec::new();
-    let mut tell = |deltas: &mut Vec<Delta>| {
+    let mut redactor = DeltaRedactor::new(key);
+    let mut tell = |deltas: &mut Vec<Delta>, is_over: bool| {
         if first_token.is_none() && deltas.iter().any(Delta::is_content) {
             first_token = Some(timers::now() - started);
+        }
+        redactor.redact(deltas);
+        if is_over {
+            redactor.finish(deltas);
         }
         if !deltas.is_empty() {
             heard(Progress::Deltas(deltas));
@@ -275,7 +320,7 @@ async fn exchanged(
             Ok(Some(piece)) => {
                 keeping.push(&piece);
                 let pushed = reply.push(&piece, &mut deltas);
-                tell(&mut deltas);
+                tell(&mut deltas, false);
                 if let Err(error) = pushed {
                     break Some(error);
                 }
@@ -285,16 +330,13 @@ async fn exchanged(
             Err(error) => break Some(model_error(error)),
         }
     };
-    let partial = reply.partial();
+    let partial = reply.partial().map(|partial| partial.redacted(key));
     let answer = match broken {
         Some(error) => Err(error),
-        None => {
-            let answer = reply.finish(&mut deltas);
-            tell(&mut deltas);
-            answer
-        }
+        None => reply.finish(&mut deltas),
     };
-    exchange.reply = Some(keeping.finish(status, &content_type, ask.key));
+    tell(&mut deltas, true);
+    exchange.reply = Some(keeping.finish(status, &content_type, key));
     exchange.timing = Timing {
         first_token,
         latency: timers::now() - started,
@@ -302,7 +344,7 @@ async fn exchanged(
     };
     match answer {
         Ok(answer) => Ok(Asked {
-            answer: answer.redacted(ask.key),
+            answer: answer.redacted(key),
             exchange,
         }),
         Err(error) => Err(Box::new(Unanswered {

@@ -8,8 +8,9 @@ use volary_agent::model::{ApiKey, Connection};
 use volary_core::json::{Json, Text};
 use volary_core::{json, object};
 
-use crate::secrets;
-use crate::shell::{self, storage, storage::Keep};
+use crate::secrets::{self, Origin};
+use crate::shared::Shared;
+use crate::shell;
 
 /// A connection that was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,17 +26,22 @@ pub struct Saved {
 impl Saved {
     /// The owner under which [`crate::secrets`] keeps its key.
     pub fn owner(&self) -> String {
-        format!("model.{}", self.id)
+        format!("{OWNERS}{}", self.id)
     }
 
-    /// Its key; an empty one if there is none. Tracks changes.
+    /// Where its requests go.
+    pub fn origin(&self) -> Origin {
+        Origin::of(&self.connection.base_url)
+    }
+
+    /// Its key for the origin of its base URL; an empty one if none was entered for that origin. Tracks changes.
     pub fn key(&self) -> ApiKey {
-        secrets::key(&self.owner(), &self.connection.base_url)
+        secrets::key(&self.owner(), &self.origin())
     }
 
-    /// Whether it has a key. Tracks changes.
+    /// Whether it has such a key. Tracks changes.
     pub fn has_key(&self) -> bool {
-        secrets::has(&self.owner(), &self.connection.base_url)
+        secrets::has(&self.owner(), &self.origin())
     }
 }
 
@@ -171,23 +177,22 @@ fn without_number(name: &str) -> &str {
     }
 }
 
-/// Under this name they are stored.
-const NAME: &str = "models";
+/// Before the id of a connection that owns keys.
+const OWNERS: &str = "model.";
 
 thread_local! {
-    // Lives as long as the page, whatever part of it asked first.
-    static STATE: ArcRwSignal<Connections> = ArcRwSignal::new(stored());
-}
-
-fn stored() -> Connections {
-    let text = storage::get(Keep::Always, NAME);
-    let value = text.and_then(|text| json::read(&text).ok());
-    value.map_or_else(Connections::default, |value| Connections::read(&value))
+    static STATE: Shared<Connections> = Shared::new(
+        "models",
+        |text| Some(Connections::read(&json::read(text).ok()?)),
+        |connections| connections.to_json().to_compact_text(),
+        // Another tab, or an earlier visit, may have deleted a connection whose key is still here.
+        |connections| secrets::keep_owners(OWNERS, |id| connections.find(id).is_some()),
+    );
 }
 
 /// Looks at the connections. Tracks changes.
 pub fn read<T>(look: impl FnOnce(&Connections) -> T) -> T {
-    STATE.with(ArcRwSignal::clone).with(look)
+    STATE.with(Shared::signal).with(look)
 }
 
 /// The connection of an id. Tracks changes.
@@ -195,14 +200,9 @@ pub fn get(id: &str) -> Option<Saved> {
     read(|connections| connections.find(id).cloned())
 }
 
-/// Changes the connections, here and in what is kept. Where the browser keeps nothing, they last as long as the
-/// page.
+/// Changes the connections, here and in all other tabs. Where the browser keeps nothing, they last as long as the page.
 pub fn change(act: impl FnOnce(&mut Connections)) {
-    let state = STATE.with(ArcRwSignal::clone);
-    let mut changed = state.get_untracked();
-    act(&mut changed);
-    storage::set(Keep::Always, NAME, &changed.to_json().to_compact_text());
-    state.set(changed);
+    STATE.with(|state| state.change(act));
 }
 
 /// An id that no other connection has.

@@ -6,13 +6,17 @@ use super::{Saved, Unanswered};
 use crate::shell::http::HttpError;
 use crate::shell::network;
 
-/// Why there was no answer. Where there was not even a reply, the address is asked once more, without the key.
+/// Why there was no answer. Where there was not even a reply, the address is asked once more, without the key, unless
+/// that was done before.
 pub async fn diagnose(saved: &Saved, has_key: bool, unanswered: &Unanswered) -> Diagnosis {
     let connection = &saved.connection;
     let page = network::page();
     let observation = match unanswered.at_the_door {
         Some(HttpError::NoReply { .. }) => {
-            let found = network::probe(&connection.base_url).await;
+            let found = match unanswered.silence {
+                Some(found) => found,
+                None => network::probe(&connection.base_url).await,
+            };
             Observation::NoReply {
                 answers_without_cors: found.answers_without_cors,
                 permission: found.permission,

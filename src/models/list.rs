@@ -2,19 +2,47 @@
 
 use std::time::Duration;
 
-use volary_agent::model::exchange::{Exchange, KeptReply};
-use volary_agent::model::{ApiKey, Connection, ModelError, Reply};
+use leptos::prelude::untrack;
+use volary_agent::model::exchange::{Exchange, Keeping};
+use volary_agent::model::{ModelError, Reply};
 use volary_core::json::{self, Text};
 
+use super::Saved;
 use super::ask::{Unanswered, outgoing};
 use crate::shell::http;
 
-/// Nobody has more models than this holds.
+/// Nobody has more models than this holds, in bytes.
 const LIMIT: usize = 8_000_000;
+/// How many names are shown. A menu of more is of no use, and takes the browser seconds.
+const MOST_NAMES: usize = 2_000;
+/// The longest name that is shown, in bytes.
+const LONGEST_NAME: usize = 200;
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// What a provider lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The first of them, in the provider's order.
+    pub shown: Vec<Text>,
+    /// How many more it lists.
+    pub more: usize,
+}
+
+impl Names {
+    fn of(names: Vec<Text>) -> Names {
+        let all = names.len();
+        let short = names.into_iter().filter(|name| name.len() <= LONGEST_NAME);
+        let shown: Vec<Text> = short.take(MOST_NAMES).collect();
+        Names {
+            more: all - shown.len(),
+            shown,
+        }
+    }
+}
+
 /// Asks the provider for its models, by name.
-pub async fn list(connection: &Connection, key: &ApiKey) -> Result<Vec<Text>, Box<Unanswered>> {
+pub async fn list(saved: &Saved) -> Result<Names, Box<Unanswered>> {
+    let (connection, key) = (&saved.connection, &untrack(|| saved.key()));
     let provider = connection.provider();
     let request = provider.models(&connection.base_url, key);
     let mut exchange = Exchange::of(&request, key);
@@ -24,13 +52,12 @@ pub async fn list(connection: &Connection, key: &ApiKey) -> Result<Vec<Text>, Bo
         Ok(whole) => whole,
         Err(error) => return Err(Box::new(Unanswered::at_the_door(error, exchange))),
     };
-    exchange.reply = Some(KeptReply {
-        status: whole.status,
-        body: key.redact(&whole.body).into(),
-        bytes: whole.body.len(),
-        ..KeptReply::default()
-    });
-    let unanswered = |error| Box::new(Unanswered::of_reply(error, exchange));
+    let unanswered = |error| {
+        let mut keeping = Keeping::default();
+        keeping.push(whole.body.as_bytes());
+        exchange.reply = Some(keeping.finish(whole.status, "", key));
+        Box::new(Unanswered::of_reply(error, exchange))
+    };
     if !(200..300).contains(&whole.status) {
         // The same words as for any other refused request.
         let mut reply = Reply::new(provider, key, whole.status, "", None);
@@ -40,10 +67,28 @@ pub async fn list(connection: &Connection, key: &ApiKey) -> Result<Vec<Text>, Bo
         return Err(unanswered(refused.err().unwrap_or(ModelError::Cut)));
     }
     match json::read(&whole.body) {
-        Ok(body) => Ok(provider.read_models(&body)),
+        Ok(body) => Ok(Names::of(provider.read_models(&body))),
         Err(_) => Err(unanswered(ModelError::Malformed {
             format: "a list of models",
             reason: "it is no JSON.".into(),
         })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_list_of_any_size_is_shown_in_part() {
+        let names: Vec<Text> = (0..500_000)
+            .map(|number| format!("m{number}").into())
+            .collect();
+        let listed = Names::of(names);
+        assert_eq!((listed.shown.len(), listed.more), (2_000, 498_000));
+        let long = "m".repeat(1_000_000);
+        let listed = Names::of(vec![long.as_str().into(), "short".into()]);
+        assert_eq!((listed.shown, listed.more), (vec!["short".into()], 1));
+        assert_eq!(Names::of(Vec::new()), Names::default());
     }
 }

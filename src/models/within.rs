@@ -63,7 +63,7 @@ pub async fn ask_within(
     };
     if let Some(answer) = answer {
         let usage = answer.usage.as_ref();
-        let model = &ask.connection.model;
+        let model = &ask.connection().model;
         let cost = usage.and_then(|usage| limits.prices.cost(model, usage));
         limits.spent.add_answer(usage, cost);
     }

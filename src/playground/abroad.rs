@@ -7,6 +7,7 @@ use volary_trace::{Episode, Recipe};
 
 use super::setup::CONFIGURATION_FORM;
 use super::state::Playground;
+use crate::components::erased::watch;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::protocol::{Command, Event, Token};
@@ -45,10 +46,10 @@ impl Playground {
         self.episode.with_untracked(|episode| is_abroad(episode))
     }
 
-    /// Takes over the list of servers, and keeps it.
-    pub fn set_servers(self, servers: Vec<Server>) {
-        keeping::keep(&servers);
-        self.setup.servers.set(servers);
+    /// Follows the list of servers, which other tabs change as well.
+    pub(super) fn follow_servers(self) {
+        self.setup.servers.set(untrack(keeping::servers));
+        watch(move || self.setup.servers.set(keeping::servers()));
     }
 
     /// Fills the set-up for a server.

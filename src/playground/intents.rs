@@ -21,7 +21,6 @@ use crate::components::markup::{all, nothing};
 use crate::pages::Page;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
-use crate::remote::keeping;
 use crate::route::{Place, Route};
 use crate::shell::files::GivenFile;
 use crate::shell::lazy::{Loaded, Unloaded};
@@ -174,7 +173,7 @@ fn rest() -> Loaded<Rest> {
         sources,
         act,
         begin: |playground| {
-            playground.setup.servers.set(keeping::servers());
+            playground.follow_servers();
             location::on_leave(move || playground.leave_servers());
             playground.keep_on_leaving();
             playground.write_address();

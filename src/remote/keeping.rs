@@ -1,33 +1,47 @@
 //! What the browser keeps of servers: the list for always, keys where all keys are.
 
+use leptos::prelude::*;
 use volary_agent::model::ApiKey;
-use volary_core::json::Text;
+use volary_core::json::{Json, Text};
 
 use super::servers::{Access, Server};
-use crate::secrets::{self, NotKept};
-use crate::shell::storage::{self, Keep};
+use crate::secrets::{self, NotKept, Origin};
+use crate::shared::Shared;
 
-const SERVERS: &str = "servers";
+/// Before the address of a server that owns keys.
+const OWNERS: &str = "server.";
 
-/// The servers that the person connected to.
-pub fn servers() -> Vec<Server> {
-    storage::get(Keep::Always, SERVERS).map_or_else(Vec::new, |text| Server::list_of(&text))
+thread_local! {
+    static SERVERS: Shared<Vec<Server>> = Shared::new(
+        "servers",
+        |text| Json::parse(text).is_ok().then(|| Server::list_of(text)),
+        |servers| Server::list_to_text(servers),
+        // Another tab, or an earlier visit, may have forgotten a server whose key is still here.
+        |servers| {
+            secrets::keep_owners(OWNERS, |url| servers.iter().any(|server| *server.url == *url));
+        },
+    );
 }
 
-/// Keeps the list; false where the browser refused.
-pub fn keep(servers: &[Server]) -> bool {
-    storage::set(Keep::Always, SERVERS, &Server::list_to_text(servers))
+/// The servers that the person connected to. Tracks changes.
+pub fn servers() -> Vec<Server> {
+    SERVERS.with(Shared::signal).get()
+}
+
+/// Changes the list, here and in all other tabs.
+pub fn change(act: impl FnOnce(&mut Vec<Server>)) {
+    SERVERS.with(|servers| servers.change(act));
 }
 
 /// The key of a server.
 pub fn key_of(url: &str) -> Option<Text> {
-    let key = secrets::key(&owner(url), url);
+    let key = secrets::key(&owner(url), &Origin::of(url));
     (!key.is_empty()).then(|| key.expose().into())
 }
 
 /// Keeps the key of a server, as all keys are kept; an empty one is forgotten.
 pub fn keep_key(url: &str, key: &str) -> Result<(), NotKept> {
-    secrets::put(&owner(url), url, &ApiKey::new(key))
+    secrets::put(&owner(url), &Origin::of(url), &ApiKey::new(key))
 }
 
 /// Forgets the key of a server.
@@ -46,5 +60,5 @@ pub fn access(servers: &[Server]) -> Vec<Access> {
 }
 
 fn owner(url: &str) -> String {
-    format!("server.{url}")
+    format!("{OWNERS}{url}")
 }

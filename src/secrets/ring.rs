@@ -4,15 +4,23 @@ use volary_agent::model::ApiKey;
 use volary_core::json;
 use volary_core::json::{Json, read};
 
-/// The keys. No `Debug`: there is nothing in it that may be shown.
+use super::Origin;
+
+/// The keys: at most one for each owner and origin. No `Debug`: there is nothing in it that may be shown.
 #[derive(Clone, Default)]
 pub struct Ring(Vec<Entry>);
 
 #[derive(Clone)]
 struct Entry {
     owner: String,
-    origin: String,
+    origin: Origin,
     key: ApiKey,
+}
+
+impl Entry {
+    fn is_for(&self, owner: &str, origin: &Origin) -> bool {
+        self.owner == owner && self.origin == *origin
+    }
 }
 
 impl Ring {
@@ -21,47 +29,66 @@ impl Ring {
         self.0.len()
     }
 
-    fn find(&self, owner: &str, url: &str) -> Option<&Entry> {
-        let origin = origin(url);
-        let mut entries = self.0.iter();
-        entries.find(|entry| entry.owner == owner && entry.origin == origin)
+    /// Whose they are; an owner of several keys comes several times.
+    pub fn owners(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|entry| entry.owner.as_str())
     }
 
-    /// Whether the owner has a key for an address.
-    pub fn has(&self, owner: &str, url: &str) -> bool {
-        self.find(owner, url).is_some()
+    /// The origins for which the owner has keys.
+    pub fn origins(&self, owner: &str) -> impl Iterator<Item = &Origin> {
+        let own = self.0.iter().filter(move |entry| entry.owner == owner);
+        own.map(|entry| &entry.origin)
     }
 
-    /// The owner's key for an address; an empty one if there is none.
-    pub fn key(&self, owner: &str, url: &str) -> ApiKey {
-        let found = self.find(owner, url);
+    fn find(&self, owner: &str, origin: &Origin) -> Option<&Entry> {
+        self.0.iter().find(|entry| entry.is_for(owner, origin))
+    }
+
+    /// Whether the owner has a key for an origin.
+    pub fn has(&self, owner: &str, origin: &Origin) -> bool {
+        self.find(owner, origin).is_some()
+    }
+
+    /// The owner's key for an origin; an empty one if there is none.
+    pub fn key(&self, owner: &str, origin: &Origin) -> ApiKey {
+        let found = self.find(owner, origin);
         found.map_or_else(ApiKey::default, |entry| entry.key.clone())
     }
 
-    /// Takes a key for an address, in place of any other of the owner. An empty one only takes away.
-    pub fn put(&mut self, owner: &str, url: &str, key: &ApiKey) {
-        self.remove(owner);
+    /// Takes the owner's key for an origin, in place of a former one for the same origin. An empty one only takes away.
+    pub fn put(&mut self, owner: &str, origin: &Origin, key: &ApiKey) {
+        self.0.retain(|entry| !entry.is_for(owner, origin));
         if !key.is_empty() {
             self.0.push(Entry {
                 owner: owner.to_owned(),
-                origin: origin(url),
+                origin: origin.clone(),
                 key: key.clone(),
             });
         }
     }
 
-    /// Takes away the owner's key.
+    /// Takes away all keys of the owner.
     pub fn remove(&mut self, owner: &str) {
-        self.0.retain(|entry| entry.owner != owner);
+        self.retain(|known| known != owner);
     }
 
-    /// Gives another owner the same key, for the same origin.
+    /// Takes away the keys of all owners but some.
+    pub fn retain(&mut self, stays: impl Fn(&str) -> bool) {
+        self.0.retain(|entry| stays(&entry.owner));
+    }
+
+    /// Gives another owner the same keys, for the same origins, in place of its own.
     pub fn copy(&mut self, from: &str, to: &str) {
-        let found = self.0.iter().find(|entry| entry.owner == from).cloned();
-        if let Some(mut entry) = found {
+        let own = self.0.iter().filter(|entry| entry.owner == from);
+        let copies: Vec<Entry> = own
+            .map(|entry| Entry {
+                owner: to.to_owned(),
+                ..entry.clone()
+            })
+            .collect();
+        if !copies.is_empty() {
             self.remove(to);
-            entry.owner = to.to_owned();
-            self.0.push(entry);
+            self.0.extend(copies);
         }
     }
 
@@ -86,23 +113,11 @@ impl Ring {
             if let (Some(owner), Some(origin), Some(key)) =
                 (text("owner"), text("origin"), text("key"))
             {
-                ring.put(owner, origin, &ApiKey::new(key));
+                ring.put(owner, &Origin::of(origin), &ApiKey::new(key));
             }
         }
         ring
     }
-}
-
-/// Scheme, host and port of an address. What is no address yet stands for itself: nothing can be sent there.
-fn origin(url: &str) -> String {
-    let url = url.trim();
-    let origin = url.split_once("://").map(|(scheme, rest)| {
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        format!("{scheme}://{authority}")
-    });
-    origin
-        .unwrap_or_else(|| url.to_owned())
-        .to_ascii_lowercase()
 }
 
 #[cfg(test)]
@@ -111,12 +126,16 @@ mod tests {
 
     const OPENAI: &str = "https://api.openai.com/v1";
 
+    fn to(url: &str) -> Origin {
+        Origin::of(url)
+    }
+
     fn ring() -> Ring {
         let mut ring = Ring::default();
-        ring.put("model.1", OPENAI, &ApiKey::new("sk-one-0123456789"));
+        ring.put("model.1", &to(OPENAI), &ApiKey::new("sk-one-0123456789"));
         ring.put(
             "server.1",
-            "http://localhost:8000",
+            &to("http://localhost:8000"),
             &ApiKey::new("two-0123456789"),
         );
         ring
@@ -125,38 +144,52 @@ mod tests {
     #[test]
     fn a_key_is_for_its_owner_and_its_origin() {
         let ring = ring();
-        let has = |owner, url| ring.has(owner, url);
-        assert!(has("model.1", OPENAI));
-        assert!(has("model.1", " HTTPS://API.openai.com/v2/x "));
-        for url in [
-            "http://api.openai.com/v1",
-            "https://api.openai.com:8443/v1",
-            "https://api.openai.com.example/v1",
-            "https://api.openai.com@example.org/",
-            "",
-        ] {
-            assert!(!has("model.1", url), "{url}");
-            assert!(ring.key("model.1", url).is_empty(), "{url}");
+        assert!(ring.has("model.1", &to("https://api.openai.com/v2/x")));
+        assert!(!ring.has("model.2", &to(OPENAI)));
+        for url in ["http://api.openai.com/v1", "https://other.example", ""] {
+            assert!(!ring.has("model.1", &to(url)), "{url}");
+            assert!(ring.key("model.1", &to(url)).is_empty(), "{url}");
         }
-        assert!(!has("model.2", OPENAI));
-        let mut ring = ring;
-        ring.put("model.3", "localhost:8000", &ApiKey::new("three"));
-        assert!(ring.has("model.3", "localhost:8000"));
-        assert!(!ring.has("model.3", "http://localhost:8000"));
     }
 
     #[test]
-    fn keys_are_replaced_copied_and_taken_away() {
+    fn a_key_stays_with_its_origin_when_the_owner_gets_another_one() {
         let mut ring = ring();
+        ring.put(
+            "model.1",
+            &to("https://other.example"),
+            &ApiKey::new("three"),
+        );
+        assert_eq!(
+            ring.key("model.1", &to(OPENAI)).expose(),
+            "sk-one-0123456789"
+        );
+        let origins: Vec<&str> = ring.origins("model.1").map(Origin::as_str).collect();
+        assert_eq!(origins, ["https://api.openai.com", "https://other.example"]);
+        ring.put("model.1", &to(OPENAI), &ApiKey::default());
+        assert!(!ring.has("model.1", &to(OPENAI)));
+        assert!(ring.has("model.1", &to("https://other.example")));
+    }
+
+    #[test]
+    fn keys_are_copied_and_taken_away() {
+        let mut ring = ring();
+        ring.put(
+            "model.1",
+            &to("https://other.example"),
+            &ApiKey::new("three"),
+        );
         ring.copy("model.1", "model.2");
         ring.copy("model.9", "model.3");
-        assert_eq!(ring.key("model.2", OPENAI).expose(), "sk-one-0123456789");
-        ring.put("model.1", "https://other.example", &ApiKey::new("three"));
-        assert!(!ring.has("model.1", OPENAI));
-        ring.put("model.2", OPENAI, &ApiKey::default());
-        assert_eq!(ring.len(), 2);
+        assert_eq!(
+            ring.key("model.2", &to(OPENAI)).expose(),
+            "sk-one-0123456789"
+        );
+        assert_eq!(ring.len(), 5);
         ring.remove("model.1");
-        assert_eq!(ring.len(), 1);
+        assert_eq!(ring.len(), 3);
+        ring.retain(|owner| !owner.starts_with("model."));
+        assert_eq!(ring.owners().collect::<Vec<_>>(), ["server.1"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use leptos::ev::Event;
 use leptos::prelude::*;
 
-use super::section::section as settings_section;
+use super::section::{insecure_page, section as settings_section};
 use crate::components::erased::{dynamic, flag, words};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::secrets::{self, Keeping};
@@ -11,8 +11,8 @@ use crate::shell::network;
 
 /// The section.
 pub fn section() -> El {
-    let about = "Keys of models and servers. They go only to the address that they were entered for, and stand \
-                 in no link, export or stored episode.";
+    let about = "Keys of models and servers. A key goes only to the address that it was entered for, and is in no link, \
+                 export or stored episode.";
     let refused = RwSignal::new(false);
     let choices = Keeping::ALL.map(|keeping| choice(keeping, refused).view());
     let group = el("fieldset")
@@ -29,7 +29,15 @@ pub fn section() -> El {
         false => nothing(),
     }
     });
+    let neighbours = format!(
+        "Other pages of {} share an origin with this one. While this page is open they can read every key, also one in \
+         memory. On hosts such as github.io all sites of one user are one origin: use keys only where you trust all of \
+         them, or host this page on a domain of its own.",
+        network::page().origin
+    );
     settings_section("settings-keys", "Keys", about)
+        .child(el("p").class("help").child(neighbours))
+        .child(insecure_page())
         .child(group)
         .child(trouble)
         .child(forget())
@@ -48,12 +56,12 @@ fn choice(keeping: Keeping, refused: RwSignal<bool>) -> El {
     let meaning = match keeping {
         Keeping::Page => "The safest. You enter them again next time.".to_owned(),
         Keeping::Tab => format!(
-            "They survive loading the page again. While the tab is open, every page of {origin} that is opened in \
-             it can read them."
+            "They survive loading the page again. Every page of {origin} that is opened in this tab can read them, also \
+             after this page was left."
         ),
         Keeping::Device => format!(
-            "They are stored as plain text. Every page of {origin} can read them, whoever made it, at any time: on \
-             hosts such as github.io all sites of one user share one origin. So can whoever uses this browser."
+            "They are stored as plain text. Every page of {origin} can read them, whoever made it, at any time. So can \
+             whoever uses this browser."
         ),
     };
     let help_id = format!("{id}-help");

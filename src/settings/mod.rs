@@ -13,3 +13,4 @@ mod section;
 mod server_list;
 pub mod servers;
 pub mod storage;
+mod typed_keys;

@@ -1,10 +1,12 @@
 //! The shapes that the sections share.
 
 use leptos::prelude::*;
+use volary_reach::Space;
 
 use crate::components::alert_box::alert_words;
-use crate::components::markup::{Child, El, button, el};
+use crate::components::markup::{Child, El, button, el, nothing};
 use crate::projection::notice::Notice;
+use crate::shell::network;
 
 /// A section with its heading, and what it is about.
 pub fn section(id: &'static str, title: &'static str, about: impl Child) -> El {
@@ -21,6 +23,22 @@ pub fn trouble(notice: &Notice) -> El {
         .class("alert inline")
         .attr("role", "alert")
         .child(alert_words(&notice.what, &notice.why, &notice.advice))
+}
+
+/// A warning beside a field for keys, where others on the network can read and change this page; else nothing.
+pub fn insecure_page() -> AnyView {
+    let page = network::page();
+    if page.is_https || page.space == Space::Loopback {
+        return nothing();
+    }
+    el("p")
+        .class("error")
+        .attr("role", "note")
+        .child(
+            "This page was loaded over plain http: others on the network can read what you enter, and change the page. \
+             Open it over https before you enter a key.",
+        )
+        .view()
 }
 
 /// A button of little weight.

@@ -1,21 +1,24 @@
 //! Connections to task dataset servers: a form to connect to one, and the list of those that are known.
 
+use leptos::ev::Event;
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_remote::diagnosis::Diagnosis;
 use volary_remote::task;
 
-use super::section::section as settings_section;
+use super::section::{insecure_page, section as settings_section};
 use super::server_list::server_list;
+use super::typed_keys::{Field, TypedKeys};
 use crate::components::alert_box::alert_words;
 use crate::components::copy_button::copy_button;
-use crate::components::erased::{dynamic, flag};
+use crate::components::erased::{dynamic, flag, words};
 use crate::components::markup::{El, all, el, nothing};
 use crate::playground::controls::{self, buttons, field, help, typed};
 use crate::playground::state::{Playground, use_playground};
 use crate::remote::connection::{self, Connected};
 use crate::remote::keeping;
 use crate::remote::servers::Server;
+use crate::secrets::Origin;
 use crate::shell;
 
 /// How things stand with a server.
@@ -39,6 +42,9 @@ pub(super) struct Servers {
     name: RwSignal<String>,
     url: RwSignal<String>,
     key: RwSignal<String>,
+    typed_keys: StoredValue<TypedKeys>,
+    /// The origin with which a typed key stayed when the address was changed.
+    key_stays_with: RwSignal<Option<Origin>>,
     /// How the attempt of the form stands.
     attempt: RwSignal<Standing>,
     /// How the known servers stand, by address.
@@ -52,6 +58,8 @@ pub fn section() -> El {
         name: RwSignal::default(),
         url: RwSignal::default(),
         key: RwSignal::default(),
+        typed_keys: StoredValue::default(),
+        key_stays_with: RwSignal::default(),
         attempt: RwSignal::default(),
         standings: RwSignal::default(),
     };
@@ -80,11 +88,22 @@ fn form(servers: Servers) -> El {
     let url = text()
         .attr("inputmode", "url")
         .attr("spellcheck", "false")
-        .attr("placeholder", "http://127.0.0.1:8041");
+        .attr("placeholder", "http://127.0.0.1:8041")
+        .on("change", move |_: Event| {
+            servers.follow_address();
+        });
     let key = el("input")
         .attr("type", "password")
         .attr("autocomplete", "off")
-        .attr("aria-describedby", "server-key-help");
+        .attr("aria-describedby", "server-key-elsewhere server-key-help");
+    let elsewhere = words(move || match servers.key_stays_with.get() {
+        Some(origin) if servers.key.with(String::is_empty) => format!(
+            "The key that you typed for {} stays with that address and is not sent anywhere else. Type the key for this \
+             address, or go back to the former one.",
+            origin.as_str()
+        ),
+        _ => String::new(),
+    });
     let connect = el("button")
         .attr("type", "submit")
         .class("primary")
@@ -97,10 +116,18 @@ fn form(servers: Servers) -> El {
         .child(el("legend").child("Task dataset server"))
         .child(field("server-url", "Server URL", typed(url, servers.url)))
         .child(
-            field("server-key", "API key", typed(key, servers.key)).child(
-                help("If the server wants one. Sent to this server alone; where it is kept stands under Keys.")
-                    .attr("id", "server-key-help"),
-            ),
+            field("server-key", "API key", typed(key, servers.key))
+                .child(
+                    help(elsewhere)
+                        .attr("id", "server-key-elsewhere")
+                        .attr("role", "status")
+                        .attr("aria-label", "Keys for other addresses"),
+                )
+                .child(
+                    help("If the server wants one. Sent to this server alone; Keys below says where it is kept.")
+                        .attr("id", "server-key-help"),
+                )
+                .child(insecure_page()),
         )
         .child(
             field("server-name", "Name", typed(text(), servers.name))
@@ -159,8 +186,33 @@ pub(super) fn diagnosed(diagnosis: &Diagnosis) -> El {
 }
 
 impl Servers {
+    /// The address in the form may have changed: a key that was typed for another one leaves the field. False if it did.
+    fn follow_address(self) -> bool {
+        let url = self.url.get_untracked();
+        let url = task::tidied(&url);
+        if url.is_empty() {
+            return true;
+        }
+        let typed = self.key.get_untracked();
+        let mut keys = self.typed_keys.get_value();
+        let field = keys.address_is(Origin::of(url), typed);
+        self.typed_keys.set_value(keys);
+        match field {
+            Field::Stays => true,
+            Field::Becomes { key, former } => {
+                let is_other = former.is_some() || !key.is_empty();
+                self.key.set(key);
+                self.key_stays_with.set(former);
+                !is_other
+            }
+        }
+    }
+
     /// Asks the server of the form; one that answers is added to the list.
     fn connect(self) {
+        if !self.follow_address() {
+            return;
+        }
         let url = Text::from(task::tidied(&self.url.get_untracked()));
         let key = Some(self.key.get_untracked().trim().to_owned())
             .filter(|key| !key.is_empty())
@@ -183,16 +235,19 @@ impl Servers {
                     self.attempt.set(Standing::Down(diagnosis));
                 }
                 Ok(connected) => {
-                    // Where keys are kept says so if it can't; in memory it is all the same.
-                    let _ = keeping::keep_key(&url, key.as_deref().unwrap_or_default());
+                    // First the server: a key without an owner would be dropped by other tabs.
                     self.add(Server {
                         name,
                         url: url.clone(),
                         size: connected.info.dataset_size,
                         frames: connected.frames,
                     });
+                    // Where keys are kept says so if it can't; in memory it is all the same.
+                    let _ = keeping::keep_key(&url, key.as_deref().unwrap_or_default());
                     self.stands(url, Standing::Up(connected, String::new()));
                     self.attempt.set(Standing::NotAsked);
+                    self.typed_keys.set_value(TypedKeys::default());
+                    self.key_stays_with.set(None);
                     for field in [self.name, self.url, self.key] {
                         field.set(String::new());
                     }
@@ -216,7 +271,7 @@ impl Servers {
                 Ok(connected) => {
                     server.size = connected.info.dataset_size;
                     server.frames = connected.frames;
-                    self.add(server);
+                    self.learn(server);
                     Standing::Up(connected, said)
                 }
             };
@@ -242,9 +297,7 @@ impl Servers {
     pub fn forget(self, url: &Text) {
         // What could not be stored is gone from memory all the same, and from the store with it.
         let _ = keeping::forget_key(url);
-        let mut known = self.playground.setup.servers.get_untracked();
-        known.retain(|server| server.url != *url);
-        self.playground.set_servers(known);
+        keeping::change(|known| known.retain(|server| server.url != *url));
     }
 
     /// How a server stands.
@@ -262,14 +315,22 @@ impl Servers {
         });
     }
 
+    /// Puts what a server said of itself into the list, unless it was forgotten meanwhile.
+    fn learn(self, server: Server) {
+        keeping::change(|known| {
+            if let Some(place) = known.iter_mut().find(|known| known.url == server.url) {
+                *place = server;
+            }
+        });
+    }
+
     /// Puts a server into the list, or in the place of the one with its address.
     fn add(self, server: Server) {
-        let mut known = self.playground.setup.servers.get_untracked();
-        match known.iter_mut().find(|known| known.url == server.url) {
-            Some(place) if *place == server => return,
-            Some(place) => *place = server,
-            None => known.push(server),
-        }
-        self.playground.set_servers(known);
+        keeping::change(
+            |known| match known.iter_mut().find(|known| known.url == server.url) {
+                Some(place) => *place = server,
+                None => known.push(server),
+            },
+        );
     }
 }

@@ -13,7 +13,7 @@ use crate::records::unreadable::{self, Unreadable};
 use crate::records::{self, episodes, evaluations};
 use crate::shell::files;
 use crate::shell::room::{self, Room};
-use crate::shell::{self, database::DatabaseError};
+use crate::shell::{self, database::DatabaseError, network};
 
 /// What is kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,7 +63,11 @@ pub fn section() -> El {
     framed(
         "storage-title",
         "Storage",
-        "What you import, play and evaluate is kept in this browser, in a database of this page, until you delete it.",
+        format!(
+            "What you import, play and evaluate is kept in this browser, in a database of this page, until you delete \
+             it. Other pages of {} can read and change it.",
+            network::page().origin
+        ),
     )
     .child(body)
     .child(small("Look again", move || look(state)))

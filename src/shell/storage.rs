@@ -1,6 +1,7 @@
 //! What the browser keeps for the page. A browser may refuse both kinds; then nothing is kept.
 
-use web_sys::Storage;
+use wasm_bindgen::prelude::*;
+use web_sys::{Storage, StorageEvent};
 
 /// How long something is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +31,25 @@ pub fn remove(keep: Keep, name: &str) {
         // Removing only fails where there is nothing to remove.
         let _ = storage.remove_item(&key(name));
     }
+}
+
+/// Calls `changed` whenever another tab changes what is always kept under a name, with the new text; `None` if it was
+/// taken away. It listens as long as the page lives.
+pub fn on_change_elsewhere(name: &str, changed: impl Fn(Option<String>) + 'static) {
+    let Some(window) = web_sys::window() else {
+        return;
+    };
+    let name = key(name);
+    let listener = Closure::<dyn Fn(StorageEvent)>::new(move |event: StorageEvent| {
+        let is_here = event.storage_area() == storage(Keep::Always);
+        // Without a key all of the storage was cleared.
+        if is_here && event.key().is_none_or(|key| key == name) {
+            changed(event.new_value());
+        }
+    });
+    // Adding a listener to the window does not fail.
+    let _ = window.add_event_listener_with_callback("storage", listener.as_ref().unchecked_ref());
+    listener.forget();
 }
 
 fn key(name: &str) -> String {

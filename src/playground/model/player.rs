@@ -7,7 +7,7 @@ use futures_util::future::LocalBoxFuture;
 use leptos::prelude::*;
 use volary_agent::model::limits::{Exhausted, Spent};
 use volary_agent::model::selector::ToolSelector;
-use volary_agent::model::{Answer, ApiKey, ModelError, ModelRequest, diagnosis, select};
+use volary_agent::model::{Answer, ModelError, ModelRequest, diagnosis, select};
 use volary_agent::rollout::Stop;
 use volary_core::json::{Object, Text};
 use volary_core::message::{Message, Role};
@@ -65,10 +65,8 @@ pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
         ));
         return None;
     }
-    let key = untrack(|| saved.key());
     Some(Box::new(ModelPlayer {
         saved,
-        key,
         settings,
         seat,
         playground,
@@ -79,7 +77,6 @@ pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
 
 struct ModelPlayer {
     saved: Saved,
-    key: ApiKey,
     settings: Settings,
     seat: Seat,
     playground: Playground,
@@ -154,9 +151,10 @@ impl ModelPlayer {
     }
 
     async fn ask(&mut self, mut request: ModelRequest, mut spent: Spent, steps: usize) -> Move {
-        let (seat, key) = (self.seat, &self.key);
+        let seat = self.seat;
         let prices = untrack(|| prices::read(Clone::clone));
-        let ask = Ask::new(&self.saved.connection, key);
+        let saved = self.saved.clone();
+        let ask = Ask::of(&saved);
         let mut limits = Limits {
             budget: &self.settings.budget,
             spent: &mut spent,
@@ -170,7 +168,7 @@ impl ModelPlayer {
         let started = timers::wall_clock();
         let before = *limits.spent;
         let asked = ask_within(&ask, &mut request, &mut limits, &mut |progress| {
-            seat.hear(progress, key);
+            seat.hear(progress);
         })
         .await;
         match asked {
@@ -188,9 +186,8 @@ impl ModelPlayer {
                     }
                     Err(error) => {
                         self.lose(&before, &spent);
-                        let has_key = !self.key.is_empty();
-                        let connection = &self.saved.connection;
-                        self.fail(diagnosis::of_error(connection, has_key, &error))
+                        let connection = &saved.connection;
+                        self.fail(&ask, diagnosis::of_error(connection, ask.has_key(), &error))
                     }
                 }
             }
@@ -201,9 +198,8 @@ impl ModelPlayer {
             Err(Stopped::Unanswered(unanswered)) => {
                 self.lose(&before, &spent);
                 seat.change(|turn| turn.keep(&unanswered.exchange));
-                let has_key = !self.key.is_empty();
-                let diagnosis = diagnose(&self.saved, has_key, &unanswered).await;
-                self.fail(diagnosis)
+                let diagnosis = diagnose(&saved, ask.has_key(), &unanswered).await;
+                self.fail(&ask, diagnosis)
             }
         }
     }
@@ -218,12 +214,11 @@ impl ModelPlayer {
         self.lost.cost = self.lost.cost.zip(more).map(|(lost, more)| lost + more);
     }
 
-    fn fail(&self, diagnosis: diagnosis::Diagnosis) -> Move {
-        let redact = |text: &str| self.key.redact(text);
+    fn fail(&self, ask: &Ask<'_>, diagnosis: diagnosis::Diagnosis) -> Move {
         let notice = Notice::new(
-            redact(&diagnosis.what),
-            redact(&diagnosis.why),
-            redact(&diagnosis.remedy),
+            ask.redact(&diagnosis.what),
+            ask.redact(&diagnosis.why),
+            ask.redact(&diagnosis.remedy),
         );
         self.seat
             .change(|turn| turn.stage = Stage::Failed(notice.clone()));

@@ -4,7 +4,6 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_agent::model::{ApiKey, Delta};
 
 use crate::models::Progress;
 use crate::projection::form::Form;
@@ -72,7 +71,7 @@ impl Seat {
     }
 
     /// Something happened on the way to an answer.
-    pub fn hear(self, progress: Progress<'_>, key: &ApiKey) {
+    pub fn hear(self, progress: Progress<'_>) {
         match progress {
             Progress::Sending { exchange, .. } => self.change(|turn| {
                 turn.begin_try();
@@ -80,7 +79,7 @@ impl Seat {
             }),
             Progress::Deltas(deltas) => self.change(|turn| {
                 for delta in deltas {
-                    turn.take(redacted(delta, key));
+                    turn.take(delta.clone());
                 }
             }),
             Progress::Conceded {
@@ -138,22 +137,5 @@ impl Seat {
                 self.clock.set(timers::now());
             }
         });
-    }
-}
-
-/// A server that says the key back gets it neither onto the page nor into the episode.
-fn redacted(delta: &Delta, key: &ApiKey) -> Delta {
-    match delta {
-        Delta::Text(text) => Delta::Text(key.redact(text)),
-        Delta::Thinking(text) => Delta::Thinking(key.redact(text)),
-        Delta::Arguments { call, text } => Delta::Arguments {
-            call: *call,
-            text: key.redact(text),
-        },
-        Delta::CallStarted { call, name } => Delta::CallStarted {
-            call: *call,
-            name: key.redact(name),
-        },
-        Delta::Usage(usage) => Delta::Usage(*usage),
     }
 }

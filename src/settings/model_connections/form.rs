@@ -5,13 +5,13 @@ use leptos::prelude::*;
 use volary_agent::model::connection::{Address, PRESETS, Preset, Space};
 use volary_agent::model::{ApiKey, Connection, ProviderKind};
 
-use super::super::section::link_away;
+use super::super::section::{insecure_page, link_away};
 use super::{Editor, actions};
 use crate::components::erased::{dynamic, words};
 use crate::components::markup::{El, all, el, nothing};
 use crate::models::connections::{Saved, preset_of};
 use crate::playground::controls::{choice, field, help, option};
-use crate::secrets::{self, Keeping};
+use crate::secrets::{self, Keeping, Origin};
 use crate::shell::{element, network};
 
 /// The group **Model connection**.
@@ -161,16 +161,17 @@ fn hints(saved: &Saved) -> AnyView {
 fn base_url_field(editor: Editor) -> El {
     let take = move |typed: String| {
         let before = editor.shown_untracked();
-        // The key goes where the person sends it: they see both fields.
-        let key = untrack(|| before.key());
         editor.edit(|saved| {
             saved.connection.base_url = typed.as_str().into();
             saved.connection.base_url = saved.connection.tidied().base_url;
         });
-        let after = editor.shown_untracked();
-        if !key.is_empty() {
-            // Where it is kept then stands beside the key.
-            let _ = secrets::put(&after.owner(), &after.connection.base_url, &key);
+        // A key that was entered before any address is for the first one. Every other stays with its origin.
+        let key = untrack(|| before.key());
+        if before.connection.base_url.is_empty() && !key.is_empty() {
+            let after = editor.shown_untracked();
+            // Where it is kept is said beside the key.
+            let _ = secrets::put(&after.owner(), &before.origin(), &ApiKey::default());
+            let _ = secrets::put(&after.owner(), &after.origin(), &key);
         }
     };
     let input = text_input(editor, |saved| saved.connection.base_url.to_string(), take)
@@ -210,13 +211,16 @@ fn key_field(editor: Editor) -> El {
         editor.edit(|_| {});
         let saved = editor.shown_untracked();
         let key = ApiKey::new(&typed);
-        // Where it is kept then stands beside the field.
-        let _ = secrets::put(&saved.owner(), &saved.connection.base_url, &key);
+        // Where it is kept is said beside the field.
+        let _ = secrets::put(&saved.owner(), &saved.origin(), &key);
         editor.trial.forget();
     };
     let input = text_input(editor, |saved| saved.key().expose().to_owned(), take)
         .attr("type", "password")
-        .attr("aria-describedby", "connection-key-help");
+        .attr(
+            "aria-describedby",
+            "connection-key-elsewhere connection-key-help",
+        );
     let where_kept = words(|| {
         let kept = match secrets::keeping() {
             Keeping::Page => "Kept in memory until the page is closed or loaded again",
@@ -234,12 +238,36 @@ fn key_field(editor: Editor) -> El {
             None => "None is needed unless the server was started with one.".into_any(),
         }
     });
-    field("connection-key", "API key", input).child(
-        el("p")
-            .class("help")
-            .attr("id", "connection-key-help")
-            .child(where_kept)
-            .child(" ")
-            .child(make),
+    field("connection-key", "API key", input)
+        .child(
+            el("p")
+                .class("help")
+                .attr("id", "connection-key-elsewhere")
+                .attr("role", "status")
+                .attr("aria-label", "Keys for other addresses")
+                .child(words(move || key_elsewhere(&editor.shown()))),
+        )
+        .child(
+            el("p")
+                .class("help")
+                .attr("id", "connection-key-help")
+                .child(where_kept)
+                .child(" ")
+                .child(make),
+        )
+        .child(insecure_page())
+}
+
+/// Where the key is that was entered for another address; empty if there is none, or one for this address too.
+fn key_elsewhere(saved: &Saved) -> String {
+    let origins = secrets::origins(&saved.owner());
+    if origins.is_empty() || saved.has_key() {
+        return String::new();
+    }
+    let origins: Vec<&str> = origins.iter().map(Origin::as_str).collect();
+    let origins = origins.join(" and ");
+    format!(
+        "The key that you entered for {origins} stays with that address and is not sent anywhere else. Enter the key \
+         for this address, or go back to the former one."
     )
 }

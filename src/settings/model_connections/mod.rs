@@ -59,7 +59,14 @@ impl Editor {
     /// The connection that is shown. Tracks changes.
     fn shown(self) -> Saved {
         let chosen = self.chosen.get();
-        connections::get(&chosen).unwrap_or_else(|| self.draft.get())
+        let draft = self.draft.get();
+        // Another tab may have deleted the chosen one.
+        let found = connections::read(|all| match all.find(&chosen) {
+            Some(saved) => Some(saved.clone()),
+            None if chosen == draft.id => None,
+            None => all.default_one().cloned(),
+        });
+        found.unwrap_or(draft)
     }
 
     fn shown_untracked(self) -> Saved {
@@ -172,7 +179,7 @@ fn entry(editor: Editor, place: usize) -> AnyView {
         })
     });
     let badges = dynamic(move || badges(&at()));
-    let pressed = words(move || (at().id == editor.chosen.get()).to_string());
+    let pressed = words(move || (at().id == editor.shown().id).to_string());
     let choose = button("connection")
         .attr("aria-pressed", pressed)
         .on_click(move || editor.choose(untrack(at).id))

@@ -11,6 +11,7 @@ use crate::components::markup::{El, all, el, nothing};
 use crate::models::{diagnose, list};
 use crate::playground::controls::{choice, field, option};
 use crate::projection::notice::Notice;
+use crate::projection::text::count_text;
 use crate::shell;
 
 /// What the provider lists.
@@ -22,7 +23,7 @@ enum Listed {
     /// It is being asked.
     Asking,
     /// These.
-    Names(Vec<Text>),
+    Names(list::Names),
     /// It did not say.
     Failed(Notice),
 }
@@ -59,17 +60,16 @@ impl Names {
         self.listed.set(Listed::Asking);
         let asked = self.asked.get_value();
         let saved = editor.shown_untracked();
-        let key = untrack(|| saved.key());
         shell::spawn(async move {
-            let listed = match list::list(&saved.connection, &key).await {
-                Ok(names) if names.is_empty() => Listed::Failed(Notice::new(
+            let listed = match list::list(&saved).await {
+                Ok(names) if names.shown.is_empty() => Listed::Failed(Notice::new(
                     "The list of models is empty.",
                     "The server answered, but named none.",
                     "Install or load a model at the server, or type a name.",
                 )),
                 Ok(names) => Listed::Names(names),
                 Err(unanswered) => {
-                    let found = diagnose(&saved, !key.is_empty(), &unanswered).await;
+                    let found = diagnose(&saved, untrack(|| saved.has_key()), &unanswered).await;
                     Listed::Failed(Notice::new(found.what, found.why, found.remedy))
                 }
             };
@@ -89,7 +89,7 @@ impl Names {
             .attr("id", "connection-model");
         let known = dynamic(move || {
             let names = match self.listed.get() {
-                Listed::Names(names) => names,
+                Listed::Names(names) => names.shown,
                 _ => examples(editor),
             };
             let options = names.iter().map(|name| option(name.to_string(), "").view());
@@ -119,8 +119,17 @@ impl Names {
             let Listed::Names(names) = self.listed.get() else {
                 return nothing();
             };
-            let first = option("", format!("Pick one of {}", names.len()));
+            let first = match names.more {
+                0 => format!("Pick one of {}", count_text(names.shown.len())),
+                more => format!(
+                    "Pick one of the first {}, or type one of {} more",
+                    count_text(names.shown.len()),
+                    count_text(more)
+                ),
+            };
+            let first = option("", first);
             let options = names
+                .shown
                 .into_iter()
                 .map(|name| option(name.to_string(), name.to_string()).view());
             let value = words(move || {

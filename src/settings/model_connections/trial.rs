@@ -17,7 +17,6 @@ use crate::projection::notice::Notice;
 use crate::shell;
 use crate::shell::http::Patience;
 use volary_agent::model::diagnosis::Trouble;
-use volary_agent::model::retry;
 
 /// Long enough for a model on one's own machine that is loaded first.
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
@@ -144,16 +143,10 @@ impl Trial {
 }
 
 async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
-    let key = untrack(|| saved.key());
-    let asking = Ask {
-        silence: Patience::of(SILENCE),
-        // What fails is said at once.
-        tries: retry::Patience {
-            tries: 1,
-            ..retry::Patience::default()
-        },
-        ..Ask::new(&saved.connection, &key)
-    };
+    let mut asking = Ask::of(saved);
+    asking.silence = Patience::of(SILENCE);
+    // What fails is said at once.
+    asking.tries.tries = 1;
     let mut request = ModelRequest {
         model: saved.connection.model.clone(),
         messages: vec![Message::user("Say OK.").into()],
@@ -170,7 +163,7 @@ async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
     match ask(&asking, &mut request, &mut heard).await {
         Ok(asked) => (Outcome::Works(report(saved, &asked, &conceded)), None),
         Err(unanswered) => {
-            let found = diagnose(saved, !key.is_empty(), &unanswered).await;
+            let found = diagnose(saved, asking.has_key(), &unanswered).await;
             let notice = Notice::new(found.what, found.why, found.remedy);
             (Outcome::Failed(notice), Some(found.trouble))
         }

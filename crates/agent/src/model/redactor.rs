@@ -72,8 +72,8 @@ impl<'a> DeltaRedactor<'a> {
     }
 
     /// The answer is over, or broke off: what was held back.
-    pub fn finish(self, deltas: &mut Vec<Delta>) {
-        for (stream, held) in self.held {
+    pub fn finish(&mut self, deltas: &mut Vec<Delta>) {
+        for (stream, held) in std::mem::take(&mut self.held) {
             deltas.push(stream.delta(self.key.redact(&held)));
         }
     }

@@ -1,0 +1,69 @@
+//! Where a key may go. Pure.
+
+/// Scheme, host and port of an address, in lower case. Two addresses with the same origin lead to the same one in a
+/// browser. Some that lead to the same one differ here (`https://a` and `https://a:443`); then a key is asked for once
+/// more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin(String);
+
+impl Origin {
+    /// The origin of an address. What is no complete address stands for itself: nothing can be sent there.
+    pub fn of(url: &str) -> Origin {
+        let url = url.trim();
+        let origin = url.split_once("://").and_then(|(scheme, rest)| {
+            let authority = rest.split(['/', '?', '#']).next()?;
+            // Browsers skip more than two slashes, so the host may come behind them.
+            (!authority.is_empty()).then(|| format!("{scheme}://{authority}"))
+        });
+        let origin = origin.unwrap_or_else(|| url.to_owned());
+        Origin(origin.to_ascii_lowercase())
+    }
+
+    /// As people read it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_and_case_make_no_other_origin() {
+        let known = Origin::of("https://api.openai.com/v1");
+        for url in [
+            " HTTPS://API.openai.com/v2/x ",
+            "https://api.openai.com?x",
+            "https://api.openai.com",
+        ] {
+            assert_eq!(Origin::of(url), known, "{url}");
+        }
+    }
+
+    #[test]
+    fn hosts_schemes_and_ports_do() {
+        let known = Origin::of("https://api.openai.com/v1");
+        for url in [
+            "http://api.openai.com/v1",
+            "https://api.openai.com:8443/v1",
+            "https://api.openai.com.example/v1",
+            "https://api.openai.com@example.org/",
+            "https://example.org\\@api.openai.com/",
+            "https:///api.openai.com/",
+            "api.openai.com/v1",
+            "",
+        ] {
+            assert_ne!(Origin::of(url), known, "{url}");
+        }
+        // A browser takes both of these to the host behind the slashes.
+        assert_ne!(
+            Origin::of("https:////a.example"),
+            Origin::of("https:////b.example")
+        );
+        assert_ne!(
+            Origin::of("localhost:8000"),
+            Origin::of("http://localhost:8000")
+        );
+    }
+}

@@ -1,0 +1,71 @@
+//! The keys that are typed into a form before it is sent. Pure.
+
+use crate::secrets::Origin;
+
+/// Keys, each for the origin of the address that stood in the form when it was typed. One of them is in the field.
+#[derive(Clone, Default)]
+pub struct TypedKeys {
+    /// The origin that the key in the field is for; `None` while no address was entered.
+    current: Option<Origin>,
+    others: Vec<(Origin, String)>,
+}
+
+/// What becomes of the key in the field.
+#[derive(Clone, PartialEq, Eq)]
+pub enum Field {
+    /// It stays.
+    Stays,
+    /// It belongs to the former origin, and this one takes its place.
+    Becomes {
+        /// The key that was typed for the new origin before; empty if there was none.
+        key: String,
+        /// The origin with which the former key stays, if there was one.
+        former: Option<Origin>,
+    },
+}
+
+impl TypedKeys {
+    /// The address leads to this origin now, and the field holds this key.
+    pub fn address_is(&mut self, origin: Origin, typed: String) -> Field {
+        if self
+            .current
+            .as_ref()
+            .is_none_or(|current| *current == origin)
+        {
+            self.current = Some(origin);
+            return Field::Stays;
+        }
+        let found = self.others.iter().position(|(other, _)| *other == origin);
+        let key = found.map_or_else(String::new, |place| self.others.remove(place).1);
+        let former = self.current.replace(origin);
+        let former = former.filter(|_| !typed.trim().is_empty());
+        if let Some(former) = &former {
+            self.others.push((former.clone(), typed));
+        }
+        Field::Becomes { key, former }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_typed_key_stays_with_the_address_it_was_typed_for() {
+        let (one, other) = (Origin::of("http://a:1/x"), Origin::of("http://b:1/x"));
+        let mut keys = TypedKeys::default();
+        // The key may be typed before the address.
+        assert!(keys.address_is(one.clone(), "s3cret".into()) == Field::Stays);
+        assert!(keys.address_is(Origin::of("http://a:1/y"), "s3cret".into()) == Field::Stays);
+        let moved = Field::Becomes {
+            key: String::new(),
+            former: Some(one.clone()),
+        };
+        assert!(keys.address_is(other, "s3cret".into()) == moved);
+        let back = Field::Becomes {
+            key: "s3cret".into(),
+            former: None,
+        };
+        assert!(keys.address_is(one, String::new()) == back);
+    }
+}
