@@ -8,7 +8,7 @@ use super::growing_text::growing_text;
 use super::icon::{Glyph, icon};
 use super::markup::{El, all, button, el, keyed, nothing};
 use super::text::{inert_in, inert_name};
-use crate::projection::text::count_text;
+use crate::projection::text::{count_text, large_count_text};
 use crate::projection::turn::{Stage, Turn, stage_text};
 
 /// What can be done with a turn.
@@ -60,8 +60,8 @@ fn turn_head(turn: RwSignal<Option<Turn>>, step: usize) -> El {
     let facts = words(move || {
         look(turn, |turn| match turn.usage {
             Some(usage) if usage.completion > 0 => {
-                let count = usize::try_from(usage.completion).unwrap_or(usize::MAX);
-                format!("{} · {} tokens out", turn.model, count_text(count))
+                let count = large_count_text(usage.completion);
+                format!("{} · {count} tokens out", turn.model)
             }
             _ => turn.model.clone(),
         })

@@ -11,7 +11,7 @@ use crate::components::erased::dynamic;
 use crate::components::markup::{El, all, el};
 use crate::components::text::inert_in;
 use crate::projection::summary::seconds_text;
-use crate::projection::text::count_text;
+use crate::projection::text::{count_text, large_count_text};
 
 /// The table.
 pub(super) fn policies_table(run: &Rc<Run>) -> El {
@@ -91,16 +91,15 @@ fn policy_row(name: &str, row: &PolicyRow, tries: &[usize]) -> AnyView {
     }
     let average =
         |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |value| format!("{value:.1}"));
-    let tokens = usize::try_from(row.tokens).unwrap_or(usize::MAX);
     let failures: Vec<String> = row
         .failures
         .iter()
         .map(|(kind, count)| format!("{} × {}", count_text(*count), kind.word()))
         .collect();
     line.child(number(average(row.steps)))
-        .child(number(match tokens {
+        .child(number(match row.tokens {
             0 => "–".to_owned(),
-            _ => count_text(tokens),
+            tokens => large_count_text(tokens),
         }))
         .child(number(chart::cost_words(row.cost)))
         .child(number(

@@ -15,7 +15,7 @@ use crate::components::erased::{dynamic, flag, shown, words};
 use crate::components::markup::{El, all, button, el, nothing, path, svg};
 use crate::components::text::inert_in;
 use crate::projection::summary::seconds_text;
-use crate::projection::text::{count_text, plural};
+use crate::projection::text::{count_text, large_plural, plural};
 
 const ELSEWHERE: &str = "It goes on in another tab of this browser, and only one may play it, so that nothing is paid \
      for twice. Cancel it there, or close that tab; then resume here.";
@@ -161,10 +161,9 @@ fn status_words(phase: &Phase, progress: &Progress) -> String {
         text.push_str(&format!(", {} failed", count_text(progress.failed)));
     }
     if progress.spent.tokens > 0 {
-        let tokens = usize::try_from(progress.spent.tokens).unwrap_or(usize::MAX);
         text.push_str(&format!(
             ", {}, cost {}",
-            plural(tokens, "token"),
+            large_plural(progress.spent.tokens, "token"),
             chart::cost_words(progress.spent.cost)
         ));
     }

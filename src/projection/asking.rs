@@ -9,7 +9,7 @@ use volary_trace::{StepRecord, Usage};
 
 use super::number::decimals;
 use super::summary::seconds_text;
-use super::text::count_text;
+use super::text::large_count_text;
 
 /// The key of a step's extras under which exchanges stand.
 pub const EXCHANGES: &str = "exchanges";
@@ -79,7 +79,7 @@ pub fn total((usage, is_whole): (Usage, bool)) -> Option<String> {
 }
 
 fn tokens_text(input: Option<u64>, output: Option<u64>) -> Option<String> {
-    let count = |count: u64| count_text(usize::try_from(count).unwrap_or(usize::MAX));
+    let count = large_count_text;
     match (input, output) {
         (None, None) => None,
         (Some(input), None) => Some(format!("{} tokens in", count(input))),

@@ -6,7 +6,7 @@ use volary_trace::table::order::Direction;
 use volary_trace::table::{Cell, Column, Row};
 
 use super::summary::{reward_text, seconds_text};
-use super::text::{count_text, size_text};
+use super::text::{large_count_text, size_text};
 
 /// The columns that are shown at first.
 pub const FIRST_COLUMNS: [Column; 11] = [
@@ -103,7 +103,7 @@ pub fn cell_text(row: &Row, column: &Column) -> String {
             name => name.to_owned(),
         },
         (Column::Steps | Column::Calls | Column::Tokens, Cell::Number(count)) => {
-            count_text(count as usize)
+            large_count_text(count as u64)
         }
         (Column::Cost, Cell::Number(cost)) => format!("${cost:.4}"),
         (Column::Time, Cell::Number(seconds)) => seconds_text(seconds),

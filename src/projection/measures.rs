@@ -5,7 +5,7 @@ use volary_trace::timeline::{Curve, rewards, tokens, usage};
 
 use super::asking::cost_text;
 use super::summary::reward_text;
-use super::text::count_text;
+use super::text::large_count_text;
 
 /// Something that each step has an amount of.
 pub struct Measure {
@@ -32,7 +32,7 @@ pub const TOKENS: Measure = Measure {
     name: "Tokens",
     amounts: |episode| amounts(tokens(episode)),
     is_known: |episode| !tokens(episode).is_unknown(),
-    words: |tokens| count_text(tokens as usize),
+    words: |tokens| large_count_text(tokens as u64),
 };
 
 /// The cost in US dollars.

@@ -40,6 +40,12 @@ pub fn size_text(bytes: usize) -> String {
 
 /// A whole number with thousands apart: `10,000`.
 pub fn count_text(count: usize) -> String {
+    large_count_text(count as u64)
+}
+
+/// The same for counts that a file or a provider gives: they may be larger than what a browser's memory holds, so a
+/// `usize` there would cut them at 2^32.
+pub fn large_count_text(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -53,12 +59,17 @@ pub fn count_text(count: usize) -> String {
 
 /// A number with its noun: `1 step`, `2 steps`, `3 trajectories`.
 pub fn plural(count: usize, noun: &str) -> String {
+    large_plural(count as u64, noun)
+}
+
+/// The same for counts that a file or a provider gives.
+pub fn large_plural(count: u64, noun: &str) -> String {
     let (stem, ending) = match noun.strip_suffix('y') {
         _ if count == 1 => (noun, ""),
         Some(stem) if !stem.ends_with(['a', 'e', 'o', 'u']) => (stem, "ies"),
         _ => (noun, "s"),
     };
-    format!("{} {stem}{ending}", count_text(count))
+    format!("{} {stem}{ending}", large_count_text(count))
 }
 
 /// The largest place not beyond `place` at which the text can be cut.
@@ -247,6 +258,11 @@ mod tests {
         assert_eq!(count_text(0), "0");
         assert_eq!(count_text(999), "999");
         assert_eq!(count_text(1_234_567), "1,234,567");
+        assert_eq!(large_count_text(5_000_000_000), "5,000,000,000");
+        assert_eq!(
+            large_plural(u64::MAX, "token"),
+            "18,446,744,073,709,551,615 tokens"
+        );
         assert_eq!(plural(1, "step"), "1 step");
         assert_eq!(plural(10_000, "step"), "10,000 steps");
         assert_eq!(plural(2, "trajectory"), "2 trajectories");

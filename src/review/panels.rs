@@ -20,7 +20,7 @@ use crate::playground::controls::help;
 use crate::playground::state::Playground;
 use crate::projection::library::date_text;
 use crate::projection::summary::{reward_text, seconds_text};
-use crate::projection::text::{count_text, plural};
+use crate::projection::text::{large_count_text, plural};
 use crate::projection::transcript::step_record;
 
 const NAMES: &[&str] = &["State", "Notes", "Details", "Raw"];
@@ -163,7 +163,7 @@ fn facts(episode: &Episode) -> Vec<(&'static str, String)> {
 /// Tokens and money in words.
 fn usage_text(usage: &Usage) -> Option<String> {
     let tokens = |count: Option<u64>, word: &str| {
-        count.map(|count| format!("{} {word}", count_text(count as usize)))
+        count.map(|count| format!("{} {word}", large_count_text(count)))
     };
     let parts = [
         tokens(usage.input, "tokens read"),

@@ -140,7 +140,10 @@ impl ModelPlayer {
         let mut spent = self.lost;
         for usage in episode.steps.iter().filter_map(|step| step.details.usage) {
             spent.add(&Spent {
-                tokens: usage.input.unwrap_or_default() + usage.output.unwrap_or_default(),
+                tokens: usage
+                    .input
+                    .unwrap_or_default()
+                    .saturating_add(usage.output.unwrap_or_default()),
                 cost: usage.cost,
                 ..Spent::default()
             });
