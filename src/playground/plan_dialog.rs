@@ -23,11 +23,14 @@ pub fn plan_dialog() -> AnyView {
     let open = RwSignal::new(false);
     watch(move || {
         let wanted = planned.with(Option::is_some) && pages.shown.get() == Page::Playground;
-        open.set(wanted);
+        if open.get_untracked() != wanted {
+            open.set(wanted);
+        }
     });
     watch(move || {
         // Closed by Escape or its button, not because another page is shown.
-        if !open.get() && pages.shown.get_untracked() == Page::Playground {
+        let is_closed = !open.get() && planned.with_untracked(Option::is_some);
+        if is_closed && pages.shown.get_untracked() == Page::Playground {
             playground.intend(Intent::DismissPlanned);
         }
     });

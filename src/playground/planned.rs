@@ -84,9 +84,17 @@ impl Playground {
         true
     }
 
+    /// Takes what is planned; where nothing is, nobody hears of a change.
+    fn take_planned(self) -> Option<PlannedEpisode> {
+        let is_planned = self.planned.with_untracked(Option::is_some);
+        is_planned
+            .then(|| self.planned.try_update(Option::take).flatten())
+            .flatten()
+    }
+
     /// The user agreed: runs what is planned.
     pub(super) fn run_planned(self) {
-        let Some(plan) = self.planned.try_update(Option::take).flatten() else {
+        let Some(plan) = self.take_planned() else {
             return;
         };
         match plan.then {
@@ -107,7 +115,7 @@ impl Playground {
 
     /// The user does not want what is planned: the address says again what is shown.
     pub(super) fn dismiss_planned(self) {
-        let Some(plan) = self.planned.try_update(Option::take).flatten() else {
+        let Some(plan) = self.take_planned() else {
             return;
         };
         if matches!(plan.then, Then::Open(_)) {
