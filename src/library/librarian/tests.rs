@@ -385,11 +385,11 @@ fn what_a_link_named_is_not_kept_and_can_be_forgotten() {
     );
     assert_eq!(ids(&said), ["a"]);
     assert!(open(&librarian, "a").len() > 1);
-    let kept = librarian.stock.rows().now_or_never().unwrap().unwrap();
+    let kept = librarian.store.rows().now_or_never().unwrap().unwrap();
     assert!(kept.is_empty());
     // Given as a file, it is kept.
     read(&librarian, &[file("x.json", &[episode("a", "one")])]);
-    let kept = librarian.stock.rows().now_or_never().unwrap().unwrap();
+    let kept = librarian.store.rows().now_or_never().unwrap().unwrap();
     assert_eq!(kept.len(), 1);
     ask(
         &librarian,
@@ -399,6 +399,6 @@ fn what_a_link_named_is_not_kept_and_can_be_forgotten() {
         },
     );
     assert!(!librarian.guests.has("a"));
-    let kept = librarian.stock.rows().now_or_never().unwrap().unwrap();
+    let kept = librarian.store.rows().now_or_never().unwrap().unwrap();
     assert!(kept.is_empty());
 }
