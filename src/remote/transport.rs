@@ -41,13 +41,14 @@ impl Transport for Fetch {
                 Ok(reply) => Ok(WireReply {
                     status: reply.status,
                     body: match key {
-                        Some(key) => key.redact(&reply.body),
+                        Some(key) => key.redact_json(&reply.body),
                         None => reply.body,
                     },
                 }),
                 Err(HttpError::Silent { .. }) => Err(TransportError::Timeout),
-                Err(HttpError::NoReply { reason }) => Err(TransportError::Unreachable {
-                    reason: format!("the browser says \"{reason}\".").into(),
+                // The browser's words say no more. Why, is found out by `connection::explain`.
+                Err(HttpError::NoReply { .. }) => Err(TransportError::Unreachable {
+                    reason: "it gave no reply.".into(),
                 }),
                 Err(error) => Err(TransportError::Unusable {
                     reason: format!("{}.", error.to_string().trim_end_matches('.')).into(),

@@ -19,6 +19,11 @@ impl Origin {
         Origin(origin.to_ascii_lowercase())
     }
 
+    /// Whether requests can be sent there. What lacks a scheme is not yet an address.
+    pub fn is_address(&self) -> bool {
+        self.0.contains("://")
+    }
+
     /// As people read it.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -61,6 +66,8 @@ mod tests {
             Origin::of("https:////a.example"),
             Origin::of("https:////b.example")
         );
+        assert!(!Origin::of("localhost:8000").is_address());
+        assert!(known.is_address());
         assert_ne!(
             Origin::of("localhost:8000"),
             Origin::of("http://localhost:8000")

@@ -4,8 +4,10 @@ use leptos::prelude::*;
 use volary_reach::Space;
 
 use crate::components::alert_box::alert_words;
+use crate::components::erased::flag;
 use crate::components::markup::{Child, El, button, el, nothing};
 use crate::projection::notice::Notice;
+use crate::secrets::Origin;
 use crate::shell::network;
 
 /// A section with its heading, and what it is about.
@@ -39,6 +41,39 @@ pub fn insecure_page() -> AnyView {
              Open it over https before you enter a key.",
         )
         .view()
+}
+
+/// What is said below a field for keys: the help, or in its place where the key is that was entered for another address.
+/// It takes the same room, so that a button is still where it was pressed when leaving the field changed this.
+pub fn key_help(ids: [&'static str; 2], elsewhere: Signal<String>, help: impl Child) -> El {
+    let [elsewhere_id, help_id] = ids;
+    let is_elsewhere = flag(move || elsewhere.with(|elsewhere| !elsewhere.is_empty()));
+    el("div")
+        .class("key-help")
+        .child(
+            el("p")
+                .class("help")
+                .attr("id", elsewhere_id)
+                .attr("role", "status")
+                .attr("aria-label", "Keys for other addresses")
+                .child(elsewhere),
+        )
+        .child(
+            el("p")
+                .class("help")
+                .attr("id", help_id)
+                .flag_property("hidden", is_elsewhere)
+                .child(help),
+        )
+}
+
+/// The words for a key that stays with other origins.
+pub fn stays_with(origins: &[Origin]) -> String {
+    let origins: Vec<&str> = origins.iter().map(Origin::as_str).collect();
+    format!(
+        "The key for {} stays with that address. Enter one for this address, or go back.",
+        origins.join(" and ")
+    )
 }
 
 /// A button of little weight.

@@ -6,7 +6,7 @@ use volary_core::json::Text;
 use volary_remote::diagnosis::Diagnosis;
 use volary_remote::task;
 
-use super::section::{insecure_page, section as settings_section};
+use super::section::{insecure_page, key_help, section as settings_section, stays_with};
 use super::server_list::server_list;
 use super::typed_keys::{Field, TypedKeys};
 use crate::components::alert_box::alert_words;
@@ -97,11 +97,7 @@ fn form(servers: Servers) -> El {
         .attr("autocomplete", "off")
         .attr("aria-describedby", "server-key-elsewhere server-key-help");
     let elsewhere = words(move || match servers.key_stays_with.get() {
-        Some(origin) if servers.key.with(String::is_empty) => format!(
-            "The key that you typed for {} stays with that address and is not sent anywhere else. Type the key for this \
-             address, or go back to the former one.",
-            origin.as_str()
-        ),
+        Some(origin) if servers.key.with(String::is_empty) => stays_with(&[origin]),
         _ => String::new(),
     });
     let connect = el("button")
@@ -117,16 +113,11 @@ fn form(servers: Servers) -> El {
         .child(field("server-url", "Server URL", typed(url, servers.url)))
         .child(
             field("server-key", "API key", typed(key, servers.key))
-                .child(
-                    help(elsewhere)
-                        .attr("id", "server-key-elsewhere")
-                        .attr("role", "status")
-                        .attr("aria-label", "Keys for other addresses"),
-                )
-                .child(
-                    help("If the server wants one. Sent to this server alone; Keys below says where it is kept.")
-                        .attr("id", "server-key-help"),
-                )
+                .child(key_help(
+                    ["server-key-elsewhere", "server-key-help"],
+                    elsewhere,
+                    "If the server wants one. Sent to this server alone; Keys below says where it is kept.",
+                ))
                 .child(insecure_page()),
         )
         .child(
@@ -189,13 +180,13 @@ impl Servers {
     /// The address in the form may have changed: a key that was typed for another one leaves the field. False if it did.
     fn follow_address(self) -> bool {
         let url = self.url.get_untracked();
-        let url = task::tidied(&url);
-        if url.is_empty() {
+        let origin = Origin::of(task::tidied(&url));
+        if !origin.is_address() {
             return true;
         }
         let typed = self.key.get_untracked();
         let mut keys = self.typed_keys.get_value();
-        let field = keys.address_is(Origin::of(url), typed);
+        let field = keys.address_is(origin, typed);
         self.typed_keys.set_value(keys);
         match field {
             Field::Stays => true,

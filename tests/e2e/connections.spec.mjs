@@ -5,7 +5,7 @@ import { test } from "@playwright/test";
 
 import { FAILED, SIZES, accessible } from "./support/browser.mjs";
 import { ORIGIN, bothServers, freePort, ours, scripted, taskFile, theirs } from "./support/servers.mjs";
-import { connecting } from "./support/settings_servers.mjs";
+import { Servers, connecting } from "./support/settings_servers.mjs";
 
 const { our, their } = bothServers();
 
@@ -89,6 +89,51 @@ test("several servers: named, checked, old environments closed, forgotten", asyn
     await servers.server("Theirs").waitFor();
   });
   await our.runs(0);
+});
+
+test("a typed key stays with the address that it was typed for", async () => {
+  const [first, second] = await Promise.all([scripted(), scripted()]);
+  await connecting([first.url, second.url], { allowedErrors: [FAILED] }, async (page, servers) => {
+    await servers.url.fill(first.url);
+    await servers.key.fill("s3cret-key");
+    await servers.url.fill(second.url);
+    await servers.button.click();
+    // The press meets an emptied field: it connects nowhere, or without the key.
+    await servers.section.getByText(`for ${first.url} stays with that address`).waitFor();
+    assert.equal(await servers.key.inputValue(), "");
+    await servers.url.fill(first.url);
+    await servers.name.focus();
+    assert.equal(await servers.key.inputValue(), "s3cret-key", "the key is back");
+    await servers.url.fill(second.url);
+    await servers.name.fill("Class");
+    await servers.button.click();
+    await servers.server("Class").getByText("Connected.").waitFor();
+    assert.ok(second.asked.length > 0);
+    assert.deepEqual(second.keys.filter(Boolean), [], "the key went to another origin");
+  });
+  await Promise.all([first.close(), second.close()]);
+});
+
+test("two tabs keep each other's servers", async () => {
+  await connecting([our.url, their.url], {}, async (page, servers) => {
+    const second = await page.context().newPage();
+    await second.goto(page.url());
+    const other = new Servers(second);
+    await other.button.waitFor();
+    await servers.connect(our.url, { name: "Ours" });
+    await other.connect(their.url, { name: "Theirs" });
+    for (const tab of [servers, other]) {
+      await tab.server("Ours").waitFor();
+      await tab.server("Theirs").waitFor();
+    }
+    await servers.server("Theirs").getByRole("button", { name: "Forget Theirs" }).click();
+    await other.server("Theirs").waitFor({ state: "detached" });
+    await other.server("Ours").getByRole("button", { name: "Check Ours" }).click();
+    await other.server("Ours").getByText("Connected.").waitFor();
+    await page.reload();
+    await servers.server("Ours").waitFor();
+    assert.equal(await servers.known.getByRole("listitem").filter({ has: page.getByRole("heading") }).count(), 1);
+  });
 });
 
 const nobody = `http://127.0.0.1:${await freePort()}`;

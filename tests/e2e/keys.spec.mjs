@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
-import { FAILED } from "./support/browser.mjs";
-import { FORMATS, KEY, provider, settings } from "./support/connections.mjs";
+import { startProvider } from "../support/provider.mjs";
+import { FAILED, HOME } from "./support/browser.mjs";
+import { FORMATS, KEY, NOWHERE, Settings, provider, settings } from "./support/connections.mjs";
 import { stateOf } from "./support/state.mjs";
 import { provided } from "./support/providers.mjs";
 
@@ -98,3 +99,133 @@ test("no key is found anywhere in the page's state", async () => {
   );
   assert.ok(!said.join("\n").includes(KEY));
 });
+
+test("a key stays with the address that it was entered for", async () => {
+  const other = await startProvider();
+  const options = { origins: [provider.url, other.url, NOWHERE, "http://localhost:11434"], allowedErrors: [FAILED] };
+  await settings(options, async (settings, page) => {
+    const elsewhere = settings.group.getByRole("status", { name: "Keys for other addresses" });
+    const former = new URL(provider.url).origin;
+    await settings.connect("chat");
+    await settings.test();
+    await settings.works();
+    assert.match(provider.requests[0].headers.authorization, new RegExp(KEY), "it was sent");
+    assert.equal(await elsewhere.count(), 0);
+    // Another path of the same origin has the same key.
+    await settings.baseUrl.fill(`${provider.url}/other/v1`);
+    await settings.model.focus();
+    assert.equal(await settings.key.inputValue(), KEY);
+
+    await settings.baseUrl.fill(other.base("chat"));
+    await settings.model.focus();
+    await elsewhere.filter({ hasText: `for ${former} stays with that address` }).waitFor();
+    assert.equal(await settings.key.inputValue(), "");
+    await settings.test();
+    await settings.works();
+    await settings.button("List models").click();
+    await page.getByLabel("What is listed").waitFor();
+    // A provider whose base URL is filled in.
+    await settings.provider.selectOption("Ollama");
+    await elsewhere.filter({ hasText: `for ${former} stays with that address` }).waitFor();
+    assert.equal(await settings.key.inputValue(), "");
+    assert.equal(other.requests.length, 2);
+    assert.ok(!JSON.stringify(other.requests).includes(KEY), "the key went to another origin");
+
+    // A key for each of them.
+    await settings.connect("chat", { base: other.base("chat"), key: "another-key-0123" });
+    await settings.test();
+    await settings.works();
+    assert.match(other.requests.at(-1).headers.authorization, /another-key-0123/);
+    await settings.baseUrl.fill(provider.base("chat"));
+    await settings.model.focus();
+    assert.equal(await settings.key.inputValue(), KEY, "the key is back");
+    assert.equal(await elsewhere.count(), 0);
+    await settings.test();
+    await settings.works();
+    assert.match(provider.requests.at(-1).headers.authorization, new RegExp(KEY));
+    assert.ok(!JSON.stringify(provider.requests).includes("another-key"));
+    await page.getByRole("status", { name: "Keys", exact: true }).filter({ hasText: "2 keys are kept." }).waitFor();
+    await settings.button("Delete").click();
+    await page.getByRole("status", { name: "Keys", exact: true }).filter({ hasText: "There are no keys now." }).waitFor();
+  });
+  await other.close();
+});
+
+test("the settings say who else can read keys and the library", () =>
+  settings({}, async (settings, page) => {
+    const { origin } = new URL(HOME);
+    await page.getByText(`Other pages of ${origin} share an origin with this one`).waitFor();
+    await page.getByText("host this page on a domain of its own").waitFor();
+    await page.getByText(`Other pages of ${origin} can read and change it.`).waitFor();
+    assert.equal(await page.getByText("over plain http").count(), 0, "a page of this machine is no reason to warn");
+  }));
+
+test("a page that came over plain http warns beside the fields for keys", () => {
+  const far = "http://volary.example/";
+  const init = (context) =>
+    context.route(`${far}**`, async (route) => {
+      const url = HOME + route.request().url().slice(far.length);
+      await route.fulfill({ response: await route.fetch({ url }) });
+    });
+  return settings({ origins: [new URL(far).origin], init }, async (_, page) => {
+    await page.goto(`${far}#/settings`);
+    await new Settings(page).group.getByText("loaded over plain http").waitFor();
+    const form = page.getByRole("group", { name: "Task dataset server", exact: true });
+    await form.getByText("loaded over plain http").waitFor();
+  });
+});
+
+test("two tabs keep each other's connections, and drop keys of deleted ones", () =>
+  settings({}, async (settings, page) => {
+    const second = await page.context().newPage();
+    await second.goto(page.url());
+    const other = new Settings(second);
+    await other.group.waitFor();
+    const named = (settings, name) => settings.connections.getByRole("button", { name: new RegExp(name) });
+
+    await settings.connect("chat");
+    await settings.field("Name").fill("First");
+    await settings.model.focus();
+    // The other tab hears of it, and its own one comes to it.
+    await named(other, "First").waitFor();
+    await other.button("Add connection").click();
+    await other.field("Name").fill("Second");
+    await other.model.focus();
+    await named(settings, "Second").waitFor();
+    await settings.field("Name").fill("First again");
+    await settings.model.focus();
+    await named(other, "First again").waitFor();
+    await page.reload();
+    await settings.group.waitFor();
+    assert.equal(await settings.connections.getByRole("listitem").count(), 2);
+
+    // A key of this tab, whose connection is deleted in the other one.
+    await named(settings, "First again").click();
+    await settings.key.fill(KEY);
+    await settings.keep(/With this tab/).check();
+    await page.getByRole("status", { name: "Keys", exact: true }).filter({ hasText: "1 key is kept." }).waitFor();
+    await named(other, "First again").click();
+    await other.button("Delete").click();
+    await named(settings, "First again").waitFor({ state: "detached" });
+    await page.getByRole("status", { name: "Keys", exact: true }).filter({ hasText: "There are no keys now." }).waitFor();
+    assert.ok(!(await stateOf(page)).session.includes(KEY));
+    // What the first tab shows now is the one that is left, and it can be edited.
+    await settings.field("Name").fill("Left");
+    await settings.model.focus();
+    await named(other, "Left").waitFor();
+    assert.equal(await settings.connections.getByRole("listitem").count(), 1);
+  }));
+
+test("a list of hundreds of thousands of models is shown in part", () =>
+  settings({}, async (settings, page) => {
+    const models = Array.from({ length: 150_000 }, (_, number) => `model-${number}`);
+    provider.tell({ models: [...models.slice(0, 10), "x".repeat(500), ...models.slice(10)] });
+    await settings.connect("chat");
+    await settings.button("List models").click();
+    const listed = page.getByLabel("What is listed");
+    await listed.getByText("Pick one of the first 2,000, or type one of 148,001 more").waitFor({ state: "attached" });
+    assert.equal(await listed.locator("option").count(), 2001);
+    provider.tell({ models: [...models, ...models, ...models].map((name) => name.padEnd(20, "-")) });
+    await settings.button("List models").click();
+    await settings.fails("larger than");
+  }));

@@ -113,17 +113,19 @@ test("what went over the wire is kept with the episode, without the key", () =>
     provider.tell({
       script: [
         { status: 500, message: `No luck with ${KEY}.` },
-        { text: `Your key is ${KEY}.`, calls: [story()] },
+        // Four characters of it in each piece.
+        { text: `Your key is ${KEY}.`, thinking: `So ${KEY} it is.`, calls: [story(`A story of ${KEY}`)], piece: 4 },
       ],
     });
     await playground.button("Run").click();
     await playground.says("1 step", "done");
+    await playground.messages().filter({ hasText: "A story of YOUR_API_KEY" }).first().waitFor();
     await playground.button("Request").click();
     await playground.inspector.getByText("Bearer YOUR_API_KEY").waitFor();
     await playground.inspector.getByRole("button", { name: "Request 1 (500)" }).click();
     await playground.inspector.getByText("No luck with YOUR_API_KEY.").first().waitFor();
     await playground.inspector.getByRole("button", { name: "Request 2 (200)" }).click();
-    await playground.inspector.getByText(/data: /).first().waitFor();
+    await playground.inspector.getByText("it repeats the API key in pieces").first().waitFor();
     await playground.inspector.getByRole("button", { name: "Copy as curl" }).click();
     const curl = await page.evaluate(() => navigator.clipboard.readText());
     assert.match(curl, /^curl 'http:\/\/127\.0\.0\.1/);
@@ -143,7 +145,10 @@ test("what went over the wire is kept with the episode, without the key", () =>
       files.push(file);
       if (await dialog.isVisible()) await page.keyboard.press("Escape");
     }
-    for (const { name, bytes } of files) assert.ok(!bytes.includes(KEY), `the key is in ${name}`);
+    for (const { name, bytes } of files) {
+      assert.ok(!bytes.includes(KEY), `the key is in ${name}`);
+      assert.ok(!bytes.includes('"content\\":\\"'), `pieces of the reply are in ${name}`);
+    }
     assert.ok(!said.join("\n").includes(KEY) && !problems.join("\n").includes(KEY), "the key is in the console");
 
     // The file brings the requests back.

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
+import { FAILED } from "./support/browser.mjs";
 import { cast, endless, playedOn, story } from "./support/models.mjs";
 import { provided } from "./support/providers.mjs";
 import { until } from "./support/state.mjs";
@@ -158,6 +159,25 @@ test("fault: deltas that come twice or out of order break nothing", () =>
       await playground.button("Step").click();
       await playground.says(`${count * 2 + 2} steps`);
     }
+  }));
+
+test("fault: a server that stops letting pages in is named at once, and not asked again", () =>
+  played({ allowedErrors: [FAILED] }, async (playground, page) => {
+    await endless(playground);
+    provider.tell({ script: [{ calls: [cast(1)] }] });
+    await playground.button("Step").click();
+    await playground.says("1 step");
+    provider.tell({ cors: "none" });
+    const asked = () => provider.requests.filter(({ method }) => method === "POST").length;
+    const before = asked();
+    await playground.button("Run").click();
+    await playground.alert.filter({ hasText: "does not allow pages of" }).waitFor({ timeout: 5_000 });
+    assert.equal(await page.getByText("TypeError").count(), 0, "the browser's words are shown");
+    assert.ok(asked() - before <= 1, "it was tried again");
+    await playground.dismissAlert();
+    provider.tell({ cors: "open", script: [{ calls: [story()] }] });
+    await playground.button("Ask again").click();
+    await playground.says("2 steps");
   }));
 
 test("fault: offline, and back", () =>

@@ -80,3 +80,32 @@ test("in a frame of its own site the page starts", () =>
       await page.frameLocator("iframe").getByRole("log", { name: "Transcript" }).getByRole("listitem").first().waitFor();
     },
   ));
+
+test("no text becomes markup or a script", () =>
+  visit({ allowedErrors: [/Trusted/i] }, async (page) => {
+    await new Playground(page).ready();
+    // As code of the page itself would: what the test sends is not held to the page's policy everywhere.
+    const refused = await page.evaluate(() => {
+      const refused = (act) => {
+        try {
+          act();
+        } catch (error) {
+          return error.name;
+        }
+        return "done";
+      };
+      return {
+        innerHTML: refused(() => (document.createElement("div").innerHTML = "<b>x</b>")),
+        template: refused(() => (document.createElement("template").innerHTML = "<b>x</b>")),
+        worker: refused(() => new Worker("start.js")),
+        script: refused(() => (document.createElement("script").text = "1")),
+        second: refused(() => trustedTypes.createPolicy("volary", {})),
+        other: refused(() => trustedTypes.createPolicy("default", { createHTML: (text) => text })),
+      };
+    });
+    assert.deepEqual(Object.values(refused), Array(6).fill("TypeError"), JSON.stringify(refused));
+    // The page itself goes on.
+    const playground = new Playground(page);
+    await playground.act("calculator", { expr: "6 * 7" });
+    await playground.says("1 step");
+  }));

@@ -316,3 +316,15 @@ for (const size of Object.keys(SIZES)) {
       await review.transcript.getByText("blue").first().waitFor();
     }));
 }
+
+test("counts of tokens beyond 2^32 are shown as they are", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const counted = trajectory("counted", [{ says: "Done." }]);
+    counted.final_metrics = { total_prompt_tokens: 5_000_000_000, total_completion_tokens: 6_000_000_000 };
+    const review = await new Library(page).ready();
+    await review.import(["counted.json", counted]);
+    await review.rows(1);
+    await review.link(/counted/).first().click();
+    await page.getByText("5,000,000,000 tokens read").first().waitFor();
+    await page.getByText("6,000,000,000 written").first().waitFor();
+  }));

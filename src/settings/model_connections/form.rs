@@ -5,13 +5,13 @@ use leptos::prelude::*;
 use volary_agent::model::connection::{Address, PRESETS, Preset, Space};
 use volary_agent::model::{ApiKey, Connection, ProviderKind};
 
-use super::super::section::{insecure_page, link_away};
+use super::super::section::{insecure_page, key_help, link_away, stays_with};
 use super::{Editor, actions};
 use crate::components::erased::{dynamic, words};
 use crate::components::markup::{El, all, el, nothing};
 use crate::models::connections::{Saved, preset_of};
 use crate::playground::controls::{choice, field, help, option};
-use crate::secrets::{self, Keeping, Origin};
+use crate::secrets::{self, Keeping};
 use crate::shell::{element, network};
 
 /// The group **Model connection**.
@@ -165,9 +165,9 @@ fn base_url_field(editor: Editor) -> El {
             saved.connection.base_url = typed.as_str().into();
             saved.connection.base_url = saved.connection.tidied().base_url;
         });
-        // A key that was entered before any address is for the first one. Every other stays with its origin.
+        // A key that was entered before there was an address is for the first one. Every other stays with its origin.
         let key = untrack(|| before.key());
-        if before.connection.base_url.is_empty() && !key.is_empty() {
+        if !before.origin().is_address() && !key.is_empty() {
             let after = editor.shown_untracked();
             // Where it is kept is said beside the key.
             let _ = secrets::put(&after.owner(), &before.origin(), &ApiKey::default());
@@ -238,23 +238,18 @@ fn key_field(editor: Editor) -> El {
             None => "None is needed unless the server was started with one.".into_any(),
         }
     });
+    let elsewhere = words(move || key_elsewhere(&editor.shown()));
+    let help = all(vec![
+        el("span").child(where_kept).view(),
+        el("span").child(" ").view(),
+        make,
+    ]);
     field("connection-key", "API key", input)
-        .child(
-            el("p")
-                .class("help")
-                .attr("id", "connection-key-elsewhere")
-                .attr("role", "status")
-                .attr("aria-label", "Keys for other addresses")
-                .child(words(move || key_elsewhere(&editor.shown()))),
-        )
-        .child(
-            el("p")
-                .class("help")
-                .attr("id", "connection-key-help")
-                .child(where_kept)
-                .child(" ")
-                .child(make),
-        )
+        .child(key_help(
+            ["connection-key-elsewhere", "connection-key-help"],
+            elsewhere,
+            help,
+        ))
         .child(insecure_page())
 }
 
@@ -264,10 +259,5 @@ fn key_elsewhere(saved: &Saved) -> String {
     if origins.is_empty() || saved.has_key() {
         return String::new();
     }
-    let origins: Vec<&str> = origins.iter().map(Origin::as_str).collect();
-    let origins = origins.join(" and ");
-    format!(
-        "The key that you entered for {origins} stays with that address and is not sent anywhere else. Enter the key \
-         for this address, or go back to the former one."
-    )
+    stays_with(&origins)
 }

@@ -99,11 +99,11 @@ export function inWorkers(code) {
   return async (context) => {
     // The page's own script has the same address, and a digest.
     await context.addInitScript(() => {
-      globalThis.Worker = class extends Worker {
-        constructor(address, options) {
-          super(`${address}?worker`, options);
-        }
-      };
+      // The page's policy is the one way to an address that it may start.
+      if (!globalThis.trustedTypes) return;
+      const create = trustedTypes.createPolicy.bind(trustedTypes);
+      trustedTypes.createPolicy = (name, rules) =>
+        create(name, { ...rules, createScriptURL: (text) => `${rules.createScriptURL(text)}?worker` });
     });
     await context.route(/\.js\?worker$/, async (route) => {
       const response = await route.fetch();

@@ -164,6 +164,7 @@ export async function scripted() {
   let script = {};
   const asked = [];
   const requests = [];
+  const keys = [];
   const server = createServer((request, response) => {
     const path = new URL(request.url, "http://x").pathname;
     requests.push(`${request.method} ${path}`);
@@ -173,6 +174,7 @@ export async function scripted() {
     request.on("end", () => {
       if (request.method === "OPTIONS") return response.writeHead(cors === CORS ? 204 : 405, cors).end();
       asked.push(path);
+      keys.push(request.headers["x-api-key"]);
       if (reply.once) delete script[path];
       if (reply.hang) return;
       if (reply.cut) return void request.socket.destroy();
@@ -190,6 +192,8 @@ export async function scripted() {
     asked,
     /** All requests, those included by which a browser asks for leave. */
     requests,
+    /** The key of each request, in order. */
+    keys,
     tell(told) {
       script = told;
     },
