@@ -1,5 +1,5 @@
-//! What every source file holds to, and no compiler checks: a head that says what it is for, a length
-//! that one can read, the one door for effects, and styles under which a change of the page costs little.
+//! Rules for source files that no compiler checks: a head that says what the file is for, browser effects in one place, and
+//! no selectors that make every change of the page expensive.
 
 use std::path::{Path, PathBuf};
 
@@ -7,8 +7,6 @@ use anyhow::{Context, Result};
 
 use crate::project::Project;
 
-/// Past this something wants to be split.
-const LONGEST: usize = 400;
 const FOLDERS: [&str; 5] = [
     "src",
     "crates",
@@ -73,10 +71,6 @@ fn judge(name: &str, text: &str) -> Vec<String> {
             "{name}: does not open with what it is for (`{head}…`)"
         ));
     }
-    let length = text.lines().count();
-    if length > LONGEST {
-        complaints.push(format!("{name}: {length} lines, more than {LONGEST}"));
-    }
     if is_style {
         for (number, line) in text.lines().enumerate() {
             for selector in AFTER_ANYTHING.iter().filter(|part| line.contains(*part)) {
@@ -105,8 +99,6 @@ mod tests {
     fn each_rule_is_heard() {
         assert!(judge("src/a.rs", "//! Fine.\nuse std::fmt;\n").is_empty());
         assert_eq!(judge("crates/core/src/a.rs", "use std::fmt;\n").len(), 1);
-        let long = "//! Long.\n".repeat(LONGEST + 1);
-        assert_eq!(judge("src/a.rs", &long).len(), 1);
         let door = "//! Out.\nuse web_sys::Window; // web_sys\n";
         assert_eq!(
             judge("src/app.rs", door),
