@@ -242,6 +242,8 @@ test("of two tabs one plays, and the other takes over what is left", () =>
     await other.alert("It goes on in another tab").waitFor();
     await other.page.getByRole("link", { name: "All evaluations" }).click();
     await other.page.getByRole("button", { name: /^Delete/ }).click();
+    const dialog = other.page.getByRole("dialog", { name: "Delete evaluation" });
+    await dialog.getByRole("button", { name: "Delete it" }).click();
     await other.alert("The evaluation was not deleted").waitFor();
     // The first tab is closed in the middle.
     await page.close();
