@@ -105,8 +105,9 @@ test("the focus in the state stays on its row while the step changes", () =>
     await playground.frame.locator(`[data-path='${path}']`).click();
     const focused = () => page.evaluate(() => document.activeElement.dataset.path);
     assert.equal(await focused(), path);
-    for (const [key, step] of [["k", 54], ["k", 53], ["j", 54], ["j", 55]]) {
-      await page.keyboard.press(key);
+    for (const [name, step] of [["Previous", 54], ["Previous", 53], ["Next", 54], ["Next", 55]]) {
+      // Pressed without taking the focus.
+      await playground.button(name).evaluate((button) => button.click());
       await playground.frame.getByText(`After step ${step}`, { exact: true }).waitFor();
       await page.waitForFunction((path) => document.activeElement.dataset.path === path, path);
     }
