@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use volary_agent::model::Exchange;
-use volary_agent::model::exchange::KeptReply;
+use volary_agent::model::exchange::{KeptError, KeptReply};
 use volary_core::json::{self, Text};
 
 use super::copy_button::copy_button;
@@ -14,7 +14,7 @@ use crate::projection::size_text;
 use crate::projection::summary::seconds_text;
 
 /// The exchanges of a step, one at a time; the last one first.
-pub fn inspector(exchanges: Signal<Vec<Exchange>>) -> AnyView {
+pub fn inspector(exchanges: Signal<Vec<Result<Exchange, KeptError>>>) -> AnyView {
     let chosen = RwSignal::new(0_usize);
     dynamic(move || {
         let exchanges = exchanges.get();
@@ -29,7 +29,11 @@ pub fn inspector(exchanges: Signal<Vec<Exchange>>) -> AnyView {
         let choice = (last > 0).then(|| tries(&exchanges, chosen));
         let shown = dynamic(move || {
             let exchange = exchanges.get(chosen.get());
-            exchange.map_or_else(nothing, exchange_view)
+            match exchange {
+                Some(Ok(exchange)) => exchange_view(exchange),
+                Some(Err(error)) => unreadable(*error),
+                None => nothing(),
+            }
         });
         el("div")
             .class("inspector")
@@ -40,11 +44,13 @@ pub fn inspector(exchanges: Signal<Vec<Exchange>>) -> AnyView {
 }
 
 /// Which of several.
-fn tries(exchanges: &[Exchange], chosen: RwSignal<usize>) -> El {
+fn tries(exchanges: &[Result<Exchange, KeptError>], chosen: RwSignal<usize>) -> El {
     let buttons = exchanges.iter().enumerate().map(|(place, exchange)| {
-        let outcome = match &exchange.reply {
-            Some(reply) => reply.status.to_string(),
-            None => "no reply".to_owned(),
+        let reply = exchange.as_ref().map(|exchange| &exchange.reply);
+        let outcome = match reply {
+            Ok(Some(reply)) => reply.status.to_string(),
+            Ok(None) => "no reply".to_owned(),
+            Err(_) => "unreadable".to_owned(),
         };
         button("small")
             .attr(
@@ -60,6 +66,15 @@ fn tries(exchanges: &[Exchange], chosen: RwSignal<usize>) -> El {
         .attr("role", "group")
         .attr("aria-label", "Requests of this step")
         .child(all(buttons.collect()))
+}
+
+/// Why a request that is recorded cannot be shown.
+fn unreadable(error: KeptError) -> AnyView {
+    el("p")
+        .class("alert")
+        .attr("role", "alert")
+        .child(error.to_string())
+        .view()
 }
 
 fn exchange_view(exchange: &Exchange) -> AnyView {

@@ -1,6 +1,6 @@
 //! What the record of a step says of the model that decided on it. Pure.
 
-use volary_agent::model::exchange::KeptExchanges;
+use volary_agent::model::exchange::{KeptError, KeptExchanges};
 use volary_agent::model::{Answer, Exchange};
 use volary_core::json::{Json, Object, Text};
 use volary_trace::{StepDetails, StepRecord, Usage};
@@ -40,15 +40,13 @@ pub fn extras(before: &[StepRecord], exchanges: &[Exchange], notes: &[String]) -
     extras
 }
 
-/// What went over the wire for a step; the first is 0.
-pub fn exchanges(steps: &[StepRecord], step: usize) -> Vec<Exchange> {
+/// What went over the wire for a step (the first is 0), or why a request of it cannot be rebuilt.
+pub fn exchanges(steps: &[StepRecord], step: usize) -> Vec<Result<Exchange, KeptError>> {
     let count = |step: &StepRecord| kept_in(&step.extras).len();
     let first: usize = steps.iter().take(step).map(count).sum();
     let own = steps.get(step).map_or(0, count);
     let kept = KeptExchanges::of(steps.iter().flat_map(|step| kept_in(&step.extras)));
-    (first..first + own)
-        .filter_map(|place| kept.read(place))
-        .collect()
+    kept.read_range(first..first + own)
 }
 
 #[cfg(test)]
@@ -98,7 +96,7 @@ mod tests {
             steps.push(step);
         }
         for (place, step) in steps.iter().enumerate() {
-            assert_eq!(exchanges(&steps, place), std::slice::from_ref(&exchange));
+            assert_eq!(exchanges(&steps, place), [Ok(exchange.clone())]);
             assert_eq!(asking::notes(&step.extras), ["No temperature."]);
         }
     }

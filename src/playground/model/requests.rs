@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use volary_agent::model::Exchange;
+use volary_agent::model::exchange::KeptError;
 
 use super::seat::seat;
 use crate::components::dialog::dialog;
@@ -35,9 +36,9 @@ pub(super) fn requests_dialog() -> AnyView {
     dialog(open, "Request".to_owned(), content)
 }
 
-fn found_at(step: usize) -> Vec<Exchange> {
+fn found_at(step: usize) -> Vec<Result<Exchange, KeptError>> {
     let playground = use_playground();
-    let recorded: Option<Vec<Exchange>> = playground.episode.with_untracked(|episode| {
+    let recorded = playground.episode.with_untracked(|episode| {
         let place = step.checked_sub(1)?;
         let is_recorded = place < episode.steps.len();
         is_recorded.then(|| record::exchanges(&episode.steps, place))
@@ -45,7 +46,8 @@ fn found_at(step: usize) -> Vec<Exchange> {
     recorded.unwrap_or_else(|| {
         seat().turn.with_untracked(|turn| {
             let turn = turn.as_ref().filter(|turn| turn.step == step);
-            turn.map(|turn| turn.exchanges.clone()).unwrap_or_default()
+            let exchanges = turn.map(|turn| turn.exchanges.clone());
+            exchanges.unwrap_or_default().into_iter().map(Ok).collect()
         })
     })
 }

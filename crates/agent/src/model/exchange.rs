@@ -8,7 +8,7 @@ mod kept;
 use volary_core::json::{Json, Text};
 use volary_core::{json, object};
 
-pub use kept::KeptExchanges;
+pub use kept::{KeptError, KeptExchanges, MOST_BODY, MOST_COPIED};
 
 use super::http::curl;
 use super::{ApiKey, Delta, HttpRequest};
@@ -115,7 +115,7 @@ impl Exchange {
 
     /// From what was stored alone; `None` if that is no exchange.
     pub fn read(value: &Json) -> Option<Self> {
-        KeptExchanges::of([value]).read(0)
+        KeptExchanges::of([value]).read(0).ok()
     }
 
     fn read_but_body(value: &Json) -> Option<Self> {

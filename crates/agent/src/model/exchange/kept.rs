@@ -8,6 +8,11 @@
 //! It is the one whose place is that of the request without its lowest bit: 7 follows on 6, 6 on 4, 4 on 0. So a
 //! body is put together in at most log₂ `n` steps, and all of them take room in `n` log `n`.
 
+//! A file may hold any change, so none is trusted: it must fit the body it applies to, and what rebuilding copies
+//! is limited by [`MOST_BODY`] and [`MOST_COPIED`].
+
+use std::ops::Range;
+
 use volary_core::json;
 use volary_core::json::{Json, Text};
 
@@ -15,6 +20,36 @@ use super::Exchange;
 
 /// A body that saves less than so many bytes is kept whole.
 const WORTH_IT: usize = 200;
+
+/// No rebuilt body is longer, in bytes. Providers accept at most 32 MB.
+pub const MOST_BODY: usize = 32 << 20;
+
+/// Rebuilding the requests of one step copies at most this many bytes, all changes on the way included.
+pub const MOST_COPIED: usize = 256 << 20;
+
+/// Why a kept exchange cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeptError {
+    /// The place holds no exchange.
+    #[error("This request cannot be shown: its record is damaged or incomplete.")]
+    NoExchange,
+    /// The body is a change of one that does not exist.
+    #[error(
+        "This request cannot be shown: it is recorded as a change of an earlier request, which the record lacks."
+    )]
+    NoBase,
+    /// The change does not fit the body it applies to.
+    #[error(
+        "This request cannot be shown: it is recorded as a change of an earlier request, and the change does not fit it."
+    )]
+    Misfit,
+    /// The body would be longer than [`MOST_BODY`], or rebuilding would copy more than [`MOST_COPIED`].
+    #[error(
+        "This request cannot be shown: rebuilding it from its record takes more memory than a request may take."
+    )]
+    TooLarge,
+}
 
 /// The exchanges of an episode, in the order in which they were kept.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +78,8 @@ impl<'a> KeptExchanges<'a> {
         let place = self.count();
         if place > 0
             && let Json::Object(kept) = &mut kept
-            && let Some(earlier) = self.body(earlier(place))
+            && let Ok(earlier) = self.body(earlier(place), &mut { MOST_COPIED })
+            && exchange.body.len() <= MOST_BODY
             && let Some(change) = Change::between(&earlier, &exchange.body)
         {
             kept.insert("body", change.to_json());
@@ -56,12 +92,24 @@ impl<'a> KeptExchanges<'a> {
         self.new
     }
 
-    /// One of them; `None` if it is no exchange, or what it follows on is missing.
-    pub fn read(&self, place: usize) -> Option<Exchange> {
-        let body = self.body(place)?;
-        let mut exchange = Exchange::read_but_body(self.at(place)?)?;
-        exchange.body = body;
-        Some(exchange)
+    /// The exchange at a place.
+    pub fn read(&self, place: usize) -> Result<Exchange, KeptError> {
+        self.read_within(place, &mut { MOST_COPIED })
+    }
+
+    /// The exchanges at these places, all together within the limits of one step.
+    pub fn read_range(&self, places: Range<usize>) -> Vec<Result<Exchange, KeptError>> {
+        let mut left = MOST_COPIED;
+        places
+            .map(|place| self.read_within(place, &mut left))
+            .collect()
+    }
+
+    fn read_within(&self, place: usize, left: &mut usize) -> Result<Exchange, KeptError> {
+        let kept = self.at(place).ok_or(KeptError::NoExchange)?;
+        let mut exchange = Exchange::read_but_body(kept).ok_or(KeptError::NoExchange)?;
+        exchange.body = self.body(place, left)?;
+        Ok(exchange)
     }
 
     fn at(&self, place: usize) -> Option<&Json> {
@@ -69,22 +117,35 @@ impl<'a> KeptExchanges<'a> {
         self.before.get(place).copied().or_else(new)
     }
 
-    fn body(&self, place: usize) -> Option<Text> {
+    fn body(&self, place: usize, left: &mut usize) -> Result<Text, KeptError> {
         // Back to one that is whole, then forth again.
         let mut changes = Vec::new();
-        let mut place = place;
+        let mut next = place;
         let mut body = loop {
-            let kept = self.at(place)?.get("body")?;
+            let missing = match next == place {
+                true => KeptError::NoExchange,
+                false => KeptError::NoBase,
+            };
+            let kept = self.at(next).and_then(|kept| kept.get("body"));
+            let kept = kept.ok_or(missing)?;
             if let Some(whole) = kept.as_text() {
                 break whole.clone();
             }
-            changes.push(Change::read(kept)?);
-            place = (place > 0).then(|| earlier(place))?;
+            changes.push(Change::read(kept).ok_or(missing)?);
+            if next == 0 {
+                return Err(KeptError::NoBase);
+            }
+            next = earlier(next);
         };
         while let Some(change) = changes.pop() {
-            body = change.apply(&body)?;
+            let length = change.length(&body).ok_or(KeptError::Misfit)?;
+            if length > MOST_BODY {
+                return Err(KeptError::TooLarge);
+            }
+            *left = left.checked_sub(length).ok_or(KeptError::TooLarge)?;
+            body = change.apply(&body).ok_or(KeptError::Misfit)?;
         }
-        Some(body)
+        Ok(body)
     }
 }
 
@@ -124,6 +185,16 @@ impl Change {
         })
     }
 
+    /// The length of what it makes out of an earlier body; `None` if its start and its end do not fit side by side.
+    fn length(&self, earlier: &str) -> Option<usize> {
+        let stays = self.start.checked_add(self.end)?;
+        match stays <= earlier.len() {
+            true => stays.checked_add(self.between.len()),
+            false => None,
+        }
+    }
+
+    /// The body it makes out of an earlier one that [`Change::length`] fits; `None` if it would cut a character.
     fn apply(&self, earlier: &str) -> Option<Text> {
         let end = earlier.len().checked_sub(self.end)?;
         let (start, end) = (earlier.get(..self.start)?, earlier.get(end..)?);
@@ -197,7 +268,7 @@ mod tests {
             };
         }
         for step in [0, 1, 2, 7, 127, 128, 255, STEPS - 1] {
-            assert_eq!(kept.read(step), Some(asked(&body(step))), "{step}");
+            assert_eq!(kept.read(step), Ok(asked(&body(step))), "{step}");
         }
         let room = |kept: &[Json]| {
             kept.iter()
@@ -213,24 +284,68 @@ mod tests {
     fn what_was_kept_whole_is_read_as_well() {
         let old = [asked("one").to_json(), asked("two").to_json()];
         let kept = KeptExchanges::of(&old);
-        assert_eq!(kept.read(1), Some(asked("two")));
-        assert_eq!(kept.read(2), None);
+        assert_eq!(kept.read(1), Ok(asked("two")));
+        assert_eq!(kept.read(2), Err(KeptError::NoExchange));
+    }
+
+    fn change(start: i64, between: &str, end: i64) -> Json {
+        let mut kept = asked("").to_json();
+        if let Json::Object(kept) = &mut kept {
+            kept.insert(
+                "body",
+                json!({"start": start, "between": between, "end": end}),
+            );
+        }
+        kept
     }
 
     #[test]
-    fn what_fits_nothing_is_nothing() {
-        let change = |start: i64, end: i64| {
-            let mut kept = asked("").to_json();
-            if let Json::Object(kept) = &mut kept {
-                kept.insert("body", json!({"start": start, "between": "", "end": end}));
-            }
-            kept
-        };
-        for (start, end) in [(0, 9), (9, 0), (1, 0), (-1, 0), (0, 1)] {
-            let kept = [asked("ä").to_json(), change(start, end)];
-            assert_eq!(KeptExchanges::of(&kept).read(1), None, "{start} {end}");
-            assert_eq!(KeptExchanges::of(&kept[1..]).read(0), None);
+    fn what_fits_nothing_is_refused() {
+        for (start, end) in [(0, 9), (9, 0), (1, 0), (0, 1), (2, 1), (i64::MAX, i64::MAX)] {
+            let kept = [asked("ä").to_json(), change(start, "", end)];
+            let read = KeptExchanges::of(&kept).read(1);
+            assert_eq!(read, Err(KeptError::Misfit), "{start} {end}");
+            let alone = KeptExchanges::of(&kept[1..]).read(0);
+            assert_eq!(alone, Err(KeptError::NoBase));
         }
+        let kept = [asked("ä").to_json(), change(-1, "", 0)];
+        assert_eq!(KeptExchanges::of(&kept).read(1), Err(KeptError::NoExchange));
+    }
+
+    /// Each change kept the whole body as its start and as its end, which doubled it.
+    #[test]
+    fn bodies_do_not_double_where_start_and_end_overlap() {
+        const LENGTH: i64 = 1 << 10;
+        let mut kept = vec![asked("").to_json(); 16];
+        kept[0] = asked(&"x".repeat(1 << 10)).to_json();
+        // Each follows on the one before it in this list.
+        for (doubled, place) in [8, 12, 14, 15].into_iter().enumerate() {
+            let length = LENGTH << doubled;
+            kept[place] = change(length, "", length);
+        }
+        let kept = KeptExchanges::of(&kept);
+        for place in [8, 12, 14, 15] {
+            assert_eq!(kept.read(place), Err(KeptError::Misfit), "{place}");
+        }
+    }
+
+    #[test]
+    fn rebuilding_copies_no_more_than_a_step_may() {
+        let length = 4_usize << 20;
+        let mut kept = vec![asked(&"x".repeat(length)).to_json()];
+        kept.extend(std::iter::repeat_n(change(1 << 22, "", 0), 1_000));
+        let kept = KeptExchanges::of(&kept);
+        let read = kept.read_range(0..kept.count());
+        let shown = read.iter().filter(|one| one.is_ok()).count();
+        assert!(
+            shown > 20 && shown * length <= MOST_COPIED + length,
+            "{shown}"
+        );
+        assert_eq!(read.last(), Some(&Err(KeptError::TooLarge)));
+
+        let long = "x".repeat(MOST_BODY);
+        let kept = [asked(&long).to_json(), change(1 << 25, "x", 0)];
+        assert_eq!(KeptExchanges::of(&kept).read(1), Err(KeptError::TooLarge));
     }
 
     proptest! {
@@ -241,7 +356,25 @@ mod tests {
                 kept.push(&asked(body));
             }
             for (place, body) in bodies.iter().enumerate() {
-                prop_assert_eq!(kept.read(place), Some(asked(body)));
+                prop_assert_eq!(kept.read(place), Ok(asked(body)));
+            }
+        }
+
+        #[test]
+        fn any_changes_are_rebuilt_or_refused(
+            whole in "[aä漢]{0,40}",
+            changes in prop::collection::vec((-1_i64..50, "[aä]{0,9}", -1_i64..50), 1..40),
+        ) {
+            let mut kept = vec![asked(&whole).to_json()];
+            let mut most = whole.len();
+            for (start, between, end) in &changes {
+                kept.push(change(*start, between, *end));
+                most += between.len();
+            }
+            let kept = KeptExchanges::of(&kept);
+            for one in kept.read_range(0..kept.count()).into_iter().flatten() {
+                // A change adds what stands between, and repeats nothing.
+                prop_assert!(one.body.len() <= most);
             }
         }
     }
