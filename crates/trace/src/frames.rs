@@ -2,13 +2,27 @@
 //! all that happened so far.
 //!
 //! What always holds: frame `i` comes back exactly as it was pushed. All that is kept weighs a few times
-//! as much as the changes; getting a frame costs a few times as much as copying it, since a whole
-//! frame is kept wherever the changes since the last one grew heavier than the frame.
+//! as much as the changes, since a whole frame is kept wherever the changes since the last one grew heavier than the
+//! frame. Getting a frame copies at most [`MOST_TO_REBUILD`] bytes beside the frame itself.
+//!
+//! A change of a few bytes can copy a text of megabytes. Histories that come from files are therefore read within
+//! [`MOST_TO_READ`] ([`FrameHistory::push_patch_within`]); the frames after that are left out, and counted
+//! ([`FrameHistory::left_out`]).
 
 use volary_core::Frame;
 
 use crate::diff::identical;
-use crate::patch::{Patch, PatchError, weight};
+use crate::patch::{Allowance, Patch, PatchError, weight};
+
+/// What applying all changes of a history from a file may copy, in bytes. A text of 1 MB may change 2,000 times.
+pub const MOST_TO_READ: u64 = 2 << 30;
+
+/// What getting a frame may copy, in bytes: where the changes since the last whole frame copy more, another whole
+/// frame is kept.
+pub const MOST_TO_REBUILD: u64 = 256 << 20;
+
+/// What comparing a value costs, a text of 24 bytes counted as one, in the measure of copied bytes.
+const COMPARED_VALUE: u64 = 48;
 
 /// How to make a frame out of the one before it (the first: out of the default frame).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,11 +42,18 @@ pub struct FrameHistory {
     /// The last frame; the default one if there is none.
     last: Frame,
     balance: Balance,
+    /// What applying all patches copies, in bytes.
+    copied: u64,
+    /// What comparing whole frames from a file has cost, in the same measure.
+    compared: u64,
+    left_out: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Entry {
     patch: FramePatch,
+    /// What applying the patch copies, in bytes.
+    copied: u64,
     /// The whole frame, where it is kept and the patch does not hold it.
     whole: Option<Frame>,
 }
@@ -44,6 +65,8 @@ struct Balance {
     whole: usize,
     /// The weight of the patches since.
     patches: usize,
+    /// What applying the patches since copies, in bytes.
+    copied: u64,
 }
 
 impl FramePatch {
@@ -90,11 +113,15 @@ impl FramePatch {
 
     /// Makes the new frame of the old one. On an error the frame is spoilt.
     pub fn apply(&self, frame: &mut Frame) -> Result<(), PatchError> {
+        self.apply_within(frame, &mut { Allowance::UNLIMITED })
+    }
+
+    fn apply_within(&self, frame: &mut Frame, allowance: &mut Allowance) -> Result<(), PatchError> {
         if let Some(deepcopy) = self.deepcopy {
             frame.deepcopy = deepcopy;
         }
-        self.state.apply(&mut frame.state)?;
-        self.info.apply(&mut frame.info)
+        self.state.apply_within(&mut frame.state, allowance)?;
+        self.info.apply_within(&mut frame.info, allowance)
     }
 
     pub(crate) fn weight(&self) -> usize {
@@ -125,18 +152,77 @@ impl FrameHistory {
     /// Appends a frame.
     pub fn push(&mut self, frame: Frame) {
         let patch = FramePatch::between(&self.last, &frame);
+        let applied = self.apply(&patch, Allowance::UNLIMITED);
+        // It was made for this very frame.
+        debug_assert!(applied.is_ok(), "a patch fits the frame it was made for");
         self.last = frame;
-        self.keep(patch);
+        self.keep(patch, applied.unwrap_or_default());
     }
 
     /// Appends the frame that a patch makes out of the last one. On an error nothing changes.
     pub fn push_patch(&mut self, patch: FramePatch) -> Result<(), PatchError> {
-        if let Err(error) = patch.apply(&mut self.last) {
-            self.last = self.get_last();
-            return Err(error);
+        self.push_allowed(patch, Allowance::UNLIMITED)
+    }
+
+    /// Appends the frame that a patch from a file makes out of the last one. Once all patches together would copy
+    /// more than [`MOST_TO_READ`], this one and all that follow are left out. On an error nothing changes.
+    pub fn push_patch_within(&mut self, patch: FramePatch) -> Result<(), PatchError> {
+        let spent = self.copied.saturating_add(self.compared);
+        let left = MOST_TO_READ.saturating_sub(spent);
+        let pushed = match self.left_out {
+            0 => self.push_allowed(patch, Allowance::of(left)),
+            _ => Err(PatchError::TooLarge),
+        };
+        match pushed {
+            Err(PatchError::TooLarge) => {
+                self.left_out += 1;
+                Ok(())
+            }
+            pushed => pushed,
         }
-        self.keep(patch);
-        Ok(())
+    }
+
+    /// Appends a frame that a reader made, as [`FrameHistory::push_patch_within`]: comparing it with the last one
+    /// counts as copying all its values.
+    pub fn push_within(&mut self, frame: &Frame) {
+        let cost = COMPARED_VALUE * frame_weight(frame) as u64;
+        let spent = self.copied.saturating_add(self.compared);
+        if self.left_out > 0 || cost > MOST_TO_READ.saturating_sub(spent) {
+            self.left_out += 1;
+            return;
+        }
+        self.compared += cost;
+        self.push(frame.clone());
+    }
+
+    /// How many frames of a file were left out at the end, because they would have copied too much.
+    pub fn left_out(&self) -> usize {
+        self.left_out
+    }
+
+    /// What applying the patch of a frame copies, in bytes.
+    pub fn copied_at(&self, index: usize) -> u64 {
+        self.entries.get(index).map_or(0, |entry| entry.copied)
+    }
+
+    fn push_allowed(&mut self, patch: FramePatch, allowance: Allowance) -> Result<(), PatchError> {
+        match self.apply(&patch, allowance) {
+            Ok(copied) => {
+                self.keep(patch, copied);
+                Ok(())
+            }
+            Err(error) => {
+                self.last = self.get_last();
+                Err(error)
+            }
+        }
+    }
+
+    /// Applies a patch to the last frame; gives what that copied. On an error the last frame is spoilt.
+    fn apply(&mut self, patch: &FramePatch, allowance: Allowance) -> Result<u64, PatchError> {
+        let mut left = allowance;
+        patch.apply_within(&mut self.last, &mut left)?;
+        Ok(left.used_since(allowance))
     }
 
     /// The patch from the frame before to this one.
@@ -165,6 +251,7 @@ impl FrameHistory {
             return;
         }
         self.entries.truncate(length);
+        self.left_out = 0;
         self.last = self.get_last();
         let (whole, after) = self.nearest_whole(length);
         self.balance = Balance {
@@ -173,7 +260,9 @@ impl FrameHistory {
                 .iter()
                 .map(|entry| entry.patch.weight())
                 .sum(),
+            copied: self.entries[after..].iter().map(|entry| entry.copied).sum(),
         };
+        self.copied = self.entries.iter().map(|entry| entry.copied).sum();
     }
 
     /// All frames in order, each made out of the one before: the way to read them all.
@@ -210,26 +299,35 @@ impl FrameHistory {
         frame
     }
 
-    fn keep(&mut self, patch: FramePatch) {
+    fn keep(&mut self, patch: FramePatch, copied: u64) {
         self.balance.patches += patch.weight();
+        self.balance.copied += copied;
+        self.copied += copied;
         let mut whole = None;
         if patch.is_whole() {
             self.balance = Balance {
                 whole: patch.weight(),
-                patches: 0,
+                ..Balance::default()
             };
         } else {
             let size = frame_weight(&self.last);
             // Or the frame shrank so much that starting from the last whole one would cost more.
-            if self.balance.patches >= size || self.balance.whole / 2 > size {
+            if self.balance.patches >= size
+                || self.balance.whole / 2 > size
+                || self.balance.copied >= MOST_TO_REBUILD
+            {
                 whole = Some(self.last.clone());
                 self.balance = Balance {
                     whole: size,
-                    patches: 0,
+                    ..Balance::default()
                 };
             }
         }
-        self.entries.push(Entry { patch, whole });
+        self.entries.push(Entry {
+            patch,
+            copied,
+            whole,
+        });
     }
 
     /// What is kept beside the last frame, in the measure of [`weight`].
@@ -283,7 +381,7 @@ impl PartialEq for FrameHistory {
 impl From<Frame> for FrameHistory {
     fn from(frame: Frame) -> Self {
         let mut history = FrameHistory::default();
-        history.keep(FramePatch::whole(&frame));
+        history.keep(FramePatch::whole(&frame), 0);
         history.last = frame;
         history
     }
@@ -393,5 +491,53 @@ mod tests {
         }
         let (start, _) = history.nearest_whole(4);
         assert!(frame_weight(&start.unwrap()) < 10);
+    }
+
+    /// A history of a text of this length with this many changes of a byte in its middle.
+    fn spliced(length: usize, changes: usize) -> FrameHistory {
+        use crate::patch::Splice;
+
+        let mut history = FrameHistory::default();
+        let text = "x".repeat(length);
+        history.push(Frame::new(text.as_str(), Json::Null));
+        for _ in 0..changes {
+            let patch = FramePatch {
+                state: Patch::Splice(Splice {
+                    start: length / 2,
+                    cut: 1,
+                    end: length - length / 2 - 1,
+                    insert: "y".into(),
+                }),
+                ..FramePatch::default()
+            };
+            history.push_patch_within(patch).unwrap();
+        }
+        history
+    }
+
+    #[test]
+    fn frames_that_copy_too_much_are_left_out_and_counted() {
+        let length = 32 << 20;
+        let most = MOST_TO_READ as usize / (length + 1);
+        let history = spliced(length, most + 10);
+        assert_eq!((history.len(), history.left_out()), (most + 1, 10));
+        assert!(history.last().is_some());
+
+        let few = spliced(1_000, 1_000);
+        assert_eq!((few.len(), few.left_out()), (1_001, 0));
+    }
+
+    #[test]
+    fn getting_a_frame_copies_no_more_than_is_allowed() {
+        let length = 16 << 20;
+        let history = spliced(length, 100);
+        for index in 0..history.len() {
+            let (_, after) = history.nearest_whole(index + 1);
+            let copied: u64 = (after..=index).map(|index| history.copied_at(index)).sum();
+            assert!(copied <= MOST_TO_REBUILD, "{index}: {copied}");
+        }
+        // And few whole frames are kept for that.
+        let wholes = history.entries.iter().filter(|entry| entry.whole.is_some());
+        assert!(wholes.count() <= 100 * length / MOST_TO_REBUILD as usize + 1);
     }
 }

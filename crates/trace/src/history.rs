@@ -11,6 +11,9 @@ use crate::diff::{DifferenceKind, Segment, identical};
 use crate::frames::{FrameHistory, FramePatch};
 use crate::patch::{ListEdit, Patch};
 
+/// What one call of [`Walk::advance`] copies at most, in bytes, but for its last frame.
+const MOST_COPIED: u64 = 64 << 20;
+
 /// Which part of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatePath {
@@ -66,7 +69,7 @@ impl StatePath {
 /// The frames at which the part changed, in order. The first frame that has it counts as adding it.
 pub fn changes(frames: &FrameHistory, part: &StatePath) -> Vec<Change> {
     let mut walk = Walk::default();
-    walk.advance(frames, part, usize::MAX);
+    while !walk.advance(frames, part, usize::MAX) {}
     walk.found
 }
 
@@ -81,11 +84,13 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Goes on for at most so many frames; whether all were seen.
+    /// Goes on for at most so many frames, and fewer where making them copies much; whether all were seen.
     pub fn advance(&mut self, frames: &FrameHistory, part: &StatePath, most: usize) -> bool {
         let end = frames.len().min(self.next.saturating_add(most));
-        while self.next < end {
+        let mut copied = 0;
+        while self.next < end && copied <= MOST_COPIED {
             let index = self.next;
+            copied += frames.copied_at(index);
             self.next += 1;
             let Some(patch) = frames.patch(index) else {
                 break;

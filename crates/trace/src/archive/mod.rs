@@ -32,6 +32,23 @@ pub struct Limits {
     pub members: usize,
 }
 
+/// Packed bytes may become so many times as many: more than logs do, even those that repeat themselves.
+const MOST_RATIO: usize = 256;
+/// However few they are, they may become so many.
+const ALWAYS: usize = 16 << 20;
+
+impl Limits {
+    /// These limits for so many packed bytes, of which no more may come than any real file gives.
+    pub fn of_packed(self, packed: usize) -> Limits {
+        let most = packed.saturating_mul(MOST_RATIO).max(ALWAYS);
+        Limits {
+            total: self.total.min(most),
+            member: self.member.min(most),
+            ..self
+        }
+    }
+}
+
 impl Default for Limits {
     fn default() -> Self {
         Limits {
@@ -247,6 +264,17 @@ mod tests {
         assert_eq!(archive.read(1).unwrap().unwrap(), [0; 70_000]);
         assert_eq!(archive.read(2).unwrap().unwrap(), b"");
         assert!(archive.read(3).is_none());
+    }
+
+    #[test]
+    fn small_files_do_not_become_large_ones() {
+        let limits = Limits::default();
+        let of = |packed| limits.of_packed(packed).total;
+        assert_eq!((of(0), of(100 << 10)), (16 << 20, 25 << 20));
+        assert_eq!(limits.of_packed(100 << 20), limits);
+        let bomb = packed(&[("bomb", &vec![b'0'; 40 << 20])]);
+        let refused = first(&bomb, limits.of_packed(bomb.len())).unwrap_err();
+        assert!(refused.to_string().contains("more than 16 MB"), "{refused}");
     }
 
     #[test]

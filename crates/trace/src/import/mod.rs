@@ -7,6 +7,7 @@
 //! - From bytes to documents, once for all formats: `files` (the files of a drop or an archive),
 //!   `containers` (zip, tar, gzip, Zstandard), `decode` (encodings), `document` (one JSON value or one a
 //!   line), `mend` (what is cut off, broken or too deep). `describe`: what a file seems to be, for people.
+//! - `expansion`: how much may be made of a file.
 //! - `reader`: what a reader is, what it is given, where it puts what it finds. `registry`: all of them.
 //! - From documents to episodes: `chat` reads messages, `transcript` makes steps of them.
 //!   `members` takes objects apart and keeps the rest. `links`: what one episode is to another.
@@ -25,6 +26,7 @@ mod containers;
 mod decode;
 mod describe;
 mod document;
+mod expansion;
 mod files;
 pub mod index;
 mod inspect;
@@ -125,6 +127,8 @@ pub fn import_within(inputs: &[InputFile], limits: Limits) -> Result<ImportOutco
     }
     let mut outcome = ImportOutcome::default();
     let files = Files::loose(inputs, &mut outcome);
+    let given = inputs.iter().map(|input| input.bytes.len()).sum();
+    let limits = limits.of_packed(given);
     let budget = Budget {
         limits,
         left: Rc::new(Cell::new(limits.total)),

@@ -9,9 +9,11 @@ use std::collections::HashMap;
 
 use volary_core::json::{Json, Text};
 
+use super::expansion::{Expansion, FACTOR, FREE, size, size_of_episode};
 use super::files::Files;
 use super::{ImportOutcome, Note, NoteLevel};
 use crate::episode::{Episode, Source};
+use crate::frames::MOST_TO_READ;
 
 /// How sure a reader is that a document is its own. By what the document holds, never by its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -83,6 +85,14 @@ pub(crate) struct Line {
 }
 
 impl Document {
+    /// What its values take in memory, in bytes.
+    pub fn size(&self) -> usize {
+        match self {
+            Document::Value(value) => size(value),
+            Document::Lines(lines) => lines.iter().map(|line| size(&line.value)).sum(),
+        }
+    }
+
     /// The value, or that of the first line: what tells most formats.
     pub fn head(&self) -> &Json {
         const NOTHING: &Json = &Json::Null;
@@ -132,6 +142,8 @@ pub(crate) struct Sink<'a> {
     /// How often each note was made, by its place.
     counts: HashMap<(NoteLevel, Text), (usize, usize)>,
     episodes: usize,
+    /// How much may be made of the file; `None` where each part of the file becomes at most one episode.
+    expansion: Option<Expansion>,
 }
 
 impl<'a> Sink<'a> {
@@ -143,7 +155,14 @@ impl<'a> Sink<'a> {
             file: file.into(),
             counts: HashMap::new(),
             episodes: 0,
+            expansion: None,
         }
+    }
+
+    /// Limits what the episodes take together, which are made of a document of so many bytes.
+    pub fn within(mut self, size: usize) -> Self {
+        self.expansion = Some(Expansion::of(size));
+        self
     }
 
     /// The name of the file without folders and endings: what an episode is called that has no name. Numbers with
@@ -185,13 +204,30 @@ impl<'a> Sink<'a> {
         if episode.name.is_empty() {
             episode.name = episode.id.clone();
         }
-        self.episodes += 1;
-        self.outcome.episodes.push(episode);
+        self.own_episode(episode);
     }
 
     /// Adds an episode of our own, as it is.
     pub fn own_episode(&mut self, episode: Episode) {
         self.episodes += 1;
+        if let Some(expansion) = &mut self.expansion
+            && !expansion.take(size_of_episode(&episode))
+        {
+            return self.lost(format!(
+                "An episode is left out: the episodes of this file repeat so much that together they take more \
+                 than {} MB and {FACTOR} times the file.",
+                FREE >> 20
+            ));
+        }
+        if episode.frames.left_out() > 0 {
+            self.lost(format!(
+                "The last {} of {} frames are left out: making each out of the one before copies more than {} GB \
+                 in all.",
+                episode.frames.left_out(),
+                episode.frames.len() + episode.frames.left_out(),
+                MOST_TO_READ >> 30
+            ));
+        }
         self.outcome.episodes.push(episode);
     }
 

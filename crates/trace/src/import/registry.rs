@@ -78,7 +78,7 @@ pub(super) fn reader(id: &str) -> Option<&'static dyn Reader> {
 
 fn read_with(reader: &dyn Reader, document: Document, name: &str, outcome: &mut ImportOutcome) {
     let before = outcome.notes.len();
-    let mut sink = Sink::new(outcome, reader.id(), name);
+    let mut sink = Sink::new(outcome, reader.id(), name).within(document.size());
     reader.read(document, &mut sink);
     if sink.episodes() == 0 && outcome.notes.len() == before {
         let text = format!(

@@ -252,7 +252,7 @@ pub fn episode_from_json(value: &Json) -> Result<Episode, NativeError> {
 fn frames(node: Node<'_>) -> Result<FrameHistory, Fault> {
     let mut history = FrameHistory::default();
     node.each(|node| {
-        let pushed = history.push_patch(patch::frame_patch(node)?);
+        let pushed = history.push_patch_within(patch::frame_patch(node)?);
         pushed.map_err(|error| node.refuse(error.to_string().trim_end_matches('.')))
     })?;
     Ok(history)

@@ -2,7 +2,7 @@
 
 use volary_core::json::Json;
 
-use super::{ListEdit, Patch, PatchError, misfit, weight};
+use super::{Allowance, ListEdit, Patch, PatchError, misfit, weight};
 use crate::diff::{ListDiff, RunKind};
 
 pub(super) fn list_edits(
@@ -25,14 +25,19 @@ pub(super) fn list_edits(
 
 /// What stays in place is not touched: only from the first element that comes or goes is the list
 /// made anew.
-pub(super) fn apply_edits(edits: &[ListEdit], list: &mut Vec<Json>) -> Result<(), PatchError> {
+pub(super) fn apply_edits(
+    edits: &[ListEdit],
+    list: &mut Vec<Json>,
+    allowance: &mut Allowance,
+) -> Result<(), PatchError> {
     let mut place = 0;
     let mut edits = edits.iter();
     while let Some(edit) = edits.as_slice().first() {
         match edit {
             ListEdit::Keep(count) => place = within(list, place, *count)?,
             ListEdit::Change(patch) => {
-                patch.apply(list.get_mut(place).ok_or(misfit("list"))?)?;
+                let element = list.get_mut(place).ok_or(misfit("list"))?;
+                patch.apply_within(element, allowance)?;
                 place += 1;
             }
             ListEdit::Remove(_) | ListEdit::Add(_) => break,
@@ -40,6 +45,7 @@ pub(super) fn apply_edits(edits: &[ListEdit], list: &mut Vec<Json>) -> Result<()
         edits.next();
     }
     let tail = list.split_off(within(list, place, 0)?);
+    allowance.take_elements(tail.len())?;
     let mut tail = tail.into_iter();
     for edit in edits {
         match edit {
@@ -54,7 +60,7 @@ pub(super) fn apply_edits(edits: &[ListEdit], list: &mut Vec<Json>) -> Result<()
             ListEdit::Add(values) => list.extend_from_slice(values),
             ListEdit::Change(patch) => {
                 let mut element = tail.next().ok_or(misfit("list"))?;
-                patch.apply(&mut element)?;
+                patch.apply_within(&mut element, allowance)?;
                 list.push(element);
             }
         }

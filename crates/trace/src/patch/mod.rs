@@ -80,6 +80,38 @@ pub enum PatchError {
         /// What it was made for.
         expected: &'static str,
     },
+    /// Applying it would copy more than is allowed.
+    #[error("A change of the state takes more memory or time than it may.")]
+    TooLarge,
+}
+
+/// What applying patches may still copy, in bytes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allowance(u64);
+
+/// What copying a member of an object or an element of a list counts for, in bytes: about what it takes in memory.
+const ELEMENT: u64 = 48;
+
+impl Allowance {
+    pub const UNLIMITED: Allowance = Allowance(u64::MAX);
+
+    pub const fn of(bytes: u64) -> Allowance {
+        Allowance(bytes)
+    }
+
+    /// How much of it was used since it was `before`.
+    pub const fn used_since(self, before: Allowance) -> u64 {
+        before.0.saturating_sub(self.0)
+    }
+
+    fn take(&mut self, bytes: u64) -> Result<(), PatchError> {
+        self.0 = self.0.checked_sub(bytes).ok_or(PatchError::TooLarge)?;
+        Ok(())
+    }
+
+    fn take_elements(&mut self, count: usize) -> Result<(), PatchError> {
+        self.take(ELEMENT.saturating_mul(count as u64))
+    }
 }
 
 const fn misfit(expected: &'static str) -> PatchError {
@@ -148,6 +180,16 @@ impl Patch {
 
     /// Makes the new value of the old one. On an error the value is spoilt.
     pub fn apply(&self, value: &mut Json) -> Result<(), PatchError> {
+        self.apply_within(value, &mut { Allowance::UNLIMITED })
+    }
+
+    /// [`Patch::apply`] that copies no more than is allowed. What stays in place and what the patch itself holds
+    /// is not counted.
+    pub(crate) fn apply_within(
+        &self,
+        value: &mut Json,
+        allowance: &mut Allowance,
+    ) -> Result<(), PatchError> {
         match self {
             Patch::Same => Ok(()),
             Patch::Set(new) => {
@@ -158,15 +200,16 @@ impl Patch {
                 let Json::Text(text) = value else {
                     return Err(misfit("text"));
                 };
+                allowance.take((text.len() + splice.insert.len()) as u64)?;
                 *text = splice.applied(text).ok_or(misfit("text"))?;
                 Ok(())
             }
             Patch::Object(patch) => match value {
-                Json::Object(object) => patch.apply(object),
+                Json::Object(object) => patch.apply(object, allowance),
                 _ => Err(misfit("object")),
             },
             Patch::List(edits) => match value {
-                Json::List(list) => apply_edits(edits, list),
+                Json::List(list) => apply_edits(edits, list, allowance),
                 _ => Err(misfit("list")),
             },
         }

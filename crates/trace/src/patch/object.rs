@@ -2,7 +2,7 @@
 
 use volary_core::json::{Json, Key, Object};
 
-use super::{ObjectPatch, Patch, PatchError, misfit, weight};
+use super::{Allowance, ObjectPatch, Patch, PatchError, misfit, weight};
 use crate::diff::ObjectDiff;
 
 impl ObjectPatch {
@@ -36,18 +36,23 @@ impl ObjectPatch {
         patch
     }
 
-    pub(super) fn apply(&self, object: &mut Object) -> Result<(), PatchError> {
+    pub(super) fn apply(
+        &self,
+        object: &mut Object,
+        allowance: &mut Allowance,
+    ) -> Result<(), PatchError> {
+        allowance.take_elements(object.len())?;
         let mut pairs: Vec<(Key, Json)> = std::mem::take(object).into_iter().collect();
         let mut finder = Finder::default();
         for (key, patch) in &self.change {
-            let place = finder.find(&pairs, key)?;
-            patch.apply(&mut pairs[place].1)?;
+            let place = finder.find(&pairs, key, allowance)?;
+            patch.apply_within(&mut pairs[place].1, allowance)?;
         }
         if !self.remove.is_empty() {
             let mut finder = Finder::default();
             let mut gone = vec![false; pairs.len()];
             for key in &self.remove {
-                gone[finder.find(&pairs, key)?] = true;
+                gone[finder.find(&pairs, key, allowance)?] = true;
             }
             let mut gone = gone.into_iter();
             pairs.retain(|_| !gone.next().unwrap_or_default());
@@ -100,17 +105,26 @@ struct Finder {
 }
 
 impl Finder {
-    fn find(&mut self, pairs: &[(Key, Json)], key: &str) -> Result<usize, PatchError> {
+    fn find(
+        &mut self,
+        pairs: &[(Key, Json)],
+        key: &str,
+        allowance: &mut Allowance,
+    ) -> Result<usize, PatchError> {
         const MOST_RESTARTS: usize = 1000;
         let within = |from: usize, to: usize| {
             let places = pairs.get(from..to)?.iter();
             let found = places.into_iter().position(|(known, _)| known == key)?;
             Some(from + found)
         };
-        let place = within(self.next, pairs.len()).or_else(|| {
-            self.restarts += 1;
-            within(0, self.next).filter(|_| self.restarts < MOST_RESTARTS)
-        });
+        let place = match within(self.next, pairs.len()) {
+            None if self.restarts < MOST_RESTARTS => {
+                self.restarts += 1;
+                allowance.take_elements(pairs.len())?;
+                within(0, self.next)
+            }
+            found => found,
+        };
         let place = place.ok_or(misfit("object"))?;
         self.next = place + 1;
         Ok(place)

@@ -98,7 +98,16 @@ impl Reader for ClaudeCode {
                 counted(twice, "line")
             ));
         }
-        let threads = thread::threads(all);
+        let (threads, left_out) = thread::threads(all);
+        if left_out > 0 {
+            sink.lost(format!(
+                "{} left out: each repeats the session up to its fork, and together they take too much.",
+                match left_out {
+                    1 => "1 branch is".to_owned(),
+                    count => format!("{count} branches are"),
+                }
+            ));
+        }
         let mut main_id = None;
         for thread in threads {
             let (origin, step) = (thread.origin, thread.step);

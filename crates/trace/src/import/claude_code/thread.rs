@@ -8,6 +8,7 @@ use volary_core::json::{Json, Object, Text};
 use volary_core::object;
 
 use crate::episode::Relation;
+use crate::import::expansion::{Expansion, size_of_object};
 use crate::import::members::text_at;
 
 /// One event.
@@ -153,15 +154,16 @@ pub(super) fn session_of(event: &Object) -> Option<Text> {
         .next()
 }
 
-/// The threads; the main one first.
-pub(super) fn threads(events: Vec<Event>) -> Vec<Thread> {
+/// The threads, the main one first; and how many branches are left out, because all of them together repeat the main
+/// thread too often.
+pub(super) fn threads(events: Vec<Event>) -> (Vec<Thread>, usize) {
     let (side, main): (Vec<_>, Vec<_>) = events.into_iter().partition(|event| event.is_sidechain);
-    let mut threads = Vec::new();
-    if !main.is_empty() {
-        threads.extend(branches(main));
-    }
+    let (mut threads, left_out) = match main.is_empty() {
+        true => (Vec::new(), 0),
+        false => branches(main),
+    };
     threads.extend(sidechains(side));
-    threads
+    (threads, left_out)
 }
 
 /// Subagents: by their name, else by the event at which they begin.
@@ -196,8 +198,9 @@ fn sidechains(events: Vec<Event>) -> Vec<Thread> {
     order.into_iter().filter_map(thread).collect()
 }
 
-/// The main thread is what leads to the last event; what does not is a branch that was given up.
-fn branches(events: Vec<Event>) -> Vec<Thread> {
+/// The main thread is what leads to the last event; what does not is a branch that was given up. Each branch repeats
+/// the main thread up to where it leaves it, so branches that would take too much together are left out, and counted.
+fn branches(events: Vec<Event>) -> (Vec<Thread>, usize) {
     let place: HashMap<Text, usize> = events
         .iter()
         .enumerate()
@@ -263,9 +266,19 @@ fn branches(events: Vec<Event>) -> Vec<Thread> {
         events: chosen(&|place| on_main[place]),
         step: None,
     }];
+    let sizes = events.iter().map(|event| size_of_object(&event.object));
+    let sizes: Vec<usize> = sizes.collect();
+    let mut expansion = Expansion::of(sizes.iter().sum());
+    let mut left_out = 0;
     for (fork, group) in groups {
         let before = |place: usize| on_main[place] && place <= fork;
-        let inside = chosen(&|place| before(place) || group.binary_search(&place).is_ok());
+        let is_inside = |place: usize| before(place) || group.binary_search(&place).is_ok();
+        let places = (0..events.len()).filter(|place| is_inside(*place));
+        if !expansion.take(places.map(|place| sizes[place]).sum()) {
+            left_out += 1;
+            continue;
+        }
+        let inside = chosen(&is_inside);
         let shared: HashSet<&Text> = (0..=fork)
             .filter(|place| on_main[*place])
             .filter_map(|place| events[place].message_id.as_ref())
@@ -277,5 +290,5 @@ fn branches(events: Vec<Event>) -> Vec<Thread> {
             step: shared.len().checked_sub(1),
         });
     }
-    threads
+    (threads, left_out)
 }

@@ -60,7 +60,7 @@ impl PackedLog {
 
     /// Reads the header.
     pub fn read_head(&mut self, bytes: &[u8]) {
-        match unpack_listed(bytes, Limits::default()) {
+        match unpack_listed(bytes, Limits::default().of_packed(bytes.len())) {
             Ok((_, header)) => self.pieces.packed_head(&header),
             Err(error) => {
                 self.pieces.packed_head(b"{}");
@@ -81,7 +81,7 @@ impl PackedLog {
         };
         let mut members = Vec::with_capacity(parts.len());
         for part in parts {
-            match unpack_listed(part, Limits::default()) {
+            match unpack_listed(part, Limits::default().of_packed(part.len())) {
                 Ok(member) => members.push(member),
                 Err(error) => self.pieces.lost(error.to_string()),
             }
@@ -112,7 +112,7 @@ pub(super) fn import_sample(file: &str, parts: &[Vec<u8>]) -> ImportOutcome {
     let mut outcome = ImportOutcome::default();
     let members = parts
         .iter()
-        .filter_map(|part| unpack_listed(part, Limits::default()).ok());
+        .filter_map(|part| unpack_listed(part, Limits::default().of_packed(part.len())).ok());
     let members = members.collect();
     let mut sink = Sink::new(&mut outcome, "inspect", file);
     inspect::read_members(members, &mut inspect::Log::default(), &mut sink);

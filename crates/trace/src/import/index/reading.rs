@@ -184,7 +184,8 @@ impl Pieces {
             return;
         };
         let notes = self.outcome.notes.len();
-        let mut sink = Sink::new(&mut self.outcome, reader.id(), &self.file);
+        let size = document.size();
+        let mut sink = Sink::new(&mut self.outcome, reader.id(), &self.file).within(size);
         reader.read(document, &mut sink);
         if let Some(about) = &self.about
             && reader.id() == verifiers::RESULTS

@@ -8,9 +8,13 @@ use volary_core::{AnyMessage, Frame, Role};
 
 use super::store;
 use crate::episode::{Episode, StepError, Usage};
-use crate::frames::FrameHistory;
+use crate::frames::{FrameHistory, FramePatch};
 use crate::import::chat;
+use crate::import::expansion::{Expansion, size};
 use crate::time;
+
+/// The members of a model's call that say what it was given, which the messages say as well.
+pub(super) const GIVEN: [&str; 4] = ["input", "input_refs", "call", "call_refs"];
 
 /// How many steps ahead one is looked for that has no id.
 const AHEAD: usize = 64;
@@ -202,16 +206,15 @@ fn says_the_same(one: &AnyMessage, other: &AnyMessage) -> bool {
     one.body().content == other.body().content && calls(one).eq(calls(other))
 }
 
+/// Whether an event is a call of a model.
+pub(super) fn is_model_call(event: &Object) -> bool {
+    let kind = event.get("event").and_then(Json::as_text);
+    kind.is_some_and(|kind| &**kind == "model")
+}
+
 /// What goes over the wire says again what the messages say.
 fn shorten(event: &mut Object) {
-    for key in [
-        "input",
-        "input_refs",
-        "call",
-        "call_refs",
-        "tools",
-        "tools_refs",
-    ] {
+    for key in GIVEN.iter().chain(&["tools", "tools_refs"]) {
         event.remove(key);
     }
     if let Some(Json::Object(output)) = event.get_mut("output") {
@@ -242,9 +245,13 @@ pub(super) fn usage(value: &Json) -> Option<Usage> {
 struct Stores {
     has_store_events: bool,
     changed: bool,
-    now: Json,
+    now: Frame,
+    /// Whether it changed since the last frame.
+    moved: bool,
     /// The store at the end of the start and of each step that is over.
-    past: Vec<Json>,
+    past: FrameHistory,
+    /// What changes may add that stands elsewhere in the store.
+    expansion: Expansion,
 }
 
 impl Stores {
@@ -259,15 +266,27 @@ impl Stores {
                 .iter()
                 .any(|event| kind(event).as_deref() == Some("store")),
             changed: false,
-            now: first.cloned().unwrap_or_else(|| Object::new().into()),
-            past: Vec::new(),
+            now: Frame::new(
+                first.cloned().unwrap_or_else(|| Object::new().into()),
+                Json::Null,
+            ),
+            moved: true,
+            past: FrameHistory::default(),
+            expansion: Expansion::of(events.iter().map(size).sum()),
         }
     }
 
     /// A step begins: what went before is over.
     fn reach(&mut self, step: usize) {
-        while self.past.len() <= step {
-            self.past.push(self.now.clone());
+        while self.past.len() + self.past.left_out() <= step {
+            match std::mem::take(&mut self.moved) {
+                true => self.past.push_within(&self.now),
+                // A change of nothing fits any frame.
+                false => self
+                    .past
+                    .push_patch_within(FramePatch::default())
+                    .unwrap_or_default(),
+            }
         }
     }
 
@@ -287,7 +306,8 @@ impl Stores {
         });
         let inside: Vec<Json> = inside.collect();
         self.changed |= !inside.is_empty();
-        store::apply(&mut self.now, &inside);
+        self.moved |= !inside.is_empty();
+        store::apply(&mut self.now.state, &inside, &mut self.expansion);
     }
 
     /// Frames, if there is a state at all. The last one is what the sample says at its end.
@@ -297,14 +317,15 @@ impl Stores {
         if !self.changed && last.is_none() {
             return;
         }
-        self.reach(episode.steps.len());
-        if let (Some(store), Some(end)) = (last, self.past.last_mut()) {
-            *end = store.into();
+        if let Some(before) = episode.steps.len().checked_sub(1) {
+            self.reach(before);
         }
-        let states = self.past.into_iter();
-        episode.frames = states
-            .map(|state| Frame::new(state, Json::Null))
-            .collect::<FrameHistory>();
+        if let Some(store) = last {
+            self.now.state = store.into();
+            self.moved = true;
+        }
+        self.reach(episode.steps.len());
+        episode.frames = self.past;
     }
 }
 

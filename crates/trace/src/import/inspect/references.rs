@@ -5,6 +5,8 @@ use std::collections::HashMap;
 
 use volary_core::json::{Json, Object, Text};
 
+use crate::import::expansion::{Expansion, size};
+
 const PROTOCOLS: [&str; 2] = ["attachment://", "tc://"];
 
 /// Texts by their names.
@@ -33,31 +35,73 @@ impl Attachments {
         Attachments { texts }
     }
 
-    /// Puts the texts in place of their names, everywhere within a value. Gives how many are missing.
-    pub fn resolve(&self, value: &mut Json) -> usize {
+    /// What the texts take, each once.
+    pub fn size(&self) -> usize {
+        self.texts.values().map(|text| text.len()).sum()
+    }
+
+    /// Puts the texts in place of their names, everywhere within a value, as far as the file may become so large.
+    pub fn resolve(&self, value: &mut Json, expansion: &mut Expansion) -> Unresolved {
+        let mut unresolved = Unresolved::default();
+        self.resolve_within(value, expansion, &mut unresolved);
+        unresolved
+    }
+
+    fn resolve_within(
+        &self,
+        value: &mut Json,
+        expansion: &mut Expansion,
+        unresolved: &mut Unresolved,
+    ) {
         match value {
             Json::Text(text) => {
                 let name = PROTOCOLS
                     .iter()
                     .find_map(|protocol| text.strip_prefix(protocol));
                 match name.map(|name| self.texts.get(name)) {
-                    Some(Some(found)) => *text = found.clone(),
-                    Some(None) => return 1,
+                    Some(Some(found)) if expansion.take(found.len()) => *text = found.clone(),
+                    Some(Some(_)) => unresolved.too_large += 1,
+                    Some(None) => unresolved.missing += 1,
                     None => {}
                 }
-                0
             }
-            Json::List(list) => list.iter_mut().map(|value| self.resolve(value)).sum(),
-            Json::Object(object) => object.values_mut().map(|value| self.resolve(value)).sum(),
-            _ => 0,
+            Json::List(list) => {
+                for value in list {
+                    self.resolve_within(value, expansion, unresolved);
+                }
+            }
+            Json::Object(object) => {
+                for value in object.values_mut() {
+                    self.resolve_within(value, expansion, unresolved);
+                }
+            }
+            _ => {}
         }
     }
 }
 
-/// The elements of a pool that ranges name: `[[0, 3], [5, 6]]`. Bounded, since ranges may overlap.
-pub(super) fn ranges(pool: &[Json], ranges: &Json) -> Vec<Json> {
-    const MOST: usize = 1_000_000;
-    let mut found = Vec::new();
+/// Names of texts that stay as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Unresolved {
+    /// The file has no such text.
+    pub missing: usize,
+    /// All texts together would make more of the file than it may become.
+    pub too_large: usize,
+}
+
+impl std::ops::AddAssign for Unresolved {
+    fn add_assign(&mut self, other: Unresolved) {
+        self.missing += other.missing;
+        self.too_large += other.too_large;
+    }
+}
+
+/// The elements of a pool that ranges name: `[[0, 3], [5, 6]]`. Ranges may overlap: how many elements are left out,
+/// because the file would become too large, comes with them.
+pub(super) fn ranges(pool: &[Json], ranges: &Json) -> (Vec<Json>, usize) {
+    let sizes: Vec<usize> = pool.iter().map(size).collect();
+    let mut expansion = Expansion::of(sizes.iter().sum());
+    let (mut found, mut left_out) = (Vec::new(), 0);
     for range in ranges.as_list().unwrap_or_default() {
         let bound = |place: usize| {
             let bound = range.as_list()?.get(place)?.as_i64()?;
@@ -67,10 +111,19 @@ pub(super) fn ranges(pool: &[Json], ranges: &Json) -> Vec<Json> {
             continue;
         };
         let end = end.min(pool.len());
-        let part = pool.get(start..end).unwrap_or_default();
-        found.extend(part.iter().take(MOST - found.len()).cloned());
+        let (Some(part), Some(sizes)) = (pool.get(start..end), sizes.get(start..end)) else {
+            continue;
+        };
+        for (value, size) in part.iter().zip(sizes) {
+            if left_out == 0 && expansion.take(*size) {
+                found.push(value.clone());
+            } else {
+                left_out += part.len();
+                break;
+            }
+        }
     }
-    found
+    (found, left_out)
 }
 
 /// Takes a list out of an object.
@@ -90,7 +143,8 @@ mod tests {
     fn names_become_what_they_stand_for() {
         let attachments = Attachments::read(Some(json!({"a1": "long"})));
         let mut value = json!([{"content": "attachment://a1"}, "tc://b", "attachment"]);
-        assert_eq!(attachments.resolve(&mut value), 1);
+        let unresolved = attachments.resolve(&mut value, &mut Expansion::of(0));
+        assert_eq!((unresolved.missing, unresolved.too_large), (1, 0));
         assert_eq!(value, json!([{"content": "long"}, "tc://b", "attachment"]));
     }
 
@@ -99,6 +153,24 @@ mod tests {
         let pool = [json!(0), json!(1), json!(2)];
         let named = Json::parse("[[1, 9], [0, 1], [-1, 2], [5, 4], 3]").unwrap_or_default();
         let found = ranges(&pool, &named);
-        assert_eq!(found, [json!(1), json!(2), json!(0)]);
+        assert_eq!(found, ([json!(1), json!(2), json!(0)].to_vec(), 0));
+    }
+
+    #[test]
+    fn a_text_that_is_named_thousands_of_times_is_not_put_everywhere() {
+        let length = 1 << 20;
+        let long = "x".repeat(length);
+        let attachments = Attachments::read(Some(json!({"a": (long.as_str())})));
+        let mut value = Json::List(vec![json!("attachment://a"); 10_000]);
+        let mut expansion = Expansion::of(attachments.size());
+        let unresolved = attachments.resolve(&mut value, &mut expansion);
+        assert_eq!(unresolved.missing, 0);
+        assert_eq!(unresolved.too_large, 10_000 - 68);
+        assert!(size(&value) < 70 * length);
+
+        let pool = [json!(long.as_str()), json!("short")];
+        let named = Json::List(vec![json!([0, 2]); 10_000]);
+        let (found, left_out) = ranges(&pool, &named);
+        assert!(found.len() < 150 && found.len() + left_out >= 19_999);
     }
 }

@@ -5,9 +5,10 @@ use volary_core::json::{Json, Key, Object, Text};
 
 use super::events;
 use super::log::Log;
-use super::references::{Attachments, ranges, take_list};
+use super::references::{Attachments, Unresolved, ranges, take_list};
 use crate::episode::{Ending, Episode, Rewards, Score, StepError, TaskReference, Usage};
 use crate::import::chat;
+use crate::import::expansion::{Expansion, FACTOR, FREE};
 use crate::import::members::{moment, number, reward};
 use crate::import::reader::Sink;
 use crate::import::transcript::Transcript;
@@ -23,12 +24,23 @@ pub(super) fn is_sample(value: &Json) -> bool {
 pub(super) fn read(mut sample: Object, log: &Log, sink: &mut Sink<'_>) {
     of_old(&mut sample);
     let attachments = Attachments::read(sample.remove("attachments"));
-    let missing: usize = sample
-        .values_mut()
-        .map(|value| attachments.resolve(value))
-        .sum();
-    if missing > 0 {
+    forget_inputs(&mut sample);
+    let mut expansion = Expansion::of(attachments.size());
+    let mut unresolved = Unresolved::default();
+    for value in sample.values_mut() {
+        unresolved += attachments.resolve(value, &mut expansion);
+    }
+    if unresolved.missing > 0 {
+        let missing = unresolved.missing;
         sink.lost(format!("{missing} attachments are not in the file."));
+    }
+    if unresolved.too_large > 0 {
+        sink.lost(format!(
+            "{} references to attachments are left as they are: with all of them in place the sample would take \
+             more than {} MB and {FACTOR} times its attachments.",
+            unresolved.too_large,
+            FREE >> 20
+        ));
     }
     let id = match sample.remove("id").unwrap_or_default() {
         Json::Text(id) => id,
@@ -36,7 +48,12 @@ pub(super) fn read(mut sample: Object, log: &Log, sink: &mut Sink<'_>) {
     };
     let epoch = sample.get("epoch").and_then(Json::as_i64).unwrap_or(1);
     let mut episode = head(&id, epoch, &mut sample, log);
-    let (messages, events) = said(&mut sample);
+    let (messages, events, left_out) = said(&mut sample);
+    if left_out > 0 {
+        sink.lost(format!(
+            "{left_out} messages are left out: the sample names the same ones too often."
+        ));
+    }
     let (transcript, ids) = transcript(messages);
     judged(&mut sample, &mut episode, sink);
     ended(&mut sample, log, &mut episode);
@@ -91,19 +108,36 @@ fn head(id: &Text, epoch: i64, sample: &mut Object, log: &Log) -> Episode {
     }
 }
 
-/// Messages and events, with what pools stand for.
-fn said(sample: &mut Object) -> (Vec<Json>, Vec<Json>) {
+/// What a model was given repeats the messages; of the last call alone it may be needed.
+fn forget_inputs(sample: &mut Object) {
+    let Some(Json::List(events)) = sample.get_mut("events") else {
+        return;
+    };
+    let calls = events.iter_mut().filter_map(|event| match event {
+        Json::Object(event) if events::is_model_call(event) => Some(event),
+        _ => None,
+    });
+    for event in calls.rev().skip(1) {
+        for key in events::GIVEN {
+            event.remove(key);
+        }
+    }
+}
+
+/// Messages and events, with what pools stand for, and how many messages are left out.
+fn said(sample: &mut Object) -> (Vec<Json>, Vec<Json>, usize) {
     let mut messages = take_list(sample, "messages");
     let events = take_list(sample, "events");
     let mut pool = match sample.remove("events_data") {
         Some(Json::Object(mut data)) => take_list(&mut data, "messages"),
         _ => Vec::new(),
     };
+    let mut left_out = 0;
     if let Some(references) = sample.remove("message_refs") {
-        messages = ranges(&pool, &references);
+        (messages, left_out) = ranges(&pool, &references);
     }
     if messages.is_empty() {
-        messages = of_last_call(&events, &mut pool);
+        (messages, left_out) = of_last_call(&events, &mut pool);
     }
     if messages.is_empty() {
         match sample.get("input") {
@@ -112,31 +146,27 @@ fn said(sample: &mut Object) -> (Vec<Json>, Vec<Json>) {
             _ => {}
         }
     }
-    (messages, events)
+    (messages, events, left_out)
 }
 
 /// What the last model call was given and gave: all that is known of a sample that broke down.
-fn of_last_call(events: &[Json], pool: &mut [Json]) -> Vec<Json> {
-    let is_call = |event: &&Json| {
-        let kind = event.get("event").and_then(Json::as_text);
-        kind.is_some_and(|kind| &**kind == "model")
-    };
+fn of_last_call(events: &[Json], pool: &mut [Json]) -> (Vec<Json>, usize) {
+    let is_call = |event: &&Json| event.as_object().is_some_and(events::is_model_call);
     let Some(event) = events.iter().rev().find(is_call) else {
-        return Vec::new();
+        return (Vec::new(), 0);
     };
-    let mut messages = match event.get("input_refs") {
+    let (mut messages, left_out) = match event.get("input_refs") {
         Some(references) if !references.is_null() => ranges(pool, references),
-        _ => event
-            .get("input")
-            .and_then(Json::as_list)
-            .unwrap_or_default()
-            .to_vec(),
+        _ => {
+            let input = event.get("input").and_then(Json::as_list);
+            (input.unwrap_or_default().to_vec(), 0)
+        }
     };
     let output = event.get("output");
     let answer =
         output.and_then(|output| output.get("choices")?.as_list()?.first()?.get("message"));
     messages.extend(answer.cloned());
-    messages
+    (messages, left_out)
 }
 
 /// The steps, and the id of the message of each.

@@ -2,32 +2,55 @@
 
 use volary_core::json::{Json, Key, Object};
 
-/// Applies the changes of an event. What does not fit is left out; gives how many did not.
-pub(super) fn apply(state: &mut Json, changes: &[Json]) -> usize {
+use crate::import::expansion::{Expansion, size};
+
+/// Applies the changes of an event. What does not fit is left out, and copies that would make more of the file than
+/// it may become; gives how many were.
+pub(super) fn apply(state: &mut Json, changes: &[Json], expansion: &mut Expansion) -> usize {
     let changes = changes.iter();
     changes
-        .filter(|change| change_one(state, change).is_none())
+        .filter(|change| change_one(state, change, expansion).is_none())
         .count()
 }
 
-fn change_one(state: &mut Json, change: &Json) -> Option<()> {
+/// A state that nests deeper is not made: readers have limits.
+const DEEPEST: usize = 256;
+/// Going through so many members or elements counts as making a byte.
+const SEARCHED: usize = 8;
+
+fn change_one(state: &mut Json, change: &Json, expansion: &mut Expansion) -> Option<()> {
     let path = pointer(change.get("path")?.as_text()?);
+    if path.len() > DEEPEST {
+        return None;
+    }
     let value = || change.get("value").cloned().unwrap_or_default();
     let from = || Some(pointer(change.get("from")?.as_text()?));
+    // What moves or is copied could double or nest the state with every change.
+    let allowed = |value: &Json, expansion: &mut Expansion| {
+        expansion.take(size(value)) && depth(value) + path.len() <= DEEPEST
+    };
     match change.get("op")?.as_text()?.as_ref() {
-        "add" => add(state, &path, value()),
+        "add" => add(state, &path, value(), expansion),
         "replace" => {
-            *find(state, &path)? = value();
+            *find(state, &path, expansion)? = value();
             Some(())
         }
-        "remove" => remove(state, &path).map(|_| ()),
+        "remove" => remove(state, &path, expansion).map(|_| ()),
         "move" => {
-            let value = remove(state, &from()?)?;
-            add(state, &path, value)
+            let from = from()?;
+            if !allowed(find(state, &from, expansion)?, expansion) {
+                return None;
+            }
+            let value = remove(state, &from, expansion)?;
+            add(state, &path, value, expansion)
         }
         "copy" => {
-            let value = find(state, &from()?)?.clone();
-            add(state, &path, value)
+            let value = find(state, &from()?, expansion)?;
+            if !allowed(value, expansion) {
+                return None;
+            }
+            let value = value.clone();
+            add(state, &path, value, expansion)
         }
         "test" => Some(()),
         _ => None,
@@ -42,21 +65,34 @@ fn pointer(path: &str) -> Vec<String> {
         .collect()
 }
 
-fn find<'a>(state: &'a mut Json, path: &[String]) -> Option<&'a mut Json> {
+/// How many lists and objects stand within each other.
+fn depth(value: &Json) -> usize {
+    match value {
+        Json::List(list) => 1 + list.iter().map(depth).max().unwrap_or_default(),
+        Json::Object(object) => 1 + object.values().map(depth).max().unwrap_or_default(),
+        _ => 0,
+    }
+}
+
+fn find<'a>(
+    state: &'a mut Json,
+    path: &[String],
+    expansion: &mut Expansion,
+) -> Option<&'a mut Json> {
     path.iter().try_fold(state, |value, part| match value {
-        Json::Object(object) => object.get_mut(part),
+        Json::Object(object) if expansion.take(object.len() / SEARCHED) => object.get_mut(part),
         Json::List(list) => list.get_mut(part.parse::<usize>().ok()?),
         _ => None,
     })
 }
 
-fn add(state: &mut Json, path: &[String], value: Json) -> Option<()> {
+fn add(state: &mut Json, path: &[String], value: Json, expansion: &mut Expansion) -> Option<()> {
     let Some((last, around)) = path.split_last() else {
         *state = value;
         return Some(());
     };
-    match find(state, around)? {
-        Json::Object(object) => {
+    match find(state, around, expansion)? {
+        Json::Object(object) if expansion.take(object.len() / SEARCHED) => {
             object.insert(Key::Owned(last.clone()), value);
         }
         Json::List(list) => {
@@ -64,6 +100,9 @@ fn add(state: &mut Json, path: &[String], value: Json) -> Option<()> {
                 "-" => list.len(),
                 place => place.parse().ok().filter(|place| *place <= list.len())?,
             };
+            if !expansion.take((list.len() - place) / SEARCHED) {
+                return None;
+            }
             list.insert(place, value);
         }
         // What was null becomes an object: stores begin so in some logs.
@@ -78,13 +117,15 @@ fn add(state: &mut Json, path: &[String], value: Json) -> Option<()> {
     Some(())
 }
 
-fn remove(state: &mut Json, path: &[String]) -> Option<Json> {
+fn remove(state: &mut Json, path: &[String], expansion: &mut Expansion) -> Option<Json> {
     let (last, around) = path.split_last()?;
-    match find(state, around)? {
-        Json::Object(object) => object.remove(last),
+    match find(state, around, expansion)? {
+        Json::Object(object) if expansion.take(object.len() / SEARCHED) => object.remove(last),
         Json::List(list) => {
             let place: usize = last.parse().ok()?;
-            (place < list.len()).then(|| list.remove(place))
+            let is_there = place < list.len();
+            (is_there && expansion.take((list.len() - place) / SEARCHED))
+                .then(|| list.remove(place))
         }
         _ => None,
     }
@@ -107,7 +148,28 @@ mod tests {
             json!({"op": "replace", "path": "/nowhere/x", "value": 2}),
             json!({"op": "add", "path": "/a/9", "value": 2}),
         ];
-        assert_eq!(apply(&mut state, &changes), 2);
+        assert_eq!(apply(&mut state, &changes, &mut Expansion::of(0)), 2);
         assert_eq!(state, json!({"a": [2, 3], "b/c": {}, "e": 2}));
+    }
+
+    #[test]
+    fn copies_do_not_double_the_state_without_end() {
+        let mut state = json!({"a": ["some text"]});
+        let copy = json!({"op": "copy", "from": "", "path": "/a/-"});
+        let changes = vec![copy; 60];
+        assert!(apply(&mut state, &changes, &mut Expansion::of(0)) > 30);
+        assert!(size(&state) < 2 * crate::import::expansion::FREE);
+    }
+
+    #[test]
+    fn changes_do_not_nest_the_state_without_end() {
+        let mut state = json!({"a": {}, "b": {}});
+        let turns = (0..4_000).map(|turn| match turn % 2 {
+            0 => json!({"op": "move", "from": "/a", "path": "/b/x"}),
+            _ => json!({"op": "move", "from": "/b", "path": "/a"}),
+        });
+        let changes: Vec<Json> = turns.collect();
+        apply(&mut state, &changes, &mut Expansion::of(0));
+        assert!(depth(&state) <= DEEPEST, "{}", depth(&state));
     }
 }

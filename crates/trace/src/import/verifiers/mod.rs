@@ -62,7 +62,8 @@ impl Reader for Rollouts {
             {
                 files.take(index);
                 files.take(results);
-                let mut sink = Sink::new(outcome, self.id(), &file);
+                let size = read.document.size();
+                let mut sink = Sink::new(outcome, self.id(), &file).within(size);
                 for loss in read.losses {
                     sink.lost(loss);
                 }

@@ -19,7 +19,7 @@ use crate::import::transcript::Transcript;
 /// More branches of one trace are not read,
 const MOST_BRANCHES: usize = 1_000;
 /// nor more messages in all of them together.
-const MOST_MESSAGES: usize = 500_000;
+const MOST_MESSAGES: usize = 200_000;
 
 pub(in crate::import) struct Traces;
 

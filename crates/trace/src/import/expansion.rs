@@ -1,0 +1,138 @@
+//! How much a reader may make out of a file.
+//!
+//! Files name things that stand once (attachments, messages of a pool, the messages before a branch), and a reader
+//! puts them wherever they are named. A few kilobytes can so become gigabytes. What always holds: what is made of a
+//! file stays within [`FREE`] bytes and [`FACTOR`] times the file; what is beyond that is left out, and the report
+//! of the import says so.
+
+use volary_core::AnyMessage;
+use volary_core::json::{Json, Object, Text};
+
+use crate::episode::{Episode, StepRecord};
+
+/// So many bytes may be made of any file, however small it is.
+pub(super) const FREE: usize = 64 << 20;
+/// And so many times the file.
+pub(super) const FACTOR: usize = 4;
+
+/// About what a value takes in memory beside its texts, in bytes.
+const VALUE: usize = 32;
+/// About what a message takes beside its texts, in bytes.
+const MESSAGE: usize = 256;
+
+/// What may still be made of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expansion {
+    left: usize,
+}
+
+impl Expansion {
+    /// Of a file, or a part of one, of this many bytes.
+    pub fn of(bytes: usize) -> Expansion {
+        Expansion {
+            left: FREE.saturating_add(bytes.saturating_mul(FACTOR)),
+        }
+    }
+
+    /// Takes so many bytes; whether they are left. If not, smaller things may still fit.
+    pub fn take(&mut self, bytes: usize) -> bool {
+        match self.left.checked_sub(bytes) {
+            Some(left) => {
+                self.left = left;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+/// What a value takes, in bytes; shared texts count wherever they stand, since they are written there.
+pub(super) fn size(value: &Json) -> usize {
+    VALUE
+        + match value {
+            Json::Text(text) => text.len(),
+            Json::List(list) => list.iter().map(size).sum(),
+            Json::Object(object) => size_of_object(object),
+            _ => 0,
+        }
+}
+
+pub(super) fn size_of_object(object: &Object) -> usize {
+    let members = object.iter();
+    members
+        .map(|(key, value)| VALUE + key.len() + size(value))
+        .sum()
+}
+
+/// What an episode takes, but for its frames, which have limits of their own.
+pub(super) fn size_of_episode(episode: &Episode) -> usize {
+    let start: usize = episode.start.iter().map(size_of_message).sum();
+    let steps: usize = episode.steps.iter().map(size_of_step).sum();
+    let tools = episode.tools.iter().map(|tool| {
+        let parameters = tool.info.parameters.as_ref();
+        let parameters = parameters.map(|parameters| size_of_object(&parameters.properties));
+        tool.info.description.len() + parameters.unwrap_or_default() + MESSAGE
+    });
+    let scores = episode.scores.iter().map(|score| {
+        let explanation = score.explanation.as_ref().map_or(0, |text| text.len());
+        size(&score.value) + explanation + size_of_object(&score.extras)
+    });
+    start
+        + steps
+        + tools.sum::<usize>()
+        + scores.sum::<usize>()
+        + size_of_object(&episode.metadata)
+        + size_of_object(&episode.raw)
+        + size_of::<Episode>()
+}
+
+fn size_of_step(step: &StepRecord) -> usize {
+    let observed: usize = step.messages().iter().map(size_of_message).sum();
+    let details = &step.details;
+    let reasoning = details.reasoning.as_ref().map_or(0, |text| text.len());
+    let errors = details.errors.iter().map(|error| error.message.len());
+    size_of::<StepRecord>()
+        + size_of_message(&step.action)
+        + observed
+        + reasoning
+        + errors.sum::<usize>()
+        + size_of_object(&step.extras)
+}
+
+fn size_of_message(message: &AnyMessage) -> usize {
+    let body = message.body();
+    let content = body.content.as_ref().map_or(0, |text: &Text| text.len());
+    let info = body.info.as_ref().map_or(0, size_of_object);
+    let calls = match message {
+        AnyMessage::Request(request) => {
+            let calls = request.tool_calls.iter();
+            let call = calls.map(|call| MESSAGE + size_of_object(&call.function.arguments));
+            call.sum()
+        }
+        _ => 0,
+    };
+    MESSAGE + content + info + calls
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::json;
+
+    use super::*;
+
+    #[test]
+    fn no_more_is_taken_than_a_file_may_become() {
+        let mut expansion = Expansion::of(1_000);
+        assert!(expansion.take(FREE + 3_000));
+        assert!(!expansion.take(1_001));
+        assert!(expansion.take(1_000));
+        assert!(!expansion.take(1));
+    }
+
+    #[test]
+    fn texts_count_wherever_they_stand() {
+        let text: Text = "x".repeat(1_000).into();
+        let value = json!([(text.clone()), {"a": (text)}]);
+        assert!((2_000..2_300).contains(&size(&value)));
+    }
+}
