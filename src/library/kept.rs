@@ -13,9 +13,10 @@ use volary_trace::table::Row;
 use super::origin::IMPORTED;
 use super::source::Source;
 use super::stock::{Held, InFile, Item, Keeping, KnownFile, Listed, Stock, Unkept};
-use crate::projection::text::size_text;
+use crate::projection::notice::Notice;
+use crate::projection::text::{plural, size_text};
 use crate::records::sources::{self, About};
-use crate::records::{self, episodes};
+use crate::records::{self, episodes, unreadable};
 use crate::shell::database::{DatabaseError, KeptText};
 use crate::shell::files::GivenFile;
 use crate::shell::files::arriving::Arriving;
@@ -47,6 +48,16 @@ fn placed(at: &InFile) -> (Text, Place) {
 fn listed(listed: episodes::Listed) -> Listed {
     let place = listed.place.map(|(file, place)| InFile { file, place });
     (listed.row, place)
+}
+
+fn unreadable_notice(count: usize) -> Option<Notice> {
+    (count > 0).then(|| {
+        Notice::new(
+            format!("{} cannot be read.", plural(count, "stored record")),
+            "They are damaged, or another version of this page stored them.",
+            "Nothing was deleted. Settings, Storage lists them and exports them.",
+        )
+    })
 }
 
 impl Stock for KeptStock {
@@ -126,6 +137,10 @@ impl Stock for KeptStock {
             }
         }
         .boxed_local()
+    }
+
+    fn notice(&self) -> Option<Notice> {
+        unreadable_notice(unreadable::all().len())
     }
 
     fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()> {

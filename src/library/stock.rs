@@ -12,6 +12,7 @@ use volary_trace::import::index::Place;
 use volary_trace::table::Row;
 
 use super::source::Source;
+use crate::projection::notice::Notice;
 
 /// What is kept of an episode.
 #[derive(Clone, Debug, PartialEq)]
@@ -96,6 +97,11 @@ pub trait Stock {
 
     /// All rows, and where the episodes stand that have no texts; or why what was kept can't be read.
     fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<Listed>, String>>;
+
+    /// What a person must know of what [`Stock::rows`] found, if anything.
+    fn notice(&self) -> Option<Notice> {
+        None
+    }
 
     /// Forgets episodes.
     fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()>;

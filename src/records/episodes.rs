@@ -11,9 +11,9 @@ use volary_core::object;
 use volary_trace::import::index::Place;
 use volary_trace::table::Row;
 
-use super::{all, get, journal, keys_between, sheets, some, summaries, write};
+use super::{all, get, journal, keys_between, sheets, some, summaries, unreadable, write};
 use crate::shell::database::{
-    Change, DatabaseError, KeptText, Packing, Sheet, Store, after_all, bounds,
+    Change, Damage, DatabaseError, KeptText, Packing, Sheet, Store, after_all, bounds,
 };
 use crate::shell::files::GivenFile;
 use crate::shell::timers;
@@ -169,13 +169,14 @@ pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
 /// All of them.
 pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
     journal::settle().await;
+    unreadable::clear(Store::Summaries);
     // What is kept by itself stands before what a sheet has of it.
     let mut listed = HashMap::new();
     let mut last = 0;
     loop {
         let some = sheets(last, SHEETS).await?;
         let texts = some.iter().flat_map(|(_, sheet)| sheet.texts());
-        listed.extend(texts.filter_map(|(_, text)| by_id(text)));
+        listed.extend(texts.filter_map(|(key, text)| by_id(key, text)));
         match some.last() {
             Some((number, _)) if some.len() == SHEETS as usize => last = *number,
             _ => break,
@@ -185,7 +186,7 @@ pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
     loop {
         let records = some(Store::Summaries, &last, ROWS).await?;
         let count = records.len();
-        listed.extend(records.iter().filter_map(|(_, text)| by_id(text)));
+        listed.extend(records.iter().filter_map(|(key, text)| by_id(key, text)));
         match records.into_iter().next_back() {
             Some((key, _)) if count == ROWS as usize => last = key,
             _ => break,
@@ -197,13 +198,18 @@ pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
     unkept.extend(waiting.into_iter().map(|(key, text)| (key, Some(text))));
     for (key, text) in unkept {
         listed.remove(&*key);
-        listed.extend(text.as_ref().and_then(by_id));
+        listed.extend(text.as_ref().and_then(|text| by_id(&key, text)));
     }
     Ok(listed.into_values().collect())
 }
 
-fn by_id(text: &KeptText) -> Option<(Text, Listed)> {
-    let listed = read(text)?;
+fn by_id(key: &str, text: &KeptText) -> Option<(Text, Listed)> {
+    let listed = read(text);
+    if listed.is_none() {
+        let why = Damage::Texts.to_string();
+        unreadable::note(Store::Summaries, key, why);
+    }
+    let listed = listed?;
     Some((listed.row.id.clone(), listed))
 }
 

@@ -13,8 +13,8 @@ use volary_core::object;
 use volary_trace::StepRecord;
 use volary_trace::native::{step_from_json, step_to_json};
 
-use super::{all, get, journal, write};
-use crate::shell::database::{Change, DatabaseError, KeptText, Packing, Store};
+use super::{all, get, journal, unreadable, write};
+use crate::shell::database::{Change, Damage, DatabaseError, KeptText, Packing, Store};
 
 /// What the list shows of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
@@ -133,9 +133,13 @@ pub async fn steps(id: &str, cell: usize) -> Result<Vec<StepRecord>, DatabaseErr
 /// The heads of all, the latest first.
 pub async fn list() -> Result<Vec<Head>, DatabaseError> {
     let records = all(Store::Evaluations, "head/").await?;
+    unreadable::clear(Store::Evaluations);
     let mut heads: Vec<Head> = records
         .iter()
-        .filter_map(|(_, text)| read_head(&parsed(text)?))
+        .filter_map(|(key, text)| {
+            let head = parsed(text).and_then(|record| read_head(&record));
+            noted(Store::Evaluations, key, head)
+        })
         .collect();
     heads.sort_by(|one, other| other.made.total_cmp(&one.made));
     Ok(heads)
@@ -154,12 +158,16 @@ pub async fn load(id: &str) -> Result<Option<Kept>, DatabaseError> {
     let prefix = format!("{id}/");
     let results = all(Store::Results, &prefix).await?;
     let drafts = all(Store::Drafts, &prefix).await?;
+    unreadable::clear(Store::Results);
     Ok(Some(Kept {
         head,
         plan,
         results: results
             .iter()
-            .filter_map(|(_, text)| CellResult::read(&parsed(text)?))
+            .filter_map(|(key, text)| {
+                let result = parsed(text).and_then(|record| CellResult::read(&record));
+                noted(Store::Results, key, result)
+            })
             .collect(),
         drafts: drafts
             .iter()
@@ -198,6 +206,14 @@ fn put(store: Store, key: String, record: Json) -> Change {
 
 fn parsed(text: &KeptText) -> Option<Json> {
     json::read(&text.to_text()).ok()
+}
+
+/// What was read; a record that could not be is noted.
+fn noted<Record>(store: Store, key: &str, read: Option<Record>) -> Option<Record> {
+    if read.is_none() {
+        unreadable::note(store, key, Damage::Texts.to_string());
+    }
+    read
 }
 
 fn count(value: &Json, key: &str) -> Option<usize> {

@@ -9,8 +9,8 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::{database, news};
-use crate::shell::database::{Change, Database, DatabaseError, KeptText, Parcel, Store};
+use super::{database, news, unreadable};
+use crate::shell::database::{Change, Database, DatabaseError, KeptText, Parcel, Store, Unpacked};
 use crate::shell::{self, timers};
 
 /// Texts wait for their places while others come, so long after the last one…
@@ -52,7 +52,8 @@ impl Waiting {
 
     fn puts(&self) -> &Puts {
         self.opened.get_or_init(|| {
-            let puts = self.parcel.puts().into_iter();
+            // One that cannot be read is noted before it gets here.
+            let puts = self.parcel.puts().unwrap_or_default().into_iter();
             puts.map(|(store, key, text)| ((store, key), text))
                 .collect()
         })
@@ -68,7 +69,7 @@ pub async fn keep(parcels: Vec<Parcel>) -> Result<(), DatabaseError> {
     });
     // Unless it had to wait until all others are in their places.
     if is_small && WAITING.with_borrow(VecDeque::is_empty) {
-        return super::write(changes(&parcels)).await;
+        return super::write(changes(&parcels)?).await;
     }
     let keyed: Vec<_> = parcels
         .iter()
@@ -77,7 +78,7 @@ pub async fn keep(parcels: Vec<Parcel>) -> Result<(), DatabaseError> {
     let kept = async { database().await?.put_parcels(&keyed).await };
     if kept.await.is_err() {
         // What becomes of them is said there.
-        return super::write(changes(&parcels)).await;
+        return super::write(changes(&parcels)?).await;
     }
     let kept = keyed
         .into_iter()
@@ -93,10 +94,16 @@ pub fn expect_more() {
 }
 
 /// What puts the texts of parcels into their places at once.
-pub fn changes(parcels: &[Parcel]) -> Vec<Change> {
-    let puts = parcels.iter().flat_map(Parcel::puts);
-    puts.map(|(store, key, text)| Change::Put(store, key, text))
-        .collect()
+pub fn changes(parcels: &[Parcel]) -> Result<Vec<Change>, DatabaseError> {
+    let mut changes = Vec::new();
+    for parcel in parcels {
+        let puts = parcel.puts().map_err(|damage| DatabaseError::Failed {
+            reason: damage.to_string(),
+        })?;
+        let puts = puts.into_iter();
+        changes.extend(puts.map(|(store, key, text)| Change::Put(store, key, text)));
+    }
+    Ok(changes)
 }
 
 /// Keys are in the order of time, and no two tabs make the same.
@@ -141,6 +148,7 @@ pub(super) async fn settle() {
 
 /// The same, in a database that was just opened.
 pub(super) async fn settle_in(database: &Database) {
+    unreadable::clear(Store::Journal);
     let keys = database.keys(Store::Journal, "").await;
     for key in keys.unwrap_or_default() {
         settle_one(database, key).await;
@@ -165,6 +173,11 @@ async fn settle_one(database: &Database, key: String) {
         known.map(|known| known.parcel.clone())
     });
     let unpacked = database.unpack(&key, known).await;
+    if let Ok(Unpacked::Unreadable(damage)) = unpacked {
+        // It stays in the database, and in no list of ours.
+        WAITING.with_borrow_mut(|waiting| waiting.retain(|waiting| waiting.key != key));
+        return unreadable::note(Store::Journal, &key, damage.to_string());
+    }
     let place =
         || WAITING.with_borrow(|waiting| waiting.iter().position(|waiting| waiting.key == key));
     if unpacked.is_ok() {
@@ -178,6 +191,9 @@ async fn settle_one(database: &Database, key: String) {
     if place().is_none()
         && let Ok(Some(parcel)) = database.parcel(&key).await
     {
+        if let Err(damage) = parcel.puts() {
+            return unreadable::note(Store::Journal, &key, damage.to_string());
+        }
         // No room for it twice: it is read from here as long as the page lives.
         WAITING.with_borrow_mut(|waiting| waiting.push_front(Waiting::new(key, parcel)));
     }

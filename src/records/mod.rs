@@ -2,7 +2,7 @@
 //!
 //! - [`episodes`]: the episodes of a person, and the list of them. [`sources`]: large files in which they stand.
 //!   [`evaluations`]: plans, results, drafts. [`news`]: what one tab changed, for the others. [`journal`]: what is kept
-//!   and not in its place yet.
+//!   and not in its place yet. [`unreadable`]: records that cannot be read, which nothing deletes by itself.
 //!
 //! What always holds: what the browser refuses to keep is kept in memory as long as the page lives, reads find
 //! it there, and [`trouble`] says so; so nothing that is finished is lost without a word.
@@ -12,6 +12,7 @@ pub mod evaluations;
 pub mod journal;
 pub mod news;
 pub mod sources;
+pub mod unreadable;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,9 +6,12 @@ use super::section::{section as framed, small};
 use crate::components::alert_box::alert_words;
 use crate::components::erased::{dynamic, watch, words};
 use crate::components::markup::{El, all, button, el, nothing};
+use crate::components::text::inert_in;
 use crate::pages::{Page, use_pages};
 use crate::projection::text::{plural, size_text};
+use crate::records::unreadable::{self, Unreadable};
 use crate::records::{self, episodes, evaluations};
+use crate::shell::files;
 use crate::shell::room::{self, Room};
 use crate::shell::{self, database::DatabaseError};
 
@@ -21,6 +24,7 @@ struct Kept {
     evaluations: usize,
     room: Option<Room>,
     lasting: bool,
+    unreadable: Vec<Unreadable>,
 }
 
 /// How far it is known.
@@ -108,6 +112,10 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
             .child("Ask the browser to keep it for good")
             .view(),
     };
+    let damaged = match kept.unreadable.is_empty() {
+        true => nothing(),
+        false => unreadable_view(state, &kept.unreadable),
+    };
     let label = words(move || {
         match sure.get() {
             true => "Yes, delete all of it",
@@ -146,7 +154,72 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
             .child(delete)
             .view(),
         warning,
+        damaged,
     ])
+}
+
+/// The records that cannot be read, with what can be done about them.
+fn unreadable_view(state: RwSignal<State>, records: &[Unreadable]) -> AnyView {
+    let title = format!("{} cannot be read", plural(records.len(), "stored record"));
+    let lines = records.iter().map(|record| {
+        let Unreadable { store, key, why } = record;
+        inert_in("li", "", &format!("{} {key}: {why}", store.name())).view()
+    });
+    let export = move || {
+        shell::spawn(async move {
+            match unreadable::export().await {
+                Ok(lines) => {
+                    files::download(
+                        "unreadable-records.jsonl",
+                        "application/jsonl",
+                        lines.as_bytes(),
+                    );
+                }
+                Err(error) => state.set(State::Refused(error)),
+            }
+        });
+    };
+    let delete = move || {
+        shell::spawn(async move {
+            match unreadable::delete().await {
+                Ok(()) => look(state),
+                Err(error) => state.set(State::Refused(error)),
+            }
+        });
+    };
+    let sure = RwSignal::new(false);
+    let label = words(move || {
+        match sure.get() {
+            true => "Yes, delete the unreadable records",
+            false => "Delete the unreadable records",
+        }
+        .to_owned()
+    });
+    el("section")
+        .class("alert inline")
+        .attr("aria-label", "Unreadable records")
+        .child(
+            alert_words(
+                &title,
+                "They are damaged, or another version of this page stored them.",
+                "They stay as they are. Export them, and report how they came about; a version that can read them finds them.",
+            )
+            .child(el("details").child(el("summary").child("Which")).child(el("ul").child(lines.collect::<Vec<_>>())))
+            .child(
+                el("div")
+                    .class("button-row")
+                    .child(button("").on_click(export).child("Export the raw records"))
+                    .child(
+                        button("")
+                            .on_click(move || match sure.get_untracked() {
+                                true => delete(),
+                                false => sure.set(true),
+                            })
+                            .child(label),
+                    ),
+            ),
+        )
+        .view()
 }
 
 fn look(state: RwSignal<State>) {
@@ -162,6 +235,7 @@ fn look(state: RwSignal<State>) {
                 evaluations: evaluations::list().await?.len(),
                 room: room::room().await,
                 lasting: room::is_lasting().await,
+                unreadable: unreadable::all(),
             })
         };
         let found = looked.await.map_or_else(State::Refused, State::Known);

@@ -7,10 +7,12 @@
 
 mod change;
 mod completion;
+mod damage;
 mod error;
 mod kept_text;
 mod packed;
 mod parcel;
+mod raw;
 mod sheet;
 
 use std::rc::Rc;
@@ -21,9 +23,10 @@ use wasm_bindgen::prelude::*;
 use completion::{Completion, End};
 
 pub use change::{Change, Store};
+pub use damage::Damage;
 pub use error::DatabaseError;
 pub use kept_text::KeptText;
-pub use parcel::{Packing, Parcel};
+pub use parcel::{Packing, Parcel, Unpacked};
 pub use sheet::Sheet;
 
 use super::files::GivenFile;

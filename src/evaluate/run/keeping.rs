@@ -99,8 +99,10 @@ impl Run {
                 let cells = done.iter().map(|done| done.result.cell);
                 let former =
                     cells.map(|cell| episodes::forgetting_text(&episode_id(&self.id, cell)));
-                let changes = former.chain(journal::changes(&parcels)).chain(drafts);
-                records::write(changes.collect()).await
+                match journal::changes(&parcels) {
+                    Ok(puts) => records::write(former.chain(puts).chain(drafts).collect()).await,
+                    Err(error) => Err(error),
+                }
             }
             (true, _) => {
                 let changes = done.iter().flat_map(|done| self.keeping(done));

@@ -7,6 +7,7 @@ use volary_trace::table::order::natural;
 use super::super::protocol::{Answer, Number};
 use super::super::stock::Stock;
 use super::{BATCH, Librarian, Said, Say};
+use crate::projection::notice::Notice;
 
 impl Librarian {
     /// Another page, or this one, kept episodes: they are shown.
@@ -64,6 +65,10 @@ impl Librarian {
         for rows in rows.chunks(BATCH) {
             let rows = rows.to_vec();
             say(Said::Answer(Answer::Added { number, rows }));
+        }
+        if let Some(Notice { what, why, advice }) = self.stock.notice() {
+            let [what, why, advice] = [what, why, advice].map(Text::from);
+            say(Said::Answer(Answer::Notice { what, why, advice }));
         }
         say(Said::Answer(Answer::Listed { number }));
     }

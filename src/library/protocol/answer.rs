@@ -121,6 +121,15 @@ pub enum Answer {
         /// Why, for people.
         reason: Text,
     },
+    /// A person must know something of what is stored.
+    Notice {
+        /// What is wrong.
+        what: Text,
+        /// Why.
+        why: Text,
+        /// What to do about it.
+        advice: Text,
+    },
     /// Something could not be kept for the next visit; it is there until the page is left.
     NotKept {
         /// Why, for people.
@@ -224,6 +233,13 @@ impl Answer {
                 "number": 0,
                 "reason": (reason.clone())
             }),
+            Answer::Notice { what, why, advice } => object!({
+                "answer": "notice",
+                "number": 0,
+                "what": (what.clone()),
+                "why": (why.clone()),
+                "advice": (advice.clone())
+            }),
             Answer::NotKept { reason } => object!({
                 "answer": "not kept",
                 "number": 0,
@@ -312,6 +328,11 @@ impl Answer {
             }),
             "not read" => Some(Answer::NotRead {
                 reason: text("reason")?,
+            }),
+            "notice" => Some(Answer::Notice {
+                what: text("what")?,
+                why: text("why")?,
+                advice: text("advice")?,
             }),
             "not kept" => Some(Answer::NotKept {
                 reason: text("reason")?,

@@ -140,6 +140,11 @@ fn answers_come_back() {
         Answer::NotRead {
             reason: "The browser's database failed: no.".into(),
         },
+        Answer::Notice {
+            what: "2 stored records cannot be read.".into(),
+            why: "They are damaged.".into(),
+            advice: "Export them.".into(),
+        },
         Answer::NotKept {
             reason: "The disk is full.".into(),
         },

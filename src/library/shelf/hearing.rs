@@ -111,6 +111,10 @@ impl Shelf {
                 reason.to_string(),
                 "Nothing of it was changed: load the page again. What you import now is shown all the same.",
             ))),
+            Answer::Notice { what, why, advice } => {
+                let notice = Notice::new(&*what, &*why, &*advice);
+                self.notice.set(Some(notice));
+            }
             Answer::NotKept { reason } => {
                 let was = self
                     .state

@@ -39,7 +39,8 @@ impl Store {
         (Store::Sheets, 5),
     ];
 
-    pub(super) const fn name(self) -> &'static str {
+    /// Its name in the database.
+    pub const fn name(self) -> &'static str {
         match self {
             Store::Summaries => "summaries",
             Store::Sheets => "sheets",

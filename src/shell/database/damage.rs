@@ -1,0 +1,21 @@
+//! Why a stored record cannot be read.
+
+/// Why a stored record cannot be read. Such a record is never deleted without being asked for.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Damage {
+    /// The value does not have the form of such a record.
+    #[error("it is not a record of this page")]
+    Shape,
+    /// Another version wrote it.
+    #[error("it has format {0}, which this version does not know")]
+    Format(f64),
+    /// It names a store that does not exist.
+    #[error("it belongs to a store that this version does not know")]
+    Store(String),
+    /// The keys, or the lengths of the texts, are damaged.
+    #[error("its keys are damaged")]
+    Keys,
+    /// The texts are damaged.
+    #[error("its contents are damaged")]
+    Texts,
+}
