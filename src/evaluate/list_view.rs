@@ -49,7 +49,7 @@ fn row(evaluations: Evaluations, head: &Head) -> El {
     if head.failed > 0 {
         words.push_str(&format!(", {} failed", count_text(head.failed)));
     }
-    let id = head.id.to_string();
+    let (id, name) = (head.id.to_string(), head.name.to_string());
     el("li")
         .child(
             el("a")
@@ -60,7 +60,7 @@ fn row(evaluations: Evaluations, head: &Head) -> El {
         .child(
             button("quiet small")
                 .attr("aria-label", format!("Delete {}", head.name))
-                .on_click(move || evaluations.delete(id.clone()))
+                .on_click(move || evaluations.ask_to_delete(id.clone(), name.clone()))
                 .child("Delete"),
         )
 }

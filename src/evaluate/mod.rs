@@ -6,12 +6,14 @@
 //!   [`model_episode`]: such an episode, asked as [`model_settings`] says; [`abroad`]: environments on servers.
 //! - [`results_view`]: what is seen of it: [`progress_view`], [`policies_view`], [`charts_view`] in the shapes of
 //!   [`chart`], [`tasks_view`]; [`limits_view`] changes the [`pace`]. [`list_view`]: the others.
+//! - [`delete_dialog`]: asks before an evaluation is deleted.
 //!
 //! What is computed of plans and results is in `volary_agent::evaluation`.
 
 pub mod abroad;
 pub mod chart;
 mod charts_view;
+mod delete_dialog;
 mod limits_view;
 pub mod list_view;
 pub mod model_episode;
@@ -67,5 +69,9 @@ pub fn page() -> AnyView {
             list_view::list_view(evaluations),
         ]),
     });
-    el("div").class("evaluate").child(content).view()
+    el("div")
+        .class("evaluate")
+        .child(content)
+        .child(delete_dialog::delete_dialog(evaluations))
+        .view()
 }

@@ -189,7 +189,7 @@ pub(super) fn controls(evaluations: Evaluations, run: &Rc<Run>, limits: RwSignal
         }
     };
     let some_failed = move || progress.with(|progress| progress.failed > 0);
-    let id = run.id.to_string();
+    let (id, name) = (run.id.to_string(), run.plan.name.to_string());
     let mut policies = run.plan.policies.iter();
     let change_limits = match policies.any(|policy| policy.actor.is_model()) {
         true => button("quiet")
@@ -247,7 +247,7 @@ pub(super) fn controls(evaluations: Evaluations, run: &Rc<Run>, limits: RwSignal
         .child(
             button("quiet")
                 .flag_property("disabled", flag(running))
-                .on_click(move || evaluations.delete(id.clone()))
+                .on_click(move || evaluations.ask_to_delete(id.clone(), name.clone()))
                 .child("Delete"),
         )
 }

@@ -7,6 +7,7 @@ use volary_agent::evaluation::{CellResult, Plan, episode_id, export};
 use volary_core::json::Text;
 use volary_trace::native;
 
+use super::delete_dialog::Doomed;
 use super::run::{Run, claimed};
 use crate::playground::state::Playground;
 use crate::projection::notice::Notice;
@@ -25,6 +26,10 @@ pub struct Evaluations {
     pub heads: RwSignal<Vec<Head>>,
     /// The one that is open.
     pub open: RwSignal<Option<Rc<Run>>, LocalStorage>,
+    /// The evaluation that the dialog asks about before it is deleted.
+    pub(super) doomed: RwSignal<Option<Doomed>>,
+    /// Whether that dialog is open.
+    pub(super) is_asking: RwSignal<bool>,
     /// The one that was open before; it may still have something under way.
     left: StoredValue<Option<Rc<Run>>, LocalStorage>,
     /// The id in the address, whose evaluation may still be on its way.
@@ -38,6 +43,8 @@ impl Evaluations {
             playground,
             heads: RwSignal::new(Vec::new()),
             open: RwSignal::new_local(None),
+            doomed: RwSignal::new(None),
+            is_asking: RwSignal::new(false),
             left: StoredValue::new_local(None),
             wanted: StoredValue::new(None),
         };
@@ -136,7 +143,21 @@ impl Evaluations {
         location::go(&route.to_hash());
     }
 
-    /// Deletes one with all its episodes.
+    /// Asks whether to delete an evaluation, and says how many episodes go with it.
+    pub fn ask_to_delete(self, id: String, name: String) {
+        shell::spawn(async move {
+            match kept::own_episodes(&id).await {
+                Ok(episodes) => {
+                    let episodes = episodes.len();
+                    self.doomed.set(Some(Doomed { id, name, episodes }));
+                    self.is_asking.set(true);
+                }
+                Err(error) => self.say_refused("The evaluation can't be deleted.", &error),
+            }
+        });
+    }
+
+    /// Deletes an evaluation with the episodes that it made.
     pub fn delete(self, id: String) {
         let is_it = |run: &Rc<Run>| *run.id == *id;
         let open = self.open.get_untracked().filter(is_it);

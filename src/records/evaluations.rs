@@ -5,7 +5,7 @@
 //! its row and its result are kept in one transaction: there is never one without the others. So are a step
 //! and what was spent on it.
 
-use volary_agent::evaluation::{CellResult, Plan};
+use volary_agent::evaluation::{CellResult, Plan, episode_id};
 use volary_agent::model::limits::Spent;
 use volary_core::json;
 use volary_core::json::{Json, Text};
@@ -13,8 +13,9 @@ use volary_core::object;
 use volary_trace::StepRecord;
 use volary_trace::native::{step_from_json, step_to_json};
 
-use super::{all, get, journal, unreadable, write};
-use crate::shell::database::{Change, Damage, DatabaseError, KeptText, Packing, Store};
+use super::{all, episodes, get, journal, keys_between, unreadable, write};
+use crate::library::origin::EVALUATED;
+use crate::shell::database::{Change, Damage, DatabaseError, KeptText, Packing, Store, after_all};
 
 /// What the list shows of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
@@ -176,20 +177,43 @@ pub async fn load(id: &str) -> Result<Option<Kept>, DatabaseError> {
     }))
 }
 
-/// Forgets an evaluation with all its episodes.
+/// The ids of the stored episodes that an evaluation made itself. Others may begin with its id: an imported trajectory
+/// is named by the file that it comes from.
+pub async fn own_episodes(id: &str) -> Result<Vec<String>, DatabaseError> {
+    journal::settle().await;
+    let first = episode_id(id, 0);
+    let keys = keys_between(Store::Summaries, &first, &after_all(&format!("{id}-"))).await?;
+    let named: Vec<String> = keys.into_iter().filter(|key| is_named(id, key)).collect();
+    let rows = episodes::listed(&named).await?.into_iter();
+    let own = rows.filter(|listed| listed.row.origin.as_deref() == Some(EVALUATED));
+    Ok(own.map(|listed| listed.row.id.to_string()).collect())
+}
+
+/// Whether an id has the form of the ids that an evaluation gives to its episodes.
+fn is_named(evaluation: &str, id: &str) -> bool {
+    let cell = id
+        .strip_prefix(evaluation)
+        .and_then(|rest| rest.strip_prefix('-'))
+        .and_then(|cell| cell.parse().ok());
+    cell.is_some_and(|cell| *episode_id(evaluation, cell) == *id)
+}
+
+/// Forgets an evaluation with the episodes that it made ([`own_episodes`]), and nothing else.
 pub async fn forget(id: &str) -> Result<(), DatabaseError> {
+    let episodes = own_episodes(id).await?;
     let prefix = format!("{id}/");
-    let episodes = format!("{id}-");
-    write(vec![
+    let own = vec![
         Change::Forget(Store::Evaluations, format!("head/{id}")),
         Change::Forget(Store::Evaluations, format!("plan/{id}")),
         Change::ForgetAll(Store::Results, prefix.clone()),
         Change::ForgetAll(Store::Drafts, prefix),
         Change::ForgetAll(Store::Drafts, format!("steps/{id}/")),
-        Change::ForgetAll(Store::Summaries, episodes.clone()),
-        Change::ForgetAll(Store::Episodes, episodes),
-    ])
-    .await
+    ];
+    let episodes = episodes.into_iter().flat_map(|id| {
+        let text = episodes::forgetting_text(&id);
+        [Change::Forget(Store::Summaries, id), text]
+    });
+    write(own.into_iter().chain(episodes).collect()).await
 }
 
 fn place(id: &str, cell: usize) -> String {
@@ -243,4 +267,31 @@ fn read_draft(value: &Json) -> Option<(usize, Draft)> {
         tries: count(value, "tries")?.try_into().ok()?,
     };
     Some((count(value, "cell")?, draft))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_evaluation_names_its_episodes_by_the_numbers_of_their_cells() {
+        for cell in [0, 7, 999_999, 1_000_000] {
+            assert!(is_named("0abc", &episode_id("0abc", cell)));
+        }
+        for id in [
+            "0abc",
+            "0abc-",
+            "0abc-1",
+            "0abc-+00001",
+            "0abc-000001-a",
+            "0abc-000001 (2)",
+            "0abc--00001",
+            "0abcd-000001",
+            "0abc-1000000000000000000000000",
+            "0abc-0000001",
+            "0abc-notes",
+        ] {
+            assert!(!is_named("0abc", id), "{id}");
+        }
+    }
 }
