@@ -140,6 +140,11 @@ impl Stock for KeptStock {
     }
 
     fn notice(&self) -> Option<Notice> {
+        if records::is_read_only() {
+            let error = DatabaseError::Newer;
+            let what = "The library can only be read.";
+            return Some(Notice::new(what, error.to_string(), error.advice()));
+        }
         unreadable_notice(unreadable::all().len())
     }
 

@@ -20,7 +20,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 
-use crate::shell::database::{Change, Database, DatabaseError, KeptText, Sheet, Store};
+use crate::shell::database::{Access, Change, Database, DatabaseError, KeptText, Sheet, Store};
 
 enum Link {
     Unopened,
@@ -41,6 +41,14 @@ thread_local! {
 /// Why the browser does not keep what is in memory alone; `None` while it keeps all. Tracks changes.
 pub fn trouble() -> Option<DatabaseError> {
     TROUBLE.with(ArcRwSignal::clone).get()
+}
+
+/// Whether the database can only be read, because a newer version of this page upgraded it. Known once something was
+/// read.
+pub fn is_read_only() -> bool {
+    LINK.with_borrow(
+        |link| matches!(link, Link::Open(database) if database.access() == Access::ReadOnly),
+    )
 }
 
 /// Makes the changes, all or none; on an error they are made in memory. If something that was to be new is there
@@ -200,6 +208,8 @@ fn unless_in_memory<T>(error: DatabaseError, otherwise: T) -> Result<T, Database
 async fn database() -> Result<Rc<Database>, DatabaseError> {
     let known = LINK.with_borrow(|link| match link {
         Link::Unopened => None,
+        // A newer page closed it; it can be opened again, for reading.
+        Link::Open(database) if database.is_closed() => None,
         Link::Open(database) => Some(Ok(Rc::clone(database))),
         Link::Refused(error) => Some(Err(error.clone())),
     });
@@ -207,7 +217,9 @@ async fn database() -> Result<Rc<Database>, DatabaseError> {
         return known;
     }
     let opened = Database::open().await.map(Rc::new);
-    if let Ok(database) = &opened {
+    if let Ok(database) = &opened
+        && database.access() == Access::ReadWrite
+    {
         // What a former visit had no time for.
         journal::settle_in(database).await;
     }

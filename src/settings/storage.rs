@@ -25,6 +25,7 @@ struct Kept {
     room: Option<Room>,
     lasting: bool,
     unreadable: Vec<Unreadable>,
+    is_read_only: bool,
 }
 
 /// How far it is known.
@@ -112,6 +113,18 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
             .child("Ask the browser to keep it for good")
             .view(),
     };
+    let read_only = match kept.is_read_only {
+        false => nothing(),
+        true => {
+            let error = DatabaseError::Newer;
+            let what = "What is stored can only be read.";
+            el("div")
+                .class("alert inline")
+                .attr("role", "alert")
+                .child(alert_words(what, &error.to_string(), error.advice()))
+                .view()
+        }
+    };
     let damaged = match kept.unreadable.is_empty() {
         true => nothing(),
         false => unreadable_view(state, &kept.unreadable),
@@ -147,6 +160,7 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
         false => nothing(),
     });
     all(vec![
+        read_only,
         el("dl").class("storage-list").child(rows).view(),
         el("div")
             .class("button-row")
@@ -236,6 +250,7 @@ fn look(state: RwSignal<State>) {
                 room: room::room().await,
                 lasting: room::is_lasting().await,
                 unreadable: unreadable::all(),
+                is_read_only: records::is_read_only(),
             })
         };
         let found = looked.await.map_or_else(State::Refused, State::Known);

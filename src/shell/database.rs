@@ -15,6 +15,7 @@ mod parcel;
 mod raw;
 mod sheet;
 
+use std::cell::Cell;
 use std::rc::Rc;
 
 use idb::{DatabaseEvent, Factory, KeyRange, ObjectStoreParams, Transaction, TransactionMode};
@@ -36,17 +37,39 @@ use crate::shell;
 const NAME: &str = "volary";
 
 /// Counts up when stores are added, or hold what former pages would not understand (4: packed parcels, plans that
-/// say once what many tasks share; 5: sheets). Tabs with such a page let go of the database, and say why.
+/// say once what many tasks share; 5: sheets). Tabs with such a page let go of the database, and open it again for reading.
 const VERSION: u32 = 5;
 
 /// An open database.
-pub struct Database(idb::Database);
+pub struct Database {
+    inner: idb::Database,
+    access: Access,
+    is_closed: Rc<Cell<bool>>,
+}
+
+/// What may be done with a database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It has the version of this page.
+    ReadWrite,
+    /// A newer version of the page upgraded it. What this page understands of it can be read; a change could
+    /// destroy what it does not understand.
+    ReadOnly,
+}
 
 impl Database {
-    /// Opens it, and makes it the first time.
+    /// Opens it, and makes it the first time. One that a newer version of the page upgraded is opened for reading.
     pub async fn open() -> Result<Database, DatabaseError> {
+        match Database::open_version(Some(VERSION)).await {
+            Err(DatabaseError::Newer) => Database::open_version(None).await,
+            opened => opened,
+        }
+    }
+
+    /// Opens this version of it; whichever there is, for reading, if none is named.
+    async fn open_version(version: Option<u32>) -> Result<Database, DatabaseError> {
         let factory = Factory::new().map_err(|_| DatabaseError::Absent)?;
-        let mut request = factory.open(NAME, Some(VERSION))?;
+        let mut request = factory.open(NAME, version)?;
         request.on_upgrade_needed(|event| {
             let Ok(database) = event.database() else {
                 return;
@@ -65,14 +88,48 @@ impl Database {
                 };
             }
         });
-        let mut database = request.await?;
+        let mut inner = request.await?;
+        let is_closed = Rc::new(Cell::new(false));
+        let closed = Rc::clone(&is_closed);
         // A newer page in another tab must not wait for this one.
-        database.on_version_change(|event| {
+        inner.on_version_change(move |event| {
+            closed.set(true);
             if let Ok(database) = event.database() {
                 database.close();
             }
         });
-        Ok(Database(database))
+        Ok(Database {
+            inner,
+            access: match version {
+                Some(_) => Access::ReadWrite,
+                None => Access::ReadOnly,
+            },
+            is_closed,
+        })
+    }
+
+    /// What may be done with it.
+    pub fn access(&self) -> Access {
+        self.access
+    }
+
+    /// Whether it was closed because a newer version of the page opened it. It must be opened again.
+    pub fn is_closed(&self) -> bool {
+        self.is_closed.get()
+    }
+
+    /// Begins a transaction that changes something.
+    fn begin(&self, names: &[&str]) -> Result<Transaction, DatabaseError> {
+        match self.access {
+            Access::ReadOnly => Err(DatabaseError::Newer),
+            Access::ReadWrite => Ok(self.inner.transaction(names, TransactionMode::ReadWrite)?),
+        }
+    }
+
+    /// Whether a newer version of the page removed a store.
+    fn is_gone(&self, store: Store) -> bool {
+        let is_there = |name: &String| name == store.name();
+        self.access == Access::ReadOnly && !self.inner.store_names().iter().any(is_there)
     }
 
     /// Makes the changes, all or none, whether or not anybody waits for that.
@@ -86,7 +143,7 @@ impl Database {
         if names.is_empty() {
             return Ok(());
         }
-        let transaction = self.0.transaction(&names, TransactionMode::ReadWrite)?;
+        let transaction = self.begin(&names)?;
         let end = End::new();
         let reached = end.clone();
         // A transaction is over once it was answered and is not asked again at once.
@@ -108,6 +165,9 @@ impl Database {
 
     /// The text under a key.
     pub async fn get(&self, store: Store, key: &str) -> Result<Option<KeptText>, DatabaseError> {
+        if self.is_gone(store) {
+            return Ok(None);
+        }
         let found = self.read(store)?.get(JsValue::from(key))?.await?;
         Ok(found.and_then(KeptText::from_js))
     }
@@ -121,7 +181,7 @@ impl Database {
         file: &GivenFile,
     ) -> Result<(), DatabaseError> {
         let names = [store.name()];
-        let transaction = self.0.transaction(&names, TransactionMode::ReadWrite)?;
+        let transaction = self.begin(&names)?;
         let mut done = Completion::of(transaction);
         if let Some(transaction) = &done.transaction {
             let store = transaction.object_store(store.name())?;
@@ -138,6 +198,9 @@ impl Database {
         key: &str,
         name: &str,
     ) -> Result<Option<GivenFile>, DatabaseError> {
+        if self.is_gone(store) {
+            return Ok(None);
+        }
         let found = self.read(store)?.get(JsValue::from(key))?.await?;
         Ok(found.and_then(|file| GivenFile::of(name, file)))
     }
@@ -149,6 +212,9 @@ impl Database {
         after: &str,
         most: u32,
     ) -> Result<Vec<(String, KeptText)>, DatabaseError> {
+        if self.is_gone(store) {
+            return Ok(Vec::new());
+        }
         let store = self.read(store)?;
         let range = || -> Result<Option<idb::Query>, DatabaseError> {
             match after {
@@ -169,6 +235,9 @@ impl Database {
         store: Store,
         prefix: &str,
     ) -> Result<Vec<(String, KeptText)>, DatabaseError> {
+        if self.is_gone(store) {
+            return Ok(Vec::new());
+        }
         let store = self.read(store)?;
         // Asked for at once, so that nothing can come between.
         let keys = store.get_all_keys(query(prefix)?, None)?;
@@ -178,6 +247,9 @@ impl Database {
 
     /// All keys that begin so, in order.
     pub async fn keys(&self, store: Store, prefix: &str) -> Result<Vec<String>, DatabaseError> {
+        if self.is_gone(store) {
+            return Ok(Vec::new());
+        }
         let keys = self
             .read(store)?
             .get_all_keys(query(prefix)?, None)?
@@ -192,6 +264,9 @@ impl Database {
         first: &str,
         last: &str,
     ) -> Result<Vec<String>, DatabaseError> {
+        if self.is_gone(store) {
+            return Ok(Vec::new());
+        }
         let range = KeyRange::bound(&first.into(), &last.into(), None, None)?;
         let keys = self.read(store)?.get_all_keys(Some(range.into()), None)?;
         let keys = keys.await?.into_iter();
@@ -200,7 +275,7 @@ impl Database {
 
     fn read(&self, store: Store) -> Result<idb::ObjectStore, DatabaseError> {
         let transaction = self
-            .0
+            .inner
             .transaction(&[store.name()], TransactionMode::ReadOnly)?;
         Ok(transaction.object_store(store.name())?)
     }

@@ -21,8 +21,10 @@ pub enum DatabaseError {
     /// There is no more room.
     #[error("There is no more room: the disk, or this page's share of it, is full.")]
     Full,
-    /// Another tab has a newer version of this page.
-    #[error("Another tab has opened a newer version of this page.")]
+    /// A newer version of this page upgraded the database: it can be read, not changed.
+    #[error(
+        "A newer version of this page stored data in this browser. This older version can read it, but must not change it."
+    )]
     Newer,
     /// Something that was to be new was there already.
     #[error("Another tab has kept something in the same place.")]
@@ -45,7 +47,9 @@ impl DatabaseError {
             DatabaseError::Full => {
                 "Delete stored episodes (Settings, Storage) or free space on the disk; until then, save files."
             }
-            DatabaseError::Newer => "Load this tab again.",
+            DatabaseError::Newer => {
+                "Reload to get the newer version, or use the address where it runs. Export what you need: what you make here is gone when you leave."
+            }
             DatabaseError::Taken | DatabaseError::Failed { .. } => {
                 "Load the page again; until then, save files."
             }

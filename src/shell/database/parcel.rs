@@ -12,7 +12,6 @@
 
 use std::collections::BTreeMap;
 
-use idb::TransactionMode;
 use js_sys::{Array, JsString, Uint8Array};
 use volary_core::json::Json;
 use wasm_bindgen::{JsCast, JsValue};
@@ -232,7 +231,7 @@ impl Database {
     /// Keeps parcels under keys of the journal, all or none.
     pub async fn put_parcels(&self, parcels: &[(String, Parcel)]) -> Result<(), DatabaseError> {
         let names = [Store::Journal.name()];
-        let transaction = self.0.transaction(&names, TransactionMode::ReadWrite)?;
+        let transaction = self.begin(&names)?;
         let done = Completion::of(transaction);
         if let Some(transaction) = &done.transaction {
             let journal = transaction.object_store(Store::Journal.name())?;
@@ -246,6 +245,9 @@ impl Database {
 
     /// A parcel; `None` if it was unpacked.
     pub async fn parcel(&self, key: &str) -> Result<Option<Parcel>, DatabaseError> {
+        if self.is_gone(Store::Journal) {
+            return Ok(None);
+        }
         let found = self.read(Store::Journal)?.get(JsValue::from(key))?.await?;
         Ok(found.and_then(Parcel::from_js))
     }
@@ -257,7 +259,7 @@ impl Database {
         known: Option<Parcel>,
     ) -> Result<Unpacked, DatabaseError> {
         let names = Store::ALL.map(|(store, _)| store.name());
-        let transaction = self.0.transaction(&names, TransactionMode::ReadWrite)?;
+        let transaction = self.begin(&names)?;
         let done = Completion::of(transaction);
         let mut unpacked = Unpacked::Stored;
         if let Some(transaction) = &done.transaction {

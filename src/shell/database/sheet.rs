@@ -217,8 +217,14 @@ impl Database {
         &self,
         keys: &[String],
     ) -> Result<BTreeMap<String, KeptText>, DatabaseError> {
-        let names = [Store::Summaries.name(), Store::Sheets.name()];
-        let transaction = self.0.transaction(&names, idb::TransactionMode::ReadOnly)?;
+        let stores = [Store::Summaries, Store::Sheets];
+        if stores.iter().any(|store| self.is_gone(*store)) {
+            return Ok(BTreeMap::new());
+        }
+        let names = stores.map(Store::name);
+        let transaction = self
+            .inner
+            .transaction(&names, idb::TransactionMode::ReadOnly)?;
         let summaries = transaction.object_store(Store::Summaries.name())?;
         let asked: Result<Vec<_>, _> = keys
             .iter()
@@ -245,6 +251,9 @@ impl Database {
 
     /// At most so many sheets whose numbers come after one, in order, each with its number.
     pub async fn sheets(&self, after: u64, most: u32) -> Result<Vec<(u64, Sheet)>, DatabaseError> {
+        if self.is_gone(Store::Sheets) {
+            return Ok(Vec::new());
+        }
         let store = self.read(Store::Sheets)?;
         let range = || KeyRange::lower_bound(&(after as f64).into(), Some(true));
         let numbers = store.get_all_keys(Some(range()?.into()), Some(most))?;
