@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 
-import { ended, visit } from "./support/browser.mjs";
+import { HOME, ended, visit } from "./support/browser.mjs";
 import { Evaluate, HASH } from "./support/evaluate.mjs";
+import { Library, trajectory } from "./support/trajectories.mjs";
 
 after(ended);
 
@@ -112,11 +113,45 @@ test("whoever is at a former evaluation stays at it, though another one goes", (
     await earlier.focus();
     // Pressed without taking the focus.
     await later.evaluate((button) => button.click());
+    await evaluate.confirmDelete("1 episode");
     await later.waitFor({ state: "detached" });
     assert.ok(await earlier.evaluate(hasFocus));
     assert.equal(await evaluate.field("Repeats").inputValue(), "7", "what is being set up stays");
     await page.keyboard.press("Enter");
+    await evaluate.confirmDelete("2 episodes");
     await former.waitFor({ state: "detached" });
+  }));
+
+test("deleting an evaluation is asked first, and leaves imported trajectories whose ids begin with its id", () =>
+  visit({ hash: HASH }, async (page) => {
+    const evaluate = new Evaluate(page);
+    await evaluate.plays(2);
+    const id = new URL(page.url()).hash.split("/").at(-1);
+    await page.getByRole("link", { name: "Review", exact: true }).click();
+    const library = await new Library(page).ready();
+    await library.rows(2);
+    // One of the form of its own ids, and one that only begins like them.
+    for (const name of [`${id}-000007`, `${id}-copy`]) {
+      await library.import([`${name}.json`, trajectory(name, [{ says: `This is ${name}.` }])]);
+      await library.link(name).waitFor();
+    }
+    await page.getByRole("link", { name: "Evaluate", exact: true }).click();
+    const former = page.getByRole("region", { name: "Former evaluations" }).getByRole("button", { name: /^Delete dummy/ });
+    await former.click();
+    const dialog = page.getByRole("dialog", { name: "Delete evaluation" });
+    await dialog.getByText(/2 episodes/).waitFor();
+    await dialog.getByRole("button", { name: "Keep it" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    await former.click();
+    await evaluate.confirmDelete("2 episodes");
+    await former.waitFor({ state: "detached" });
+    await page.getByRole("link", { name: "Review", exact: true }).click();
+    await library.again();
+    await library.rows(2);
+    for (const name of [`${id}-000007`, `${id}-copy`]) {
+      await page.goto(`${HOME}#/review/${name}`);
+      await library.transcript.getByText(`This is ${name}.`).waitFor();
+    }
   }));
 
 test("what is finished is there after the page was closed at that moment, and all at once can be deleted", () =>

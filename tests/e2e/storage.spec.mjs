@@ -1,9 +1,11 @@
 // The library where the browser keeps nothing, or no more: what is said, and that nothing is lost that was read.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { after, test } from "node:test";
 
 import { HOME, ended, inWorkers, visit } from "./support/browser.mjs";
+import { keys, put } from "./support/database.mjs";
 import { Library, lines, trajectory } from "./support/trajectories.mjs";
 
 after(ended);
@@ -95,4 +97,92 @@ test("where the disk is full, nothing that was read is lost, and what a person t
       await library.transcript.getByText(says).first().waitFor();
       await page.getByRole("link", { name: "Review" }).click();
     }
+  }));
+
+/** The one of stored records that cannot be read. */
+const unreadable = (page) => page.getByRole("region", { name: "Unreadable records" });
+
+/** A record of the journal with one row, as earlier versions wrote it. */
+function journaled(id, text = JSON.stringify({ row: { id, name: id, steps: 0, calls: 0, outcome: "done" } })) {
+  return ["summaries", JSON.stringify([id, text.length]), { hex: Buffer.from(text).toString("hex") }];
+}
+
+test("stored records that cannot be read are kept, shown and exported, and the others are read", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const library = await new Library(page).ready();
+    await library.import(["one.json", ONE]);
+    await library.rows(1);
+    const [store, ids, bytes] = journaled("damaged");
+    await page.evaluate(put, [
+      ["journal", "1-good", journaled("good")],
+      ["journal", "2-cut", [store, ids, { hex: bytes.hex.slice(0, -2) }]],
+      ["journal", "3-later", [...journaled("later"), 99]],
+      ["journal", "4-good", journaled("also good")],
+      ["summaries", "no json", "{"],
+    ]);
+    await library.again();
+    await library.rows(3);
+    await page.getByRole("alert").filter({ hasText: "3 stored records cannot be read." }).waitFor();
+    assert.deepEqual(await page.evaluate(keys, "journal"), ["2-cut", "3-later"], "only what was stored is deleted");
+    await page.getByRole("link", { name: "Settings", exact: true }).click();
+    const shown = unreadable(page);
+    await shown.getByText("3 stored records cannot be read").waitFor();
+    await shown.getByText("Which", { exact: true }).click();
+    await shown.getByText("journal 3-later: it has format 99, which this version does not know").waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      shown.getByRole("button", { name: "Export the raw records" }).click(),
+    ]);
+    const raw = (await readFile(await download.path(), "utf8")).trimEnd().split("\n").map(JSON.parse);
+    assert.deepEqual(raw.map(({ store, key }) => [store, key]).sort(), [["journal", "2-cut"], ["journal", "3-later"], ["summaries", "no json"]]);
+    assert.deepEqual(raw.find(({ key }) => key === "2-cut").value, [store, ids, { hex: bytes.hex.slice(0, -2) }]);
+    await shown.getByRole("button", { name: "Delete the unreadable records" }).click();
+    await shown.getByRole("button", { name: "Yes, delete the unreadable records" }).click();
+    await shown.waitFor({ state: "detached" });
+    assert.deepEqual(await page.evaluate(keys, "journal"), []);
+    await page.getByRole("link", { name: "Review", exact: true }).click();
+    await library.again();
+    await library.rows(3);
+    for (const dismiss of await page.getByRole("button", { name: "Dismiss" }).all()) await dismiss.click();
+  }));
+
+/** In the page: what a newer version of it does to the database. */
+async function upgraded() {
+  const opening = indexedDB.open("volary", 99);
+  opening.onupgradeneeded = () => {
+    opening.result.createObjectStore("of the future");
+    opening.result.deleteObjectStore("drafts");
+  };
+  await new Promise((resolve, reject) => ((opening.onsuccess = resolve), (opening.onerror = () => reject(opening.error))));
+  opening.result.close();
+}
+
+test("a database of a newer version is read and exported, and nothing in it is changed", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const library = await new Library(page).ready();
+    await library.import(["one.json", ONE]);
+    await library.rows(1);
+    await page.evaluate(upgraded);
+    // A page that was open before finds it again.
+    await library.link(/one/).click();
+    await library.transcript.getByText("The marble is red.").waitFor();
+    await page.getByRole("link", { name: "Review" }).click();
+    await library.again();
+    await library.rows(1);
+    const alert = page.getByRole("alert").filter({ hasText: "newer version of this page stored data" });
+    await alert.filter({ hasText: "can only be read" }).waitFor();
+    await library.link(/one/).click();
+    await library.transcript.getByText("The marble is red.").waitFor();
+    await page.getByRole("link", { name: "Review" }).click();
+    await library.table.getByRole("checkbox", { name: "Choose all" }).check();
+    assert.match(await library.exported(), /The marble is red\./);
+    await library.import(["two.json", trajectory("two", [{ says: "The marble is blue." }])]);
+    await library.rows(2);
+    await page.getByRole("alert").filter({ hasText: "This can't be kept for the next visit." }).waitFor();
+    await page.getByRole("link", { name: "Settings", exact: true }).click();
+    await page.getByRole("region", { name: "Storage" }).getByText("can only be read").waitFor();
+    await page.getByRole("link", { name: "Review", exact: true }).click();
+    await library.again();
+    await library.rows(1);
+    assert.equal(await page.evaluate(async () => (await indexedDB.databases()).find(({ name }) => name === "volary").version), 99);
   }));

@@ -79,6 +79,13 @@ export class Evaluate {
     await this.button("Start").click();
   }
 
+  /** Answers the dialog that asks before an evaluation is deleted with so many episodes. */
+  async confirmDelete(episodes) {
+    const dialog = this.page.getByRole("dialog", { name: "Delete evaluation" });
+    await dialog.getByText(`the ${episodes} that it made`).waitFor();
+    await dialog.getByRole("button", { name: "Delete it" }).click();
+  }
+
   /** Opens the episodes of the first cell of a task. */
   async cell(task) {
     const row = this.page.getByRole("table", { name: "Tasks" }).getByRole("row", { name: new RegExp(`^${task}`) });
