@@ -5,7 +5,7 @@
 //! - [`components`]: draw projections; they know nothing of the playground.
 //! - [`playground`]: the state of the playground, and its panes. [`app`]: the layout around it.
 //! - [`models`]: the models that the person connected, and asking one of them; [`secrets`]: keys.
-//! - [`evaluate`]: many episodes at once. [`records`]: what is kept between visits.
+//! - [`evaluate`]: many episodes at once. [`storage`]: episodes and evaluations in the browser's database.
 //! - [`review`]: episodes that people read.
 //! - [`library`]: the library of trajectories, and the worker that keeps it.
 //! - [`parts`]: an episode on its way.
@@ -27,13 +27,13 @@ pub mod parts;
 pub mod playground;
 pub mod projection;
 pub mod protocol;
-pub mod records;
 pub mod remote;
 pub mod review;
 pub mod route;
 pub mod secrets;
 pub mod settings;
 pub mod shell;
+pub mod storage;
 
 /// Starts the page, or the worker.
 pub fn start() {

@@ -7,8 +7,8 @@ use crate::components::erased::{dynamic, shown};
 use crate::components::markup::{El, button, el, key_of, keyed, nothing};
 use crate::components::text::inert_in;
 use crate::projection::text::{count_text, plural};
-use crate::records::evaluations::Head;
 use crate::route::Route;
+use crate::storage::evaluations::Head;
 
 /// The list; nothing while there is none. A row stays its evaluation's though others come or go before it: whoever
 /// is at its button deletes that one and no other.

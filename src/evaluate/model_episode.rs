@@ -23,10 +23,10 @@ use volary_trace::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id
 use super::run::{Done, Run};
 use super::{model_settings, stage};
 use crate::models::{self, Ask, Asking, Progress, Saved, connections, prices, record};
-use crate::records;
-use crate::records::evaluations::{Draft, keeping_draft, keeping_step, steps};
 use crate::shell::database::Change;
 use crate::shell::{network, timers};
+use crate::storage;
+use crate::storage::evaluations::{Draft, keeping_draft, keeping_step, steps};
 use pace::Flight;
 
 const OFFLINE: &str =
@@ -314,7 +314,7 @@ impl<'a> Playing<'a> {
             .insert(self.cell.number, self.draft.clone());
         self.run.planned().await;
         // Where the browser keeps nothing, it stands in memory, and the page says so.
-        let _ = records::write(step.into_iter().chain([draft]).collect()).await;
+        let _ = storage::write(step.into_iter().chain([draft]).collect()).await;
     }
 }
 

@@ -15,7 +15,7 @@ use crate::components::alert_box::alert_words;
 use crate::components::erased::dynamic;
 use crate::components::markup::{El, button, el, nothing};
 use crate::components::text::inert_in;
-use crate::records;
+use crate::storage;
 
 /// The view of an open evaluation.
 pub fn results_view(evaluations: Evaluations, run: &Rc<Run>) -> El {
@@ -41,13 +41,13 @@ pub fn results_view(evaluations: Evaluations, run: &Rc<Run>) -> El {
 /// That the browser keeps nothing, and what to do.
 pub fn storage_alert(evaluations: Evaluations) -> AnyView {
     dynamic(move || {
-        let Some(trouble) = records::trouble() else {
+        let Some(trouble) = storage::trouble() else {
             return nothing();
         };
         let try_again = move || {
             crate::shell::spawn(async {
                 // Told by the same alert.
-                let _ = records::keep_all().await;
+                let _ = storage::keep_all().await;
             });
         };
         el("div")

@@ -32,10 +32,10 @@ use volary_core::json::Text;
 use super::abroad;
 use super::model_episode;
 use super::pool::{News, Pool};
-use crate::records::evaluations::{Draft, Head, Kept};
 use crate::shell;
 use crate::shell::claim::Claim;
 use crate::shell::database::Parcel;
+use crate::storage::evaluations::{Draft, Head, Kept};
 use changes::Changes;
 
 /// How long an episode without a model may take, in seconds.

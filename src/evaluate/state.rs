@@ -11,11 +11,11 @@ use super::delete_dialog::Doomed;
 use super::run::{Run, claimed};
 use crate::playground::state::Playground;
 use crate::projection::notice::Notice;
-use crate::records::evaluations::{self as kept, Head, Kept};
-use crate::records::{self, episodes};
 use crate::route::Route;
 use crate::shell::database::DatabaseError;
 use crate::shell::{self, files, location, timers};
+use crate::storage::evaluations::{self as kept, Head, Kept};
+use crate::storage::{self, episodes};
 
 /// The evaluations.
 #[derive(Clone, Copy)]
@@ -130,7 +130,7 @@ impl Evaluations {
         run.start(async move {
             let plan = kept::keeping_plan(&started.id, &started.plan);
             let changes = vec![kept::keeping_head(&head), plan];
-            if let Err(error) = records::write(changes).await {
+            if let Err(error) = storage::write(changes).await {
                 self.say_refused("The evaluation can't be kept.", &error);
             }
         });

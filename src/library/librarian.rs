@@ -38,8 +38,8 @@ use self::cancelled::Cancelled;
 pub use self::under_way::Going;
 use self::under_way::UnderWay;
 use super::protocol::{Answer, Number, Request};
+use super::repository::{EpisodeStore, InFile, MemoryStore};
 use super::source::Window;
-use super::stock::{InFile, MemoryStock, Stock};
 use crate::parts::say_episode;
 use crate::protocol::Event;
 
@@ -71,9 +71,9 @@ pub type Say<'a> = &'a dyn Fn(Said);
 
 /// The librarian.
 pub struct Librarian {
-    stock: Box<dyn Stock>,
+    store: Box<dyn EpisodeStore>,
     /// What belongs to the site and is never kept.
-    guests: MemoryStock,
+    guests: MemoryStore,
     registry: Registry,
     clock: Rc<dyn Clock>,
     /// Seconds since 1970.
@@ -98,7 +98,7 @@ pub struct Librarian {
     /// The search that counts: whoever types on wants no answer to what stood there before.
     last_search: Cell<Number>,
     is_settling: Cell<bool>,
-    /// Whether the stock was asked for all that there is.
+    /// Whether the store was asked for all that there is.
     has_asked: Cell<bool>,
     /// The requests that are being done.
     asked: UnderWay,
@@ -130,16 +130,16 @@ impl Volume {
 }
 
 impl Librarian {
-    /// A librarian of a stock, who can run episodes of these environments again.
+    /// A librarian of a store, who can run episodes of these environments again.
     pub fn new(
-        stock: impl Stock + 'static,
+        store: impl EpisodeStore + 'static,
         registry: Registry,
         clock: Rc<dyn Clock>,
         today: fn() -> f64,
     ) -> Librarian {
         Librarian {
-            stock: Box::new(stock),
-            guests: MemoryStock::default(),
+            store: Box::new(store),
+            guests: MemoryStore::default(),
             registry,
             clock,
             today,
@@ -259,10 +259,10 @@ impl Librarian {
         places.any(|place| place.file == *file)
     }
 
-    fn stock_of(&self, id: &str) -> &dyn Stock {
+    fn stock_of(&self, id: &str) -> &dyn EpisodeStore {
         match self.guests.has(id) {
             true => &self.guests,
-            false => &*self.stock,
+            false => &*self.store,
         }
     }
 
@@ -271,7 +271,7 @@ impl Librarian {
         let (guests, own): (Vec<Text>, Vec<Text>) =
             ids.iter().cloned().partition(|id| self.guests.has(id));
         let guests = self.guests.rows_of(&guests).await.into_iter();
-        let rows = guests.chain(self.stock.rows_of(&own).await);
+        let rows = guests.chain(self.store.rows_of(&own).await);
         rows.map(|(row, _)| row).collect()
     }
 
@@ -286,17 +286,17 @@ impl Librarian {
                 files.insert(place.file.clone());
             }
         }
-        self.stock.forget(&ids).await;
+        self.store.forget(&ids).await;
         for file in files {
             if !self.is_wanted(&file) {
                 self.windows.borrow_mut().remove(&file);
-                self.stock.forget_file(&file).await;
-            } else if let Some(mut known) = self.stock.file(&file).await {
+                self.store.forget_file(&file).await;
+            } else if let Some(mut known) = self.store.file(&file).await {
                 // Given again, it is read again, and brings back what was forgotten of it.
                 known.whole = false;
                 known.source = None;
                 // It stays as it was, if that can't be kept.
-                let _ = self.stock.keep_file(known).await;
+                let _ = self.store.keep_file(known).await;
             }
         }
     }
@@ -315,7 +315,7 @@ impl Librarian {
                     false => rows.push(row),
                 }
             }
-            let kept = self.stock.label(rows.clone()).await;
+            let kept = self.store.label(rows.clone()).await;
             // Memory takes everything.
             let _ = self.guests.label(guests.clone()).await;
             rows.extend(guests);

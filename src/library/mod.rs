@@ -4,16 +4,16 @@
 //! - [`protocol`]: what page and librarian say to each other; [`origin`]: where episodes come from. Pure.
 //! - [`findings`]: where words stand in one episode. Pure.
 //! - [`shelf`]: the signals of the page, and what it asks for.
-//! - [`stock`]: where episodes are kept; [`kept`]: in the browser's database. [`source`]: files that are never
+//! - [`repository`]: where episodes are stored; [`indexed_db_store`]: in the browser's database. [`source`]: files that are never
 //!   held as a whole.
 //! - [`librarian`]: the worker's side. It holds no signals and touches no browser but through what it
 //!   is given.
 
 pub mod findings;
-pub mod kept;
+pub mod indexed_db_store;
 pub mod librarian;
 pub mod origin;
 pub mod protocol;
+pub mod repository;
 pub mod shelf;
 pub mod source;
-pub mod stock;

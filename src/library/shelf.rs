@@ -24,10 +24,10 @@ use super::findings::Match;
 use super::origin::{Origin, PUBLISHED};
 use super::protocol::{Number, Request};
 use crate::projection::notice::Notice;
-use crate::records::episodes;
 use crate::shell::files::GivenFile;
 use crate::shell::timers;
 use crate::shell::worker_link::WorkerLink;
+use crate::storage::episodes;
 use ahead::Ahead;
 use waiting::{Pace, Waiting};
 

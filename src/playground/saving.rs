@@ -12,9 +12,9 @@ use super::state::Playground;
 use crate::components::erased::watch;
 use crate::library::origin::PLAYED;
 use crate::pages::{Page, use_pages};
-use crate::records::{self, episodes};
 use crate::shell::database::KeptText;
 use crate::shell::{self, location};
+use crate::storage::{self, episodes};
 
 /// What of the shown episode is kept.
 #[derive(Clone, Debug, Default)]
@@ -80,7 +80,7 @@ impl Playground {
         let text = KeptText::from(native::to_text(&copy));
         shell::spawn(async move {
             // What the browser refuses is in memory, and the library shows it from there.
-            let _ = records::write(episodes::keeping(&row, &text, PLAYED)).await;
+            let _ = storage::write(episodes::keeping(&row, &text, PLAYED)).await;
         });
     }
 

@@ -9,11 +9,11 @@ use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::text::inert_in;
 use crate::pages::{Page, use_pages};
 use crate::projection::text::{plural, size_text};
-use crate::records::unreadable::{self, Unreadable};
-use crate::records::{self, episodes, evaluations};
 use crate::shell::files;
 use crate::shell::room::{self, Room};
 use crate::shell::{self, database::DatabaseError};
+use crate::storage::unreadable::{self, Unreadable};
+use crate::storage::{self, episodes, evaluations};
 
 /// What is kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,7 +144,7 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
             }
             sure.set(false);
             shell::spawn(async move {
-                match records::forget_all().await {
+                match storage::forget_all().await {
                     Ok(()) => look(state),
                     Err(error) => state.set(State::Refused(error)),
                 }
@@ -250,7 +250,7 @@ fn look(state: RwSignal<State>) {
                 room: room::room().await,
                 lasting: room::is_lasting().await,
                 unreadable: unreadable::all(),
-                is_read_only: records::is_read_only(),
+                is_read_only: storage::is_read_only(),
             })
         };
         let found = looked.await.map_or_else(State::Refused, State::Known);

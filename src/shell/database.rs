@@ -1,5 +1,5 @@
 //! The browser's database: texts under keys, in a few stores. What the texts mean is for
-//! [`crate::records`] to say.
+//! [`crate::storage`] to say.
 //!
 //! What always holds: a list of changes happens as a whole or not at all, and is on its way to the
 //! disk once [`Database::write`] resolves. A browser may refuse all of it (private windows, policies),

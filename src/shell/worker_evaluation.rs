@@ -25,8 +25,8 @@ use super::{spawn, timers};
 use crate::evaluate::protocol::{Order, Results, Word};
 use crate::library::origin::EVALUATED;
 use crate::protocol::{Event, Token};
-use crate::records::{episodes, evaluations};
 use crate::remote::servers::Access;
+use crate::storage::{episodes, evaluations};
 
 /// So many cells of an order are played at once: environments may wait.
 const BESIDE: usize = 16;

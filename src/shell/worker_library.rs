@@ -25,7 +25,7 @@ use crate::library::protocol::{Answer, Number, Request};
 use crate::library::source::Source;
 use crate::projection::text::size_text;
 use crate::protocol::Event;
-use crate::records::news;
+use crate::storage::change_feed;
 
 /// How far a file has come is said again after so many seconds.
 const LONGEST_SILENCE: f64 = 0.1;
@@ -75,7 +75,7 @@ impl Host {
     pub(super) fn shelve(self: Rc<Self>, task: Task) {
         if !self.listens.replace(true) {
             let host = Rc::clone(&self);
-            news::listen(move |news| spawn(Rc::clone(&host).hear(news)));
+            change_feed::listen(move |changed| spawn(Rc::clone(&host).hear(changed)));
         }
         spawn(async move {
             let say = |said| self.pass_on(said);
@@ -189,13 +189,13 @@ impl Host {
         Arriving::begin(name, url, progress).await
     }
 
-    async fn hear(self: Rc<Self>, news: news::News) {
+    async fn hear(self: Rc<Self>, changed: change_feed::ChangedEpisodes) {
         let say = |said| self.pass_on(said);
-        for start in &news.gone_from {
+        for start in &changed.gone_from {
             self.librarian.hear_forgotten(start, &say).await;
         }
-        self.librarian.hear_gone(&news.gone, &say).await;
-        self.librarian.hear_kept(&news.kept, &say).await;
+        self.librarian.hear_gone(&changed.gone, &say).await;
+        self.librarian.hear_kept(&changed.kept, &say).await;
     }
 
     fn pass_on(&self, said: Said) {

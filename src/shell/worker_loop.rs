@@ -27,7 +27,7 @@ use super::worker_library;
 use super::worker_link::UNLOADED;
 use super::worker_live::{Live, Refusal};
 use crate::evaluate::protocol::Order;
-use crate::library::kept::KeptStock;
+use crate::library::indexed_db_store::IndexedDbStore;
 use crate::library::librarian::Librarian;
 use crate::parts::say_episode;
 use crate::protocol::{Command, Event, Token};
@@ -82,7 +82,7 @@ fn serve(scope: DedicatedWorkerGlobalScope) -> Loaded<()> {
         working: Cell::new(false),
         live: RefCell::default(),
         librarian: Librarian::new(
-            KeptStock,
+            IndexedDbStore,
             volary_envs::registry(),
             Rc::new(BrowserClock),
             timers::wall_clock,

@@ -9,10 +9,10 @@ use volary_agent::evaluation::schedule::Why;
 use volary_agent::evaluation::{CellResult, Plan};
 
 use super::{Run, pool};
-use crate::records::evaluations as kept;
-use crate::records::{self, journal};
 use crate::shell::claim::{Claim, claim};
 use crate::shell::{self, timers};
+use crate::storage::evaluations as kept;
+use crate::storage::{self, journal};
 
 /// The claim on an evaluation; `None` if another tab has it.
 pub(in crate::evaluate) async fn claimed(id: &str) -> Option<Claim> {
@@ -101,8 +101,8 @@ impl Run {
         };
         let run = Rc::clone(self);
         shell::spawn(async move {
-            // Refused storage is told by `records::trouble`.
-            let _ = records::write(vec![kept::keeping_plan(&run.id, &plan)]).await;
+            // Refused storage is told by `storage::trouble`.
+            let _ = storage::write(vec![kept::keeping_plan(&run.id, &plan)]).await;
             if and_resume {
                 run.resume();
             }
@@ -195,7 +195,7 @@ impl Run {
                 changes.push(kept::forgetting_result(&self.id, result.cell));
             }
         }
-        // Refused storage is told by `records::trouble`.
-        let _ = records::write(changes).await;
+        // Refused storage is told by `storage::trouble`.
+        let _ = storage::write(changes).await;
     }
 }

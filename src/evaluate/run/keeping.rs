@@ -8,10 +8,10 @@ use volary_trace::table::Row;
 
 use super::{Run, trouble};
 use crate::library::origin::EVALUATED;
-use crate::records::evaluations::{self as kept, Draft};
-use crate::records::{self, episodes, journal};
 use crate::shell::database::{Change, KeptText, Parcel};
 use crate::shell::{self, timers};
+use crate::storage::evaluations::{self as kept, Draft};
+use crate::storage::{self, episodes, journal};
 
 /// What came of a cell.
 pub(in crate::evaluate) struct Done {
@@ -100,13 +100,13 @@ impl Run {
                 let former =
                     cells.map(|cell| episodes::forgetting_text(&episode_id(&self.id, cell)));
                 match journal::changes(&parcels) {
-                    Ok(puts) => records::write(former.chain(puts).chain(drafts).collect()).await,
+                    Ok(puts) => storage::write(former.chain(puts).chain(drafts).collect()).await,
                     Err(error) => Err(error),
                 }
             }
             (true, _) => {
                 let changes = done.iter().flat_map(|done| self.keeping(done));
-                records::write(changes.chain(drafts).collect()).await
+                storage::write(changes.chain(drafts).collect()).await
             }
         };
         let was_well = self.state.borrow().is_kept;

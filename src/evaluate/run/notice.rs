@@ -8,9 +8,9 @@ use volary_agent::evaluation::{Lane, Phase, Table};
 
 use super::{Run, State};
 use crate::projection::text::plural;
-use crate::records;
-use crate::records::evaluations::{self as kept, Head};
 use crate::shell::{self, timers};
+use crate::storage;
+use crate::storage::evaluations::{self as kept, Head};
 
 /// The least time between two notifications, in seconds.
 const REST: f64 = 0.2;
@@ -93,8 +93,8 @@ impl Run {
         if state.head != head {
             state.head = head.clone();
             shell::spawn(async move {
-                // Refused storage is told by `records::trouble`.
-                let _ = records::write(vec![kept::keeping_head(&head)]).await;
+                // Refused storage is told by `storage::trouble`.
+                let _ = storage::write(vec![kept::keeping_head(&head)]).await;
             });
         }
         if state.is_quiet() {

@@ -1,4 +1,4 @@
-//! A beginning that is seen before the stock says what there is: under an id of its own, and unasked.
+//! A beginning that is seen before the store says what there is: under an id of its own, and unasked.
 
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -9,23 +9,23 @@ use volary_core::virtual_clock::VirtualClock;
 use super::super::origin::Origin;
 use super::super::source::Source;
 use super::begun_tests::{Slow, Watch, begun, grown, log};
-use super::keeping_tests::SlowStock;
+use super::keeping_tests::SlowStore;
 use super::*;
 
 const PROVISIONAL: &str = "e-1-1 (reading 1)";
 
-/// A librarian whose stock does not say yet what there is.
-fn librarian(stock: &SlowStock) -> Librarian {
-    stock.is_slow_to_list.set(true);
-    stock.is_open.set(true);
+/// A librarian whose store does not say yet what there is.
+fn librarian(store: &SlowStore) -> Librarian {
+    store.is_slow_to_list.set(true);
+    store.is_open.set(true);
     let clock = Rc::new(VirtualClock::new());
-    Librarian::new(stock.clone(), volary_envs::registry(), clock, || 1.0)
+    Librarian::new(store.clone(), volary_envs::registry(), clock, || 1.0)
 }
 
-/// Reads a log: what is said when two megabytes of it came, and what after the stock answered and all came, or no more.
+/// Reads a log: what is said when two megabytes of it came, and what after the store answered and all came, or no more.
 fn read(
     librarian: &Librarian,
-    stock: &SlowStock,
+    store: &SlowStore,
     file: &Rc<Slow>,
     breaks_off: bool,
     meanwhile: impl Fn(),
@@ -40,7 +40,7 @@ fn read(
     assert!(reading.as_mut().poll(&mut context).is_pending());
     let before = said.take();
     meanwhile();
-    stock.is_slow_to_list.set(false);
+    store.is_slow_to_list.set(false);
     match breaks_off {
         true => file.is_broken.set(true),
         false => file.came.set(file.size()),
@@ -63,9 +63,9 @@ fn opened(librarian: &Librarian, id: &str) -> Result<Episode, String> {
 
 #[test]
 fn it_is_said_before_the_stock_answers_and_its_episode_with_it() {
-    let stock = SlowStock::default();
-    let librarian = librarian(&stock);
-    let (before, after) = read(&librarian, &stock, &log(""), false, || {
+    let store = SlowStore::default();
+    let librarian = librarian(&store);
+    let (before, after) = read(&librarian, &store, &log(""), false, || {
         let episode = opened(&librarian, PROVISIONAL).unwrap();
         assert_eq!(&*episode.id, PROVISIONAL);
     });
@@ -92,20 +92,20 @@ fn it_is_said_before_the_stock_answers_and_its_episode_with_it() {
 
 #[test]
 fn it_is_kept_under_its_own_id_if_the_rest_does_not_come() {
-    let stock = SlowStock::default();
-    let librarian = librarian(&stock);
-    let (_, after) = read(&librarian, &stock, &log(""), true, || {});
+    let store = SlowStore::default();
+    let librarian = librarian(&store);
+    let (_, after) = read(&librarian, &store, &log(""), true, || {});
     assert_eq!(grown(&answers(after)), Some((PROVISIONAL, "e-1-1")));
-    assert!(stock.stock.has("e-1-1") && !stock.stock.has(PROVISIONAL));
+    assert!(store.store.has("e-1-1") && !store.store.has(PROVISIONAL));
     assert_eq!(&*opened(&librarian, "e-1-1").unwrap().id, "e-1-1");
 }
 
 #[test]
 fn of_a_file_that_turns_out_to_be_known_it_is_what_is_in_the_library() {
-    let stock = SlowStock::default();
-    read(&librarian(&stock), &stock, &log(""), false, || {});
-    let next = librarian(&stock);
-    let (before, after) = read(&next, &stock, &log(""), false, || {});
+    let store = SlowStore::default();
+    read(&librarian(&store), &store, &log(""), false, || {});
+    let next = librarian(&store);
+    let (before, after) = read(&next, &store, &log(""), false, || {});
     assert!(begun(&answers(before)).is_some());
     let after = answers(after);
     assert_eq!(grown(&after), Some((PROVISIONAL, "e-1-1")));
@@ -120,12 +120,12 @@ fn of_a_file_that_turns_out_to_be_known_it_is_what_is_in_the_library() {
 
 #[test]
 fn it_takes_its_own_id_once_nobody_is_known_to_have_it() {
-    let stock = SlowStock::default();
-    stock.is_slow_to_list.set(true);
-    stock.is_open.set(true);
+    let store = SlowStore::default();
+    store.is_slow_to_list.set(true);
+    store.is_open.set(true);
     let watch = Rc::new(Watch::default());
     let clock = Rc::clone(&watch) as Rc<dyn Clock>;
-    let librarian = Librarian::new(stock.clone(), volary_envs::registry(), clock, || 1.0);
+    let librarian = Librarian::new(store.clone(), volary_envs::registry(), clock, || 1.0);
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let file = log("");
@@ -135,7 +135,7 @@ fn it_takes_its_own_id_once_nobody_is_known_to_have_it() {
     for came in [1 << 20, 3 << 20] {
         file.came.set(came);
         assert!(reading.as_mut().poll(&mut context).is_pending());
-        stock.is_slow_to_list.set(false);
+        store.is_slow_to_list.set(false);
         watch.0.set(watch.0.get() + 60.0);
     }
     assert!(reading.as_mut().poll(&mut context).is_pending());
@@ -153,18 +153,18 @@ fn it_takes_its_own_id_once_nobody_is_known_to_have_it() {
 
 #[test]
 fn it_does_not_hide_an_episode_that_has_its_id() {
-    let stock = SlowStock::default();
+    let store = SlowStore::default();
     let others = tests::episode("e-1-1", "kept before");
     let row = Row::of(&others, Vec::new());
-    let held = super::super::stock::Held::Text(native::to_text(&others));
-    let item = super::super::stock::Item {
+    let held = super::super::repository::Held::Text(native::to_text(&others));
+    let item = super::super::repository::Item {
         row,
         held,
         is_new: true,
     };
-    assert!(stock.stock.keep(vec![item]).now_or_never().is_some());
-    let librarian = librarian(&stock);
-    let (_, after) = read(&librarian, &stock, &log(""), false, || {});
+    assert!(store.store.keep(vec![item]).now_or_never().is_some());
+    let librarian = librarian(&store);
+    let (_, after) = read(&librarian, &store, &log(""), false, || {});
     assert_eq!(grown(&answers(after)), Some((PROVISIONAL, "e-1-1 (2)")));
     let start = opened(&librarian, "e-1-1").map(|episode| episode.start);
     assert_eq!(start, Ok(others.start));

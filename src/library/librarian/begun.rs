@@ -1,6 +1,6 @@
 //! The first episode of a file that is still being read: its beginning can be opened meanwhile.
 //!
-//! What always holds: it is in no stock until the reading ends. Then the episode of the file stands in its place,
+//! What always holds: it is in no store until the reading ends. Then the episode of the file stands in its place,
 //! or, if its end never came, itself.
 
 use volary_core::json::Text;
@@ -9,7 +9,7 @@ use volary_trace::import::index::Indexer;
 use volary_trace::table::Row;
 
 use super::super::protocol::Answer;
-use super::super::stock::{Held, Item};
+use super::super::repository::{Held, Item};
 use super::naming::Named;
 use super::reading::{Reading, kept};
 use super::{Librarian, Said};
@@ -59,7 +59,7 @@ impl Librarian {
             None => {
                 let id = match has_answered {
                     true => row.id.clone(),
-                    // Until the stock answers nobody knows who has which id.
+                    // Until the store answers nobody knows who has which id.
                     false => format!("{} (reading {})", row.id, reading.number).into(),
                 };
                 if !is_free(&id) {

@@ -12,8 +12,8 @@ use volary_core::virtual_clock::VirtualClock;
 use volary_trace::import::index::{Indexer, index};
 
 use super::super::origin::Origin;
+use super::super::repository::{Held, Item, MemoryStore};
 use super::super::source::Source;
-use super::super::stock::{Held, Item, MemoryStock};
 use super::tests::{id_of_now, large};
 use super::*;
 
@@ -95,11 +95,11 @@ fn librarian() -> Librarian {
 }
 
 fn librarian_at(clock: Rc<dyn Clock>) -> Librarian {
-    librarian_of(MemoryStock::default(), clock)
+    librarian_of(MemoryStore::default(), clock)
 }
 
-fn librarian_of(stock: MemoryStock, clock: Rc<dyn Clock>) -> Librarian {
-    Librarian::new(stock, volary_envs::registry(), clock, || 1.0)
+fn librarian_of(store: MemoryStore, clock: Rc<dyn Clock>) -> Librarian {
+    Librarian::new(store, volary_envs::registry(), clock, || 1.0)
 }
 
 fn opened(librarian: &Librarian, id: &str) -> Result<Episode, String> {
@@ -148,7 +148,7 @@ fn the_beginning_can_be_opened_while_the_rest_is_read() {
     let most = Cell::new(0);
     let said = read(&librarian, &log(""), u64::MAX, || {
         if let Some(Ok(episode)) = librarian.episode(&"e-1-1".into()).now_or_never() {
-            assert!(librarian.volume("e-1-1").is_none(), "it is in no stock yet");
+            assert!(librarian.volume("e-1-1").is_none(), "it is in no store yet");
             most.set(most.get().max(episode.steps.len()));
         }
     });
@@ -199,7 +199,7 @@ fn its_whole_may_be_called_otherwise() {
     assert_eq!(grown(&said), Some(("e-1-1", "u1")));
     // Whoever asked for the beginning a moment before gets the whole.
     assert_eq!(&*opened(&librarian, "e-1-1").unwrap().id, "u1");
-    let rows = librarian.stock.rows().now_or_never().unwrap().unwrap();
+    let rows = librarian.store.rows().now_or_never().unwrap().unwrap();
     assert_eq!(rows.len(), 1);
 }
 
@@ -239,18 +239,18 @@ fn words_are_found_in_the_whole_though_the_beginning_was_looked_through() {
 
 #[test]
 fn who_takes_the_id_of_a_beginning_is_opened_under_it() {
-    let stock = MemoryStock::default();
-    let librarian = librarian_of(stock.clone(), Rc::new(VirtualClock::new()));
+    let store = MemoryStore::default();
+    let librarian = librarian_of(store.clone(), Rc::new(VirtualClock::new()));
     let others = tests::episode("e-1-1", "kept in another tab");
     let keep = || {
         let row = Row::of(&others, Vec::new());
         let held = Held::Text(native::to_text(&others));
         let is_new = true;
-        let kept = stock.keep(vec![Item { row, held, is_new }]);
+        let kept = store.keep(vec![Item { row, held, is_new }]);
         assert!(kept.now_or_never().is_some());
     };
     let said = read(&librarian, &log(""), u64::MAX, || {
-        if librarian.begun.borrow().contains_key("e-1-1") && !stock.has("e-1-1") {
+        if librarian.begun.borrow().contains_key("e-1-1") && !store.has("e-1-1") {
             keep();
         }
     });
@@ -263,9 +263,9 @@ fn who_takes_the_id_of_a_beginning_is_opened_under_it() {
 
 #[test]
 fn what_was_found_before_a_file_broke_off_says_where_it_stands() {
-    let stock = MemoryStock::default();
+    let store = MemoryStore::default();
     let clock = Rc::new(VirtualClock::new());
-    let librarian = librarian_of(stock.clone(), clock.clone());
+    let librarian = librarian_of(store.clone(), clock.clone());
     let whole = large("lines.jsonl", &["a", "b", "c", "d", "e", "f", "g", "h"]);
     let said = read(
         &librarian,
@@ -282,10 +282,10 @@ fn what_was_found_before_a_file_broke_off_says_where_it_stands() {
         notes.contains("It broke off.") && notes.contains("was not copied"),
         "{notes}"
     );
-    let known = stock.file(&id_of_now(&whole)).now_or_never().flatten();
+    let known = store.file(&id_of_now(&whole)).now_or_never().flatten();
     assert!(known.is_some_and(|file| !file.whole && file.source.is_none()));
     // At the next visit.
-    let next = librarian_of(stock, clock);
+    let next = librarian_of(store, clock);
     let refused = opened(&next, "a").unwrap_err();
     assert!(refused.contains("Import that file again"), "{refused}");
     // Nothing is known of a file in which nothing was found.

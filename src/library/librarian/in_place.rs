@@ -11,8 +11,8 @@ use volary_trace::import::index::packed::PackedLog;
 use volary_trace::import::index::{Entry, Indexer};
 
 use super::super::protocol::Answer;
+use super::super::repository::{Held, InFile, Item, KnownFile};
 use super::super::source::{Source, Window, end_of, start_of};
-use super::super::stock::{Held, InFile, Item, KnownFile};
 use super::begun::Begun;
 use super::finding::SETTLED;
 use super::reading::{Outcome, Reading, kept};
@@ -156,9 +156,9 @@ impl Librarian {
         reading: &Reading<'_>,
         file: &dyn Source,
     ) -> Result<(Text, Option<Text>), String> {
-        let stock = self.stock_for(reading.origin);
+        let store = self.stock_for(reading.origin);
         let start = start_of(file).await?;
-        let Some(known) = stock.file(&start).await.filter(|file| file.whole) else {
+        let Some(known) = store.file(&start).await.filter(|file| file.whole) else {
             return Ok((start, None));
         };
         let end = end_of(file).await?;
@@ -166,7 +166,7 @@ impl Librarian {
             return Ok((start, Some(end)));
         }
         let id: Text = format!("{start}{end}").into();
-        let is_whole = stock.file(&id).await.is_some_and(|file| file.whole);
+        let is_whole = store.file(&id).await.is_some_and(|file| file.whole);
         Ok((id, is_whole.then_some(end)))
     }
 
@@ -211,9 +211,9 @@ impl Librarian {
 
     /// Says so if a file is not kept with what was found in it.
     async fn note_uncopied(&self, reading: &Reading<'_>, id: &Text, name: &Text) {
-        let stock = self.stock_for(reading.origin);
+        let store = self.stock_for(reading.origin);
         let is_here = |file: KnownFile| file.source.is_some();
-        if self.is_wanted(id) && !stock.file(id).await.is_some_and(is_here) {
+        if self.is_wanted(id) && !store.file(id).await.is_some_and(is_here) {
             let text = format!(
                 "{name} was not copied into this browser. Until you leave this page what was read of it can be \
                  opened; after that, import the file again."

@@ -8,15 +8,15 @@ use futures_util::future::LocalBoxFuture;
 use volary_core::virtual_clock::VirtualClock;
 
 use super::super::origin::Origin;
+use super::super::repository::{Held, Item, Keeping, KnownFile, Listed, MemoryStore, Unkept};
 use super::super::source::Source;
-use super::super::stock::{Held, Item, Keeping, KnownFile, Listed, MemoryStock, Unkept};
 use super::tests::*;
 use super::*;
 
 /// Keeps nothing before it is told to.
 #[derive(Clone, Default)]
-pub(super) struct SlowStock {
-    pub(super) stock: MemoryStock,
+pub(super) struct SlowStore {
+    pub(super) store: MemoryStore,
     pub(super) is_open: Rc<Cell<bool>>,
     /// What there is, it does not say yet.
     pub(super) is_slow_to_list: Rc<Cell<bool>>,
@@ -24,12 +24,12 @@ pub(super) struct SlowStock {
     is_unreadable: Rc<Cell<bool>>,
 }
 
-impl Stock for SlowStock {
+impl EpisodeStore for SlowStore {
     fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>> {
         let mut episodes = Some(episodes);
         std::future::poll_fn(move |_| match self.is_open.get() {
             true => self
-                .stock
+                .store
                 .keep(episodes.take().unwrap())
                 .poll_unpin(&mut Context::from_waker(Waker::noop())),
             false => std::task::Poll::Pending,
@@ -38,15 +38,15 @@ impl Stock for SlowStock {
     }
 
     fn label(&self, rows: Vec<Row>) -> Keeping<'_> {
-        self.stock.label(rows)
+        self.store.label(rows)
     }
 
     fn rows_of<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, Vec<Listed>> {
-        self.stock.rows_of(ids)
+        self.store.rows_of(ids)
     }
 
     fn text<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<String>> {
-        self.stock.text(id)
+        self.store.text(id)
     }
 
     fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<Listed>, String>> {
@@ -54,7 +54,7 @@ impl Stock for SlowStock {
             return std::future::ready(Err("The database failed.".to_owned())).boxed_local();
         }
         // As it stood when it was asked.
-        let mut rows = self.stock.rows().now_or_never();
+        let mut rows = self.store.rows().now_or_never();
         std::future::poll_fn(move |_| match self.is_slow_to_list.get() {
             false => std::task::Poll::Ready(rows.take().unwrap()),
             true => std::task::Poll::Pending,
@@ -63,27 +63,27 @@ impl Stock for SlowStock {
     }
 
     fn forget<'a>(&'a self, ids: &'a [Text]) -> LocalBoxFuture<'a, ()> {
-        self.stock.forget(ids)
+        self.store.forget(ids)
     }
 
     fn keep_file(&self, file: KnownFile) -> Keeping<'_> {
-        self.stock.keep_file(file)
+        self.store.keep_file(file)
     }
 
     fn file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, Option<KnownFile>> {
-        self.stock.file(id)
+        self.store.file(id)
     }
 
     fn forget_file<'a>(&'a self, id: &'a str) -> LocalBoxFuture<'a, ()> {
-        self.stock.forget_file(id)
+        self.store.forget_file(id)
     }
 }
 
 #[test]
 fn what_is_shown_before_it_is_kept_can_be_wanted_already() {
-    let stock = SlowStock::default();
+    let store = SlowStore::default();
     let clock = Rc::new(VirtualClock::new());
-    let librarian = Librarian::new(stock.clone(), volary_envs::registry(), clock, || 1.0);
+    let librarian = Librarian::new(store.clone(), volary_envs::registry(), clock, || 1.0);
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let two = Rc::new(file("x.jsonl", &[episode("a", "one"), episode("b", "two")]));
@@ -118,7 +118,7 @@ fn what_is_shown_before_it_is_kept_can_be_wanted_already() {
     for one in &mut wanted {
         assert!(one.poll_unpin(&mut context).is_pending());
     }
-    stock.is_open.set(true);
+    store.is_open.set(true);
     assert!(reading.as_mut().poll(&mut context).is_ready());
     for one in &mut wanted {
         assert!(one.poll_unpin(&mut context).is_ready());
@@ -127,25 +127,25 @@ fn what_is_shown_before_it_is_kept_can_be_wanted_already() {
     let is_open = |said: &Said| matches!(said, Said::Part(Event::Finished { token: 2, .. }));
     assert!(heard.iter().any(is_open));
     assert!(heard.contains(&Said::Answer(Answer::Forgotten { number: 3 })));
-    let rows = stock.rows().now_or_never().unwrap().unwrap();
+    let rows = store.rows().now_or_never().unwrap().unwrap();
     assert!(matches!(&rows[..], [(row, None)] if row.tags == ["good".into()]));
 }
 
 #[test]
 fn what_is_heard_while_the_stock_is_asked_is_not_lost() {
-    let stock = SlowStock::default();
+    let store = SlowStore::default();
     let keep = |id: &str| {
         let kept = episode(id, "one");
         let row = Row::of(&kept, Vec::new());
         let held = Held::Text(native::to_text(&kept));
         let is_new = true;
-        let keeping = stock.stock.keep(vec![Item { row, held, is_new }]);
+        let keeping = store.store.keep(vec![Item { row, held, is_new }]);
         assert_eq!(keeping.now_or_never(), Some(Ok(())));
     };
     ["a", "x-1", "y"].into_iter().for_each(keep);
-    stock.is_slow_to_list.set(true);
+    store.is_slow_to_list.set(true);
     let clock = Rc::new(VirtualClock::new());
-    let librarian = Librarian::new(stock.clone(), volary_envs::registry(), clock, || 1.0);
+    let librarian = Librarian::new(store.clone(), volary_envs::registry(), clock, || 1.0);
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let mut context = Context::from_waker(Waker::noop());
@@ -155,7 +155,7 @@ fn what_is_heard_while_the_stock_is_asked_is_not_lost() {
     // Another tab goes on meanwhile.
     keep("b");
     let all = ["x-1", "y"].map(Text::from);
-    assert!(stock.stock.forget(&all).now_or_never().is_some());
+    assert!(store.store.forget(&all).now_or_never().is_some());
     let [kept, gone] = [["b".into()], ["y".into()]];
     let mut hearing = pin!(async {
         librarian.hear_forgotten("x-", &say).await;
@@ -163,7 +163,7 @@ fn what_is_heard_while_the_stock_is_asked_is_not_lost() {
         librarian.hear_kept(&kept, &say).await;
     });
     assert!(hearing.as_mut().poll(&mut context).is_pending());
-    stock.is_slow_to_list.set(false);
+    store.is_slow_to_list.set(false);
     assert!(listing.as_mut().poll(&mut context).is_ready());
     assert!(hearing.as_mut().poll(&mut context).is_ready());
     for (id, is_there) in [("a", true), ("b", true), ("x-1", false), ("y", false)] {
@@ -171,10 +171,10 @@ fn what_is_heard_while_the_stock_is_asked_is_not_lost() {
     }
 }
 
-/// Two that know of the same stock, and hear nothing of each other.
+/// Two that know of the same store, and hear nothing of each other.
 fn two_tabs() -> [Librarian; 2] {
-    let stock = MemoryStock::default();
-    let tabs = [librarian_of(stock.clone()), librarian_of(stock)];
+    let store = MemoryStore::default();
+    let tabs = [librarian_of(store.clone()), librarian_of(store)];
     for tab in &tabs {
         ask(tab, Request::List { number: 9 });
     }
@@ -213,7 +213,7 @@ fn no_tab_overwrites_what_another_one_kept() {
     // Both again, each in the other tab: nothing new.
     assert_eq!(ids(&read(&here, &[other])), ["1 (2)", "2"]);
     assert_eq!(ids(&read(&there, &[one])), ["1", "2"]);
-    let rows = here.stock.rows().now_or_never().unwrap().unwrap();
+    let rows = here.store.rows().now_or_never().unwrap().unwrap();
     assert_eq!(rows.len(), 3);
 }
 
@@ -231,22 +231,22 @@ fn no_tab_overwrites_what_another_one_read_in_place() {
     // The same places of the same file are the same trajectories.
     let [here, there] = two_tabs();
     assert_eq!(ids(&read(&here, std::slice::from_ref(&one))), ["1", "2"]);
-    let first = here.stock.file(&id_of_now(&one)).now_or_never().flatten();
+    let first = here.store.file(&id_of_now(&one)).now_or_never().flatten();
     let mut half = first.unwrap();
     half.whole = false;
-    assert_eq!(here.stock.keep_file(half).now_or_never(), Some(Ok(())));
+    assert_eq!(here.store.keep_file(half).now_or_never(), Some(Ok(())));
     assert_eq!(ids(&read(&there, &[one])), ["1", "2"]);
-    let rows = there.stock.rows().now_or_never().unwrap().unwrap();
+    let rows = there.store.rows().now_or_never().unwrap().unwrap();
     assert_eq!(rows.len(), 2);
 }
 
 #[test]
 fn that_nothing_can_be_read_is_said_and_what_comes_is_shown_all_the_same() {
-    let stock = SlowStock::default();
-    stock.is_open.set(true);
-    stock.is_unreadable.set(true);
+    let store = SlowStore::default();
+    store.is_open.set(true);
+    store.is_unreadable.set(true);
     let clock = Rc::new(VirtualClock::new());
-    let librarian = Librarian::new(stock, volary_envs::registry(), clock, || 1.0);
+    let librarian = Librarian::new(store, volary_envs::registry(), clock, || 1.0);
     let heard = ask(&librarian, Request::List { number: 1 });
     let reason = Text::from("The database failed.");
     assert!(heard.contains(&Said::Answer(Answer::NotRead { reason })));

@@ -1,11 +1,11 @@
-//! What there is: learnt once from the stock, and from other pages as it changes there.
+//! What there is: learnt once from the store, and from other pages as it changes there.
 
 use volary_core::json::Text;
 use volary_trace::table::Row;
 use volary_trace::table::order::natural;
 
 use super::super::protocol::{Answer, Number};
-use super::super::stock::Stock;
+use super::super::repository::EpisodeStore;
 use super::{BATCH, Librarian, Said, Say};
 use crate::projection::notice::Notice;
 
@@ -18,7 +18,7 @@ impl Librarian {
             return;
         }
         let mut rows = Vec::new();
-        for (row, place) in self.stock.rows_of(ids).await {
+        for (row, place) in self.store.rows_of(ids).await {
             self.remember(&row, place);
             self.indexed.borrow_mut().remove(&row.id);
             rows.push(row);
@@ -66,7 +66,7 @@ impl Librarian {
             let rows = rows.to_vec();
             say(Said::Answer(Answer::Added { number, rows }));
         }
-        if let Some(Notice { what, why, advice }) = self.stock.notice() {
+        if let Some(Notice { what, why, advice }) = self.store.notice() {
             let [what, why, advice] = [what, why, advice].map(Text::from);
             say(Said::Answer(Answer::Notice { what, why, advice }));
         }
@@ -76,7 +76,7 @@ impl Librarian {
     /// Learns what was kept before; gives the rows, or why they can't be read. Nobody waits for them after that.
     async fn load(&self) -> Result<Vec<Row>, String> {
         self.has_asked.set(true);
-        let rows = self.stock.rows().await;
+        let rows = self.store.rows().await;
         for (row, place) in rows.iter().flatten() {
             self.remember(row, place.clone());
         }
@@ -94,7 +94,7 @@ impl Librarian {
         }
     }
 
-    /// Waits for the stock if it is being asked for all. What is heard meanwhile is heard after that: the stock may
+    /// Waits for the store if it is being asked for all. What is heard meanwhile is heard after that: the store may
     /// have answered before it was so.
     async fn loaded(&self) {
         while self.has_asked.get() && !self.known.borrow().is_whole {

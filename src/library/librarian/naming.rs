@@ -1,7 +1,7 @@
 //! Ids: no episode takes the place of another one, and the same one, read again, is still one.
 //!
 //! Ids of files are often mere numbers. They are chosen by what this worker knows. Another tab may keep an episode
-//! of the same id before either hears of the other; the stock then refuses ours, and it gets another id.
+//! of the same id before either hears of the other; the store then refuses ours, and it gets another id.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use volary_core::json::Text;
 use volary_trace::{Episode, native};
 
 use super::super::origin::Origin;
-use super::super::stock::{Held, InFile, Item, Listed};
+use super::super::repository::{Held, InFile, Item, Listed};
 use super::Librarian;
 
 /// An episode under its id.
@@ -69,11 +69,11 @@ impl Librarian {
         if let Some(waiting) = batch.iter().find(|item| item.row.id == *id) {
             return same(matches!(&waiting.held, Held::Text(known) if known == text));
         }
-        // Another reading may be about to keep it: then there is nothing yet, and the stock decides.
-        let stock = self.stock_of(id);
-        match stock.row(id).await {
+        // Another reading may be about to keep it: then there is nothing yet, and the store decides.
+        let store = self.stock_of(id);
+        match store.row(id).await {
             None => Standing::Nothing,
-            Some(_) => same(stock.text(id).await.is_none_or(|known| known == text)),
+            Some(_) => same(store.text(id).await.is_none_or(|known| known == text)),
         }
     }
 

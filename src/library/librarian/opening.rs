@@ -8,8 +8,8 @@ use volary_trace::import::index;
 use volary_trace::table::Row;
 use volary_trace::{Episode, native};
 
+use super::super::repository::{EpisodeStore, InFile};
 use super::super::source::Window;
-use super::super::stock::{InFile, Stock};
 use super::{Librarian, Volume};
 use crate::projection::text::size_text;
 
@@ -109,7 +109,7 @@ impl Librarian {
             return Ok(Rc::clone(window));
         }
         let file = match self.guests.file(id).await {
-            None => self.stock.file(id).await,
+            None => self.store.file(id).await,
             guest => guest,
         };
         let Some(file) = file else {

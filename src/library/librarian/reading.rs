@@ -12,8 +12,8 @@ use volary_trace::table::Row;
 
 use super::super::origin::Origin;
 use super::super::protocol::{Answer, Number};
+use super::super::repository::{EpisodeStore, Item, Unkept};
 use super::super::source::Source;
-use super::super::stock::{Item, Stock, Unkept};
 use super::under_way::UnderWay;
 use super::{Librarian, Said, Say, tell_unkept};
 use crate::projection::text::{plural, size_text};
@@ -55,7 +55,7 @@ pub(super) struct Reading<'a> {
     pub(super) notes: RefCell<Vec<Note>>,
     /// Whether the next visit will miss some of them.
     pub(super) is_unkept: Cell<bool>,
-    /// Episodes on their way into the stock, while the next ones are read.
+    /// Episodes on their way into the store, while the next ones are read.
     keeping: RefCell<Option<LocalBoxFuture<'a, Added>>>,
     /// Who waits for an episode hears of each that is kept.
     under_way: &'a UnderWay,
@@ -220,10 +220,10 @@ impl Librarian {
         self.cancelled.has(number)
     }
 
-    pub(super) fn stock_for(&self, origin: Origin) -> &dyn Stock {
+    pub(super) fn stock_for(&self, origin: Origin) -> &dyn EpisodeStore {
         match origin {
             Origin::Published => &self.guests,
-            _ => &*self.stock,
+            _ => &*self.store,
         }
     }
 

@@ -31,7 +31,7 @@ impl Librarian {
         // Files that the browser does not keep can be read here alone.
         let windows: Vec<_> = self.windows.borrow().keys().cloned().collect();
         for id in windows {
-            let file = self.stock.file(&id).await;
+            let file = self.store.file(&id).await;
             if file.is_none_or(|file| file.source.is_none()) {
                 return false;
             }

@@ -1,4 +1,4 @@
-//! The librarian, with a stock in memory.
+//! The librarian, with a store in memory.
 
 use std::any::Any;
 use std::ops::Range;
@@ -10,8 +10,8 @@ use volary_core::virtual_clock::VirtualClock;
 use volary_trace::Episode;
 
 use super::super::origin::Origin;
+use super::super::repository::{Held, Item, MemoryStore};
 use super::super::source::{Source, start_of};
-use super::super::stock::{Held, Item, MemoryStock};
 use super::*;
 
 /// A file in memory.
@@ -43,13 +43,13 @@ impl Source for MemorySource {
     }
 }
 
-pub(super) fn librarian_of(stock: MemoryStock) -> Librarian {
+pub(super) fn librarian_of(store: MemoryStore) -> Librarian {
     let clock = Rc::new(VirtualClock::new());
-    Librarian::new(stock, volary_envs::registry(), clock, || 1.0)
+    Librarian::new(store, volary_envs::registry(), clock, || 1.0)
 }
 
 pub(super) fn librarian() -> Librarian {
-    librarian_of(MemoryStock::default())
+    librarian_of(MemoryStore::default())
 }
 
 pub(super) fn file(name: &str, episodes: &[Episode]) -> MemorySource {
@@ -75,7 +75,7 @@ pub(super) fn episode(id: &str, words: &str) -> Episode {
     }
 }
 
-/// What is said when files are read. A stock in memory makes nobody wait.
+/// What is said when files are read. A store in memory makes nobody wait.
 pub(super) fn read(librarian: &Librarian, files: &[MemorySource]) -> Vec<Said> {
     read_as(librarian, files, Origin::Imported)
 }
@@ -205,18 +205,18 @@ fn says_where_words_stand_in_one_episode() {
 
 #[test]
 fn finds_words_in_what_was_kept_before() {
-    let stock = MemoryStock::default();
+    let store = MemoryStore::default();
     let kept = episode("a", "the quick fox");
     let row = Row::of(&kept, Vec::new());
     let held = Held::Text(native::to_text(&kept));
     let is_new = true;
-    let keeping = stock.keep(vec![Item { row, held, is_new }]);
+    let keeping = store.keep(vec![Item { row, held, is_new }]);
     assert_eq!(keeping.now_or_never(), Some(Ok(())));
     let search = Request::Search {
         number: 2,
         words: "quick".into(),
     };
-    let heard = ask(&librarian_of(stock), search);
+    let heard = ask(&librarian_of(store), search);
     assert!(matches!(
         heard.as_slice(),
         [Said::Answer(Answer::Found { matches, .. })] if matches.len() == 1
@@ -366,7 +366,7 @@ fn what_came_with_the_site_is_not_kept_and_not_forgotten() {
     assert!(open(&librarian, "a").len() > 1);
     assert!(
         librarian
-            .stock
+            .store
             .rows()
             .now_or_never()
             .unwrap()

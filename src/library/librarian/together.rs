@@ -9,8 +9,8 @@ use volary_trace::import::{InputFile, NoteLevel, import};
 use volary_trace::table::Row;
 
 use super::super::protocol::Answer;
+use super::super::repository::{Held, Item};
 use super::super::source::Source;
-use super::super::stock::{Held, Item};
 use super::naming::Named;
 use super::opening::TAGS;
 use super::reading::Reading;

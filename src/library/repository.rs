@@ -76,7 +76,7 @@ pub type Keeping<'a> = LocalBoxFuture<'a, Result<(), String>>;
 pub type Listed = (Row, Option<InFile>);
 
 /// Keeps episodes.
-pub trait Stock {
+pub trait EpisodeStore {
     /// Keeps episodes, all or none. Whoever else keeps some at the same time, none takes the place of another one.
     fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>>;
 
@@ -98,7 +98,7 @@ pub trait Stock {
     /// All rows, and where the episodes stand that have no texts; or why what was kept can't be read.
     fn rows(&self) -> LocalBoxFuture<'_, Result<Vec<Listed>, String>>;
 
-    /// What a person must know of what [`Stock::rows`] found, if anything.
+    /// What a person must know of what [`EpisodeStore::rows`] found, if anything.
     fn notice(&self) -> Option<Notice> {
         None
     }
@@ -119,12 +119,12 @@ pub trait Stock {
 
 /// Keeps episodes as long as it, or a clone, lives: clones keep the same ones.
 #[derive(Clone, Default)]
-pub struct MemoryStock {
+pub struct MemoryStore {
     episodes: Rc<RefCell<BTreeMap<Text, (Row, Held)>>>,
     files: Rc<RefCell<BTreeMap<Text, KnownFile>>>,
 }
 
-impl MemoryStock {
+impl MemoryStore {
     /// Whether it has any.
     pub fn has_any(&self) -> bool {
         !self.episodes.borrow().is_empty()
@@ -147,7 +147,7 @@ fn now<T: 'static>(value: T) -> LocalBoxFuture<'static, T> {
     std::future::ready(value).boxed_local()
 }
 
-impl Stock for MemoryStock {
+impl EpisodeStore for MemoryStore {
     fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>> {
         let mut known = self.episodes.borrow_mut();
         let is_taken = |item: &Item| item.is_new && known.contains_key(&item.row.id);

@@ -1,4 +1,4 @@
-//! The stock in the browser's database. What that refuses is kept in memory, and said.
+//! Stores episodes in the browser's database. What the browser refuses stays in memory, and the answer says so.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,20 +11,20 @@ use volary_trace::import::index::Place;
 use volary_trace::table::Row;
 
 use super::origin::IMPORTED;
+use super::repository::{EpisodeStore, Held, InFile, Item, Keeping, KnownFile, Listed, Unkept};
 use super::source::Source;
-use super::stock::{Held, InFile, Item, Keeping, KnownFile, Listed, Stock, Unkept};
 use crate::projection::notice::Notice;
 use crate::projection::text::{plural, size_text};
-use crate::records::sources::{self, About};
-use crate::records::{self, episodes, unreadable};
 use crate::shell::database::{DatabaseError, KeptText};
 use crate::shell::files::GivenFile;
 use crate::shell::files::arriving::Arriving;
 use crate::shell::room;
+use crate::storage::sources::{self, About};
+use crate::storage::{self, episodes, unreadable};
 
 /// Keeps episodes in the browser's database.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct KeptStock;
+pub struct IndexedDbStore;
 
 /// So much of the room is left to others.
 const SPARED: f64 = 0.1;
@@ -60,7 +60,7 @@ fn unreadable_notice(count: usize) -> Option<Notice> {
     })
 }
 
-impl Stock for KeptStock {
+impl EpisodeStore for IndexedDbStore {
     fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>> {
         async move {
             let mut changes = Vec::with_capacity(episodes.len() * 3);
@@ -83,7 +83,7 @@ impl Stock for KeptStock {
                 _ => None,
             });
             changes.extend(episodes::new_summaries(new));
-            match records::write(changes).await {
+            match storage::write(changes).await {
                 Err(DatabaseError::Taken) => Err(Unkept::Taken(episodes)),
                 kept => said(kept).map_err(Unkept::InMemory),
             }
@@ -106,7 +106,7 @@ impl Stock for KeptStock {
                     changes.push(episodes::summary(row, place.as_ref()));
                 }
             }
-            said(records::write(changes).await)
+            said(storage::write(changes).await)
         }
         .boxed_local()
     }
@@ -140,7 +140,7 @@ impl Stock for KeptStock {
     }
 
     fn notice(&self) -> Option<Notice> {
-        if records::is_read_only() {
+        if storage::is_read_only() {
             let error = DatabaseError::Newer;
             let what = "The library can only be read.";
             return Some(Notice::new(what, error.to_string(), error.advice()));

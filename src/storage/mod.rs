@@ -1,16 +1,16 @@
 //! What is kept between visits: episodes, and evaluations with their results.
 //!
 //! - [`episodes`]: the episodes of a person, and the list of them. [`sources`]: large files in which they stand.
-//!   [`evaluations`]: plans, results, drafts. [`news`]: what one tab changed, for the others. [`journal`]: what is kept
+//!   [`evaluations`]: plans, results, drafts. [`change_feed`]: what one tab changed, for the others. [`journal`]: what is kept
 //!   and not in its place yet. [`unreadable`]: records that cannot be read, which nothing deletes by itself.
 //!
 //! What always holds: what the browser refuses to keep is kept in memory as long as the page lives, reads find
 //! it there, and [`trouble`] says so; so nothing that is finished is lost without a word.
 
+pub mod change_feed;
 pub mod episodes;
 pub mod evaluations;
 pub mod journal;
-pub mod news;
 pub mod sources;
 pub mod unreadable;
 
@@ -65,7 +65,7 @@ pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
     if kept == Err(DatabaseError::Taken) {
         return kept;
     }
-    news::tell(&changes);
+    change_feed::tell(&changes);
     UNKEPT.with_borrow_mut(|unkept| match &kept {
         Ok(()) => changes.iter().for_each(|change| forget(unkept, change)),
         Err(_) => changes

@@ -8,7 +8,7 @@ use crate::shell::database::{Change, Store};
 
 /// Which episodes changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct News {
+pub struct ChangedEpisodes {
     /// The ids of those that were kept.
     pub kept: Vec<Text>,
     /// The ids of those that were forgotten.
@@ -19,63 +19,63 @@ pub struct News {
 
 /// Tells the others.
 pub(super) fn tell(changes: &[Change]) {
-    let mut news = News::default();
+    let mut changed = ChangedEpisodes::default();
     for change in changes
         .iter()
         .filter(|change| change.store() == Store::Summaries)
     {
         match change {
-            Change::Put(_, id, _) | Change::Add(_, id, _) => news.kept.push(id.as_str().into()),
-            Change::AddSheet(sheet) => news.kept.extend(sheet.keys().map(Text::from)),
-            Change::TakeOut(ids) => news.gone.extend(ids.iter().map(|id| id.as_str().into())),
-            Change::Forget(_, id) => news.gone.push(id.as_str().into()),
-            Change::ForgetAll(_, start) => news.gone_from.push(start.as_str().into()),
+            Change::Put(_, id, _) | Change::Add(_, id, _) => changed.kept.push(id.as_str().into()),
+            Change::AddSheet(sheet) => changed.kept.extend(sheet.keys().map(Text::from)),
+            Change::TakeOut(ids) => changed.gone.extend(ids.iter().map(|id| id.as_str().into())),
+            Change::Forget(_, id) => changed.gone.push(id.as_str().into()),
+            Change::ForgetAll(_, start) => changed.gone_from.push(start.as_str().into()),
         }
     }
-    news.tell();
+    changed.tell();
 }
 
 /// Tells the others what was put into its place.
 pub(super) fn tell_kept(ids: Vec<String>) {
-    let news = News {
+    let changed = ChangedEpisodes {
         kept: ids.into_iter().map(Text::from).collect(),
-        ..News::default()
+        ..ChangedEpisodes::default()
     };
-    news.tell();
+    changed.tell();
 }
 
 /// Hears what others changed from now on.
-pub fn listen(heard: impl Fn(News) + 'static) {
+pub fn listen(heard: impl Fn(ChangedEpisodes) + 'static) {
     broadcast::listen(move |text| {
-        if let Some(news) = News::read(&text) {
-            heard(news);
+        if let Some(changed) = ChangedEpisodes::read(&text) {
+            heard(changed);
         }
     });
 }
 
-impl News {
+impl ChangedEpisodes {
     fn tell(&self) {
-        if *self != News::default() {
+        if *self != ChangedEpisodes::default() {
             broadcast::tell(&self.to_text());
         }
     }
 
     fn to_text(&self) -> String {
-        let news = json!({
+        let changed = json!({
             "kept": (self.kept.clone()),
             "gone": (self.gone.clone()),
             "gone_from": (self.gone_from.clone())
         });
-        news.to_python_text()
+        changed.to_python_text()
     }
 
-    fn read(text: &str) -> Option<News> {
+    fn read(text: &str) -> Option<ChangedEpisodes> {
         let json = Json::parse(text).ok()?;
         let texts = |key: &str| -> Option<Vec<Text>> {
             let texts = json.get(key)?.as_list()?.iter();
             texts.map(|text| text.as_text().cloned()).collect()
         };
-        Some(News {
+        Some(ChangedEpisodes {
             kept: texts("kept")?,
             gone: texts("gone")?,
             gone_from: texts("gone_from")?,
@@ -89,12 +89,12 @@ mod tests {
 
     #[test]
     fn news_come_back() {
-        let news = News {
+        let changed = ChangedEpisodes {
             kept: vec!["a".into()],
             gone: vec!["b".into(), "c".into()],
             gone_from: vec!["".into()],
         };
-        assert_eq!(News::read(&news.to_text()), Some(news));
-        assert_eq!(News::read("[]"), None);
+        assert_eq!(ChangedEpisodes::read(&changed.to_text()), Some(changed));
+        assert_eq!(ChangedEpisodes::read("[]"), None);
     }
 }

@@ -9,7 +9,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::{database, news, unreadable};
+use super::{change_feed, database, unreadable};
 use crate::shell::database::{Change, Database, DatabaseError, KeptText, Parcel, Store, Unpacked};
 use crate::shell::{self, timers};
 
@@ -184,7 +184,7 @@ async fn settle_one(database: &Database, key: String) {
         let ours =
             place().and_then(|place| WAITING.with_borrow_mut(|waiting| waiting.remove(place)));
         if let Some(ours) = ours {
-            news::tell_kept(ours.parcel.keys(Store::Summaries));
+            change_feed::tell_kept(ours.parcel.keys(Store::Summaries));
         }
         return;
     }
