@@ -22,10 +22,12 @@ use volary_trace::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id
 
 use super::run::{Done, Run};
 use super::{model_settings, stage};
+use crate::library::origin::EVALUATED;
 use crate::models::{self, Ask, Asking, Progress, Saved, connections, prices, record};
 use crate::shell::database::Change;
 use crate::shell::{network, timers};
 use crate::storage;
+use crate::storage::episodes::StoredEpisode;
 use crate::storage::evaluations::{Draft, keeping_draft, keeping_step, steps};
 use pace::Flight;
 
@@ -92,14 +94,14 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
     let episode = has_episode.then(|| {
         job.label(&mut episode);
         let row = Row::of(&episode, Vec::new());
-        (row, native::to_text(&episode).into())
+        StoredEpisode::new(row, native::to_text(&episode).into(), EVALUATED)
     });
     let done = Done {
         result,
         episode,
         draft,
     };
-    run.keep(vec![done], None);
+    run.keep(vec![done]);
 }
 
 struct Playing<'a> {

@@ -19,7 +19,7 @@ use orders::{AHEAD, Ordered, Share, watch};
 use super::abroad;
 use super::protocol::{Order, Word, results_from_text};
 use crate::protocol::{Event, Token};
-use crate::shell::database::Parcel;
+use crate::shell::database::KeptText;
 use crate::shell::worker_link::{Report, WorkerLink};
 use crate::shell::{self, timers};
 
@@ -32,10 +32,10 @@ const ORDER_ABROAD: usize = 4;
 pub enum News {
     /// Cells were played.
     Played {
-        /// What came of them.
+        /// Their results.
         results: Vec<CellResult>,
-        /// The results and the episodes, to be kept.
-        parcel: Parcel,
+        /// The row and the text of the episode of each result; empty where there is none.
+        texts: Vec<KeptText>,
     },
     /// There was no time to begin these cells.
     Left(Vec<usize>),
@@ -288,7 +288,7 @@ fn take(worker: &Rc<RefCell<Post>>, hear: &Hear, report: Report) {
         return;
     }
     match report {
-        Report::Handed { head, parcel } => {
+        Report::Handed { head, texts } => {
             let Some(results) = results_from_text(&head) else {
                 return lose(worker, hear, "What it said can't be read.".to_owned());
             };
@@ -298,7 +298,7 @@ fn take(worker: &Rc<RefCell<Post>>, hear: &Hear, report: Report) {
             {
                 watch(worker, hear);
             }
-            hear(News::Played { results, parcel });
+            hear(News::Played { results, texts });
         }
         Report::Made { .. } => {}
         Report::Said(text) => match Event::read(&text) {

@@ -206,17 +206,15 @@ impl Word {
     }
 }
 
-/// The head of a letter with played cells; a parcel of what is to be kept of them comes beside.
+/// The head of a letter with played cells; the texts of their episodes follow it.
 #[derive(Default)]
 pub struct Results(String);
 
 impl Results {
-    /// Adds what came of a cell. Gives its text alone.
-    pub fn add(&mut self, result: &CellResult) -> &str {
+    /// Adds the result of a cell.
+    pub fn add(&mut self, result: &CellResult) {
         self.0.push_str(if self.0.is_empty() { "[" } else { ", " });
-        let start = self.0.len();
         result.to_json().write_python_text(&mut self.0);
-        &self.0[start..]
     }
 
     /// Whether there are none.
@@ -319,8 +317,7 @@ mod tests {
         let mut head = Results::default();
         assert!(head.is_empty());
         for result in &results {
-            let text = head.add(result);
-            assert_eq!(text, result.to_json().to_python_text());
+            head.add(result);
         }
         assert_eq!(results_from_text(&head.finish()), Some(results.to_vec()));
         assert_eq!(results_from_text("{}"), None);

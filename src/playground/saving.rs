@@ -14,7 +14,8 @@ use crate::library::origin::PLAYED;
 use crate::pages::{Page, use_pages};
 use crate::shell::database::KeptText;
 use crate::shell::{self, location};
-use crate::storage::{self, episodes};
+use crate::storage;
+use crate::storage::episodes::{self, StoredEpisode};
 
 /// What of the shown episode is kept.
 #[derive(Clone, Debug, Default)]
@@ -78,9 +79,10 @@ impl Playground {
         };
         let row = Row::of(&copy, Vec::new());
         let text = KeptText::from(native::to_text(&copy));
+        let episode = StoredEpisode::new(row, text, PLAYED);
         shell::spawn(async move {
             // What the browser refuses is in memory, and the library shows it from there.
-            let _ = storage::write(episodes::keeping(&row, &text, PLAYED)).await;
+            let _ = storage::write(episodes::storing(Vec::new(), vec![episode])).await;
         });
     }
 

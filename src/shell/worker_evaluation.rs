@@ -18,7 +18,7 @@ use volary_core::json::Text;
 use volary_trace::table::Row;
 use volary_trace::{Episode, Recipe, native};
 
-use super::database::Packing;
+use super::database::KeptText;
 use super::worker_live::{Live, Refusal};
 use super::worker_loop::Host;
 use super::{spawn, timers};
@@ -26,7 +26,7 @@ use crate::evaluate::protocol::{Order, Results, Word};
 use crate::library::origin::EVALUATED;
 use crate::protocol::{Event, Token};
 use crate::remote::servers::Access;
-use crate::storage::{episodes, evaluations};
+use crate::storage::episodes::StoredEpisode;
 
 /// So many cells of an order are played at once: environments may wait.
 const BESIDE: usize = 16;
@@ -63,25 +63,35 @@ pub(super) struct Evaluating {
 
 /// Cells that were played and not handed over yet.
 struct Batch {
-    /// The results as the page reads them, which are also what is kept of them.
+    /// The results as the page reads them.
     results: Results,
-    packing: Packing,
+    /// The row and the text of the episode of each result, as they are stored; empty where there is none.
+    texts: Vec<KeptText>,
+    /// How many UTF-16 units the texts have.
+    length: usize,
     since: f64,
     /// When its episodes are added to those that are kept.
     added: f64,
 }
 
 impl Batch {
-    fn add(&mut self, job: &Job, result: CellResult, episode: Option<Episode>) {
-        if let Some(episode) = episode {
-            let mut row = Row::of(&episode, Vec::new());
-            row.added = Some(self.added);
-            episodes::pack_new(&mut self.packing, row, EVALUATED, |out| {
-                native::write_text(out, &episode);
-            });
-        }
-        let text = self.results.add(&result);
-        evaluations::pack_result(&mut self.packing, &job.evaluation, job.cell, text);
+    fn add(&mut self, result: &CellResult, episode: Option<&Episode>) {
+        let texts = match episode {
+            None => ["", ""].map(KeptText::from),
+            Some(episode) => {
+                let mut row = Row::of(episode, Vec::new());
+                row.added = Some(self.added);
+                let text = native::to_text(episode).into();
+                let stored = StoredEpisode::new(row, text, EVALUATED);
+                [stored.row, stored.text]
+            }
+        };
+        self.length += texts
+            .iter()
+            .map(|text| text.length() as usize)
+            .sum::<usize>();
+        self.texts.extend(texts);
+        self.results.add(result);
     }
 }
 
@@ -170,18 +180,17 @@ impl Host {
                 left.borrow_mut().push(job.cell);
                 return None;
             }
-            let played = self.play_one(&job, servers).await?;
-            Some((job, played))
+            self.play_one(&job, servers).await
         });
         let mut playing = stream::iter(playing).buffer_unordered(BESIDE);
         let mut batch = self.batch();
         while let Some(played) = playing.next().await {
-            let Some((job, (result, episode))) = played else {
+            let Some((result, episode)) = played else {
                 continue;
             };
-            batch.add(&job, result, episode);
+            batch.add(&result, episode.as_ref());
             let is_long = self.clock.now() - batch.since > LONGEST_SILENCE;
-            if is_long || batch.packing.length() > MOST_TEXT {
+            if is_long || batch.length > MOST_TEXT {
                 self.hand_over(std::mem::replace(&mut batch, self.batch()));
             }
         }
@@ -206,12 +215,11 @@ impl Host {
             while self.clock.now() - batch.since < LONGEST_REHEARSAL {
                 job.policy_seed += 1;
                 if let Some((result, episode)) = self.play_one(&job, &[]).await {
-                    batch.add(&job, result, episode);
+                    batch.add(&result, episode.as_ref());
                 }
             }
             // Forgotten: nobody waits for it.
             batch.results.finish();
-            batch.packing.finish();
             timers::sleep(Duration::ZERO).await;
         }
     }
@@ -266,21 +274,24 @@ impl Host {
     fn batch(&self) -> Batch {
         Batch {
             results: Results::default(),
-            packing: Packing::default(),
+            texts: Vec::new(),
+            length: 0,
             since: self.clock.now(),
             added: timers::wall_clock(),
         }
     }
 
-    /// A letter: what the page reads, then the parcel, which it only passes on.
+    /// A letter: the results, which the page reads, then the texts, which it only stores.
     fn hand_over(&self, batch: Batch) {
         if batch.results.is_empty() {
             return;
         }
-        let parcel = batch.packing.finish();
-        let letter = Array::of2(&batch.results.finish().into(), parcel.as_js());
-        // Texts and bytes can always be handed to the page.
-        let _ = (self.scope).post_message_with_transfer(&letter, &parcel.buffers());
+        let letter = Array::of1(&batch.results.finish().into());
+        for text in &batch.texts {
+            letter.push(text.as_js());
+        }
+        // Texts can always be cloned to the page.
+        let _ = self.scope.post_message(&letter);
     }
 
     async fn open_stage(

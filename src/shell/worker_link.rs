@@ -10,7 +10,7 @@ use js_sys::{Array, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{Blob, ErrorEvent, MessageEvent, MessageEventInit, Worker};
 
-use super::database::Parcel;
+use super::database::KeptText;
 use super::files::GivenFile;
 use super::worker_letter;
 
@@ -34,7 +34,7 @@ pub enum Report {
         /// Says what they are.
         head: String,
         /// The texts.
-        parcel: Parcel,
+        texts: Vec<KeptText>,
     },
     /// It made a file that was asked for.
     Made {
@@ -96,9 +96,10 @@ impl WorkerLink {
                             let name = letter.get(0).as_string().unwrap_or_default();
                             return report(Report::Made { name, file });
                         }
-                        let head = letter.get(0).as_string();
-                        if let Some((head, parcel)) = head.zip(Parcel::from_js(letter.get(1))) {
-                            report(Report::Handed { head, parcel });
+                        let mut texts = letter.iter();
+                        if let Some(head) = texts.next().and_then(|head| head.as_string()) {
+                            let texts = texts.filter_map(KeptText::from_js).collect();
+                            report(Report::Handed { head, texts });
                         }
                     }
                     return;

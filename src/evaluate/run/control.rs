@@ -11,8 +11,8 @@ use volary_agent::evaluation::{CellResult, Plan};
 use super::{Run, pool};
 use crate::shell::claim::{Claim, claim};
 use crate::shell::{self, timers};
+use crate::storage;
 use crate::storage::evaluations as kept;
-use crate::storage::{self, journal};
 
 /// The claim on an evaluation; `None` if another tab has it.
 pub(in crate::evaluate) async fn claimed(id: &str) -> Option<Claim> {
@@ -110,7 +110,6 @@ impl Run {
     }
 
     fn begin(self: &Rc<Self>, with_failures: bool) {
-        journal::expect_more();
         {
             let mut state = self.state.borrow_mut();
             if std::mem::replace(&mut state.is_claiming, true) {
