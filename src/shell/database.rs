@@ -326,7 +326,7 @@ async fn drive<Found: 'static>(
     let (send, receive) = oneshot::channel();
     let names = names.to_vec();
     shell::spawn(async move {
-        let mut done = Completion::of(transaction);
+        let done = Completion::of(transaction);
         let made = match &done.transaction {
             Some(transaction) => steps(transaction).await,
             None => Err(DatabaseError::Failed {
@@ -335,12 +335,18 @@ async fn drive<Found: 'static>(
         };
         match made {
             Ok(_) => done.commit(&names),
-            Err(_) => done.abort(),
+            Err(_) => done.abort(&names),
         }
         // Nothing may be let go before the browser is done with it.
         let ended = done.wait().await;
+        let result = match (made, ended) {
+            (Ok(found), Ok(())) => Ok(found),
+            (Err(error), Ok(()) | Err(DatabaseError::Failed { .. })) => Err(error),
+            // There was no room, or a row was taken: a step only heard of the end.
+            (_, Err(error)) => Err(error),
+        };
         // Nobody may wait for it any more.
-        let _ = send.send(made.and_then(|found| ended.map(|()| found)));
+        let _ = send.send(result);
     });
     receive.await.unwrap_or_else(|_| {
         Err(DatabaseError::Failed {

@@ -32,7 +32,7 @@ pub(super) async fn run(database: &Database, left: &mut Vec<Change>) -> Result<(
             unreadable::note(Place::Record(Store::LegacyJournal, key), &damage);
         }
     }
-    if database.some(Store::LegacyRows, "", 1).await?.is_empty() {
+    if database.keys(Store::LegacyRows, "").await?.is_empty() {
         return moved;
     }
     loop {
