@@ -4,8 +4,8 @@
 use volary_core::json::Text;
 use volary_core::view::{Block, Tone};
 
-/// How many rows a block of results has at most.
-pub const MOST_ROWS: usize = 6;
+/// The maximum number of rows in a block of results.
+pub const MAX_ROWS: usize = 20;
 
 /// How many characters of a text stand in a row or a verdict.
 const MOST_CHARACTERS: usize = 200;
@@ -13,23 +13,26 @@ const MOST_CHARACTERS: usize = 200;
 /// What a call was, what came of it, and how that is meant.
 pub type Row = (Text, Text, Tone);
 
-/// A block of results: the last rows, if there are too many; nothing else is looked at. What they are made of comes
-/// the latest first, as they do not stand. None without rows.
+/// A block of results with at most [`MAX_ROWS`] rows, or `None` without any. `latest` yields the newest item first;
+/// the rows are in chronological order. If some rows are left out, the label states the total.
 pub fn results<T>(
     label: &str,
     mut latest: impl Iterator<Item = T>,
     row: impl Fn(T) -> Row,
 ) -> Option<Block> {
-    let made = latest.by_ref().take(MOST_ROWS).map(|made_of| {
-        let (input, result, tone) = row(made_of);
+    let made = latest.by_ref().take(MAX_ROWS).map(|item| {
+        let (input, result, tone) = row(item);
         let short = |text| shortened(text, MOST_CHARACTERS);
         (short(&input), short(&result), tone)
     });
     let mut rows: Vec<Row> = made.collect();
     rows.reverse();
-    let label = match latest.next() {
-        Some(_) => format!("{label} (the last {MOST_ROWS})").into(),
-        None => label.into(),
+    let label = match latest.count() {
+        0 => label.into(),
+        others => {
+            let total = grouped(MAX_ROWS + others);
+            format!("{label} (the last {MAX_ROWS} of {total})").into()
+        }
     };
     (!rows.is_empty()).then_some(Block::Results { label, rows })
 }
@@ -39,6 +42,14 @@ pub fn verdict(tone: Tone, text: impl Into<Text>) -> Block {
     Block::Verdict {
         tone,
         text: text.into(),
+    }
+}
+
+/// A number with a comma between thousands.
+fn grouped(number: usize) -> String {
+    match (number / 1000, number % 1000) {
+        (0, rest) => rest.to_string(),
+        (thousands, rest) => format!("{},{rest:03}", grouped(thousands)),
     }
 }
 
@@ -72,14 +83,18 @@ mod tests {
     #[test]
     fn the_last_rows_stay() {
         let row = |number: u32| (number.to_string().into(), "".into(), Tone::Plain);
-        for (count, expected) in [(60, "Calls (the last 6)"), (6, "Calls")] {
+        for (count, expected) in [
+            (12_060, "Calls (the last 20 of 12,060)"),
+            (120, "Calls (the last 20 of 120)"),
+            (20, "Calls"),
+        ] {
             let Some(Block::Results { label, rows }) = results("Calls", (0..count).rev(), row)
             else {
                 panic!("There are rows.");
             };
             assert_eq!(&*label, expected);
-            let first = (count - 6).to_string();
-            assert_eq!((rows.len(), &*rows[0].0), (6, first.as_str()));
+            let first = (count - 20).to_string();
+            assert_eq!((rows.len(), &*rows[0].0), (20, first.as_str()));
         }
         assert_eq!(results("Calls", 0..0, row), None);
     }

@@ -1,8 +1,8 @@
 //! A frame as rows of a tree, with marks of what changed since the frame before.
 //!
-//! The rows are bounded: of many children a branch shows the first and the last, and more in slices
-//! of [`SLICE`]; nothing is opened by itself once [`OPENED_ROWS`] rows stand there; values are cut. What a reader opened and
-//! closed ([`Expansion`]) is kept by path, so it stays while one scrubs through an episode.
+//! The number of rows is bounded: a branch with many children shows the first and the last ones, and more in slices of
+//! [`SLICE`]. Once there are [`OPENED_ROWS`] rows, branches are closed by default. Long values are cut. What a reader
+//! opened and closed ([`Expansion`]) is stored by path, so it stays the same while the selected step changes.
 
 mod change;
 mod moment;
@@ -20,15 +20,15 @@ use crate::later::Later;
 pub use moment::FrameInTime;
 use walk::Walk;
 
-/// So many more children of a branch are shown at a time.
+/// The number of children that "Show more" adds.
 pub const SLICE: usize = 100;
-/// So many children of a branch are shown in any case.
+/// A branch with at most this many children shows all of them.
 const FEW: usize = 30;
-/// Of more children so many are shown at first,
+/// A branch with more children shows this many at its start,
 const FIRST: usize = 10;
-/// and so many at the end, where lists grow: each row of these is another one with each step.
-const LAST: usize = 4;
-/// Once so many rows stand there, branches are opened by readers only.
+/// and this many at its end, where lists grow.
+const LAST: usize = 10;
+/// Once there are this many rows, only readers open branches.
 const OPENED_ROWS: usize = 300;
 /// Branches down to this level are open unless a reader closed them. Level 1 is the frame's `state`.
 const OPEN_LEVELS: usize = 2;

@@ -11,14 +11,10 @@ use crate::calls::{Exchange, action, argument, latest_exchanges};
 const MOST_STORIES: usize = 3;
 const MOST_OF_A_STORY: usize = 2000;
 
-/// So many calls are looked through for what is shown, the latest ones.
-const LOOKED_AT: usize = 1000;
-
 /// The task, the stories told, what other tools gave.
 pub fn view(input: &ViewInput<'_>) -> View {
     let latest = |are_stories: bool| {
-        let latest = latest_exchanges(input.messages).take(LOOKED_AT);
-        latest.filter(move |exchange| {
+        latest_exchanges(input.messages).filter(move |exchange| {
             exchange.reply.is_some() && (exchange.tool() == "print_story") == are_stories
         })
     };
