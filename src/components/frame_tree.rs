@@ -1,20 +1,19 @@
-//! A frame as a tree to open and close, with what changed since the frame before, in words.
+//! A frame as a tree to open and close, with the changes since the frame before in words.
 //!
-//! All rows are children of one element, which hears of clicks and keys for all of them. From frame to
-//! frame the element of a row stays as long as there is something at its path, and others take what stands in their
-//! places now: of a long list only what differs is drawn anew.
+//! All rows are children of one element, which handles clicks and keys for all of them. When the frame changes, rows are
+//! updated in place by position. The focus follows the path of the row that had it.
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
 
-use super::erased::{dynamic, flag, shown};
+use super::erased::{dynamic, flag, shown, watch};
 use super::folds::Folds;
 use super::icon::{Glyph, hidden_name, icon};
 use super::json_text::token_class;
 use super::markup::{El, ElementRef, all, el};
 use super::text::{folded_text, inert, inert_in};
 use crate::projection::text::count_text;
-use crate::projection::tree::{CHANGES, Expansion, FrameInTime, Mark, Row, RowKind, SLICE, rows};
+use crate::projection::tree::{CHANGES, Expansion, Mark, Row, RowKind, SLICE, StepFrames, rows};
 use crate::shell;
 
 /// Deeper levels are indented no further.
@@ -25,14 +24,14 @@ const MOST_INDENTS: usize = 12;
 pub fn FrameTree(
     /// The frame and the one before it, if there are any.
     #[prop(into)]
-    frames: Signal<Option<FrameInTime>>,
+    frames: Signal<Option<StepFrames>>,
     /// The path of the row to which the Tab key leads: the first one, until a reader goes elsewhere.
     chosen: RwSignal<String>,
 ) -> impl IntoView {
     let expansion = RwSignal::new(Expansion::default());
     let rows = Memo::new(move |_| {
         let frames = frames.read();
-        let Some(FrameInTime {
+        let Some(StepFrames {
             frame, previous, ..
         }) = frames.as_ref()
         else {
@@ -105,6 +104,20 @@ pub fn FrameTree(
             }
         }
     };
+    // Elements are updated by position, so the focused row may be in another one now.
+    let place = Memo::new(move |_| {
+        let current = current.get();
+        rows.with(|rows| rows.iter().position(|row| row.path == current))
+    });
+    watch(move || {
+        let place = place.get();
+        let tree = tree.get_untracked();
+        if let Some((place, tree)) = place.zip(tree)
+            && shell::element::attribute_around_focus(&tree, "data-path").is_some()
+        {
+            focus(place);
+        }
+    });
     let folds = Folds::new();
     let drawn = dynamic(move || {
         let current = current.get();
@@ -205,7 +218,6 @@ fn tree_row(row: &Row, current: &str, folds: Folds<String>) -> El {
         .child(row_mark(&row.mark));
     let tab_index = if row.path == current { "0" } else { "-1" };
     el("div")
-        .key(&row.path)
         .class(format!("tree-row level-{level}{mark}"))
         .attr("role", "treeitem")
         .attr("aria-level", row.level.to_string())

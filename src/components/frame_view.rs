@@ -1,8 +1,6 @@
 //! The rich view of a frame: blocks that an environment describes as data, drawn in one way for all
 //! environments.
 
-use std::collections::HashMap;
-
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::view::{Block, Shape, Tone, View};
@@ -103,22 +101,13 @@ fn tone_word(tone: Tone) -> Option<AnyView> {
 }
 
 fn results(label: &Text, rows: &[(Text, Text, Tone)]) -> AnyView {
-    // Rows go on by one from step to step: one that was there stays as it is. It is told by the one before it as well
-    // (but the first), for the same is often said again elsewhere. Both may be said twice.
-    let mut said = HashMap::new();
-    let mut former = None;
     let rows = rows.iter().map(|(input, result, tone)| {
-        let is_after = former.replace((input, result));
-        let before = said.entry((is_after, input, result)).or_insert(0_usize);
-        *before += 1;
-        let key = (is_after, input, result, *before);
         let leads_to = el("span").class("faint").child(" → ");
         let input = inert_in("td", "input", input).attr("role", "cell");
         let result = inert_in("td", "result", result)
             .attr("role", "cell")
             .child(tone_word(*tone));
         el("tr")
-            .key(key)
             .attr("role", "row")
             .class(tone_class(*tone))
             .child(input.child(leads_to))

@@ -14,7 +14,6 @@ mod drawn;
 mod keyed;
 
 use std::borrow::Cow;
-use std::hash::Hash;
 
 use leptos::attr::any_attribute::{AnyAttribute, IntoAnyAttribute};
 use leptos::attr::custom::custom_attribute;
@@ -40,8 +39,6 @@ pub struct El(Box<Parts>);
 struct Parts {
     tag: &'static str,
     namespace: Option<&'static str>,
-    /// Which of its siblings it is, where they come and go.
-    key: Option<u64>,
     /// Attributes that stay as they are.
     fixed: Vec<(&'static str, Cow<'static, str>)>,
     /// Those that change, listen, or lead to the element.
@@ -88,7 +85,6 @@ impl El {
         El(Box::new(Parts {
             tag,
             namespace,
-            key: None,
             fixed: Vec::new(),
             live: Vec::new(),
             children: Vec::new(),
@@ -103,13 +99,6 @@ impl El {
     /// An attribute. One without a value is not there.
     pub fn attr(self, name: &'static str, value: impl Value) -> Self {
         value.put(self, name)
-    }
-
-    /// Which of its siblings it is, where elements come and go before it: described again with the same key, it stays
-    /// as it is. Siblings have keys all, and each its own, or none has one.
-    pub fn key(mut self, name: impl Hash) -> Self {
-        self.0.key = Some(key_of(name));
-        self
     }
 
     /// A text of the element itself that changes with a signal, such as the `value` of a field.

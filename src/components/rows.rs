@@ -1,4 +1,4 @@
-//! A long list of rows of one height, of which only those near the eye stand on the page.
+//! A virtual list: of many rows of the same height, only those near the viewport are on the page.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use leptos::prelude::*;
 
 use super::erased::{dynamic, watch};
 use super::markup::{ElementRef, el, keyed};
-use crate::projection::rows::{MARGIN, reveal, window};
+use crate::projection::rows::{reveal, window};
 use crate::shell;
 
 /// What makes a list of rows.
@@ -70,12 +70,10 @@ impl Rows {
     fn boxed(self, identity: Identity, draw: Draw) -> AnyView {
         // How far it is scrolled, and how much is seen.
         let eye = RwSignal::new(None::<(f64, f64)>);
-        // What is seen comes first, and what is near it in a frame of its own.
-        let margin = RwSignal::new(0);
         // A memo, so that who stands on the page is known as soon as others come.
         let shown = Memo::new(move |_| match eye.get() {
             Some((top, viewport)) if viewport > 0.0 => {
-                window(top, viewport, self.height, self.count.get(), margin.get())
+                window(top, viewport, self.height, self.count.get())
             }
             _ => 0..0,
         });
@@ -98,14 +96,6 @@ impl Rows {
                 eye.set(now);
             }
             make_room();
-            if margin.get_untracked() == 0 && !shown.with_untracked(Range::is_empty) {
-                shell::timers::next_frame(move || {
-                    // Whoever left meanwhile took the list along.
-                    if margin.try_set(MARGIN).is_none() {
-                        make_room();
-                    }
-                });
-            }
         };
         let is_seen = move || {
             eye.try_get_untracked()

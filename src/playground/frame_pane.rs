@@ -14,7 +14,7 @@ use super::state::{Playground, use_playground};
 use crate::components::erased::{shown as when, watch, words};
 use crate::components::markup::{all, el};
 use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
-use crate::projection::tree::FrameInTime;
+use crate::projection::tree::StepFrames;
 use crate::shell::{self, timers};
 
 /// A view that is made in less time, in seconds, follows at once.
@@ -56,15 +56,13 @@ pub fn frame_pane() -> AnyView {
 /// The frame of the selected step. The playground lends what it knows of environments.
 pub fn frame_and_tree(playground: Playground, shown: Shown) -> AnyView {
     let selected = Memo::new(move |_| shown.selected.get());
-    let frames = Memo::new_owning(move |former: Option<Option<FrameInTime>>| {
-        let place = (shown.edition.get(), selected.get());
-        let before = former
-            .as_ref()
-            .map(|former| former.as_ref().map(FrameInTime::place));
-        let episode = shown.episode;
-        let now = episode.with(|episode| FrameInTime::of(&episode.frames, place, former.flatten()));
-        let is_new = before != Some(now.as_ref().map(FrameInTime::place));
-        (now, is_new)
+    let frames = Memo::new(move |former: Option<&Option<StepFrames>>| {
+        let (edition, step) = (shown.edition.get(), selected.get());
+        shown.episode.with(|episode| {
+            let same = former.and_then(Option::as_ref);
+            let same = same.filter(|former| former.is_of(edition, step)).cloned();
+            same.or_else(|| StepFrames::of(&episode.frames, edition, step))
+        })
     });
     let view = rich_view(playground, shown, selected, frames);
     let heading = words(move || match selected.get() {
@@ -120,7 +118,7 @@ fn rich_view(
     playground: Playground,
     shown: Shown,
     selected: Memo<usize>,
-    frames: Memo<Option<FrameInTime>>,
+    frames: Memo<Option<StepFrames>>,
 ) -> RwSignal<Option<View>> {
     let view = RwSignal::new(None);
     let messages = StoredValue::new(Messages::default());

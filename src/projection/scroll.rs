@@ -12,13 +12,12 @@ use super::heights::Heights;
 use super::number::bounded;
 use super::transcript::{TranscriptIndex, estimated_height};
 
-/// So much is kept on the page above and below what is seen, while the reader scrolls or has the focus in there. Who
-/// goes from step to step sees what is there: then it is no more than that.
-const SCROLL_MARGIN: f64 = 600.0;
-/// Blocks that reach this share of the margin beyond what is seen may stay as they are.
-const ENOUGH: f64 = 0.5;
-/// As long as they do not reach so much beyond it: to take a block away costs more than to let it stand.
-const TOO_MUCH: f64 = 400.0;
+/// Blocks within this distance above and below the viewport are on the page too, in pixels.
+const MARGIN: f64 = 600.0;
+/// The window stays as it is while it covers at least this much beyond the viewport,
+const MIN_MARGIN: f64 = 300.0;
+/// and no more than this.
+const MAX_MARGIN: f64 = 1_000.0;
 /// This close to the end counts as the end.
 const NEAR_END: f64 = 32.0;
 /// A block of which less is left below the upper edge is not seen: steps that are revealed begin there, or nearly, as
@@ -44,8 +43,6 @@ pub struct Scroll {
     tail: f64,
     /// Whether the reader is at the end, and wants to stay there.
     follows: bool,
-    /// So much is kept on the page above and below what is seen.
-    margin: f64,
 }
 
 impl Default for Scroll {
@@ -58,7 +55,6 @@ impl Default for Scroll {
             viewport: 600.0,
             tail: 0.0,
             follows: true,
-            margin: 0.0,
         }
     }
 }
@@ -93,7 +89,7 @@ impl Scroll {
 
     /// The blocks that have to stand on the page.
     pub fn window(&self) -> Range<usize> {
-        self.around(self.margin)
+        self.around(MARGIN)
     }
 
     /// The same, where some blocks stand there already: these stay if they do no harm, and others come if these do not
@@ -105,10 +101,10 @@ impl Scroll {
         };
         let window = self.window();
         let is_part = shown.start < window.end && window.start < shown.end;
-        if !is_part || !covers(&self.around(self.margin + TOO_MUCH), shown) {
+        if !is_part || !covers(&self.around(MAX_MARGIN), shown) {
             return window;
         }
-        match covers(shown, &self.around(ENOUGH * self.margin)) {
+        match covers(shown, &self.around(MIN_MARGIN)) {
             true => shown.clone(),
             false => window.start.min(shown.start)..window.end.max(shown.end),
         }
@@ -148,7 +144,6 @@ impl Scroll {
         if self.follows && at_end {
             return;
         }
-        self.margin = SCROLL_MARGIN;
         self.follows = top >= self.end() - NEAR_END;
         self.top = top.max(0.0);
     }
@@ -189,7 +184,6 @@ impl Scroll {
                 }
                 false => 0.0,
             };
-            self.margin = 0.0;
             self.top = bounded(place - below, 0.0, self.end());
         }
         self.follows = self.top >= self.end() - NEAR_END;
@@ -202,14 +196,8 @@ impl Scroll {
         self.follows = false;
     }
 
-    /// Keeps more around what is seen: the keys of a reader who is in there lead beyond it.
-    pub fn look_around(&mut self) {
-        self.margin = SCROLL_MARGIN;
-    }
-
     /// Goes to the end, and stays there.
     pub fn to_end(&mut self) {
-        self.margin = 0.0;
         self.follows = true;
         self.hold();
     }

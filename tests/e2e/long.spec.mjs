@@ -34,7 +34,7 @@ test("ten thousand steps: the page holds few of them, and any can be reached", (
     await playground.frame.getByText(/After step 10,?000/).waitFor();
   }));
 
-test("scrubbing: what stays in the frame is left alone, and it says the same whichever way one comes", () =>
+test("scrubbing: the frame shows the same whichever way one comes", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {
     const playground = new Playground(page);
     await playground.plays(90);
@@ -59,15 +59,7 @@ test("scrubbing: what stays in the frame is left alone, and it says the same whi
       await press("ArrowLeft", 1);
       seen.set(step, await look(step));
     }
-    // Elements are told by what a script puts on them.
-    const messages = tree.locator("[data-path^='/state/messages/']");
-    await messages.evaluateAll((rows) => rows.forEach((row) => (row.mark = row.dataset.path)));
-    await press("ArrowRight", 1);
-    assert.deepEqual(await look(71), seen.get(71));
-    const kept = await messages.evaluateAll((rows) => rows.filter((row) => row.mark === row.dataset.path).length);
-    const all = await messages.count();
-    assert.ok(kept >= all - 3, `${kept} of ${all} rows were left alone`);
-    for (let step = 72; step <= 89; step += 1) {
+    for (let step = 71; step <= 89; step += 1) {
       await press("ArrowRight", 1);
       assert.deepEqual(await look(step), seen.get(step), `step ${step}, going on`);
     }
@@ -78,20 +70,20 @@ test("scrubbing: what stays in the frame is left alone, and it says the same whi
       await playground.slider.fill(String(step));
       assert.deepEqual(await look(step), seen.get(step), `step ${step}, after a jump`);
     }
-    // Who jumps sees the step at the upper edge, and nothing is drawn that is not seen.
+    // After a jump the transcript is filled, and holds little beyond the viewport.
     await playground.slider.fill("30");
     await playground.frame.getByText("After step 30", { exact: true }).waitFor();
     await playground.transcript.getByRole("button", { name: "30", exact: true }).waitFor();
     const edges = await playground.transcript.evaluate((log) => {
       const blocks = [...log.querySelectorAll("[data-step]")];
-      const { top, bottom } = log.getBoundingClientRect();
+      const { top, bottom, height } = log.getBoundingClientRect();
       const ends = blocks.map((block) => block.getBoundingClientRect());
       return {
-        unseen: ends.filter((block) => block.bottom <= top + 1 || block.top > bottom + 1).length,
+        far: ends.filter((block) => block.bottom < top - 2 * height || block.top > bottom + 2 * height).length,
         gap: bottom - ends.at(-1).bottom,
       };
     });
-    assert.equal(edges.unseen, 0);
+    assert.equal(edges.far, 0);
     assert.ok(edges.gap <= 1, `${edges.gap} pixels without a block`);
     const places = seen.get(80).rows.filter((row) => /^\/state\/messages\/\d/.test(row));
     assert.equal(places.length, 20);
@@ -100,5 +92,24 @@ test("scrubbing: what stays in the frame is left alone, and it says the same whi
     for (const row of places) {
       const [path, , name] = row.split(/[ \n]/);
       assert.equal(path.split("/").at(-1), name);
+    }
+  }));
+
+test("the focus in the state stays on its row while the step changes", () =>
+  visit({ hash: "#/run/dummy" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.plays(60);
+    await playground.says("truncated");
+    await playground.slider.fill("55");
+    await playground.frame.getByText("After step 55", { exact: true }).waitFor();
+    const rows = playground.frame.locator("[data-path^='/state/messages/']");
+    const path = await rows.nth(15).getAttribute("data-path");
+    await playground.frame.locator(`[data-path='${path}']`).click();
+    const focused = () => page.evaluate(() => document.activeElement.dataset.path);
+    assert.equal(await focused(), path);
+    for (const [key, step] of [["k", 54], ["k", 53], ["j", 54], ["j", 55]]) {
+      await page.keyboard.press(key);
+      await playground.frame.getByText(`After step ${step}`, { exact: true }).waitFor();
+      await page.waitForFunction((path) => document.activeElement.dataset.path === path, path);
     }
   }));

@@ -152,13 +152,6 @@ impl FrameHistory {
         (index < self.len()).then(|| self.rebuild(index))
     }
 
-    /// Makes a frame out of an earlier one in its place, for the price of the changes between them. Nothing happens if
-    /// there is no such frame.
-    pub fn advance(&self, frame: &mut Frame, from: usize, to: usize) {
-        let entries = self.entries.get(from + 1..=to).unwrap_or_default();
-        entries.iter().for_each(|entry| entry.advance(frame));
-    }
-
     /// Keeps the first `length` frames.
     pub fn truncate(&mut self, length: usize) {
         if length >= self.len() {
@@ -364,24 +357,6 @@ mod tests {
             }
         });
         assert!(history.weight() < 2_000 * 14, "{}", history.weight());
-    }
-
-    #[test]
-    fn a_frame_is_made_of_any_earlier_one() {
-        let (history, _) = grown(40, |list, step| match step % 7 {
-            6 => list.clear(),
-            _ => list.push(Json::from(step as f64)),
-        });
-        for from in 0..40 {
-            for to in from..40 {
-                let mut frame = history.get(from).unwrap();
-                history.advance(&mut frame, from, to);
-                assert_eq!(Some(&frame), history.get(to).as_ref(), "{from} to {to}");
-            }
-        }
-        let mut last = history.get(39).unwrap();
-        history.advance(&mut last, 39, 40);
-        assert_eq!(Some(last), history.get(39));
     }
 
     #[test]

@@ -15,14 +15,12 @@ use leptos::tachys::view::any_view::AnyViewState;
 use leptos::tachys::view::{Mountable, Render};
 use leptos::wasm_bindgen::JsCast;
 
-use super::keyed::pairs;
 use super::{Parts, Piece};
 
 /// An element on the page.
 pub(super) struct Drawn {
     element: Element,
     tag: &'static str,
-    key: Option<u64>,
     fixed: Vec<(&'static str, Cow<'static, str>)>,
     live: Vec<AnyAttributeState>,
     children: Vec<DrawnPiece>,
@@ -53,7 +51,6 @@ impl Render for Box<Parts> {
         Drawn {
             element,
             tag: parts.tag,
-            key: parts.key,
             fixed: parts.fixed,
             live,
             children,
@@ -77,11 +74,6 @@ impl Render for Box<Parts> {
         state.fixed = parts.fixed;
         for (attribute, state) in parts.live.into_iter().zip(&mut state.live) {
             attribute.rebuild(state);
-        }
-        state.key = parts.key;
-        if parts.children.first().and_then(Piece::key).is_some() {
-            state.redraw_keyed(parts.children);
-            return;
         }
         for child in state
             .children
@@ -127,49 +119,7 @@ fn redraw(piece: Piece, drawn: &mut DrawnPiece) {
     }
 }
 
-impl Piece {
-    fn key(&self) -> Option<u64> {
-        match self {
-            Piece::Element(parts) => parts.key,
-            Piece::Text(_) | Piece::View(_) => None,
-        }
-    }
-}
-
 impl Drawn {
-    /// Draws children that have keys.
-    fn redraw_keyed(&mut self, pieces: Vec<Piece>) {
-        let former = std::mem::take(&mut self.children);
-        let stood: Vec<_> = former.iter().map(DrawnPiece::key).collect();
-        let keys: Vec<_> = pieces.iter().map(Piece::key).collect();
-        let mut former = former.into_iter().enumerate().peekable();
-        for (piece, pair) in pieces.into_iter().zip(pairs(&stood, &keys)) {
-            while let Some((_, gone)) = former.next_if(|(place, _)| Some(*place) < pair) {
-                gone.take_away();
-            }
-            let kept = former.next_if(|(place, _)| Some(*place) == pair);
-            self.children.push(match kept {
-                Some((_, mut drawn)) => {
-                    redraw(piece, &mut drawn);
-                    drawn
-                }
-                None => {
-                    let mut drawn = draw(piece);
-                    match former.peek() {
-                        Some((_, next)) => {
-                            next.insert_before_this(&mut drawn);
-                        }
-                        None => drawn.mount(&self.element, None),
-                    }
-                    drawn
-                }
-            });
-        }
-        for (_, gone) in former {
-            gone.take_away();
-        }
-    }
-
     /// Whether it can't become what is described.
     fn is_of_another_kind(&self, parts: &Parts) -> bool {
         let names = parts.fixed.iter().map(|(name, _)| name);
@@ -180,13 +130,6 @@ impl Drawn {
 }
 
 impl DrawnPiece {
-    fn key(&self) -> Option<u64> {
-        match self {
-            DrawnPiece::Element(drawn) => drawn.key,
-            DrawnPiece::Text(..) | DrawnPiece::View(_) => None,
-        }
-    }
-
     fn take_away(mut self) {
         self.unmount();
     }

@@ -93,33 +93,6 @@ fn sources(former: &[u64], keys: &[u64]) -> Vec<Source> {
     keys.iter().map(source).collect()
 }
 
-/// Which element of a list becomes which of another: those with the same key, as far as their order stays; between
-/// two of these, one after the other what stood there. So no element is moved, a list that goes on by one keeps all
-/// others as they are, and one that has nothing of the former is drawn into its places.
-pub(super) fn pairs(former: &[Option<u64>], keys: &[Option<u64>]) -> Vec<Option<usize>> {
-    let mut free = 0;
-    let stays = keys.iter().map(|key| {
-        let further = key.and_then(|_| former[free..].iter().position(|stood| stood == key));
-        let place = free + further?;
-        free = place + 1;
-        Some(place)
-    });
-    let mut pairs: Vec<Option<usize>> = stays.collect();
-    let mut free = 0;
-    let mut start = 0;
-    while start < pairs.len() {
-        let next = pairs[start..].iter().position(Option::is_some);
-        let end = next.map_or(pairs.len(), |next| start + next);
-        let until = pairs.get(end).copied().flatten().unwrap_or(former.len());
-        for (pair, place) in pairs[start..end].iter_mut().zip(free..until) {
-            *pair = Some(place);
-        }
-        free = until + 1;
-        start = end + 1;
-    }
-    pairs
-}
-
 impl Keyed {
     fn draw(&self, key: u64) -> View {
         let owner = self.owner.with(Owner::new);
@@ -245,54 +218,7 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_has_its_key_stays_and_others_take_the_places_between() {
-        for (former, keys, expected) in [
-            // On by one, at the end and at the start.
-            (
-                vec![1, 2, 3, 9],
-                vec![2, 3, 4, 9],
-                vec![Some(1), Some(2), None, Some(3)],
-            ),
-            (
-                vec![1, 4, 5, 9],
-                vec![1, 3, 4, 9],
-                vec![Some(0), None, Some(1), Some(3)],
-            ),
-            // Elsewhere.
-            (
-                vec![1, 4, 5, 9],
-                vec![1, 6, 7, 9],
-                vec![Some(0), Some(1), Some(2), Some(3)],
-            ),
-            (vec![1, 4, 5], vec![6], vec![Some(0)]),
-            (vec![], vec![6, 7], vec![None, None]),
-            // What stands before one that stays can't come after it.
-            (vec![1, 2], vec![2, 1], vec![Some(1), None]),
-        ] {
-            let some = |keys: &[u64]| keys.iter().copied().map(Some).collect::<Vec<_>>();
-            let found = pairs(&some(&former), &some(&keys));
-            assert_eq!(found, expected, "{former:?} to {keys:?}");
-        }
-        assert_eq!(
-            pairs(&[None, None, None], &[None, None]),
-            [Some(0), Some(1)]
-        );
-    }
-
     proptest! {
-        #[test]
-        fn no_element_becomes_two_and_their_order_stays(
-            former in proptest::collection::vec(proptest::option::of(0_u64..12), 0..12),
-            keys in proptest::collection::vec(proptest::option::of(0_u64..12), 0..12),
-        ) {
-            let pairs = pairs(&former, &keys);
-            prop_assert_eq!(pairs.len(), keys.len());
-            let places: Vec<usize> = pairs.into_iter().flatten().collect();
-            prop_assert!(places.iter().all(|place| *place < former.len()));
-            prop_assert!(places.windows(2).all(|two| two[0] < two[1]));
-        }
-
         #[test]
         fn no_view_is_taken_twice_and_those_that_stay_are_in_order(
             former in proptest::collection::btree_set(0_u64..20, 0..12),

@@ -18,7 +18,7 @@ const LONG: f64 = 240.0;
 
 impl Reader {
     /// Draws a block.
-    pub(super) fn block(self, number: usize, selected: &ArcRwSignal<bool>) -> AnyView {
+    pub(super) fn block(self, number: usize) -> AnyView {
         let scroll = self.place.scroll;
         let block = scroll.with_value(|scroll| scroll.index().block(number).cloned());
         let Some(block) = block else {
@@ -28,7 +28,7 @@ impl Reader {
         let episode = self.episode;
         let height = episode.with_untracked(|episode| estimated_height(episode, &block));
         let long = if height > LONG { " long" } else { "" };
-        let is_selected = selected.clone();
+        let is_selected = Memo::new(move |_| self.selected.get() == step);
         let class = words(move || match is_selected.get() {
             true => format!("step selected{long}"),
             false => format!("step{long}"),
@@ -36,7 +36,7 @@ impl Reader {
         el("section")
             .class(class)
             .attr(STEP, step.to_string())
-            .child(block.first.then(|| self.head(step, selected.clone())))
+            .child(block.first.then(|| self.head(step, is_selected)))
             .child(self.messages(&block))
             .child(block.last.then(|| self.foot(step)))
             .view()
@@ -73,7 +73,7 @@ impl Reader {
         el("ol").class("messages").child(items)
     }
 
-    fn head(self, step: usize, selected: ArcRwSignal<bool>) -> El {
+    fn head(self, step: usize, is_selected: Memo<bool>) -> El {
         let known = self.episode.with_untracked(|episode| {
             // Where the steps have none of their own, theirs means nothing.
             let is_own = episode.rewards == Rewards::Steps;
@@ -82,7 +82,7 @@ impl Reader {
             Some((reward_mark(reward), record.seconds))
         });
         let (reward, seconds) = known.unzip();
-        let current = maybe_words(move || selected.get().then(|| "step".to_owned()));
+        let current = maybe_words(move || is_selected.get().then(|| "step".to_owned()));
         let number = button("step-number")
             .attr("aria-current", current)
             .attr(CHOOSE, true);

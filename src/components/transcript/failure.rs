@@ -18,8 +18,7 @@ use crate::projection::transcript::{FAILURE_PLACE, failure_of};
 /// Up to so many bytes that is shown whole, tracebacks too.
 const WHOLE_FAILURE: usize = 20_000;
 
-/// Draws why a step failed, as [`super::message::Failure`] says. Made like the answer to a call: most steps have the one
-/// or the other, and only what differs is drawn where the one takes the place of the other.
+/// Draws why a step failed, as [`super::message::Failure`] says: an item like the answer to a call.
 pub(super) fn failure(reader: Reader, step: usize, record: &StepRecord) -> Option<AnyView> {
     let why = failure_of(record)?;
     let only_call = match &record.action {

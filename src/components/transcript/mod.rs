@@ -1,11 +1,10 @@
 //! The log **Transcript**: an episode as messages to read, one list item each.
 //!
-//! Only the blocks around what is seen stand on the page, however long the episode is
-//! ([`crate::projection::scroll`] decides which). Blocks are drawn once, when they come into the
-//! window: what was said never changes, except in another edition of the episode.
+//! Only the blocks near the viewport are on the page, however long the episode is
+//! ([`crate::projection::scroll`] decides which). A block is drawn once, when it enters the window: its messages never
+//! change, except in another edition of the episode.
 //!
 //! - [`reader`]: what all parts of a transcript share.
-//! - [`slots`]: the places on the page in which blocks stand.
 //! - [`block`]: a step with its marks; [`message`]: a message; [`call`]: a tool call.
 //! - [`asked`]: how a step of a model came about.
 //! - [`failure`]: why a step failed.
@@ -21,7 +20,6 @@ mod passage;
 mod reader;
 pub mod reading;
 mod said;
-mod slots;
 mod whole;
 
 use std::ops::Range;
@@ -39,7 +37,6 @@ use crate::projection::scroll::Scroll;
 use crate::shell;
 pub use reader::Reader;
 use reading::Reading;
-use slots::Slots;
 
 /// So many blocks are printed at most: browsers take minutes to lay out more on paper.
 const MOST_PRINTED: usize = 2_000;
@@ -123,28 +120,13 @@ pub fn Transcript(
         place.print(printing);
     }));
 
-    // What is read keeps its elements: marks of words stand in their texts.
-    let slots = Slots::new(reading.is_none());
-    let number = |key: u64| (key & u64::from(u32::MAX)) as usize;
-    let is_selected = move |key: u64| {
-        let scroll = place.scroll;
-        let step = scroll.with_value(|scroll| Some(scroll.index().block(number(key))?.step));
-        step == Some(selected.get_untracked())
-    };
-    watch(move || {
+    // A block is identified by its edition and its number.
+    let blocks = move || {
         let window = place.window.get();
         let edition = u64::from(place.edition.get_value()) << 32;
-        let blocks = window.map(|number| edition | number as u64).collect();
-        slots.show(blocks, is_selected);
-    });
-    watch(move || {
-        selected.track();
-        slots.select(is_selected);
-    });
-    let draw = move |slot: u64| {
-        let slot = slots.slot(slot);
-        dynamic(move || reader.block(number(slot.block.get()), &slot.selected))
+        window.map(|number| edition | number as u64).collect()
     };
+    let draw = move |key: u64| reader.block((key & u64::from(u32::MAX)) as usize);
     let live = words(move || if place.follows.get() { "polite" } else { "off" }.to_owned());
     let to_end = move || {
         let go = move || {
@@ -160,7 +142,7 @@ pub fn Transcript(
     let list = el("div")
         .class("transcript-blocks")
         .element_ref(place.list)
-        .child(keyed(move || slots.numbers.get(), draw));
+        .child(keyed(blocks, draw));
     // The buttons of all blocks at once.
     let class = words(move || match can_rewind.get() {
         true => "transcript-scroll".to_owned(),
@@ -184,8 +166,6 @@ pub fn Transcript(
         })
         .on("pointerleave", move |_: Event| reader.point(None))
         .on("focusin", move |event: Event| {
-            place.scroll.update_value(Scroll::look_around);
-            place.refresh();
             reader.point(Some(&event));
         })
         .on("focusout", move |_: Event| reader.point(None))

@@ -186,8 +186,7 @@ impl Reader {
     }
 }
 
-// What a block and its parts are, for those who hear of all of them. Only the block says which step it is of: so its
-// parts are the same in most, and stay as they are where a block gives way to another.
+// Attributes by which the listeners on the log recognise a block and its parts. Only the block states its step.
 /// The attribute of a block, which holds its step.
 pub(super) const STEP: &str = "data-step";
 /// The attribute of a message: its place in the step.

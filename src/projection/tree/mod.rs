@@ -5,7 +5,7 @@
 //! opened and closed ([`Expansion`]) is stored by path, so it stays the same while the selected step changes.
 
 mod change;
-mod moment;
+mod step_frames;
 mod walk;
 
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use volary_trace::diff::{Diff, diff};
 
 use super::pretty::TokenKind;
 use crate::later::Later;
-pub use moment::FrameInTime;
+pub use step_frames::StepFrames;
 use walk::Walk;
 
 /// The number of children that "Show more" adds.
@@ -166,7 +166,6 @@ pub static CHANGES: Later<fn(&Frame, &Frame) -> Changes> = Later::new();
 pub(crate) fn install() {
     CHANGES.set(Changes::between);
     change::install();
-    moment::install();
 }
 
 impl Changes {
