@@ -12,7 +12,6 @@ use crate::projection::curve::{
     Bounds, Curve, HEIGHT, WIDTH, bounds, of_amounts, step_at, x_of_step,
 };
 use crate::projection::measures::Measure;
-use crate::projection::number::decimals;
 use crate::projection::summary::reward_text;
 use crate::projection::tally::Tally;
 use crate::projection::text::plural;
@@ -169,15 +168,15 @@ fn figure(
 }
 
 fn view_box() -> String {
-    format!("0 0 {} {}", decimals(WIDTH, 0), decimals(HEIGHT, 0))
+    format!("0 0 {WIDTH} {HEIGHT}")
 }
 
 fn vertical_line(x: f64) -> String {
-    format!("M{} 0V{}", decimals(x, 1), decimals(HEIGHT, 0))
+    format!("M{x:.1} 0V{HEIGHT}")
 }
 
 fn zero_line(y: f64) -> String {
-    format!("M0 {}H{}", decimals(y, 1), decimals(WIDTH, 0))
+    format!("M0 {y:.1}H{WIDTH}")
 }
 
 /// The reward of a step, if it has one, and the total up to it, in words.

@@ -7,7 +7,6 @@
 use volary_core::json::{Json, Object};
 use volary_trace::{StepRecord, Usage};
 
-use super::number::decimals;
 use super::summary::seconds_text;
 use super::text::count_text;
 
@@ -95,8 +94,8 @@ pub fn cost_text(dollars: f64) -> String {
     match dollars {
         cost if cost <= 0.0 => "$0".to_owned(),
         cost if cost < 0.000_1 => "under $0.0001".to_owned(),
-        cost if cost < 0.1 => format!("${}", decimals(cost, 4)),
-        cost => format!("${}", decimals(cost, 2)),
+        cost if cost < 0.1 => format!("${cost:.4}"),
+        cost => format!("${cost:.2}"),
     }
 }
 

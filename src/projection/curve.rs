@@ -3,7 +3,6 @@
 //! Long episodes are gathered into columns. A column keeps the lowest and the highest value
 //! in it, so that no peak gets lost.
 
-use super::number::{bounded, decimals};
 use crate::later::Later;
 
 /// The width of the box.
@@ -75,7 +74,7 @@ fn shown(reward: f64) -> f64 {
     if reward.is_nan() {
         0.0
     } else {
-        bounded(reward, -1e300, 1e300)
+        reward.clamp(-1e300, 1e300)
     }
 }
 
@@ -176,7 +175,7 @@ pub fn x_of_step(step: usize, steps: usize) -> f64 {
 /// The step at a place between 0 (left edge) and 1 (right edge).
 pub fn step_at(place: f64, steps: usize) -> usize {
     let inside = (place * WIDTH - MARGIN) / (WIDTH - 2.0 * MARGIN);
-    (bounded(inside, 0.0, 1.0) * steps as f64).round() as usize
+    (inside.clamp(0.0, 1.0) * steps as f64).round() as usize
 }
 
 /// From values to heights.
@@ -262,7 +261,7 @@ impl Path {
     }
 
     fn tenths(&mut self, value: f64) {
-        let text = decimals(value, 1);
+        let text = format!("{value:.1}");
         self.0.push_str(text.strip_suffix(".0").unwrap_or(&text));
     }
 }

@@ -4,7 +4,6 @@
 //! - [`transcript`]: an episode as blocks of messages to scroll through; [`heights`]: of blocks.
 //! - [`scroll`]: where a reader is in it, and what has to stand on the page.
 //! - [`link`]: which response answers which call.
-//! - [`number`]: numbers for people and drawings.
 //! - [`text`]: foreign text made safe to look at: folded, cut into parts, invisible marks shown.
 //! - [`content`]: what a message holds, taken apart for reading.
 //! - [`pretty`]: JSON values as coloured, indented text.
@@ -31,7 +30,6 @@ pub mod link;
 pub mod marks;
 pub mod measures;
 pub mod notice;
-pub mod number;
 pub mod outline;
 pub mod passage_link;
 pub mod pretty;

@@ -9,7 +9,6 @@ use std::ops::Range;
 use volary_trace::Episode;
 
 use super::heights::Heights;
-use super::number::bounded;
 use super::transcript::{TranscriptIndex, estimated_height};
 
 /// Blocks within this distance above and below the viewport are on the page too, in pixels.
@@ -180,11 +179,11 @@ impl Scroll {
                 true => {
                     let end = self.heights.top(self.index.first_block(step + 1));
                     let room = self.viewport - (end - place);
-                    bounded(room, 0.0, TURNED_TO * self.viewport)
+                    room.clamp(0.0, TURNED_TO * self.viewport)
                 }
                 false => 0.0,
             };
-            self.top = bounded(place - below, 0.0, self.end());
+            self.top = (place - below).clamp(0.0, self.end());
         }
         self.follows = self.top >= self.end() - NEAR_END;
     }
@@ -192,7 +191,7 @@ impl Scroll {
     /// Goes to a message of a step.
     pub fn reveal_message(&mut self, step: usize, message: usize) {
         let block = self.index.block_of(step, message);
-        self.top = bounded(self.heights.top(block), 0.0, self.end());
+        self.top = self.heights.top(block).clamp(0.0, self.end());
         self.follows = false;
     }
 

@@ -3,7 +3,6 @@
 use volary_core::json::number::float_text;
 use volary_trace::{Ending, Episode};
 
-use super::number::decimals;
 use super::tally::Tally;
 use super::text::plural;
 
@@ -72,13 +71,13 @@ pub fn seconds_text(seconds: f64) -> String {
         return "under 0.1 ms".to_owned();
     }
     if seconds < 0.001 {
-        return format!("{} ms", decimals(seconds * 1e3, 1));
+        return format!("{:.1} ms", seconds * 1e3);
     }
     if seconds < 1.0 {
-        return format!("{} ms", decimals(seconds * 1e3, 0));
+        return format!("{:.0} ms", seconds * 1e3);
     }
     if seconds < 60.0 {
-        return format!("{} s", decimals(seconds, 1));
+        return format!("{seconds:.1} s");
     }
     let whole = seconds.round() as u64;
     format!("{} min {} s", whole / 60, whole % 60)

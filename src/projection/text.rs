@@ -8,8 +8,6 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::number::decimals;
-
 /// A text up to this many bytes is never folded.
 const SHORT_BYTES: usize = 2_400;
 /// A text up to this many lines is never folded.
@@ -34,8 +32,7 @@ pub fn size_text(bytes: usize) -> String {
         size /= 1_000.0;
         unit += 1;
     }
-    let size = decimals(size, 1);
-    format!("{size} {}", UNITS.get(unit).copied().unwrap_or_default())
+    format!("{size:.1} {}", UNITS.get(unit).copied().unwrap_or_default())
 }
 
 /// A whole number with thousands apart: `10,000`.

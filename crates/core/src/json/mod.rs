@@ -13,8 +13,6 @@
 
 pub mod alphanumeric;
 pub mod compact;
-mod digits;
-mod float;
 pub mod number;
 mod object;
 pub mod place;
@@ -23,7 +21,6 @@ pub mod read;
 pub mod repr;
 mod serde_impl;
 pub mod text;
-mod whole;
 pub mod write;
 
 pub use number::{Integer, float_from_text, float_text, integer_from_text};

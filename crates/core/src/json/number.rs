@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use super::digits::Digits;
+use super::Text;
 use super::text::{decimal_digit, is_space, strip};
-use super::{Text, float};
 
 /// A whole number. Small ones are machine integers; larger ones are kept as their canonical
 /// decimal digits (`-?[1-9][0-9]*`), which is all that the core needs of them.
@@ -41,7 +40,7 @@ impl Integer {
         match self {
             Integer::Small(value) => *value as f64,
             // Canonical digits always parse, and parsing rounds half to even.
-            Integer::Large(digits) => float::parse(digits).unwrap_or(f64::NAN),
+            Integer::Large(digits) => digits.parse().unwrap_or(f64::NAN),
         }
     }
 
@@ -115,55 +114,50 @@ pub fn float_text(value: f64) -> String {
     out
 }
 
-/// Appends the digits of a whole number: what `format!` does, in a third of the time.
-pub(super) fn write_whole(out: &mut String, value: i64) {
-    let mut digits = [0; 19];
-    let mut start = digits.len();
-    let mut rest = value.unsigned_abs();
-    while rest > 0 || start == digits.len() {
-        start -= 1;
-        digits[start] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-    }
-    if value < 0 {
-        out.push('-');
-    }
-    out.extend(digits[start..].iter().copied().map(char::from));
-}
-
 /// Appends the text of a finite float.
 pub(super) fn write_finite(out: &mut String, value: f64, style: &FloatStyle) {
     // Most floats are whole and small: rewards, counts.
     if value.fract() == 0.0 && value.abs() < 1e15 {
-        if value == 0.0 && value.is_sign_negative() {
-            out.push('-');
-        }
-        write_whole(out, value as i64);
-        out.push_str(".0");
+        append(out, format_args!("{value:.1}"));
         return;
     }
     if value < 0.0 {
         out.push('-');
     }
     let magnitude = value.abs();
-    let Digits { text, exponent } = Digits::of(magnitude);
+    let (digits, exponent) = shortest_digits(magnitude);
     if (style.plain_from..1e16).contains(&magnitude) {
-        write_plain(out, &text, exponent);
+        write_plain(out, &digits, exponent);
         return;
     }
-    let (first, rest) = text.split_at(1);
+    let (first, rest) = digits.split_at(1);
     let point = if rest.is_empty() { "" } else { "." };
     let sign = if exponent < 0 { '-' } else { '+' };
     let exponent = exponent.unsigned_abs();
-    let zero = if style.padded && exponent < 10 {
-        "0"
-    } else {
-        ""
-    };
+    let width = if style.padded { 2 } else { 1 };
     append(
         out,
-        format_args!("{first}{point}{rest}e{sign}{zero}{exponent}"),
+        format_args!("{first}{point}{rest}e{sign}{exponent:0width$}"),
     );
+}
+
+/// The shortest digits that read back as a finite float above zero, and the power of ten of the first one. If two such
+/// texts are equally near, the one with the even last digit, as in Python; the standard library gives the upper one.
+fn shortest_digits(value: f64) -> (String, i32) {
+    /// Shorter texts are never equally near: a tie at digit n needs a float above 2^52 units of that digit.
+    const TIE_DIGITS: usize = 15;
+    let mut text = format!("{value:e}");
+    let digits = text.bytes().take_while(|byte| *byte != b'e');
+    let digits = digits.filter(u8::is_ascii_digit).count();
+    if digits >= TIE_DIGITS {
+        // With a given precision, the standard library rounds the exact value, halves to even.
+        let even = format!("{value:.*e}", digits - 1);
+        if even.parse() == Ok(value) {
+            text = even;
+        }
+    }
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    (digits.replace('.', ""), exponent.parse().unwrap_or(0))
 }
 
 /// Appends digits, of which the first has this power of ten, without an exponent.
@@ -193,7 +187,7 @@ pub(super) fn append(out: &mut String, arguments: std::fmt::Arguments<'_>) {
 /// The float that a text stands for, as Python's `float` reads it: outer white space, sign,
 /// decimal digits of any script, `_` between digits, point, exponent, `inf`, `infinity`, `nan`.
 pub fn float_from_text(text: &str) -> Option<f64> {
-    float::parse(&plain_ascii(text)?)
+    plain_ascii(text)?.parse().ok()
 }
 
 /// The integer that a text stands for, as Python's `int` reads it.
@@ -260,6 +254,39 @@ mod tests {
             (f64::NEG_INFINITY, "-inf"),
         ] {
             assert_eq!(float_text(value), text);
+        }
+    }
+
+    #[test]
+    fn ties_go_to_the_even_digit() {
+        // Computed with CPython 3.11.
+        for (value, text) in [
+            (964_011_321_383_674.25, "964011321383674.2"),
+            (964_011_321_383_674.75, "964011321383674.8"),
+            (2f64.powi(-24), "5.960464477539063e-08"),
+            (2f64.powi(-44), "5.684341886080802e-14"),
+            (9_007_199_254_740_993.0, "9007199254740992.0"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (1e23, "1e+23"),
+            (0.1 + 0.2, "0.30000000000000004"),
+        ] {
+            assert_eq!(float_text(value), text);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn float_texts_read_back(bits in 0u64..0x7ff0_0000_0000_0000) {
+            let value = f64::from_bits(bits);
+            let text = float_text(value);
+            proptest::prop_assert_eq!(text.parse::<f64>(), Ok(value));
+            // No text is shorter, and of equally short ones it is the nearest (halves to even).
+            let (digits, exponent) = shortest_digits(value.max(f64::MIN_POSITIVE));
+            let nearest = format!("{:.*e}", digits.len() - 1, value.max(f64::MIN_POSITIVE));
+            if nearest.parse() == Ok(value) {
+                let own = format!("{}e{exponent}", digits);
+                proptest::prop_assert_eq!(nearest.replace('.', ""), own);
+            }
         }
     }
 

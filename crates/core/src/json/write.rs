@@ -2,7 +2,7 @@
 //!
 //! The writer appends to one string and copies stretches that need no escape as a whole.
 
-use super::number::{PYTHON, write_finite, write_whole};
+use super::number::{PYTHON, append, write_finite};
 use super::{Integer, Json, Object};
 
 impl Json {
@@ -113,7 +113,7 @@ fn write_object(out: &mut String, object: &Object, layout: &Layout, level: usize
 
 pub(super) fn write_integer(out: &mut String, value: &Integer) {
     match value {
-        Integer::Small(value) => write_whole(out, *value),
+        Integer::Small(value) => append(out, format_args!("{value}")),
         Integer::Large(digits) => out.push_str(digits),
     }
 }

@@ -13,7 +13,7 @@ mod shared;
 
 use std::borrow::Cow;
 
-use super::{Integer, Json, Key, Object, float};
+use super::{Integer, Json, Key, Object};
 use error::Fault;
 pub use error::{ReadError, ReadProblem};
 use plain::plain_length;
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
         let value = if self.at == whole {
             Integer::from_digits(text).map(Json::Integer)
         } else {
-            float::parse(text).map(Json::Float)
+            text.parse().ok().map(Json::Float)
         };
         value.ok_or(Fault {
             problem: ReadProblem::ExpectingValue,
