@@ -7,7 +7,6 @@
 //! lets all that works on values recurse.
 
 mod error;
-mod keys;
 mod plain;
 mod shared;
 
@@ -153,7 +152,7 @@ impl<'a> Reader<'a> {
         if self.peek() != Some(b'"') {
             return Err(self.fault(ReadProblem::ExpectingKey));
         }
-        let key = keys::key(&self.quoted()?);
+        let key = Key::Owned(self.quoted()?.into_owned());
         self.skip_space();
         if self.peek() != Some(b':') {
             return Err(self.fault(ReadProblem::ExpectingColon));
