@@ -6,9 +6,8 @@ use crate::project::Project;
 use crate::run::output;
 
 /// The crates that the page is made of, from the innermost outward. Each may reach those before it.
-pub const BELOW_THE_PAGE: [&str; 8] = [
+pub const BELOW_THE_PAGE: [&str; 7] = [
     "volary-macros",
-    "volary-scan",
     "volary-reach",
     "volary-core",
     "volary-envs",

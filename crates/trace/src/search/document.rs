@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use volary_scan::fold::{Folded, Folding};
+use super::casefold::{Folded, Folding};
 
 use super::query::Query;
 use crate::episode::Episode;

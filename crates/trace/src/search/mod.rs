@@ -1,27 +1,28 @@
 //! Search over all text of all episodes, fast enough to answer while one types.
 //!
-//! Every episode's texts stand in one folded text ([`Document`]), which is scanned; a signature of
-//! its trigrams tells beforehand where scanning is in vain. Why no inverted index: for some ten
-//! thousand episodes the scan is as fast, takes a quarter of the memory, finds parts of words, and
-//! lets episodes come and go at no cost.
+//! All texts of an episode form one folded text ([`Document`]), which is scanned; a filter of its trigrams skips
+//! episodes that cannot match. There is no inverted index: for ten thousand episodes the scan is as fast, takes a
+//! quarter of the memory, finds parts of words, and adds and removes episodes at no cost.
 //!
-//! - [`query`]: what is looked for. [`document`]: the folded text, and hits with their places. How texts are
-//!   folded and signed: `volary_scan`.
+//! - [`query`]: the words to find. [`document`]: the folded text of an episode, and hits with their places.
+//! - [`casefold`]: case folding that keeps places and can be undone. [`trigram`]: a filter that rules out most texts.
 //!
 //! What always holds: hits are those of a plain case-insensitive search. Memory is bounded: past the
 //! limit texts are not kept, and a search names the episodes that must be opened to be sure.
 
+mod casefold;
 pub mod document;
 pub mod query;
+mod trigram;
 
 use std::collections::BTreeMap;
 
 use volary_core::json::Text;
-use volary_scan::signature::Signature;
 
 use crate::episode::Episode;
 pub use document::{Document, Hit, Snippet};
 pub use query::Query;
+use trigram::TrigramFilter;
 
 /// All episodes, by id.
 #[derive(Clone, Debug)]
@@ -33,7 +34,7 @@ pub struct SearchIndex {
 
 #[derive(Clone, Debug)]
 struct Entry {
-    signature: Signature,
+    filter: TrigramFilter,
     /// `None` past the limit.
     document: Option<Document>,
 }
@@ -87,17 +88,11 @@ impl SearchIndex {
     /// Adds the texts of an episode; one of the same id gives way.
     pub fn insert_document(&mut self, id: Text, document: Document) {
         self.remove(&id);
-        let signature = Signature::of(document.folded());
+        let filter = TrigramFilter::of(document.folded());
         let fits = self.bytes.saturating_add(document.bytes()) <= self.limit;
         let document = fits.then_some(document);
         self.bytes += document.as_ref().map_or(0, Document::bytes);
-        self.entries.insert(
-            id,
-            Entry {
-                signature,
-                document,
-            },
-        );
+        self.entries.insert(id, Entry { filter, document });
     }
 
     /// Forgets an episode; says whether it was known.
@@ -116,7 +111,7 @@ impl SearchIndex {
             return matches;
         }
         for (id, entry) in &self.entries {
-            if !query.may_match(&entry.signature) {
+            if !query.may_match(&entry.filter) {
                 continue;
             }
             match &entry.document {

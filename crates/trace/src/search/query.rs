@@ -1,8 +1,8 @@
 //! What is looked for: words, all of which must be there, and phrases in double quotes.
 
+use super::casefold::fold;
+use super::trigram::{TrigramFilter, trigrams};
 use memchr::memmem::Finder;
-use volary_scan::fold::fold;
-use volary_scan::signature::{Signature, trigrams};
 
 /// A query: an episode matches if it has every term.
 #[derive(Clone, Debug, Default)]
@@ -43,10 +43,10 @@ impl Query {
         self.terms.is_empty()
     }
 
-    pub(super) fn may_match(&self, signature: &Signature) -> bool {
+    pub(super) fn may_match(&self, filter: &TrigramFilter) -> bool {
         self.terms
             .iter()
-            .all(|term| signature.may_have(&term.trigrams))
+            .all(|term| filter.may_have(&term.trigrams))
     }
 }
 

@@ -3,8 +3,6 @@
 
 use std::ops::Range;
 
-use volary_scan::text_end;
-
 /// Longer ones are none of ours.
 const LONGEST_KEY: usize = 64;
 
@@ -60,7 +58,7 @@ impl Elements {
             if self.in_text && !self.escaped {
                 // Most bytes stand in long texts.
                 let rest = &bytes[*seen..];
-                let length = text_end(rest).unwrap_or(rest.len());
+                let length = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
                 if length > 0 {
                     self.pass(&rest[..length]);
                     *seen += length;

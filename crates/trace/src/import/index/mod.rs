@@ -16,7 +16,6 @@ mod reading;
 use std::ops::Range;
 
 use volary_core::json::Text;
-use volary_scan::line_end;
 
 use super::{ImportOutcome, Note};
 use crate::episode::Episode;
@@ -249,7 +248,7 @@ impl Indexer {
 
     fn lines(&mut self) {
         let mut start = 0;
-        while let Some(length) = line_end(&self.held[self.seen..]) {
+        while let Some(length) = memchr::memchr(b'\n', &self.held[self.seen..]) {
             let end = self.seen + length;
             self.pieces
                 .line(&self.held, start..end, self.held_at, self.line);

@@ -1,10 +1,10 @@
-//! Upper and lower case as one. Every character becomes exactly one, so that places counted in
-//! characters are the same before and after; what changed is kept and can be undone.
+//! Case folding that maps every character to exactly one character, so that offsets in characters stay valid. The
+//! original is stored as differences and can be restored.
 
 use std::ops::Range;
 
 /// The folded form of a character: small, and of several small ones the first.
-pub fn fold(character: char) -> char {
+pub(super) fn fold(character: char) -> char {
     match character {
         'A'..='Z' => character.to_ascii_lowercase(),
         '\0'..='\u{7f}' => character,
@@ -16,7 +16,7 @@ pub fn fold(character: char) -> char {
 
 /// A folded text, and what it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Folded {
+pub(super) struct Folded {
     text: String,
     changed: Changed,
 }
@@ -32,7 +32,7 @@ struct Changed {
 
 /// A text that is being folded.
 #[derive(Clone, Debug, Default)]
-pub struct Folding {
+pub(super) struct Folding {
     /// UTF-8.
     bytes: Vec<u8>,
     changed: Changed,
@@ -40,7 +40,7 @@ pub struct Folding {
 
 impl Folding {
     /// With room for so many bytes.
-    pub fn with_capacity(length: usize) -> Self {
+    pub(super) fn with_capacity(length: usize) -> Self {
         Folding {
             bytes: Vec::with_capacity(length),
             ..Folding::default()
@@ -48,17 +48,12 @@ impl Folding {
     }
 
     /// How many bytes there are so far.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
     /// Appends a text. The whole must stay below 4 GiB.
-    pub fn push(&mut self, text: &str) {
+    pub(super) fn push(&mut self, text: &str) {
         self.bytes.reserve(text.len());
         let mut rest = text;
         while !rest.is_empty() {
@@ -134,7 +129,7 @@ impl Folding {
     }
 
     /// The folded text.
-    pub fn done(mut self) -> Folded {
+    pub(super) fn done(mut self) -> Folded {
         self.bytes.shrink_to_fit();
         self.changed.capitals.shrink_to_fit();
         self.changed.others.shrink_to_fit();
@@ -148,12 +143,12 @@ impl Folding {
 
 impl Folded {
     /// The folded text.
-    pub fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         &self.text
     }
 
     /// The original of a part; the range lies between characters.
-    pub fn original(&self, range: Range<usize>) -> String {
+    pub(super) fn original(&self, range: Range<usize>) -> String {
         let start = range.start;
         let part = self.text.get(range).unwrap_or_default();
         part.char_indices()
@@ -162,7 +157,7 @@ impl Folded {
     }
 
     /// What it takes in memory.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.text.len() + self.changed.capitals.len() * 8 + self.changed.others.len() * 8
     }
 }

@@ -1,21 +1,21 @@
-//! Which trigrams (three bytes in a row) a text has, roughly: a set of bits that never denies one
-//! that is there. About a tenth of the text's size, eight kilobytes at most.
+//! A Bloom filter of the trigrams (three consecutive bytes) of a text. It has no false negatives, and takes about a
+//! tenth of the size of the text, at most 8 KiB.
 
-/// Bits of the largest signature; the hash of a trigram has as many values.
+/// Bits of the largest filter; the hash of a trigram has as many values.
 const MOST: usize = 1 << 16;
 /// Words of the smallest.
 const FEWEST_WORDS: usize = 4;
 
-/// The set. Its size is a power of two; a trigram's bit is the low part of its hash, so a set can
-/// be folded in half.
+/// The filter. Its size is a power of two and the bit of a trigram is the low part of its hash, so that a filter can be
+/// folded in half.
 #[derive(Clone, Debug)]
-pub struct Signature {
+pub(super) struct TrigramFilter {
     words: Box<[u64]>,
 }
 
-impl Signature {
-    /// The signature of a text.
-    pub fn of(text: &str) -> Self {
+impl TrigramFilter {
+    /// The filter of a text.
+    pub(super) fn of(text: &str) -> Self {
         let mut words = vec![0_u64; MOST / 64];
         for trigram in trigrams(text) {
             words[trigram / 64 % (MOST / 64)] |= 1 << (trigram % 64);
@@ -33,13 +33,13 @@ impl Signature {
             let halves = words.iter_mut().zip(half);
             halves.for_each(|(low, high)| *low |= high);
         }
-        Signature {
+        TrigramFilter {
             words: words.into_boxed_slice(),
         }
     }
 
     /// Whether the text may have all of these trigrams.
-    pub fn may_have(&self, trigrams: &[usize]) -> bool {
+    pub(super) fn may_have(&self, trigrams: &[usize]) -> bool {
         let mask = self.words.len() * 64 - 1;
         trigrams.iter().all(|trigram| {
             let bit = trigram & mask;
@@ -50,7 +50,7 @@ impl Signature {
 }
 
 /// The hashes of all trigrams, each below 2^16.
-pub fn trigrams(text: &str) -> impl Iterator<Item = usize> {
+pub(super) fn trigrams(text: &str) -> impl Iterator<Item = usize> {
     text.as_bytes().windows(3).map(|bytes| {
         let number = bytes
             .iter()
@@ -65,16 +65,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_signature_never_denies_what_is_there() {
+    fn a_filter_never_denies_what_is_there() {
         for length in [0, 2, 3, 40, 4_000, 400_000] {
             let text: String = (0..length)
                 .map(|place: u32| char::from(b'a' + (place.wrapping_mul(place) % 23) as u8))
                 .collect();
-            let signature = Signature::of(&text);
-            assert!(signature.may_have(&trigrams(&text).collect::<Vec<_>>()));
-            assert!(signature.words.len() <= MOST / 64);
+            let filter = TrigramFilter::of(&text);
+            assert!(filter.may_have(&trigrams(&text).collect::<Vec<_>>()));
+            assert!(filter.words.len() <= MOST / 64);
         }
         let strange: Vec<usize> = trigrams("zzzyyyxxx").collect();
-        assert!(!Signature::of("some words").may_have(&strange));
+        assert!(!TrigramFilter::of("some words").may_have(&strange));
     }
 }
