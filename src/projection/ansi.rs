@@ -1,7 +1,12 @@
-//! What terminals make of a text: colours and weights, told by escape sequences. The sequences
-//! themselves are left out, also those that only a terminal could follow (moving, erasing, titles).
+//! Text with ANSI escape sequences: colours and weights are applied, and all other sequences (cursor movement, erasing,
+//! titles) are removed. An incomplete sequence stays in the text.
 
 use std::ops::Range;
+
+use vte::{Params, Parser, Perform};
+
+/// The longest sequence in bytes. What goes on for longer is text.
+const MAX_SEQUENCE: usize = 2_000;
 
 /// How a stretch of text looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,15 +46,15 @@ pub fn stretches(text: &str) -> Vec<(Range<usize>, Look)> {
     };
     while let Some(place) = text.get(from..).and_then(|rest| rest.find('\u{1b}')) {
         let escape = from + place;
-        let Some(sequence) = sequence(text, escape) else {
-            // Nothing that a terminal knows: it stays, to be shown by its name.
+        let Some((length, sequence)) = sequence(&text.as_bytes()[escape..]) else {
+            // No sequence: the escape character stays, and is shown by name.
             push(&mut found, from..escape + 1, look);
             from = escape + 1;
             continue;
         };
         push(&mut found, from..escape, look);
-        from = sequence.end;
-        if let Some(numbers) = sequence.numbers {
+        from = escape + length;
+        if let Sequence::Look(numbers) = sequence {
             look = changed(look, &numbers);
         }
     }
@@ -57,60 +62,64 @@ pub fn stretches(text: &str) -> Vec<(Range<usize>, Look)> {
     found
 }
 
-struct Sequence {
-    end: usize,
-    /// What a sequence says that sets the look; `None` of any other.
-    numbers: Option<Vec<u16>>,
+/// What a sequence means here.
+#[derive(Default)]
+enum Sequence {
+    /// It is not complete.
+    #[default]
+    Incomplete,
+    /// It is complete up to the backslash that ends strings of a command.
+    Command,
+    /// The escape character does not begin a sequence.
+    Text,
+    /// It changes the look, by these numbers (SGR).
+    Look(Vec<u16>),
+    /// It means nothing here.
+    Other,
 }
 
-/// The sequence that begins with an escape, if it is one.
-fn sequence(text: &str, escape: usize) -> Option<Sequence> {
-    let bytes = text.as_bytes();
-    let after = escape + 2;
-    match bytes.get(escape + 1)? {
-        b'[' => {
-            let rest = bytes.get(after..)?;
-            let length = rest.iter().position(|byte| matches!(byte, 0x40..=0x7e))?;
-            // Parameters are ASCII between the digits and the signs before the letters.
-            let parameters = rest.get(..length)?;
-            if length > 64 || !parameters.iter().all(|byte| matches!(byte, 0x20..=0x3f)) {
-                return None;
-            }
-            let numbers = (rest.get(length) == Some(&b'm')).then(|| {
-                let parameters = text.get(after..after + length).unwrap_or_default();
-                let parts = parameters.split([';', ':']);
-                parts.map(|number| number.parse().unwrap_or(0)).collect()
-            });
-            Some(Sequence {
-                end: after + length + 1,
-                numbers,
-            })
-        }
-        b']' => {
-            // Titles and links: up to a bell, or to an escape and a backslash.
-            const LONGEST: usize = 2_000;
-            let rest = bytes.get(after..bytes.len().min(after + LONGEST))?;
-            let end = rest.iter().position(|byte| matches!(byte, 0x07 | 0x1b))?;
-            let ends = after + end;
-            let length = match bytes.get(ends) {
-                Some(0x07) => 1,
-                _ if bytes.get(ends + 1) == Some(&b'\\') => 2,
-                _ => return None,
-            };
-            Some(Sequence {
-                end: ends + length,
-                numbers: None,
-            })
-        }
-        // Sets of characters: one more byte.
-        b'(' | b')' if bytes.get(after).is_some_and(u8::is_ascii) => Some(Sequence {
-            end: after + 1,
-            numbers: None,
-        }),
-        b'=' | b'>' | b'7' | b'8' | b'M' => Some(Sequence {
-            end: after,
-            numbers: None,
-        }),
+impl Perform for Sequence {
+    fn print(&mut self, _: char) {
+        *self = Sequence::Text;
+    }
+
+    fn execute(&mut self, _: u8) {
+        *self = Sequence::Text;
+    }
+
+    fn csi_dispatch(&mut self, params: &Params, intermediates: &[u8], ignore: bool, action: char) {
+        *self = match action == 'm' && intermediates.is_empty() && !ignore {
+            true => Sequence::Look(params.iter().flatten().copied().collect()),
+            false => Sequence::Other,
+        };
+    }
+
+    fn osc_dispatch(&mut self, _: &[&[u8]], bell_terminated: bool) {
+        *self = match bell_terminated {
+            true => Sequence::Other,
+            false => Sequence::Command,
+        };
+    }
+
+    fn esc_dispatch(&mut self, _: &[u8], _: bool, _: u8) {
+        *self = Sequence::Other;
+    }
+
+    fn terminated(&self) -> bool {
+        !matches!(self, Sequence::Incomplete | Sequence::Command)
+    }
+}
+
+/// The sequence at the start of some bytes, with its length; `None` if there is none.
+fn sequence(bytes: &[u8]) -> Option<(usize, Sequence)> {
+    let bytes = bytes.get(..MAX_SEQUENCE).unwrap_or(bytes);
+    let mut sequence = Sequence::default();
+    let length = Parser::new().advance_until_terminated(&mut sequence, bytes);
+    // Only strings hold other characters. The parser drops them elsewhere; a reader should see them.
+    let holds_text = matches!(bytes.get(1), Some(b']' | b'P' | b'X' | b'^' | b'_'));
+    let is_clean = holds_text || bytes.get(..length).is_some_and(<[u8]>::is_ascii);
+    match sequence {
+        Sequence::Look(_) | Sequence::Other if is_clean => Some((length, sequence)),
         _ => None,
     }
 }
@@ -243,6 +252,22 @@ mod tests {
         // Cut off, or nothing that is known: still there.
         assert_eq!(shown("a\u{1b}"), [("a\u{1b}", plain)]);
         assert_eq!(shown("\u{1b}[31"), [("\u{1b}", plain), ("[31", plain)]);
+        assert_eq!(
+            shown("\u{1b}[3é1m\u{1b}[1mb"),
+            [
+                ("\u{1b}", plain),
+                ("[3é1m", plain),
+                (
+                    "b",
+                    Look {
+                        bold: true,
+                        ..plain
+                    }
+                )
+            ]
+        );
+        let long = format!("\u{1b}]0;{}", "é".repeat(MAX_SEQUENCE));
+        assert_eq!(shown(&long), [("\u{1b}", plain), (&long[1..], plain)]);
     }
 
     proptest! {
