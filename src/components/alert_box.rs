@@ -1,38 +1,34 @@
-//! Says what went wrong, why, and what to do.
+//! Alerts: what went wrong, why, and what to do.
 
 use leptos::prelude::*;
 
-use super::erased::dynamic;
-use super::icon::{Glyph, icon, named_icon};
-use super::markup::{El, button, el, nothing};
+use super::icon::{Glyph, Icon, NamedIcon};
+use super::markup::{El, el};
 use super::text::inert_in;
 use crate::projection::notice::Notice;
 
 /// Shows a notice until it is dismissed.
 #[component]
 pub fn AlertBox(
-    /// What went wrong; `None` for nothing.
+    /// What went wrong; `None` shows nothing.
     notice: RwSignal<Option<Notice>>,
 ) -> impl IntoView {
-    dynamic(move || {
-        let Some(Notice { what, why, advice }) = notice.get() else {
-            return nothing();
-        };
-        let words = alert_words(&what, &why, &advice);
-        let dismiss = button("quiet icon-button")
-            .on_click(move || notice.set(None))
-            .child(named_icon(Glyph::Close, "Dismiss"));
-        el("div")
-            .class("alert")
-            .attr("role", "alert")
-            .child(icon(Glyph::Warning))
-            .child(words)
-            .child(dismiss)
-            .view()
-    })
+    move || {
+        notice.get().map(|Notice { what, why, advice }| {
+            view! {
+                <div class="alert" role="alert">
+                    <Icon glyph=Glyph::Warning/>
+                    {alert_words(&what, &why, &advice).view()}
+                    <button type="button" class="quiet icon-button" on:click=move |_| notice.set(None)>
+                        <NamedIcon glyph=Glyph::Close name="Dismiss"/>
+                    </button>
+                </div>
+            }
+        })
+    }
 }
 
-/// What went wrong, why, and what to do, as any alert says it.
+/// The three sentences of an alert.
 pub fn alert_words(what: &str, why: &str, advice: &str) -> El {
     el("div")
         .class("alert-words")

@@ -1,18 +1,16 @@
-//! A button that copies a text, and says that it did.
+//! A button that copies a text and confirms it.
 
 use std::time::Duration;
 
 use leptos::prelude::*;
 
-use super::erased::{dynamic, words};
-use super::icon::{Glyph, hidden_name, icon};
-use super::markup::{all, button, el};
+use super::icon::{Glyph, Icon};
 use crate::shell;
 
-/// So long it is said.
-const SAID: Duration = Duration::from_secs(3);
+/// How long the confirmation is shown.
+const CONFIRMATION: Duration = Duration::from_secs(3);
 
-/// What became of the last copy.
+/// The result of the last copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Copied {
     NotYet,
@@ -34,55 +32,42 @@ pub fn CopyButton(
     #[prop(optional)]
     icon_only: bool,
 ) -> impl IntoView {
-    copy_button(text, label, icon_only)
-}
-
-/// Copies a text, which is asked for only when it is needed.
-pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: bool) -> AnyView {
     let copied = RwSignal::new(Copied::NotYet);
-    // Another copy is said as long as the first.
-    let said = StoredValue::new_local(None);
-    let copy = move || {
+    // A second copy restarts the time.
+    let alarm = StoredValue::new_local(None);
+    let copy = move |_| {
         let done = Callback::new(move |worked| {
             // The button may be gone by then.
             copied.try_set(if worked { Copied::Yes } else { Copied::No });
             let forget = move || {
                 copied.try_set(Copied::NotYet);
             };
-            said.try_set_value(Some(shell::timers::alarm(SAID, forget)));
+            alarm.try_set_value(Some(shell::timers::alarm(CONFIRMATION, forget)));
         });
         shell::clipboard::copy(text.run(()), done);
     };
-    let glyph = dynamic(move || {
-        icon(match copied.get() {
-            Copied::NotYet => Glyph::Copy,
-            Copied::Yes => Glyph::Check,
-            Copied::No => Glyph::Warning,
-        })
-    });
-    let words = words(move || {
-        let said = match copied.get() {
-            Copied::NotYet => "",
-            Copied::Yes => "Copied",
-            Copied::No => "Not copied: the browser refused",
-        };
-        said.to_owned()
-    });
-    let name = match icon_only {
-        true => hidden_name(label),
-        false => label.into_any(),
+    let words = move || match copied.get() {
+        Copied::NotYet => "",
+        Copied::Yes => "Copied",
+        Copied::No => "Not copied: the browser refused",
     };
-    all(vec![
-        button("quiet small copy-button")
-            .attr("title", icon_only.then_some(label))
-            .on_click(copy)
-            .child(glyph)
-            .child(name)
-            .view(),
-        el("span")
-            .class("copied")
-            .attr("aria-live", "polite")
-            .child(words)
-            .view(),
-    ])
+    let glyph = move || match copied.get() {
+        Copied::NotYet => Glyph::Copy,
+        Copied::Yes => Glyph::Check,
+        Copied::No => Glyph::Warning,
+    };
+    view! {
+        <button type="button" class="quiet small copy-button" title=icon_only.then_some(label) on:click=copy>
+            {move || view! { <Icon glyph=glyph()/> }}
+            <span class:visually-hidden=icon_only>{label}</span>
+        </button>
+        <span class="copied" aria-live="polite">
+            {words}
+        </span>
+    }
+}
+
+/// [`CopyButton`] for callers that build their views without `view!`.
+pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: bool) -> AnyView {
+    view! { <CopyButton text label icon_only/> }.into_any()
 }

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::markup::{Child, all, el, path, svg};
+use super::markup::{Child, el};
 
 /// What an icon shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,32 +71,45 @@ impl Glyph {
     }
 }
 
-/// An icon, not seen by screen readers.
+/// An icon, hidden from screen readers.
 #[component]
 pub fn Icon(
     /// What it shows.
     glyph: Glyph,
 ) -> impl IntoView {
-    icon(glyph)
-}
-
-/// An icon, not seen by screen readers.
-pub fn icon(glyph: Glyph) -> AnyView {
     let class = match glyph {
         Glyph::Play => "icon filled",
         _ => "icon",
     };
-    svg()
-        .class(class)
-        .attr("viewBox", "0 0 16 16")
-        .attr("aria-hidden", "true")
-        .child(path().attr("d", glyph.path()))
-        .view()
+    view! {
+        <svg class=class viewBox="0 0 16 16" aria-hidden="true">
+            <path d=glyph.path()/>
+        </svg>
+    }
 }
 
-/// An icon with a name that only screen readers and pointers tell.
+/// An icon with a name for screen readers.
+#[component]
+pub fn NamedIcon(
+    /// What it shows.
+    glyph: Glyph,
+    /// The name.
+    name: &'static str,
+) -> impl IntoView {
+    view! {
+        <Icon glyph/>
+        <span class="visually-hidden">{name}</span>
+    }
+}
+
+/// [`Icon`] for callers that build their views without `view!`.
+pub fn icon(glyph: Glyph) -> AnyView {
+    view! { <Icon glyph/> }.into_any()
+}
+
+/// [`NamedIcon`] for callers that build their views without `view!`.
 pub fn named_icon(glyph: Glyph, name: &'static str) -> AnyView {
-    all(vec![icon(glyph), hidden_name(name)])
+    view! { <NamedIcon glyph name/> }.into_any()
 }
 
 /// A name for screen readers.

@@ -1,22 +1,20 @@
-//! The overlay that lists the keys.
+//! The overlay that lists the keyboard shortcuts.
 
 use leptos::prelude::*;
 
-use super::dialog::dialog;
-use super::markup::el;
+use super::dialog::Dialog;
 use crate::later::Later;
 
 type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyView;
 
-/// [`KeyHelp`], for those who cannot wait for it.
+/// [`KeyHelp`], once its code is loaded.
 pub static KEY_HELP: Later<View> = Later::new();
 
 pub(crate) fn install() {
-    KEY_HELP.set(|open, keys| view! { <KeyHelp open=open keys=keys/> }.into_any());
+    KEY_HELP.set(|open, keys| view! { <KeyHelp open keys/> }.into_any());
 }
 
-/// Lists keys and what they do. Where a key works only in some place, that stands after ` in ` or
-/// ` on `.
+/// Lists keys and what they do. A key that works in one place only names it after ` in ` or ` on `.
 #[component]
 pub fn KeyHelp(
     /// Whether it is shown.
@@ -27,11 +25,19 @@ pub fn KeyHelp(
     let rows = keys.iter().map(|(keys, meaning)| {
         let place = [" in ", " on "].iter().find_map(|word| keys.find(word));
         let (key, place) = keys.split_at(place.unwrap_or(keys.len()));
-        el("div")
-            .child(el("dt").child(el("kbd").child(key)).child(place))
-            .child(el("dd").child(*meaning))
-            .view()
+        view! {
+            <div>
+                <dt>
+                    <kbd>{key}</kbd>
+                    {place}
+                </dt>
+                <dd>{*meaning}</dd>
+            </div>
+        }
     });
-    let list = el("dl").class("key-list").child(rows.collect::<Vec<_>>());
-    dialog(open, "Keys".to_owned(), list.view())
+    view! {
+        <Dialog open title="Keys">
+            <dl class="key-list">{rows.collect_view()}</dl>
+        </Dialog>
+    }
 }

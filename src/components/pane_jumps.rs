@@ -1,25 +1,27 @@
-//! On narrow screens the panes stand below each other; this bar leads to each of them.
+//! Links between the panes. On narrow screens the panes are stacked, and this bar scrolls to each of them.
 
 use leptos::prelude::*;
 
-use super::markup::{button, el};
 use crate::shell;
 
-/// Buttons that scroll to a pane. Seen on narrow screens only.
+/// Buttons that scroll to a pane. Visible on narrow screens only.
 #[component]
 pub fn PaneJumps(
     /// The id and the name of each pane.
     panes: &'static [(&'static str, &'static str)],
 ) -> impl IntoView {
-    let jumps = panes.iter().map(|(id, name)| {
-        button("pane-jump")
-            .on_click(move || shell::element::scroll_to_id(id))
-            .child(*name)
-            .view()
-    });
-    el("nav")
-        .class("pane-jumps")
-        .attr("aria-label", "Panes")
-        .child(jumps.collect::<Vec<_>>())
-        .view()
+    view! {
+        <nav class="pane-jumps" aria-label="Panes">
+            {panes
+                .iter()
+                .map(|(id, name)| {
+                    view! {
+                        <button type="button" class="pane-jump" on:click=move |_| shell::element::scroll_to_id(id)>
+                            {*name}
+                        </button>
+                    }
+                })
+                .collect_view()}
+        </nav>
+    }
 }

@@ -1,10 +1,8 @@
-//! Light, dark, or as the system has it.
+//! The colour theme: light, dark, or the system's.
 
 use leptos::prelude::*;
 
-use super::erased::{dynamic, words};
-use super::icon::{Glyph, hidden_name, icon};
-use super::markup::button;
+use super::icon::{Glyph, Icon};
 
 /// A theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,25 +50,25 @@ pub fn ThemeSwitch(
     /// The theme.
     theme: RwSignal<Theme>,
 ) -> impl IntoView {
-    let name = words(move || {
-        let name = match theme.get() {
-            Theme::System => "Theme: as the system",
-            Theme::Light => "Theme: light",
-            Theme::Dark => "Theme: dark",
-        };
-        name.to_owned()
-    });
-    let glyph = dynamic(move || {
-        icon(match theme.get() {
-            Theme::System => Glyph::Screen,
-            Theme::Light => Glyph::Sun,
-            Theme::Dark => Glyph::Moon,
-        })
-    });
-    button("quiet icon-button")
-        .attr("title", name)
-        .on_click(move || theme.update(|theme| *theme = theme.next()))
-        .child(glyph)
-        .child(hidden_name(name))
-        .view()
+    let name = move || match theme.get() {
+        Theme::System => "Theme: as the system",
+        Theme::Light => "Theme: light",
+        Theme::Dark => "Theme: dark",
+    };
+    let glyph = move || match theme.get() {
+        Theme::System => Glyph::Screen,
+        Theme::Light => Glyph::Sun,
+        Theme::Dark => Glyph::Moon,
+    };
+    view! {
+        <button
+            type="button"
+            class="quiet icon-button"
+            title=name
+            on:click=move |_| theme.update(|theme| *theme = theme.next())
+        >
+            {move || view! { <Icon glyph=glyph()/> }}
+            <span class="visually-hidden">{name}</span>
+        </button>
+    }
 }
