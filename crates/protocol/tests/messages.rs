@@ -3,6 +3,8 @@
 //! The golden files show what a message holds and fail when a field is renamed, added or lost.
 //! `UPDATE_GOLDEN=1` rewrites them.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
 use std::fmt::Debug;
 use std::path::Path;
 
@@ -97,6 +99,7 @@ fn environment_requests() -> Vec<environments::Request> {
     use environments::Request;
     vec![
         Request::Open {
+            environment: 1,
             recipe: recipe(),
             actions: vec![action()],
             servers: servers(),
@@ -106,6 +109,7 @@ fn environment_requests() -> Vec<environments::Request> {
             action: action(),
         },
         Request::Close { environment: 7 },
+        Request::CloseOthers { environment: 8 },
         Request::Import {
             files: vec![NamedFile {
                 name: "a.json".to_owned(),
@@ -125,6 +129,7 @@ fn environment_events() -> Vec<environments::Event> {
         Event::Refused {
             reason: "It must be positive.".into(),
             key: Some("answer".into()),
+            is_server_lost: false,
         },
         Event::Lost {
             reason: "The server did not reply.".into(),
