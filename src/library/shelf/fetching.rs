@@ -21,7 +21,7 @@ impl Shelf {
     /// Fetches a file from an address that the person gave, and reads it.
     pub fn fetch(self, url: &str) {
         let number = self.begin_fetch(url);
-        self.fetch_given(number, url, None);
+        self.fetch_given(number, url);
     }
 
     /// The same; `arrived` hears the id of one of its trajectories (they count from 1), as soon as its beginning is
@@ -31,35 +31,27 @@ impl Shelf {
         let arrived = Box::new(arrived);
         self.state
             .update_value(|state| state.awaited.push((number, place.max(1), arrived)));
-        let ahead = (place <= 1).then(|| self.expect_ahead(number));
-        self.fetch_given(number, url, ahead);
+        self.fetch_given(number, url);
     }
 
     fn begin_fetch(self, url: &str) -> Number {
         self.begin(&format!("Fetching {url}"))
     }
 
-    fn fetch_given(self, number: Number, url: &str, shows: Option<Number>) {
+    fn fetch_given(self, number: Number, url: &str) {
         let path = url.split(['?', '#']).next().unwrap_or_default();
         let name = path.rsplit('/').next().unwrap_or_default();
         // A worker would take what is relative as beside its own script.
         let file = (name.into(), location::whole(url).into());
-        self.fetch_as(number, Origin::Imported, vec![file], shows);
+        self.fetch_as(number, Origin::Imported, vec![file]);
     }
 
-    fn fetch_as(
-        self,
-        number: Number,
-        origin: Origin,
-        files: Vec<(Text, Text)>,
-        shows: Option<Number>,
-    ) {
+    fn fetch_as(self, number: Number, origin: Origin, files: Vec<(Text, Text)>) {
         self.report.set(Vec::new());
         self.ask(&Request::Fetch {
             number,
             origin,
             files,
-            shows,
         });
     }
 
@@ -116,7 +108,7 @@ impl Shelf {
             });
             match files.len() {
                 0 => self.ended(number),
-                _ => self.fetch_as(number, Origin::Published, files.collect(), None),
+                _ => self.fetch_as(number, Origin::Published, files.collect()),
             }
         });
     }
