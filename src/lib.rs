@@ -1,6 +1,6 @@
 //! The page of Volary: it shows episodes, and lets a person, or a policy, act.
 //!
-//! - [`route`]: the hash as a value. [`protocol`]: what page and worker say to each other. Both pure.
+//! - [`route`]: the hash as a value. Pure.
 //! - [`projection`]: what is shown, computed without any front end.
 //! - [`components`]: draw projections; they know nothing of the playground.
 //! - [`playground`]: the state of the playground, and its panes. [`app`]: the layout around it.
@@ -8,7 +8,6 @@
 //! - [`evaluate`]: many episodes at once. [`records`]: what is kept between visits.
 //! - [`review`]: episodes that people read.
 //! - [`library`]: the library of trajectories, and the worker that keeps it.
-//! - [`parts`]: an episode on its way.
 //! - [`pages`]: which page is shown.
 //! - [`remote`]: task dataset servers, whose environments are played as those of this page.
 //! - [`settings`]: what the person connected, as a page.
@@ -24,10 +23,8 @@ pub mod later;
 pub mod library;
 pub mod models;
 pub mod pages;
-pub mod parts;
 pub mod playground;
 pub mod projection;
-pub mod protocol;
 pub mod records;
 pub mod remote;
 pub mod review;

@@ -30,7 +30,7 @@ if (globalThis.document) {
     throw error;
   }
 } else {
-  // The page sends the wasm, already compiled. What else it sends waits until somebody listens (src/shell/worker_loop.rs).
+  // The page sends the wasm, already compiled. What else it sends waits until somebody listens (src/shell/worker_port.rs).
   const letters = (globalThis.letters = []);
   const parts = new Promise((resolve) => {
     onmessage = ({ data }) => (data.compiled ? resolve(data) : letters.push(data));

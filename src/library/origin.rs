@@ -1,24 +1,12 @@
 //! How episodes come into the library.
 
-/// How episodes come into the library.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// A person gave files.
-    Imported,
-    /// They came with the site: they are not kept, since they are there at each visit.
-    Published,
-}
+use volary_protocol::library::Origin;
 
-impl Origin {
-    /// All of them.
-    pub const ALL: [Origin; 2] = [Origin::Imported, Origin::Published];
-
-    /// The word for it.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Origin::Imported => IMPORTED,
-            Origin::Published => PUBLISHED,
-        }
+/// The word for an origin, as rows store it.
+pub const fn word(origin: Origin) -> &'static str {
+    match origin {
+        Origin::Imported => IMPORTED,
+        Origin::Published => PUBLISHED,
     }
 }
 
@@ -30,10 +18,3 @@ pub const PUBLISHED: &str = "published";
 pub const PLAYED: &str = "played";
 /// The origin of what was played for an evaluation.
 pub const EVALUATED: &str = "evaluated";
-
-impl Origin {
-    /// The origin of a word.
-    pub fn read(word: &str) -> Option<Origin> {
-        Origin::ALL.into_iter().find(|origin| origin.word() == word)
-    }
-}

@@ -14,7 +14,7 @@ use super::viewer::{Checked, Viewer};
 use crate::components::copy_button::copy_button;
 use crate::components::erased::{flag, words};
 use crate::components::markup::{El, button, el};
-use crate::library::shelf::Shelf;
+use crate::library::client::Shelf;
 use crate::playground::state::Playground;
 use crate::projection::notice::Notice;
 use crate::projection::passage_link;

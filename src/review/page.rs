@@ -19,7 +19,7 @@ use super::viewer::Viewer;
 use crate::components::AlertBox;
 use crate::components::erased::{dynamic, flag, kept, shown, watch, words};
 use crate::components::markup::{El, all, el};
-use crate::library::shelf::Shelf;
+use crate::library::client::Shelf;
 use crate::pages::{Hooks, Page, Pages, use_pages};
 use crate::playground::state::use_playground;
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};

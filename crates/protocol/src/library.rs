@@ -16,7 +16,7 @@ use crate::episode::EpisodeChunk;
 pub enum Request {
     /// Send the rows of all episodes, then [`Event::Listed`].
     List,
-    /// Send what other pages, or other parts of this one, change: [`Event::Added`] and [`Event::Gone`]. The replies
+    /// Send what other pages, or other parts of this one, change: [`Event::Changed`] and [`Event::Gone`]. The replies
     /// do not end.
     Watch,
     /// Send an episode in chunks.
@@ -114,8 +114,14 @@ pub enum Event {
         /// The part that is done, from 0 to 1; `None` if unknown.
         done: Option<f64>,
     },
-    /// Rows of episodes that are new or changed.
+    /// Rows of episodes that this request listed, read or changed.
     Added {
+        /// The rows.
+        #[serde(with = "coded")]
+        rows: Vec<Row>,
+    },
+    /// Rows of other episodes that changed meanwhile.
+    Changed {
         /// The rows.
         #[serde(with = "coded")]
         rows: Vec<Row>,

@@ -203,6 +203,9 @@ fn library_events() -> Vec<library::Event> {
         Event::Added {
             rows: vec![row.clone()],
         },
+        Event::Changed {
+            rows: vec![row.clone()],
+        },
         Event::Begun { row: Box::new(row) },
         Event::Grown {
             id: "a".into(),
