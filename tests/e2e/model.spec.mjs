@@ -128,7 +128,7 @@ test("what went over the wire is kept with the episode, without the key", () =>
     await playground.inspector.getByText("it repeats the API key in pieces").first().waitFor();
     await playground.inspector.getByRole("button", { name: "Copy as curl" }).click();
     const curl = await page.evaluate(() => navigator.clipboard.readText());
-    assert.match(curl, /^curl 'http:\/\/127\.0\.0\.1/);
+    assert.match(curl, /^curl --url 'http:\/\/127\.0\.0\.1/);
     assert.match(curl, /Bearer YOUR_API_KEY/);
     await accessible(page);
     await page.keyboard.press("Escape");
