@@ -410,7 +410,8 @@ test("an imported episode of a connected server is run again only once the user 
     await playground.pick("counter");
     await playground.act("incr");
     await playground.says("1 step");
-    await given();
+    await playground.button("Former episode").click();
+    await playground.transcript.getByText("Gone on.").waitFor();
     await playground.button("Undo").click();
     await plan.getByRole("button", { name: "Run on this server" }).click();
     await playground.says("0 steps", "open");
