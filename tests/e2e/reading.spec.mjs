@@ -325,6 +325,7 @@ test("counts of tokens beyond 2^32 are shown as they are", () =>
     await review.import(["counted.json", counted]);
     await review.rows(1);
     await review.link(/counted/).first().click();
+    await page.getByRole("tab", { name: "Details" }).click();
     await page.getByText("5,000,000,000 tokens read").first().waitFor();
     await page.getByText("6,000,000,000 written").first().waitFor();
   }));
