@@ -44,7 +44,15 @@ test("in a frame of another site the page does not start", async () => {
     response.end(`<!doctype html><html lang="en"><title>Other</title><iframe title="Volary" src="${HOME}#/run/counter"></iframe></html>`);
   });
   try {
-    await visit({ origins: [other.origin], axe: false }, async (page, { requests }) => {
+    // As on GitHub Pages, which sends no header that forbids frames: the page itself has to refuse.
+    const init = (context) =>
+      context.route(HOME, async (route) => {
+        const response = await route.fetch();
+        const { "content-security-policy": _, ...headers } = response.headers();
+        await route.fulfill({ response, headers });
+      });
+    await visit({ origins: [other.origin], axe: false, init }, async (page, { requests }) => {
+      await new Playground(page).ready();
       requests.length = 0;
       await page.goto(other.origin);
       const frame = page.frameLocator("iframe");
@@ -76,6 +84,8 @@ test("in a frame of its own site the page starts", () =>
         ),
     },
     async (page) => {
+      // A page that is left while it loads reports the files that it does not get any more.
+      await new Playground(page).ready();
       await page.goto(`${HOME}frame.html`);
       await page.frameLocator("iframe").getByRole("log", { name: "Transcript" }).getByRole("listitem").first().waitFor();
     },

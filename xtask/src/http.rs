@@ -24,7 +24,7 @@ use crate::policy;
 /// How many files are read at the same time.
 const READERS: usize = 4;
 /// A policy that only a header can state.
-const NO_FRAMES: &str = "frame-ancestors 'none'";
+const FRAMES: &str = "frame-ancestors 'self'";
 
 /// A site that is served from now on, by a thread of its own, until the program ends.
 pub struct Site {
@@ -119,11 +119,11 @@ fn inside(uri: &Uri, prefix: &str) -> Option<Uri> {
 /// Adds what every answer carries, given the policy in the page's `<meta>` tag.
 fn add_headers(policy: Option<&str>, response: &mut Response) {
     let policy = match policy {
-        Some(policy) => format!("{policy}; {NO_FRAMES}"),
-        None => NO_FRAMES.to_owned(),
+        Some(policy) => format!("{policy}; {FRAMES}"),
+        None => FRAMES.to_owned(),
     };
     let policy =
-        HeaderValue::from_str(&policy).unwrap_or_else(|_| HeaderValue::from_static(NO_FRAMES));
+        HeaderValue::from_str(&policy).unwrap_or_else(|_| HeaderValue::from_static(FRAMES));
     let headers: [(HeaderName, HeaderValue); 4] = [
         (header::CONTENT_SECURITY_POLICY, policy),
         (
@@ -240,7 +240,7 @@ mod tests {
         for target in ["/some/prefix/", "/some/prefix/deep%20er/b.js", "/absent"] {
             let answer = ask(&site, &format!("GET {target}"), "")?;
             for header in [
-                "content-security-policy: default-src 'none'; frame-ancestors 'none'\r\n",
+                "content-security-policy: default-src 'none'; frame-ancestors 'self'\r\n",
                 "x-content-type-options: nosniff\r\n",
                 "referrer-policy: no-referrer\r\n",
             ] {

@@ -18,7 +18,7 @@ use tower_http::services::fs::{Backend, TokioBackend};
 use tower_http::set_header::SetResponseHeaderLayer;
 
 /// Added to the page's own policy. It has no effect in a `<meta>` element.
-const FRAMES: &str = "frame-ancestors 'none'";
+const FRAMES: &str = "frame-ancestors 'self'";
 
 /// The files of a folder that `cargo xtask build` wrote, such as `dist/`.
 pub fn page(folder: &Path) -> anyhow::Result<Router> {
@@ -149,7 +149,7 @@ mod tests {
         ] {
             assert_eq!(
                 header_of(&policies_of(html)),
-                "default-src 'none'; img-src 'self'; frame-ancestors 'none'",
+                "default-src 'none'; img-src 'self'; frame-ancestors 'self'",
                 "{html}"
             );
         }
@@ -158,7 +158,7 @@ mod tests {
         let two = ["default-src 'self'".to_owned(), "img-src 'none'".to_owned()];
         assert_eq!(
             header_of(&two),
-            "default-src 'self', img-src 'none'; frame-ancestors 'none'"
+            "default-src 'self', img-src 'none'; frame-ancestors 'self'"
         );
     }
 

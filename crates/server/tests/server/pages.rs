@@ -272,7 +272,7 @@ fn every_file_of_the_page_carries_its_policy() {
         "/nothing.js",
     ] {
         let reply = connection.get(path);
-        let expected = format!("{policy}; frame-ancestors 'none'");
+        let expected = format!("{policy}; frame-ancestors 'self'");
         assert_eq!(
             reply.header("content-security-policy"),
             Some(&*expected),
