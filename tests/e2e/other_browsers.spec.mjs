@@ -7,7 +7,8 @@ import { firefox, webkit } from "./support/other_browsers.mjs";
 
 const { VOLARY_FIREFOX, VOLARY_WEBKIT_DRIVER, VOLARY_WEBKIT } = process.env;
 
-const button = (name) => `//button[normalize-space()='${name}']`;
+// Step can't be pressed while the playground's code is loading.
+const enabled = (name) => `//button[normalize-space()='${name}' and @aria-disabled='false']`;
 const field = (name) => `//form[@aria-label='calculator']//*[(self::input or self::textarea) and @id=//label[normalize-space()='${name}']/@for]`;
 
 async function journey(browser) {
@@ -15,16 +16,20 @@ async function journey(browser) {
     await browser.open(`${HOME}#/run/calculator`);
     await browser.click("//ul[@aria-label='Tools']//button[normalize-space()='calculator']");
     await browser.type(field("expr"), "6 * 7");
-    await browser.click(button("Step"));
+    await browser.click(enabled("Step"));
     await browser.find("//*[@role='log']//*[normalize-space()='42']");
     await browser.find("//*[@role='status' and @aria-label='Episode' and contains(., '1 step')]");
-    // Leaving the episode stores it, and another visit finds it.
+    // Leaving the episode stores it, and the next visit finds it.
     await browser.click("//nav//a[normalize-space()='Review']");
     const row = "//*[@role='table' or self::table]//a[contains(., 'calculator')]";
     await browser.find(row);
-    await browser.reload();
+    // Another address of the same page, because a driver may return from a reload before it has begun.
+    await browser.open(`${HOME}?again#/review`);
     await browser.click(row);
     await browser.find("//*[@role='log']//*[normalize-space()='42']");
+  } catch (error) {
+    const text = await browser.text().catch(String);
+    throw new Error(`${error.message}\nThe page says:\n${text}`, { cause: error });
   } finally {
     await browser.close();
   }

@@ -17,10 +17,10 @@ export async function firefox(executablePath) {
   const found = (xpath) => page.waitForSelector(`::-p-xpath(${xpath})`, { timeout: PATIENCE });
   return {
     open: (url) => page.goto(url),
-    reload: () => page.reload(),
     find: async (xpath) => void (await found(xpath)),
     click: async (xpath) => (await found(xpath)).click(),
     type: async (xpath, text) => (await found(xpath)).type(text),
+    text: () => page.evaluate(() => `${location.href}\n${document.body.innerText}`),
     close: () => browser.close(),
   };
 }
@@ -49,10 +49,10 @@ export async function webkit(driver, browser) {
     const found = (xpath) => session.wait(until.elementLocated(By.xpath(xpath)), PATIENCE);
     return {
       open: (url) => session.get(url),
-      reload: () => session.navigate().refresh(),
       find: async (xpath) => void (await found(xpath)),
       click: async (xpath) => (await found(xpath)).click(),
       type: async (xpath, text) => (await found(xpath)).sendKeys(text),
+      text: () => session.executeScript("return `${location.href}\\n${document.body.innerText}`"),
       close: async () => {
         await session.quit();
         await stop();
