@@ -27,7 +27,7 @@ const IDLE_CHECK: (Duration, Duration) = (Duration::from_millis(100), Duration::
 pub struct Started {
     /// The place in the order of all starts.
     pub order: u64,
-    /// The id.
+    /// The id under which clients address the environment.
     pub id: Uuid,
 }
 

@@ -115,13 +115,13 @@ impl Running {
         self.shared.running()
     }
 
-    /// Waits until so many operations run or wait for their environments.
+    /// Waits until this many operations run or are queued.
     pub fn wait_for_operations(&self, count: i64) {
         let operations = &self.shared.metrics.operations;
         until("the operations arrive", || operations.get() == count);
     }
 
-    /// Waits until so many connections are open.
+    /// Waits until this many connections are open.
     pub fn wait_for_connections(&self, count: i64) {
         let connections = &self.shared.metrics.connections;
         until("connections end", || connections.get() == count);

@@ -32,13 +32,13 @@ pub struct Limits {
     pub members: usize,
 }
 
-/// Packed bytes may become so many times as many: more than logs do, even those that repeat themselves.
+/// The largest ratio of unpacked to packed bytes. Logs stay below it, even repetitive ones.
 const MOST_RATIO: usize = 256;
-/// However few they are, they may become so many.
+/// Unpacked bytes that are always allowed, however small the packed file.
 const ALWAYS: usize = 16 << 20;
 
 impl Limits {
-    /// These limits for so many packed bytes, of which no more may come than any real file gives.
+    /// The limits for a packed file of this many bytes.
     pub fn of_packed(self, packed: usize) -> Limits {
         let most = packed.saturating_mul(MOST_RATIO).max(ALWAYS);
         Limits {

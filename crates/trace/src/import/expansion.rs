@@ -12,7 +12,7 @@ use crate::episode::{Episode, StepRecord};
 
 /// So many bytes may be made of any file, however small it is.
 pub(super) const FREE: usize = 64 << 20;
-/// And so many times the file.
+/// How many times the size of the file is allowed in addition.
 pub(super) const FACTOR: usize = 4;
 
 /// About what a value takes in memory beside its texts, in bytes.
