@@ -9,11 +9,12 @@ use super::summary::{reward_text, seconds_text};
 use super::text::{large_count_text, size_text};
 
 /// The columns that are shown at first.
-pub const FIRST_COLUMNS: [Column; 11] = [
+pub const FIRST_COLUMNS: [Column; 12] = [
     Column::Name,
     Column::Environment,
     Column::Task,
     Column::Model,
+    Column::Agent,
     Column::Reward,
     Column::Steps,
     Column::Tokens,
@@ -24,11 +25,12 @@ pub const FIRST_COLUMNS: [Column; 11] = [
 ];
 
 /// All columns that every table can have.
-pub const COLUMNS: [Column; 17] = [
+pub const COLUMNS: [Column; 18] = [
     Column::Name,
     Column::Environment,
     Column::Task,
     Column::Model,
+    Column::Agent,
     Column::Reward,
     Column::Steps,
     Column::Calls,
@@ -50,6 +52,7 @@ pub fn heading(column: &Column) -> String {
         Column::Name => "Name",
         Column::Environment => "Environment",
         Column::Model => "Model",
+        Column::Agent => "Agent",
         Column::Task => "Task",
         Column::Run => "Run",
         Column::Reward => "Reward",
@@ -77,6 +80,7 @@ pub fn class(column: &Column) -> &'static str {
         Column::Environment
         | Column::Task
         | Column::Model
+        | Column::Agent
         | Column::Run
         | Column::Tags
         | Column::Started

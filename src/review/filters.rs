@@ -160,6 +160,7 @@ fn group_choice(look: Look) -> El {
             Some(GroupBy::Task) => "task",
             Some(GroupBy::Run) => "run",
             Some(GroupBy::Column(Column::Model)) => "model",
+            Some(GroupBy::Column(Column::Agent)) => "agent",
             Some(GroupBy::Column(_)) => "environment",
         };
         value.to_owned()
@@ -169,6 +170,7 @@ fn group_choice(look: Look) -> El {
             "task" => Some(GroupBy::Task),
             "run" => Some(GroupBy::Run),
             "model" => Some(GroupBy::Column(Column::Model)),
+            "agent" => Some(GroupBy::Column(Column::Agent)),
             "environment" => Some(GroupBy::Column(Column::Environment)),
             _ => None,
         });
@@ -182,6 +184,7 @@ fn group_choice(look: Look) -> El {
                 .child(option("task", "task"))
                 .child(option("run", "run"))
                 .child(option("model", "model"))
+                .child(option("agent", "agent"))
                 .child(option("environment", "environment")),
         )
 }

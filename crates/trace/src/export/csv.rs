@@ -8,10 +8,11 @@ use crate::table::{Cell, Column, Row};
 use crate::time;
 
 /// The columns that are always there.
-pub const COLUMNS: [Column; 12] = [
+pub const COLUMNS: [Column; 13] = [
     Column::Name,
     Column::Environment,
     Column::Model,
+    Column::Agent,
     Column::Task,
     Column::Run,
     Column::Reward,
@@ -53,6 +54,7 @@ fn title(column: &Column) -> String {
         Column::Name => "name",
         Column::Environment => "environment",
         Column::Model => "model",
+        Column::Agent => "agent",
         Column::Task => "task",
         Column::Run => "run",
         Column::Reward => "reward",

@@ -27,8 +27,10 @@ pub struct Row {
     pub name: Text,
     /// Its environment.
     pub environment: Option<Text>,
-    /// The model that acted, else who did.
+    /// The model that acted, where known.
     pub model: Option<Text>,
+    /// Who acted with it: the name of an agent or a policy.
+    pub agent: Option<Text>,
     /// The task.
     pub task: Option<TaskReference>,
     /// The run that it belongs to: what its metadata say, else the file that it came in.
@@ -72,6 +74,8 @@ pub enum Column {
     Environment,
     /// The model.
     Model,
+    /// The agent or policy.
+    Agent,
     /// The id of the task.
     Task,
     /// The run.
@@ -131,7 +135,8 @@ impl Row {
             id: episode.id.clone(),
             name: episode.name.clone(),
             environment: episode.environment().cloned(),
-            model: episode.model.clone().or_else(|| episode.policy.clone()),
+            model: episode.model.clone(),
+            agent: episode.policy.clone(),
             task: episode.task().cloned(),
             run: run.or(file).filter(|run| !run.is_empty()),
             reward: episode.reward(),
@@ -163,6 +168,7 @@ impl Row {
             Column::Name => text(&self.name),
             Column::Environment => known(self.environment.as_ref()),
             Column::Model => known(self.model.as_ref()),
+            Column::Agent => known(self.agent.as_ref()),
             Column::Task => known(self.task.as_ref().map(|task| &task.id)),
             Column::Run => known(self.run.as_ref()),
             Column::Reward => number(self.reward),
@@ -331,5 +337,21 @@ fn leaves(object: &Object, path: &mut Vec<Text>, found: &mut impl FnMut(&[Text])
             _ => found(path),
         }
         path.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_agent_is_no_model() {
+        let episode = Episode {
+            policy: Some("terminus-2".into()),
+            ..Episode::default()
+        };
+        let row = Row::of(&episode, Vec::new());
+        assert_eq!(row.cell(&Column::Model), Cell::Empty);
+        assert_eq!(row.cell(&Column::Agent), Cell::Text("terminus-2".into()));
     }
 }

@@ -23,6 +23,7 @@ impl Row {
         };
         put("environment", self.environment.clone().map(Json::from));
         put("model", self.model.clone().map(Json::from));
+        put("agent", self.agent.clone().map(Json::from));
         if let Some(task) = &self.task {
             put("dataset", Some(task.dataset.clone().into()));
             put("task", Some(task.id.clone().into()));
@@ -63,6 +64,7 @@ impl Row {
             name: text("name").unwrap_or_default(),
             environment: text("environment"),
             model: text("model"),
+            agent: text("agent"),
             task: text("dataset")
                 .zip(text("task"))
                 .map(|(dataset, id)| TaskReference { dataset, id }),
@@ -129,7 +131,8 @@ mod tests {
             id: "e2".into(),
             name: "calculator 7".into(),
             environment: Some("calculator".into()),
-            model: Some("oracle".into()),
+            model: Some("some-model".into()),
+            agent: Some("oracle".into()),
             task: Some(TaskReference {
                 dataset: "word_problems".into(),
                 id: "7".into(),

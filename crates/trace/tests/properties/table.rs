@@ -53,7 +53,8 @@ fn an_episode_becomes_a_row() {
     let row = Row::of(&episode, vec!["good".into()]);
     let path = vec!["info".into(), "seed".into()];
     let cells = [
-        (Column::Model, "someone"),
+        (Column::Model, ""),
+        (Column::Agent, "someone"),
         (Column::Run, "runs/a.json"),
         (Column::Reward, "0.25"),
         (Column::Tokens, "15"),
