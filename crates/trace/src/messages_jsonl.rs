@@ -1,7 +1,10 @@
 //! Episodes as OpenAI-style messages, out: one line an episode, `{"messages": [...], "tools": [...]}`,
 //! as chat APIs take them and fine-tuning files hold them.
 
+use std::borrow::Cow;
+
 use volary_core::json::{Json, Key, Object};
+use volary_core::message::Body;
 use volary_core::tool::wire::ToolDumpOptions;
 use volary_core::{AnyMessage, object};
 
@@ -38,7 +41,13 @@ pub fn line(episode: &Episode) -> Object {
 /// an answer.
 fn observed(step: &StepRecord) -> Vec<Json> {
     match (&step.outcome, &step.action) {
-        (Outcome::Observed { messages, .. }, _) => messages.iter().map(message).collect(),
+        (Outcome::Observed { messages, .. }, _) => {
+            let answers = messages.iter();
+            let answers = answers.filter(|message| matches!(message, AnyMessage::Response(_)));
+            let is_only = answers.count() == 1;
+            let said = |message: &AnyMessage| self::message(&with_error(message, step, is_only));
+            messages.iter().map(said).collect()
+        }
         (Outcome::Failed { message }, AnyMessage::Request(request)) => {
             let calls = request.tool_calls.iter();
             calls
@@ -53,6 +62,32 @@ fn observed(step: &StepRecord) -> Vec<Json> {
                 .collect()
         }
         (Outcome::Failed { .. }, _) => Vec::new(),
+    }
+}
+
+/// An answer of a tool that failed and said nothing, with its error for content. An error without a call belongs to
+/// the only answer.
+fn with_error<'a>(
+    message: &'a AnyMessage,
+    step: &StepRecord,
+    is_only: bool,
+) -> Cow<'a, AnyMessage> {
+    let AnyMessage::Response(response) = message else {
+        return Cow::Borrowed(message);
+    };
+    let says_nothing = response.body.content.as_deref().is_none_or(str::is_empty);
+    let errors = &mut step.details.errors.iter();
+    let error = errors.find(|error| match &error.call {
+        Some(call) => *call == response.tool_call_id,
+        None => is_only,
+    });
+    match error {
+        Some(error) if says_nothing => {
+            let mut response = response.clone();
+            response.body = Body::text(error.message.clone());
+            Cow::Owned(AnyMessage::Response(response))
+        }
+        _ => Cow::Borrowed(message),
     }
 }
 
@@ -75,11 +110,55 @@ fn message(message: &AnyMessage) -> Json {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use volary_core::message::Body;
+    use crate::episode::StepError;
     use volary_core::tool::ToolCallFunction;
     use volary_core::{
         FunctionInfo, Message, Parameters, Tool, ToolCall, ToolRequestMessage, ToolResponseMessage,
     };
+
+    #[test]
+    fn the_error_of_a_tool_is_what_it_answers() {
+        let answer = |id: &str, text: &str| {
+            AnyMessage::Response(ToolResponseMessage {
+                body: Body::text(text),
+                name: "run".into(),
+                tool_call_id: id.into(),
+            })
+        };
+        let error = |call: Option<&str>| StepError {
+            call: call.map(Into::into),
+            message: "It timed out.".into(),
+        };
+        let contents = |answers: Vec<AnyMessage>, error: StepError| {
+            let mut step = StepRecord::new(
+                Message::user("act").into(),
+                Outcome::Observed {
+                    messages: answers,
+                    reward: 0.0,
+                    done: false,
+                    truncated: false,
+                },
+            );
+            step.details.errors.push(error);
+            let content = |message: &Json| message.get("content").cloned();
+            observed(&step)
+                .iter()
+                .filter_map(content)
+                .collect::<Vec<_>>()
+        };
+        let two = || vec![answer("a", ""), answer("b", "")];
+        assert_eq!(
+            contents(two(), error(Some("b"))),
+            ["".into(), "It timed out.".into()]
+        );
+        assert_eq!(contents(two(), error(None)), ["".into(), "".into()]);
+        assert_eq!(
+            contents(vec![answer("a", "")], error(None)),
+            ["It timed out.".into()]
+        );
+        let said = contents(vec![answer("a", "exit 1")], error(Some("a")));
+        assert_eq!(said, ["exit 1".into()]);
+    }
 
     #[test]
     fn a_line_is_what_chat_apis_take() {
