@@ -36,13 +36,16 @@ pub struct Annotation {
     pub author: Text,
     /// When it was last changed, in seconds since 1970 (UTC).
     pub changed: f64,
-    /// How often it was changed; the later version wins.
+    /// How often it was changed, up to [`MOST_REVISIONS`]; the later version wins.
     pub revision: u64,
     /// Whether it was deleted. Kept, so that merging an older file does not bring it back.
     pub deleted: bool,
     /// What else the file had.
     pub extras: Object,
 }
+
+/// Revisions are counted up to here: every reader has numbers that large, those that have only floats included.
+pub const MOST_REVISIONS: u64 = (1 << 53) - 1;
 
 /// What a note is about.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -179,8 +182,17 @@ impl Annotations {
             .by_id
             .get(&annotation.id)
             .map_or(0, |known| known.revision);
-        annotation.revision = known.max(annotation.revision).saturating_add(1);
+        let before = known.max(annotation.revision);
+        annotation.revision = before.saturating_add(1).min(MOST_REVISIONS);
         annotation.changed = now;
+        if before >= MOST_REVISIONS {
+            // The count no longer tells which version is the later one, so time does.
+            let last = self
+                .by_id
+                .get(&annotation.id)
+                .map_or(0.0, |known| known.changed);
+            annotation.changed = now.max(last.next_up());
+        }
         self.by_id.insert(annotation.id.clone(), annotation);
     }
 
@@ -231,5 +243,41 @@ impl FromIterator<Annotation> for Annotations {
             all.merge(Annotations { by_id });
         }
         all
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(text: &str, revision: u64) -> Annotation {
+        Annotation {
+            id: "a".into(),
+            episode: "e".into(),
+            text: text.into(),
+            revision,
+            ..Annotation::default()
+        }
+    }
+
+    #[test]
+    fn a_note_of_the_highest_revision_can_be_changed_and_read() {
+        for revision in [MOST_REVISIONS, i64::MAX as u64, u64::MAX] {
+            let file = Annotations::from_iter([note("theirs", revision)]);
+            let file = sidecar::read(&sidecar::to_text(&file)).unwrap().annotations;
+            assert_eq!(file.get("a").unwrap().revision, MOST_REVISIONS);
+            let mut mine = file.clone();
+            // The clock of whoever changes it may be behind.
+            mine.write(note("mine", 0), 0.0);
+            mine.write(note("mine again", 0), 0.0);
+            let text = sidecar::to_text(&mine);
+            let mut read = sidecar::read(&text).unwrap().annotations;
+            assert_eq!(read.get("a").map(|note| &*note.text), Some("mine again"));
+            // The later version wins, whichever is merged into the other.
+            assert_eq!(read.merge(file.clone()), 0);
+            let mut other = file;
+            assert_eq!(other.merge(read), 1);
+            assert_eq!(other.get("a").map(|note| &*note.text), Some("mine again"));
+        }
     }
 }

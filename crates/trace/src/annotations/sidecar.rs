@@ -13,7 +13,7 @@
 use volary_core::json::{Json, Key, Text};
 use volary_core::object;
 
-use super::{Annotation, Annotations, Target, Verdict};
+use super::{Annotation, Annotations, MOST_REVISIONS, Target, Verdict};
 use crate::diff::Segment;
 use crate::history::{Root, StatePath};
 use crate::native::Misfit;
@@ -151,14 +151,25 @@ fn annotation(node: Node<'_>) -> Result<Annotation, Fault> {
         verdict: node.optional("verdict", verdict)?,
         author: text("author")?.unwrap_or_default(),
         changed: node.optional("changed", moment)?.unwrap_or_default(),
-        revision: node
-            .optional("revision", |node| node.count())?
-            .unwrap_or_default() as u64,
+        revision: node.optional("revision", revision)?.unwrap_or_default(),
         deleted: node
             .optional("deleted", |node| node.boolean())?
             .unwrap_or_default(),
         extras: node.unknown(&KNOWN)?.into_iter().collect(),
     })
+}
+
+/// A count that need not fit the memory of this machine; the highest that is kept for a higher one.
+fn revision(node: Node<'_>) -> Result<u64, Fault> {
+    match node.value() {
+        Json::Integer(count) => match count.to_i64() {
+            Some(count) => u64::try_from(count)
+                .map(|count| count.min(MOST_REVISIONS))
+                .map_err(|_| node.refuse("must be a whole number, not negative")),
+            None => Ok(MOST_REVISIONS),
+        },
+        _ => Err(node.refuse("must be a whole number, not negative")),
+    }
 }
 
 fn moment(node: Node<'_>) -> Result<f64, Fault> {
