@@ -7,10 +7,10 @@ use volary_core::object;
 
 use super::chat;
 use super::describe::counted;
-use super::members::{Members, keep_rest, unpacked};
+use super::members::{Members, keep_rest, text_at, unpacked};
 use super::reader::{Confidence, Document, Grouping, Line, Reader, Sink};
 use super::transcript::Transcript;
-use crate::episode::{Episode, Rewards, TaskReference};
+use crate::episode::{Episode, Rewards, TaskReference, Usage};
 
 pub(super) struct ChatFile;
 
@@ -117,6 +117,7 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
     if let Some(body) = rest.take_object("body") {
         rest.extend(body);
     }
+    let reply = reply(&mut rest);
     let id = ["id", "custom_id", "instance_id"]
         .iter()
         .find_map(|key| rest.take_id(key));
@@ -132,12 +133,16 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
         id: id.unwrap_or_else(|| numbered(sink.stem())),
         model: rest.take_text("model"),
         total_usage: rest.take("usage").and_then(|usage| chat::usage(&usage)),
+        rewards: Rewards::Unknown,
         ..Episode::default()
     };
+    trial(&mut episode, &mut rest, sink);
     let reward = rest
         .take_reward("reward")
         .or_else(|| rest.take_reward("score"));
-    episode.rewards = reward.map_or(Rewards::Unknown, Rewards::Whole);
+    if let Some(reward) = reward {
+        episode.rewards = Rewards::Whole(reward);
+    }
     if let Some(id) = rest.take_id("task_id") {
         episode.task = Some(TaskReference {
             dataset: sink.stem(),
@@ -172,10 +177,103 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
             None => {}
         }
     }
+    if let Some(reply) = reply {
+        episode.model = episode.model.or(reply.model);
+        let usage = episode.total_usage.or(reply.usage);
+        let cost = rest.take_number("cost");
+        episode.total_usage = match (usage, cost) {
+            (Some(usage), Some(_)) => Some(Usage { cost, ..usage }),
+            (usage, _) => usage,
+        };
+        chat::read_all(vec![reply.message]).for_each(|said| transcript.push(said));
+    }
     transcript.finish(&mut episode);
     metadata(&mut episode, &mut rest);
     keep_rest(&mut episode, rest, sink);
     episode
+}
+
+/// What a model answered, as logs of calls keep it beside the messages it was given.
+struct Reply {
+    message: Json,
+    model: Option<Text>,
+    usage: Option<Usage>,
+}
+
+/// Takes the reply out of a logged call (LiteLLM's, OpenHands'), with the tools that were on offer. None where the last
+/// message says the same.
+fn reply(rest: &mut Object) -> Option<Reply> {
+    let response = rest.take("response").map(unpacked)?;
+    let choice = response.get("choices").and_then(Json::as_list);
+    let message = choice.and_then(|choices| choices.first()?.get("message"));
+    let Some(message @ Json::Object(_)) = message.cloned() else {
+        rest.insert("response", response);
+        return None;
+    };
+    let options = rest.get("kwargs").or_else(|| rest.get("optional_params"));
+    if let Some(tools) = options.and_then(|options| options.get("tools")).cloned()
+        && !rest.contains_key("tools")
+    {
+        rest.insert("tools", tools);
+    }
+    let said = |message: &Json| {
+        let part = |key| message.get(key).filter(|value| !value.is_null()).cloned();
+        (part("content"), part("tool_calls"))
+    };
+    let last = rest.get("messages").and_then(Json::as_list);
+    let last = last.and_then(|messages| messages.last());
+    let is_assistant =
+        |message: &&Json| text_at(message, &["role"]).as_deref() == Some("assistant");
+    if last.filter(is_assistant).map(said) == Some(said(&message)) {
+        return None;
+    }
+    Some(Reply {
+        message,
+        model: text_at(&response, &["model"]),
+        usage: response.get("usage").and_then(chat::usage),
+    })
+}
+
+/// What a table of traces (of terminus-2 and others that Harbor runs) says of the trial beside the messages: task, agent,
+/// and as its result the reward or what ended it.
+fn trial(episode: &mut Episode, rest: &mut Object, sink: &Sink<'_>) {
+    let is_trace = rest.contains_key("agent") && rest.contains_key("task");
+    if !is_trace
+        || !["trial_name", "run_id", "episode"]
+            .iter()
+            .any(|key| rest.contains_key(key))
+    {
+        return;
+    }
+    episode.policy = rest.take_text("agent");
+    if let Some(id) = rest.take_id("task") {
+        let dataset = sink.stem();
+        episode.task = Some(TaskReference { dataset, id });
+    }
+    match rest.take("result") {
+        Some(Json::Text(text)) => match text.trim().parse::<f64>() {
+            Ok(reward) if reward.is_finite() => episode.rewards = Rewards::Whole(reward),
+            _ if text.is_empty() => {}
+            _ => episode.outcome = Some(text),
+        },
+        Some(result) => match result.as_f64() {
+            Some(reward) => episode.rewards = Rewards::Whole(reward),
+            None => drop(rest.insert("result", result)),
+        },
+        None => {}
+    }
+    let text = |key: &str| {
+        rest.get(key)
+            .and_then(Json::as_text)
+            .filter(|text| !text.is_empty())
+    };
+    if let Some(name) = text("trial_name") {
+        // A trial has a trace for each call of its model.
+        episode.name = match text("episode") {
+            Some(part) => format!("{name}, {part}").into(),
+            None => name.clone(),
+        };
+    }
 }
 
 /// What says something short of the whole is for people; the rest is raw.
