@@ -22,7 +22,7 @@ pub const MOST_TO_READ: u64 = 2 << 30;
 pub const MOST_TO_REBUILD: u64 = 256 << 20;
 
 /// What comparing a value costs, a text of 24 bytes counted as one, in the measure of copied bytes.
-const COMPARED_VALUE: u64 = 48;
+const COMPARED_VALUE: u64 = 96;
 
 /// How to make a frame out of the one before it (the first: out of the default frame).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -185,9 +185,13 @@ impl FrameHistory {
     /// Appends a frame that a reader made, as [`FrameHistory::push_patch_within`]: comparing it with the last one
     /// counts as copying all its values.
     pub fn push_within(&mut self, frame: &Frame) {
+        if self.left_out > 0 {
+            self.left_out += 1;
+            return;
+        }
         let cost = COMPARED_VALUE * frame_weight(frame) as u64;
         let spent = self.copied.saturating_add(self.compared);
-        if self.left_out > 0 || cost > MOST_TO_READ.saturating_sub(spent) {
+        if cost > MOST_TO_READ.saturating_sub(spent) {
             self.left_out += 1;
             return;
         }

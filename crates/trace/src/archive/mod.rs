@@ -33,9 +33,9 @@ pub struct Limits {
 }
 
 /// The largest ratio of unpacked to packed bytes. Logs stay below it, even repetitive ones.
-const MOST_RATIO: usize = 256;
+const MOST_RATIO: usize = 128;
 /// Unpacked bytes that are always allowed, however small the packed file.
-const ALWAYS: usize = 16 << 20;
+const ALWAYS: usize = 8 << 20;
 
 impl Limits {
     /// The limits for a packed file of this many bytes.
@@ -105,7 +105,7 @@ pub enum ArchiveError {
         limit: usize,
     },
     /// Too much comes out.
-    #[error("The zip file unpacks to more than {} MB, so it is not read; {name} is where that was noticed.", .limit >> 20)]
+    #[error("The zip file unpacks to more than {} MB, so it is not read; {name} is where that was noticed. Unpack it and import what comes out.", .limit >> 20)]
     TooLarge {
         /// The member.
         name: String,
@@ -270,11 +270,11 @@ mod tests {
     fn small_files_do_not_become_large_ones() {
         let limits = Limits::default();
         let of = |packed| limits.of_packed(packed).total;
-        assert_eq!((of(0), of(100 << 10)), (16 << 20, 25 << 20));
+        assert_eq!((of(0), of(100 << 10)), (8 << 20, 100 << 17));
         assert_eq!(limits.of_packed(100 << 20), limits);
         let bomb = packed(&[("bomb", &vec![b'0'; 40 << 20])]);
         let refused = first(&bomb, limits.of_packed(bomb.len())).unwrap_err();
-        assert!(refused.to_string().contains("more than 16 MB"), "{refused}");
+        assert!(refused.to_string().contains("more than 8 MB"), "{refused}");
     }
 
     #[test]

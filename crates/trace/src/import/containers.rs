@@ -46,7 +46,8 @@ pub(super) fn unpack_single(
         Err(partial) => {
             let text = match partial.problem {
                 Problem::TooLarge => format!(
-                    "It unpacks to more than {} MB; what comes after that is not read.",
+                    "It unpacks to more than {} MB; what comes after that is not read. Unpack it and import what \
+                     comes out.",
                     limit >> 20
                 ),
                 Problem::Damaged => {

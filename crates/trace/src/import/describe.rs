@@ -1,6 +1,8 @@
 //! Words for people who dropped files: what one seems to be, and how many there are of something.
 
-use volary_core::json::Json;
+use volary_core::json::{Json, Object};
+
+use super::mend::mend;
 
 /// A number with its noun: `1 step`, `2 steps`, `3 trajectories`.
 pub(super) fn counted(count: usize, noun: &str) -> String {
@@ -54,7 +56,16 @@ fn describe_text(text: &str, whole: bool) -> String {
     match Json::parse(text) {
         Ok(value) => describe_json(&value),
         _ if trimmed.starts_with("<!") || trimmed.starts_with("<html") => "a web page".to_owned(),
-        _ if !whole && trimmed.starts_with('{') => "JSON of another kind".to_owned(),
+        _ if trimmed.starts_with('{') && lines(text, whole) > 1 => {
+            let first = trimmed.lines().next().unwrap_or_default();
+            let first = Json::parse(first).unwrap_or_default();
+            let count = match whole {
+                true => format!("{} ", lines(text, true)),
+                false => String::new(),
+            };
+            format!("JSON Lines: {count}{}", members("objects", &first))
+        }
+        _ if !whole && trimmed.starts_with('{') => begun(trimmed),
         _ if !whole && trimmed.starts_with('[') => "a JSON list of another kind".to_owned(),
         Err(error) if trimmed.starts_with(['{', '[']) => format!("broken JSON ({error})"),
         Err(_) => "text that is no JSON".to_owned(),
@@ -63,13 +74,69 @@ fn describe_text(text: &str, whole: bool) -> String {
 
 fn describe_json(value: &Json) -> String {
     match value {
-        Json::Object(object) => {
-            let keys: Vec<&str> = object.keys().take(5).map(AsRef::as_ref).collect();
-            format!("JSON with the members {}", keys.join(", "))
-        }
+        Json::Object(_) if is_head_of_tau2(value) => HEAD_OF_TAU2.to_owned(),
+        Json::Object(_) => members("JSON", value),
         Json::List(list) => format!("a JSON list of {}", list.len()),
         _ => "a single JSON value".to_owned(),
     }
+}
+
+/// How many of the first lines are JSON objects, if all are; the last one of a start may be cut off.
+fn lines(text: &str, whole: bool) -> usize {
+    let filled: Vec<&str> = text
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let seen = match whole || text.ends_with('\n') {
+        true => filled.len(),
+        false => filled.len().saturating_sub(1),
+    };
+    let is_object = |line: &&str| matches!(Json::parse(line.trim()), Ok(Json::Object(_)));
+    match filled[..seen].iter().all(is_object) {
+        // One whole line with another behind it.
+        true if seen == 1 && filled.len() > 1 => 2,
+        true => seen,
+        false => 0,
+    }
+}
+
+/// What something is, and the first members that it has.
+fn members(noun: &str, value: &Json) -> String {
+    const MOST: usize = 5;
+    let object = value.as_object();
+    let keys: Vec<&str> = (object.into_iter().flat_map(Object::keys))
+        .map(AsRef::as_ref)
+        .collect();
+    let more = if keys.len() > MOST { ", …" } else { "" };
+    let shown = keys.iter().take(MOST).copied().collect::<Vec<_>>();
+    match keys.is_empty() {
+        true => format!("{noun} without members"),
+        false => format!("{noun} with the members {}{more}", shown.join(", ")),
+    }
+}
+
+/// An object of which only the start is here: what it begins with, and what it may lack.
+fn begun(text: &str) -> String {
+    let Ok(mended) = mend(text) else {
+        return "JSON of another kind".to_owned();
+    };
+    let value = mended.value;
+    match value.as_object() {
+        Some(_) if is_head_of_tau2(&value) => HEAD_OF_TAU2.to_owned(),
+        Some(object) if !object.is_empty() => members("the start of JSON", &value),
+        _ => "JSON of another kind".to_owned(),
+    }
+}
+
+const HEAD_OF_TAU2: &str = "the head of a tau2 run without its simulations (import it together with the files of its folder \
+     simulations)";
+
+/// Whether a value, which may be cut off, is what tau2 says of a run before the simulations.
+fn is_head_of_tau2(value: &Json) -> bool {
+    let info = value.get("info");
+    let told = ["num_trials", "agent_info", "user_info", "environment_info"];
+    let is_run = |info: &Json| told.iter().filter(|key| info.get(key).is_some()).count() > 1;
+    info.is_some_and(is_run) && value.get("simulations").is_none()
 }
 
 #[cfg(test)]
@@ -91,6 +158,25 @@ mod tests {
             assert_eq!(describe(bytes, true), expected);
         }
         assert!(describe(b"{\"a\"", true).starts_with("broken JSON (Expecting ':'"));
+        let lines = "{\"a\": 1, \"b\": 2}\n{\"a\": 3}\n";
+        assert_eq!(
+            describe(lines.as_bytes(), true),
+            "JSON Lines: 2 objects with the members a, b"
+        );
+        let begun = format!("{}{{\"a\": ", lines.repeat(3));
+        assert_eq!(
+            describe(begun.as_bytes(), false),
+            "JSON Lines: objects with the members a, b"
+        );
+        assert_eq!(
+            describe(b"{\"a\": 1, \"b\": [1, 2", false),
+            "the start of JSON with the members a, b"
+        );
+        let head =
+            br#"{"timestamp": "2026", "info": {"num_trials": 1, "agent_info": {}}, "tasks": [{"id"#;
+        assert!(
+            describe(head, false).starts_with("the head of a tau2 run without its simulations")
+        );
         assert_eq!(
             describe("{\"é".as_bytes().split_last().unwrap_or((&0, b"")).1, false),
             "JSON of another kind"

@@ -140,7 +140,9 @@ fn several(text: &str) -> Option<DocumentRead> {
     let (mut deep, mut odd) = (0, 0);
     let mut number = 1;
     let mut rest = text;
+    let mut words = false;
     while let Some(start) = rest.find(['{', '[']) {
+        words |= !is_between(&rest[..start]);
         number += rest[..start].matches('\n').count();
         rest = &rest[start..];
         let (value, after) = rest.split_at(length(rest));
@@ -165,10 +167,23 @@ fn several(text: &str) -> Option<DocumentRead> {
         rest = after;
     }
     read.mended(deep, odd);
+    if words || !is_between(rest) {
+        // A tool may have written a value that looks like part of the log.
+        read.losses.push(
+            "JSON stands among other text, which is left out. Whoever wrote that text may have written some of the \
+             JSON as well."
+                .to_owned(),
+        );
+    }
     (lines.len() > 1).then(|| {
         read.document = Document::Lines(lines);
         read
     })
+}
+
+/// Whether a text may stand between values: space, or a comma.
+fn is_between(text: &str) -> bool {
+    text.chars().all(|one| one.is_whitespace() || one == ',')
 }
 
 fn is_empty(value: &Json) -> bool {
@@ -238,5 +253,19 @@ mod tests {
         assert_eq!(kind("{\n \"a\": 1\n} and {some} text"), (0, 1));
         assert_eq!(kind("{\"a\": \"x\ty\"}\n{\"a\": 2}\n"), (2, 0));
         assert!(read("some text\nand more").is_err());
+    }
+
+    #[test]
+    fn values_among_words_are_said_to_be_anybodys() {
+        let log = "{\n \"role\": \"user\"\n}\nran: {\"role\": \"assistant\"}\n{\n \"role\": \"user\"\n}\n";
+        let read = read(log).unwrap();
+        assert!(
+            read.losses
+                .iter()
+                .any(|loss| loss.contains("Whoever wrote")),
+            "{:?}",
+            read.losses
+        );
+        assert_eq!(kind("{\n \"a\": 1\n},\n{\n \"b\": 2\n}\n"), (2, 0));
     }
 }

@@ -10,8 +10,8 @@ use volary_core::json::{Json, Object, Text};
 
 use crate::episode::{Episode, StepRecord};
 
-/// So many bytes may be made of any file, however small it is.
-pub(super) const FREE: usize = 64 << 20;
+/// Bytes that any file may become, however small it is.
+pub(super) const FREE: usize = 32 << 20;
 /// How many times the size of the file is allowed in addition.
 pub(super) const FACTOR: usize = 4;
 
@@ -43,6 +43,16 @@ impl Expansion {
             }
             None => false,
         }
+    }
+
+    /// Whether nothing is left.
+    pub fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Takes all that is left, so that nothing more is made.
+    pub fn end(&mut self) {
+        self.left = 0;
     }
 }
 

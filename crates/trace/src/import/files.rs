@@ -128,6 +128,12 @@ impl<'a> Files<'a> {
         &self.container
     }
 
+    /// Whether they are the members of a file of PyTorch.
+    pub fn is_torch(&self) -> bool {
+        let mut names = self.files.iter().map(|file| file.name.as_str());
+        names.any(|name| name == "data.pkl" || name.ends_with("/data.pkl"))
+    }
+
     /// The files that no reader took yet, in order.
     pub fn open(&self) -> Vec<usize> {
         let files = self.files.iter().enumerate();

@@ -205,6 +205,11 @@ fn read_container(
     let (files, problem) = match kind {
         Container::Zip => {
             match Files::packed(name, bytes, budget.limits, budget.left.clone(), outcome) {
+                Ok(files) if files.is_torch() => {
+                    let text = "This is a PyTorch file (tensors and a Python pickle, which could run anything), which is \
+                                not understood. Write what it holds as JSON first.";
+                    return outcome.note(NoteLevel::Unreadable, name, text);
+                }
                 Ok(files) => return read_files(files, &inside, outcome),
                 Err(error) => return outcome.refuse(name, &error),
             }

@@ -144,6 +144,7 @@ pub(crate) struct Sink<'a> {
     episodes: usize,
     /// How much may be made of the file; `None` where each part of the file becomes at most one episode.
     expansion: Option<Expansion>,
+    is_full: bool,
 }
 
 impl<'a> Sink<'a> {
@@ -156,6 +157,7 @@ impl<'a> Sink<'a> {
             counts: HashMap::new(),
             episodes: 0,
             expansion: None,
+            is_full: false,
         }
     }
 
@@ -186,6 +188,12 @@ impl<'a> Sink<'a> {
         self.version = version;
     }
 
+    /// Whether an episode was left out because the file already became too much. Readers that copy what many
+    /// episodes share need not make more of them.
+    pub fn is_full(&self) -> bool {
+        self.is_full
+    }
+
     /// How many episodes were put here.
     pub fn episodes(&self) -> usize {
         self.episodes
@@ -213,11 +221,7 @@ impl<'a> Sink<'a> {
         if let Some(expansion) = &mut self.expansion
             && !expansion.take(size_of_episode(&episode))
         {
-            return self.lost(format!(
-                "An episode is left out: the episodes of this file repeat so much that together they take more \
-                 than {} MB and {FACTOR} times the file.",
-                FREE >> 20
-            ));
+            return self.leave_out();
         }
         if episode.frames.left_out() > 0 {
             self.lost(format!(
@@ -229,6 +233,16 @@ impl<'a> Sink<'a> {
             ));
         }
         self.outcome.episodes.push(episode);
+    }
+
+    /// Leaves an episode out, because the file already became too much.
+    pub fn leave_out(&mut self) {
+        self.is_full = true;
+        self.lost(format!(
+            "An episode is left out: the episodes of this file repeat so much that together they take more than {} \
+             MB and {FACTOR} times the file.",
+            FREE >> 20
+        ));
     }
 
     /// Says what was understood.

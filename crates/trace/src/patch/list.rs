@@ -46,6 +46,7 @@ pub(super) fn apply_edits(
     }
     let tail = list.split_off(within(list, place, 0)?);
     allowance.take_elements(tail.len())?;
+    list.reserve(tail.len());
     let mut tail = tail.into_iter();
     for edit in edits {
         match edit {

@@ -89,8 +89,8 @@ pub enum PatchError {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allowance(u64);
 
-/// What copying a member of an object or an element of a list counts for, in bytes: about what it takes in memory.
-const ELEMENT: u64 = 48;
+/// What moving a member of an object or an element of a list counts for, in bytes: it costs more than copying a text.
+const ELEMENT: u64 = 96;
 
 impl Allowance {
     pub const UNLIMITED: Allowance = Allowance(u64::MAX);

@@ -128,7 +128,7 @@ fn nothing_at_all_is_said_to_be_nothing() {
         (b"\xef\xbb\xbf", "no JSON"),
         (b"null", "a single JSON value"),
         (b"[]", "a JSON list of 0"),
-        (b"{}", "JSON with the members"),
+        (b"{}", "JSON without members"),
         (b"\"id\"", "a single JSON value"),
         (b"[[[[]]]]", "a JSON list of 1"),
         (b"PAR1\x15\x04", "Parquet"),

@@ -20,8 +20,8 @@ pub(super) const GIVEN: [&str; 4] = ["input", "input_refs", "call", "call_refs"]
 const AHEAD: usize = 64;
 
 /// Goes through the events and adds to the episode, whose steps are there, what they say. `ids` are the
-/// message ids of the steps.
-pub(super) fn read(events: Vec<Json>, ids: &[Option<Text>], episode: &mut Episode) {
+/// message ids of the steps. Gives how many changes of the store are left out, because they make too much of it.
+pub(super) fn read(events: Vec<Json>, ids: &[Option<Text>], episode: &mut Episode) -> usize {
     let mut steps: HashMap<Text, usize> = HashMap::new();
     for (step, id) in ids.iter().enumerate() {
         if let Some(id) = id {
@@ -48,7 +48,9 @@ pub(super) fn read(events: Vec<Json>, ids: &[Option<Text>], episode: &mut Episod
             walk.event(event, episode);
         }
     }
+    let left_out = walk.stores.left_out;
     walk.finish(episode);
+    left_out
 }
 
 struct Walk {
@@ -252,6 +254,7 @@ struct Stores {
     past: FrameHistory,
     /// What changes may add that stands elsewhere in the store.
     expansion: Expansion,
+    left_out: usize,
 }
 
 impl Stores {
@@ -273,6 +276,7 @@ impl Stores {
             moved: true,
             past: FrameHistory::default(),
             expansion: Expansion::of(events.iter().map(size).sum()),
+            left_out: 0,
         }
     }
 
@@ -307,7 +311,10 @@ impl Stores {
         let inside: Vec<Json> = inside.collect();
         self.changed |= !inside.is_empty();
         self.moved |= !inside.is_empty();
-        store::apply(&mut self.now.state, &inside, &mut self.expansion);
+        let unfit = store::apply(&mut self.now.state, &inside, &mut self.expansion);
+        if self.expansion.is_over() {
+            self.left_out += unfit;
+        }
     }
 
     /// Frames, if there is a state at all. The last one is what the sample says at its end.

@@ -165,8 +165,8 @@ mod tests {
         let mut expansion = Expansion::of(attachments.size());
         let unresolved = attachments.resolve(&mut value, &mut expansion);
         assert_eq!(unresolved.missing, 0);
-        assert_eq!(unresolved.too_large, 10_000 - 68);
-        assert!(size(&value) < 70 * length);
+        assert_eq!(unresolved.too_large, 10_000 - 36);
+        assert!(size(&value) < 38 * length);
 
         let pool = [json!(long.as_str()), json!("short")];
         let named = Json::List(vec![json!([0, 2]); 10_000]);

@@ -60,7 +60,12 @@ pub(super) fn read(mut sample: Object, log: &Log, sink: &mut Sink<'_>) {
     spent(&mut sample, &mut episode);
     rest(sample, log, &mut episode);
     transcript.finish(&mut episode);
-    events::read(events, &ids, &mut episode);
+    let left_out = events::read(events, &ids, &mut episode);
+    if left_out > 0 {
+        sink.lost(format!(
+            "{left_out} changes of the store are left out: they copy too much within it."
+        ));
+    }
     // The frames show the store.
     episode.raw.remove("store");
     sink.episode(episode);
@@ -261,7 +266,14 @@ fn ended(sample: &mut Object, log: &Log, episode: &mut Episode) {
         let choice = output.get("choices")?.as_list()?.first()?;
         choice.get("stop_reason")?.as_text().cloned()
     });
-    episode.outcome = reason;
+    // It says how the last answer ended. Only where that cut the answer short it tells how the sample ended.
+    const CUT_SHORT: [&str; 3] = ["max_tokens", "model_length", "content_filter"];
+    if let Some(reason) = reason {
+        match CUT_SHORT.contains(&&*reason) {
+            true => episode.outcome = Some(reason),
+            false => drop(episode.raw.insert("stop_reason", reason)),
+        }
+    }
     let error = sample.remove("error").filter(|error| !error.is_null());
     let limit = sample.remove("limit").filter(|limit| !limit.is_null());
     episode.ending = if let Some(error) = error {

@@ -19,6 +19,9 @@ const DEEPEST: usize = 256;
 const SEARCHED: usize = 8;
 
 fn change_one(state: &mut Json, change: &Json, expansion: &mut Expansion) -> Option<()> {
+    if !expansion.take(1) {
+        return None;
+    }
     let path = pointer(change.get("path")?.as_text()?);
     if path.len() > DEEPEST {
         return None;
@@ -27,7 +30,12 @@ fn change_one(state: &mut Json, change: &Json, expansion: &mut Expansion) -> Opt
     let from = || Some(pointer(change.get("from")?.as_text()?));
     // What moves or is copied could double or nest the state with every change.
     let allowed = |value: &Json, expansion: &mut Expansion| {
-        expansion.take(size(value)) && depth(value) + path.len() <= DEEPEST
+        if !expansion.take(size(value)) {
+            // To see that the next one is too large takes as long again.
+            expansion.end();
+            return false;
+        }
+        depth(value) + path.len() <= DEEPEST
     };
     match change.get("op")?.as_text()?.as_ref() {
         "add" => add(state, &path, value(), expansion),

@@ -16,6 +16,7 @@ use super::describe::counted;
 use crate::episode::{Ending, Episode, Rewards, Score, StepError, TaskReference, Usage};
 use crate::import::ImportOutcome;
 use crate::import::chat;
+use crate::import::expansion;
 use crate::import::files::Files;
 use crate::import::members::{self, Members, id, keep_rest, text_at};
 use crate::import::reader::{Confidence, Document, Line, Reader, Sink};
@@ -60,17 +61,19 @@ impl Reader for Tau2 {
                 continue;
             }
             files.take(index);
-            let mut sink = Sink::new(outcome, self.id(), &name);
+            let mut size = expansion::size_of_object(&results);
             let mut simulations = results.take_list(SIMULATIONS).unwrap_or_default();
             for other in beside {
                 match files.peek_json(other) {
                     Ok(value) if is_simulation(&value) => {
                         files.take(other);
+                        size += expansion::size(&value);
                         simulations.push(value);
                     }
                     _ => {}
                 }
             }
+            let mut sink = Sink::new(outcome, self.id(), &name).within(size);
             read_results(results, simulations, &mut sink);
         }
     }
@@ -127,6 +130,8 @@ fn read_results(mut results: Object, simulations: Vec<Json>, sink: &mut Sink<'_>
     let mut count = 0;
     for (index, simulation) in simulations.into_iter().enumerate() {
         match simulation {
+            // Each copies the task and what is said of the run.
+            _ if sink.is_full() => sink.leave_out(),
             Json::Object(object) => {
                 count += 1;
                 let episode = simulation_episode(object, &run, sink);

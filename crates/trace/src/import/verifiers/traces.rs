@@ -12,6 +12,7 @@ use super::error_text;
 use super::verdict;
 use crate::episode::{Episode, Link, Relation, Score, StepDetails, StepError, TaskReference};
 use crate::import::chat;
+use crate::import::expansion::size_of_object;
 use crate::import::members::{Members, id, keep_rest, moment, text_at};
 use crate::import::reader::{Confidence, Document, Line, Reader, Sink};
 use crate::import::transcript::Transcript;
@@ -20,6 +21,8 @@ use crate::import::transcript::Transcript;
 const MOST_BRANCHES: usize = 1_000;
 /// nor more messages in all of them together.
 const MOST_MESSAGES: usize = 200_000;
+/// What a trace says of itself, beside its messages, stands in every branch up to so many bytes.
+const LARGE: usize = 1 << 20;
 
 pub(in crate::import) struct Traces;
 
@@ -129,11 +132,23 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
         .map(|branch| branch_id(&whole.id, branch))
         .collect();
     let several = paths.len() > 1;
+    let mut first = None;
+    if several && size_of_object(&whole.metadata) + size_of_object(&whole.raw) > LARGE {
+        let metadata = std::mem::take(&mut whole.metadata);
+        first = Some((metadata, std::mem::take(&mut whole.raw)));
+        sink.kept("What a trace says of itself is large, so its first branch alone keeps it.");
+    }
     for (branch, path) in paths.iter().enumerate() {
-        let mut episode = whole.clone();
+        let mut episode = match branch + 1 == paths.len() {
+            true => std::mem::take(&mut whole),
+            false => whole.clone(),
+        };
+        if let Some((metadata, raw)) = first.take() {
+            (episode.metadata, episode.raw) = (metadata, raw);
+        }
         episode.id = ids[branch].clone();
         if several {
-            episode.name = format!("{}, branch {}", whole.name, branch + 1).into();
+            episode.name = format!("{}, branch {}", episode.name, branch + 1).into();
         }
         let mut transcript = Transcript::default();
         let (mut shared_with, mut shared_steps) = (None, 0);
