@@ -51,7 +51,9 @@ pub fn judge(files: &[InputFile], depth: Depth) -> usize {
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids.len(), outcome.episodes.len(), "two episodes of one id");
-        outcome.episodes.iter().take(MOST_WRITTEN).for_each(shown);
+        for episode in outcome.episodes.iter().take(MOST_WRITTEN) {
+            show(episode, 0..episode.frames.len().min(50));
+        }
         written(&outcome.episodes);
         if let [file] = files {
             indexed(file);
@@ -89,8 +91,11 @@ fn written(episodes: &[Episode]) {
     }
 }
 
-/// What the page draws of an episode.
-fn shown(episode: &Episode) {
+/// Makes what the page draws of an episode and of these frames.
+///
+/// # Panics
+/// If a frame is missing.
+pub fn show(episode: &Episode, frames: impl IntoIterator<Item = usize>) {
     let steps = episode.steps.len();
     to_markdown(episode, 0..=steps);
     timeline::bars(episode);
@@ -101,7 +106,7 @@ fn shown(episode: &Episode) {
     for hit in document.hits(&Query::parse("a"), 20) {
         document.snippet(&hit, 20);
     }
-    for frame in 0..episode.frames.len().min(50) {
+    for frame in frames {
         assert!(episode.frames.get(frame).is_some(), "a frame is missing");
     }
 }

@@ -3,6 +3,9 @@
 //! - `--only FORMAT`: this one; may be repeated. `--inputs N`: so many each (10,000 unless told).
 //! - `--from N`: the number of the first case. `--out DIR`: where cases go that break something.
 //!
+//! Then small files that are made to become large ([`growth`]): a case of so many, and each attack made by hand.
+//! One that takes too much memory, work or time is kept and counted.
+//!
 //! A case that panics is kept and counted; one that takes ten seconds is kept and ends the run. Everything runs
 //! on a stack as small as a browser gives its workers, so depth that ends a page ends the run as well: the
 //! last line then names the thousand of cases it was in.
@@ -13,6 +16,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use volary_fuzz::growth::{self, Cost, MOST_TIME};
 use volary_fuzz::judge::{Depth, judge};
 use volary_fuzz::mutate::case;
 use volary_fuzz::seeds::{Format, formats};
@@ -24,6 +28,8 @@ const STACK: usize = 1 << 20;
 const LONGEST: Duration = Duration::from_secs(10);
 /// One case in so many is tried to the full.
 const FULL: u64 = 10;
+/// For so many cases one is made that grows.
+const GROWING: u64 = 200;
 /// So many cases a line while running.
 const REPORTED: u64 = 100_000;
 
@@ -85,6 +91,7 @@ fn run(options: &Options, mut formats: Vec<Format>) -> Result<u64, String> {
     println!("| format | inputs | imported | episodes | inputs a second | slowest | peak memory |");
     println!("|---|---:|---:|---:|---:|---:|---:|");
     let mut broken = 0;
+    let growing = formats.clone();
     for format in formats {
         let options = (options.from, options.inputs, options.out.clone());
         let thread = std::thread::Builder::new().stack_size(STACK);
@@ -93,7 +100,47 @@ fn run(options: &Options, mut formats: Vec<Format>) -> Result<u64, String> {
         let tried = tried.map_err(|error| error.to_string())?.join();
         broken += tried.map_err(|_| format!("the run of {name} broke off"))?;
     }
-    Ok(broken)
+    // One after the other: the allocator counts for all threads.
+    let (from, count, out) = (options.from, options.inputs / GROWING, options.out.clone());
+    let thread = std::thread::Builder::new().stack_size(STACK);
+    let tried = thread.spawn(move || try_growth(&growing, from, count, &out));
+    let tried = tried.map_err(|error| error.to_string())?.join();
+    Ok(broken + tried.map_err(|_| "the run of files that grow broke off".to_owned())?)
+}
+
+/// Tries small files that become large, and gives how many take too much.
+fn try_growth(formats: &[Format], from: u64, count: u64, out: &Path) -> u64 {
+    println!("\n| small files of | inputs | most memory | most allocated | longest |");
+    println!("|---|---:|---:|---:|---:|");
+    let mut broken = 0;
+    let mut try_one = |name: &str, number: u64, files: &[InputFile]| {
+        let cost = growth::cost(files);
+        if cost.is_too_much() || cost.time > MOST_TIME {
+            broken += 1;
+            eprintln!("{name} {number} takes too much: {cost:?}");
+            keep(files, &format!("growth-{name}"), number, out);
+        }
+        cost
+    };
+    let line = |name: &str, count: u64, cost: Cost| {
+        println!(
+            "| {name} | {count} | {} MB | {} MB | {} ms |",
+            cost.memory >> 20,
+            cost.allocated >> 20,
+            cost.time.as_millis()
+        );
+    };
+    for (name, make) in growth::attacks() {
+        line(name, 1, try_one(name, 0, &make()));
+    }
+    for format in formats {
+        let costs = (from..from + count).map(|number| {
+            let files = growth::case(format, number);
+            try_one(format.name, number, &files)
+        });
+        line(format.name, count, costs.fold(Cost::default(), Cost::most));
+    }
+    broken
 }
 
 /// Tries cases of a format, and gives how many broke something.

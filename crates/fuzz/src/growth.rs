@@ -1,0 +1,235 @@
+//! Small files that become large: what an input of at most [`LARGEST`] bytes costs to import and to show.
+//!
+//! - [`case`]: a seed of a format, changed so that more comes of it: parts repeated, texts long, one part naming
+//!   another, all of it packed. It follows from the format and a number.
+//! - [`attacks`]: files made by hand, each for one way of making much out of little.
+//! - [`cost`]: what importing and showing files takes. Memory is counted by the allocator, so the same input
+//!   always costs the same; time is for whoever runs millions of cases.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+use std::time::{Duration, Instant};
+
+use volary_core::json::Json;
+use volary_core::random::Random;
+use volary_trace::import::index::{Indexer, open};
+use volary_trace::import::{InputFile, import};
+
+use crate::judge::show;
+use crate::seeds::Format;
+use crate::tree::{Style, Tree};
+use crate::{ALLOCATOR, PEAK};
+
+mod attacks;
+
+pub use attacks::attacks;
+
+/// The largest input, in bytes.
+pub const LARGEST: usize = 100 << 10;
+/// What an input may take in memory at any time, in bytes.
+pub const MOST_MEMORY: usize = 512 << 20;
+/// What an input may allocate in all, in bytes: the measure of work that does not depend on the machine.
+pub const MOST_ALLOCATED: usize = 6 << 30;
+/// How long an input may take, in a release build.
+pub const MOST_TIME: Duration = Duration::from_secs(2);
+
+/// Before it is packed a case is no longer.
+const LONGEST: usize = 12 << 20;
+
+/// What an input takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// The most memory at any time, in bytes.
+    pub memory: usize,
+    /// All that was allocated, in bytes.
+    pub allocated: usize,
+    /// How long it took.
+    pub time: Duration,
+}
+
+impl Cost {
+    /// Whether it is more than an input may take, but for time.
+    pub fn is_too_much(&self) -> bool {
+        self.memory > MOST_MEMORY || self.allocated > MOST_ALLOCATED
+    }
+
+    /// The higher of both in each respect.
+    pub fn most(self, other: Cost) -> Cost {
+        Cost {
+            memory: self.memory.max(other.memory),
+            allocated: self.allocated.max(other.allocated),
+            time: self.time.max(other.time),
+        }
+    }
+}
+
+/// Imports files, shows what came of them, and reads a single one piece by piece as well; what the dearer of both ways
+/// costs. Counts what other threads allocate at the same time, too.
+pub fn cost(files: &[InputFile]) -> Cost {
+    let whole = measured(|| {
+        if let Ok(outcome) = import(files) {
+            for episode in &outcome.episodes {
+                let frames = episode.frames.len();
+                show(
+                    episode,
+                    frames
+                        .checked_sub(1)
+                        .into_iter()
+                        .chain((frames > 2).then_some(frames / 2)),
+                );
+            }
+        }
+    });
+    match files {
+        [file] => whole.most(measured(|| in_pieces(file))),
+        _ => whole,
+    }
+}
+
+fn measured(act: impl FnOnce()) -> Cost {
+    let before = (PEAK.current_usage(), ALLOCATOR.total_allocated());
+    PEAK.reset_peak_usage();
+    let began = time();
+    act();
+    Cost {
+        memory: PEAK.peak_usage().saturating_sub(before.0),
+        allocated: ALLOCATOR.total_allocated().saturating_sub(before.1),
+        time: time().saturating_sub(began),
+    }
+}
+
+/// The time of this thread: what it ran, where the system says so, since others may be at work as well.
+fn time() -> Duration {
+    static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
+    let ran = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = ran.and_then(|text| text.split(' ').next()?.parse().ok());
+    nanoseconds.map_or_else(|| BEGAN.elapsed(), Duration::from_nanos)
+}
+
+fn in_pieces(file: &InputFile) {
+    let name = file.name.as_deref().unwrap_or_default();
+    let mut indexer = Indexer::new(name);
+    for chunk in file.bytes.chunks(1 << 14) {
+        indexer.feed(chunk);
+    }
+    indexer.finish();
+    for entry in indexer.take_entries().iter().take(3) {
+        let part = |place: &Range<u64>| file.bytes.get(place.start as usize..place.end as usize);
+        let parts = entry.place.parts.iter();
+        let parts = parts.map(|place| part(place).unwrap_or_default().to_vec());
+        open(name, parts.collect(), &entry.place, &entry.row);
+    }
+}
+
+/// The case of a number.
+pub fn case(format: &Format, number: u64) -> Vec<InputFile> {
+    let mut random = Random::new(number).fork(format.name);
+    let Some(seed) = random.pick(&format.seeds) else {
+        return Vec::new();
+    };
+    let mut files: Vec<InputFile> = seed.clone();
+    let place = random.below(files.len() as u64) as usize;
+    let packs = random.below(2) == 0;
+    // What is packed may be long as long as it repeats itself.
+    let longest = if packs { LONGEST } else { LARGEST };
+    if let Some(file) = files.get_mut(place)
+        && let Ok(text) = std::str::from_utf8(&file.bytes)
+    {
+        file.bytes = grown(text, longest, &mut random).into_bytes();
+        if packs {
+            file.bytes = attacks::gzip(&file.bytes);
+        }
+    }
+    let fits = files.iter().map(|file| file.bytes.len()).sum::<usize>() <= LARGEST;
+    if fits { files } else { Vec::new() }
+}
+
+/// A text of JSON from which more comes.
+fn grown(text: &str, longest: usize, random: &mut Random) -> String {
+    let mut lines: Vec<Tree> = match Json::parse(text) {
+        Ok(value) => vec![Tree::from(&value)],
+        Err(_) => {
+            let lines = text.lines().filter_map(|line| Json::parse(line).ok());
+            lines.map(|value| Tree::from(&value)).collect()
+        }
+    };
+    if lines.is_empty() {
+        return text.to_owned();
+    }
+    for _ in 0..1 + random.below(3) {
+        let written: usize = lines
+            .iter()
+            .map(|line| line.write(Style::Compact).len())
+            .sum();
+        grow(&mut lines, longest.saturating_sub(written), random);
+    }
+    let texts = lines.iter().map(|line| line.write(Style::Compact));
+    let texts: Vec<String> = texts.collect();
+    texts.join("\n")
+}
+
+/// Grows one part by at most so many bytes.
+fn grow(lines: &mut Vec<Tree>, room: usize, random: &mut Random) {
+    let place = random.below(lines.len() as u64) as usize;
+    if random.below(8) == 0 {
+        let line = lines[place].clone();
+        let times = room / (line.write(Style::Compact).len() + 1);
+        lines.extend(std::iter::repeat_n(line, times.min(100_000)));
+        return;
+    }
+    let node = lines[place].pick(random);
+    let length = node.write(Style::Compact).len();
+    match (random.below(6), node) {
+        // Parts of a list again and again, which name what they named.
+        (0..3, Tree::List(list)) if !list.is_empty() => {
+            let child = list[random.below(list.len() as u64) as usize].clone();
+            let times = room / (child.write(Style::Compact).len() + 1);
+            list.extend(std::iter::repeat_n(child, times.min(2_000_000)));
+        }
+        (_, Tree::Object(members)) => {
+            let (key, _) = match random.below(2) {
+                0 => (format!("\"k{}\"", random.below(1000)), ()),
+                _ => (
+                    members
+                        .first()
+                        .map_or_else(|| "\"k\"".to_owned(), |(key, _)| key.clone()),
+                    (),
+                ),
+            };
+            let value = match random.below(3) {
+                0 => format!("[{}0]", "0,".repeat(room / 2)),
+                1 => format!("[{}[]]", "[],".repeat(room / 3)),
+                _ => format!("[{}{{}}]", "{\"a\":{}},".repeat(room / 9)),
+            };
+            members.push((key, Tree::Leaf(value)));
+        }
+        (3, node) => *node = Tree::Leaf(format!("\"{}\"", "x".repeat(room))),
+        (4, node) if length > 0 => {
+            let one = node.clone();
+            *node = Tree::List(vec![one; (room / (length + 1)).min(1_000_000)]);
+        }
+        (_, node) => {
+            let depth = (room / 2).min(400);
+            let inner = node.write(Style::Compact);
+            *node = Tree::Leaf(format!("{}{inner}{}", "[".repeat(depth), "]".repeat(depth)));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seeds::formats;
+
+    #[test]
+    fn a_case_follows_from_its_number_and_is_small() {
+        for format in formats().unwrap() {
+            for number in 0..6 {
+                let made = case(&format, number);
+                assert_eq!(made, case(&format, number));
+                let length: usize = made.iter().map(|file| file.bytes.len()).sum();
+                assert!(length <= LARGEST);
+            }
+        }
+    }
+}

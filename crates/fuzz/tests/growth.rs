@@ -1,0 +1,35 @@
+//! Small files that become large. All in one test: the allocator counts what every thread takes.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use volary_fuzz::growth::{LARGEST, attacks, case, cost};
+use volary_fuzz::seeds::formats;
+
+/// So many cases of each format; the long run is `cargo xtask fuzz`.
+const CASES: u64 = 2;
+
+#[test]
+fn no_small_file_takes_much_memory_or_work() {
+    let mut dear = Vec::new();
+    for (name, make) in attacks() {
+        let files = make();
+        let length: usize = files.iter().map(|file| file.bytes.len()).sum();
+        if length > LARGEST {
+            dear.push(format!("{name} is no small file: {length} bytes"));
+        }
+        let cost = cost(&files);
+        println!("{name}: {length} bytes, {cost:?}");
+        if cost.is_too_much() {
+            dear.push(format!("{name}: {cost:?}"));
+        }
+    }
+    for format in formats().unwrap() {
+        for number in 0..CASES {
+            let cost = cost(&case(&format, number));
+            println!("{} {number}: {cost:?}", format.name);
+            if cost.is_too_much() {
+                dear.push(format!("{} {number}: {cost:?}", format.name));
+            }
+        }
+    }
+    assert!(dear.is_empty(), "{dear:#?}");
+}
