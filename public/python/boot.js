@@ -48,8 +48,12 @@ async function start(kit) {
   let turn = Promise.resolve();
   self.onmessage = ({data: {id, question}}) => {
     // One after the other: the clock and the random numbers belong to one question at a time.
-    turn = turn.then(async () => postMessage({id, answer: await answer(question)}))
-      .catch((error) => postMessage({id, answer: JSON.stringify({status: 500, body: {detail: String(error)}, output: ''})}));
+    turn = turn.then(async () => {
+      const result = await answer(question);
+      const [text, output] = result.toJs();
+      result.destroy();
+      postMessage({id, answer: text, output});
+    }).catch((error) => postMessage({id, answer: JSON.stringify({status: 500, body: {detail: String(error)}}), output: ''}));
   };
   postMessage({ready: true});
 }

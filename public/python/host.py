@@ -1,7 +1,7 @@
-"""Answers the page's questions about one file of Python with environments of fhaviary.
+"""Answers the page's questions about files of Python with environments of fhaviary.
 
-A question is JSON: `{"method", "path", "body"}`, an answer `{"status", "body", "output"}`. `/load` executes the file;
-the other paths are those of aviary's TaskDatasetServer, with the same bodies and statuses, and `/frame` as Volary's
+A question is JSON: `{"file", "path", "seed", "body"}`, an answer `{"status", "body"}`. `/load` executes the code of a
+file, which is named by its hash; the other paths are those of aviary's TaskDatasetServer, with the same bodies and statuses, and `/frame` as Volary's
 server has it. So the page plays these environments with the client that it uses for servers.
 
 Everything that an environment draws is determined: random numbers follow from the seed of its start and the number
@@ -96,14 +96,10 @@ class SingleEnvironment(TaskDataset):
 
 
 class Host:
-    """The loaded file and its running environments."""
+    """A loaded file and its running environments."""
 
     def __init__(self):
-        self.clock = None
         self.seconds = 0
-        self.reset()
-
-    def reset(self):
         self.dataset = None
         self.environments = {}
         self.seeds = {}
@@ -111,8 +107,8 @@ class Host:
     def begin(self, seed):
         """Sets the clock and all sources of random numbers for the question that follows."""
         self.seconds += 1
-        if self.clock is not None:
-            self.clock.set(seed, self.seconds)
+        if CLOCK is not None:
+            CLOCK.set(seed, self.seconds)
         random.seed(f"{seed}/{self.seconds}")
 
     def get(self, env_id):
@@ -121,9 +117,7 @@ class Host:
         except KeyError:
             raise Refusal(404, {"detail": f"Environment {env_id} not found"}) from None
 
-    async def load(self, body):
-        self.reset()
-        self.seconds = 0
+    async def load(self, body, _):
         self.begin(0)
         code = body["code"]
         linecache.cache[FILE] = (len(code), None, code.splitlines(keepends=True), FILE)
@@ -155,9 +149,8 @@ class Host:
         except TypeError:
             return None
 
-    async def start(self, body):
+    async def start(self, body, seed):
         request = parse(StartRequest, body)
-        seed = int((body or {}).get("seed", 0))
         self.seconds = 0
         self.begin(seed)
         with failures():
@@ -176,7 +169,7 @@ class Host:
         entry[1] = self.seconds
         return entry[0]
 
-    async def reset_environment(self, body):
+    async def reset_environment(self, body, _):
         environment = await self.restore(parse(EnvRequest, body).env_id)
         with failures():
             messages, tools = await environment.reset()
@@ -185,7 +178,7 @@ class Host:
                 ToolsAdapter.dump_python(tools, mode="json", exclude_none=True, by_alias=True),
             ]
 
-    async def step(self, body):
+    async def step(self, body, _):
         request = parse(StepRequest, body)
         environment = await self.restore(request.env_id)
         with failures():
@@ -193,12 +186,12 @@ class Host:
             dumped = MessagesAdapter.dump_python(messages, mode="json", context={"include_info": True})
             return [dumped, reward, done, truncated]
 
-    async def frame(self, body):
+    async def frame(self, body, _):
         environment = self.get(parse(EnvRequest, body).env_id)[0]
         with failures():
             return environment.export_frame().model_dump(mode="json", exclude={"deepcopy"})
 
-    async def identify(self, body):
+    async def identify(self, body, _):
         environment = self.get(parse(EnvRequest, body).env_id)[0]
         with failures():
             try:
@@ -206,7 +199,7 @@ class Host:
             except NotImplementedError:
                 return {"id": None}
 
-    async def close(self, body):
+    async def close(self, body, _):
         env_id = parse(EnvRequest, body).env_id
         environment = self.get(env_id)[0]
         del self.environments[env_id]
@@ -214,7 +207,7 @@ class Host:
             await environment.close()
         return {"env_id": env_id}
 
-    async def close_old(self, body):
+    async def close_old(self, body, _):
         parse(FlushRequest, body)
         closed = list(self.environments)
         for env_id in closed:
@@ -223,10 +216,10 @@ class Host:
                 await environment.close()
         return {"closed_env_ids": closed}
 
-    async def info(self, _):
+    async def info(self, *_):
         return {"dataset_size": self.size(), "running_env_ids": list(self.environments)}
 
-    async def openapi(self, _):
+    async def openapi(self, *_):
         return {"paths": {path: {} for path in ROUTES}}
 
 
@@ -243,25 +236,30 @@ ROUTES = {
     "/openapi.json": Host.openapi,
 }
 
-HOST = Host()
+HOSTS = {}
+"""The loaded files, by hash."""
+
+CLOCK = None
+"""The page's clock, an object with `set(seed, seconds)`."""
 
 
 def use_clock(clock):
-    """Takes the page's clock, an object with `set(seed, seconds)`."""
-    HOST.clock = clock
+    """Takes the page's clock."""
+    global CLOCK
+    CLOCK = clock
 
 
 async def answer(question):
-    """The answer to a question, both as JSON."""
+    """The answer to a question, both as JSON, and what was printed meanwhile."""
     output = Output()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         status, body = await respond(question)
     try:
-        text = json.dumps({"status": status, "body": body, "output": output.text()}, allow_nan=True)
+        text = json.dumps({"status": status, "body": body})
     except (TypeError, ValueError) as error:
         detail = f"The answer can't be written as JSON: {error}"
-        text = json.dumps({"status": 500, "body": {"detail": detail}, "output": output.text()})
-    return text
+        text = json.dumps({"status": 500, "body": {"detail": detail}})
+    return text, output.text()
 
 
 async def respond(question):
@@ -270,9 +268,15 @@ async def respond(question):
         route = ROUTES.get(request["path"])
         if route is None:
             return 404, {"detail": "Not Found"}
-        if HOST.dataset is None and request["path"] not in ("/load", "/info", "/openapi.json"):
-            return 409, {"detail": "No file is loaded."}
-        return 200, await route(HOST, request.get("body"))
+        file, seed = request["file"], int(request.get("seed", 0))
+        if request["path"] == "/load":
+            host = Host()
+            body = await host.load(request["body"], seed)
+            HOSTS[file] = host
+            return 200, body
+        if file not in HOSTS:
+            return 409, {"detail": "The file is not loaded."}
+        return 200, await route(HOSTS[file], request.get("body"), seed)
     except Refusal as refusal:
         return refusal.status, refusal.body
     except BaseException as error:

@@ -4,7 +4,7 @@
 // What always holds:
 // - No foreign code runs here, so the relay always reacts: Stop ends a worker at once.
 // - The frame's policy names no address. The files arrive as bytes from the page, once.
-// - A worker's message reaches the page only if it is one text, within the limit, for a question that is open.
+// - A worker's message reaches the page only if it is an answer of two texts, within the limit, to an open question.
 'use strict';
 
 /** The longest text that a worker may answer, in UTF-16 units. */
@@ -47,12 +47,12 @@ function hear(state, data) {
     return;
   }
   if (!state.open.delete(data.id) || state !== active) return;
-  if (typeof data.answer !== 'string') {
+  if (typeof data.answer !== 'string' || typeof data.output !== 'string') {
     port.postMessage({id: data.id, error: 'The worker did not answer with a text.'});
-  } else if (data.answer.length > LONGEST_ANSWER) {
+  } else if (data.answer.length + data.output.length > LONGEST_ANSWER) {
     port.postMessage({id: data.id, error: 'The answer is larger than 8 MB.'});
   } else {
-    port.postMessage({id: data.id, answer: data.answer});
+    port.postMessage({id: data.id, answer: data.answer, output: data.output});
   }
   // A spare worker costs a second of processor time, so it starts only when Python has been of use.
   spare ??= start();

@@ -7,13 +7,13 @@ use anyhow::Result;
 
 use crate::project::Project;
 use crate::setup::{
-    BUILD_TOOLS, Chromium, FIREFOX, HARNESSES, HaProxy, Need, Node, ORIGINAL, PLAYWRIGHT, Remedy,
-    SDKS, Trunk, WEBKIT, WasmStd,
+    BUILD_TOOLS, Chromium, FIREFOX, HARNESSES, HaProxy, Need, Node, ORIGINAL, PLAYWRIGHT, PYODIDE,
+    Remedy, SDKS, Trunk, WEBKIT, WasmStd, Wheels,
 };
 
 /// Says what is here, what is missing, and what would be done about it.
 pub fn doctor(project: &Project) -> Result<()> {
-    let page: [&dyn Need; 4] = [&WasmStd, &Node, &Trunk, &BUILD_TOOLS];
+    let page: [&dyn Need; 6] = [&WasmStd, &Node, &Trunk, &BUILD_TOOLS, &PYODIDE, &Wheels];
     let tests: [&dyn Need; 8] = [
         &Chromium,
         &FIREFOX,

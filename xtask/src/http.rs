@@ -23,6 +23,10 @@ use crate::policy;
 
 /// How many files are read at the same time.
 const READERS: usize = 4;
+/// The document of the frame in which Python runs. It has a stricter policy of its own in a `<meta>` tag, which the
+/// page's would contradict: the browser enforces both.
+const SANDBOX: &str = "/python.html";
+
 /// A policy that only a header can state.
 const FRAMES: &str = "frame-ancestors 'self'";
 
@@ -81,6 +85,7 @@ fn app(folder: PathBuf, prefix: &str) -> Router {
 }
 
 async fn answer(State(root): State<Arc<Root>>, request: Request) -> Response {
+    let is_sandbox = request.uri().path().ends_with(SANDBOX);
     let mut response = match inside(request.uri(), &root.prefix) {
         Some(uri) => file(&root.files, request, uri).await,
         None => StatusCode::NOT_FOUND.into_response(),
@@ -92,7 +97,8 @@ async fn answer(State(root): State<Arc<Root>>, request: Request) -> Response {
     }
     // The page may have been built again since the last request.
     let page = tokio::fs::read_to_string(root.folder.join("index.html")).await;
-    add_headers(page.as_deref().ok().and_then(policy::of), &mut response);
+    let policy = page.as_deref().ok().and_then(policy::of);
+    add_headers(policy.filter(|_| !is_sandbox), &mut response);
     response
 }
 

@@ -18,6 +18,7 @@ mod pins;
 mod policy;
 mod project;
 mod publish;
+mod python_kit;
 mod run;
 mod serve;
 mod setup;

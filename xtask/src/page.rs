@@ -11,11 +11,11 @@ use anyhow::{Context, Result};
 use crate::project::Project;
 use crate::run;
 use crate::setup::quietly::quietly;
-use crate::setup::{self, BUILD_TOOLS, Job, Need, Node, Trunk, WasmStd};
+use crate::setup::{self, BUILD_TOOLS, Job, Need, Node, PYODIDE, Trunk, WasmStd, Wheels};
 use crate::wasm::{self, Profile};
 
 /// What the site is made of. Whatever else changes, it stays the same.
-pub const SOURCES: [&str; 13] = [
+pub const SOURCES: [&str; 15] = [
     ".cargo/config.toml",
     "Cargo.lock",
     "Cargo.toml",
@@ -26,6 +26,8 @@ pub const SOURCES: [&str; 13] = [
     "src",
     "style",
     "xtask/npm",
+    "xtask/python",
+    "xtask/src/python_kit.rs",
     "xtask/src/wasm",
     "xtask/src/wasm.rs",
     "xtask/wasm-parts",
@@ -82,7 +84,7 @@ pub fn ensure_tools(project: &Project, profile: Profile) -> Result<()> {
             Ok(())
         }),
     };
-    let tools: [&dyn Need; 2] = [&Trunk, &BUILD_TOOLS];
+    let tools: [&dyn Need; 4] = [&Trunk, &BUILD_TOOLS, &PYODIDE, &Wheels];
     setup::ensure_beside(project, &tools, Some(head_start))
 }
 

@@ -8,8 +8,13 @@ use anyhow::{Context, Result};
 use crate::project::Project;
 
 const CARGO: [&str; 1] = ["Cargo.lock"];
-const NPM: [&str; 2] = ["tests/package-lock.json", "xtask/npm/package-lock.json"];
-const PYTHON: [&str; 3] = [
+const NPM: [&str; 3] = [
+    "tests/package-lock.json",
+    "xtask/npm/package-lock.json",
+    "xtask/python/package-lock.json",
+];
+const PYTHON: [&str; 4] = [
+    "xtask/python/requirements.txt",
     "tests/interop/requirements.txt",
     "tests/interop/requirements-harnesses.txt",
     "tests/interop/requirements-providers.txt",

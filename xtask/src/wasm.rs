@@ -18,10 +18,10 @@ use anyhow::{Context, Result, bail};
 use data_encoding::{BASE64, HEXLOWER};
 use hmac_sha256::Hash;
 
-use crate::page;
 use crate::project::Project;
 use crate::run::{output, output_aloud, run};
 use crate::setup::WasmStd;
+use crate::{page, python_kit};
 
 /// The name under which Trunk calls us before each build.
 pub const HOOK: &str = "wasm";
@@ -82,6 +82,7 @@ pub fn hook(project: &Project) -> Result<()> {
     let name = format!("{NAME}-{}", &HEXLOWER.encode(&fingerprint(&parts)?)[..16]);
     let named = site.join(&name);
     fs::rename(&parts, &named).with_context(|| unwritable(&named))?;
+    python_kit::write(project, &site)?;
     styles::join(project, &folder.join("first.css"))?;
     let head = folder.join("head.html");
     fs::write(&head, links(&named, &name)?).with_context(|| unwritable(&head))

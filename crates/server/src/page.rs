@@ -20,6 +20,10 @@ use tower_http::set_header::SetResponseHeaderLayer;
 /// Added to the page's own policy. It has no effect in a `<meta>` element.
 const FRAMES: &str = "frame-ancestors 'self'";
 
+/// The document of the frame in which Python runs. It has a stricter policy of its own in a `<meta>` element, which the
+/// page's would contradict: the browser enforces both.
+const SANDBOX: &str = "/python/{kit}/python.html";
+
 /// The files of a folder that `cargo xtask build` wrote, such as `dist/`.
 pub fn page(folder: &Path) -> anyhow::Result<Router> {
     let index = folder.join("index.html");
@@ -39,7 +43,7 @@ pub fn page(folder: &Path) -> anyhow::Result<Router> {
     let policy = header_of(&policies);
     let policy = HeaderValue::from_str(&policy)
         .with_context(|| format!("the Content-Security-Policy of {}", index.display()))?;
-    let headers = ServiceBuilder::new()
+    let common = ServiceBuilder::new()
         // A rebuilt page is picked up at the next load: the page is small, and unchanged files cost a 304.
         .layer(set(
             header::CACHE_CONTROL,
@@ -52,13 +56,24 @@ pub fn page(folder: &Path) -> anyhow::Result<Router> {
         .layer(set(
             header::REFERRER_POLICY,
             HeaderValue::from_static("no-referrer"),
-        ))
-        .layer(set(header::CONTENT_SECURITY_POLICY, policy));
+        ));
     let backend = Contained(folder.as_path().into());
     let files = ServeDir::with_backend(folder, backend)
         .call_fallback_on_method_not_allowed(true)
         .fallback(any(crate::app::not_found));
-    Ok(Router::new().fallback_service(headers.service(files)))
+    let page = common
+        .clone()
+        .layer(set(header::CONTENT_SECURITY_POLICY, policy))
+        .service(files.clone());
+    let sandbox = common
+        .layer(set(
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(FRAMES),
+        ))
+        .service(files);
+    Ok(Router::new()
+        .route_service(SANDBOX, sandbox)
+        .fallback_service(page))
 }
 
 fn set(name: HeaderName, value: HeaderValue) -> SetResponseHeaderLayer<HeaderValue> {

@@ -14,6 +14,7 @@ mod python_packages;
 pub mod quietly;
 mod trunk;
 mod wasm_std;
+mod wheels;
 
 use anyhow::{Result, bail};
 
@@ -21,11 +22,12 @@ pub use chromium::Chromium;
 pub use haproxy::HaProxy;
 pub use jobs::Job;
 pub use node::Node;
-pub use npm::{BUILD_TOOLS, PLAYWRIGHT, esbuild, wasm_opt};
+pub use npm::{BUILD_TOOLS, PLAYWRIGHT, PYODIDE, esbuild, wasm_opt};
 pub use other_browsers::{FIREFOX, WEBKIT, webkit};
 pub use python_packages::{HARNESSES, ORIGINAL, SDKS};
 pub use trunk::Trunk;
 pub use wasm_std::WasmStd;
+pub use wheels::Wheels;
 
 use crate::project::Project;
 use quietly::Status;

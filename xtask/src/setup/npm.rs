@@ -29,6 +29,15 @@ pub const BUILD_TOOLS: NpmPackages = NpmPackages {
     megabytes: 22,
 };
 
+/// Python for the page.
+pub const PYODIDE: NpmPackages = NpmPackages {
+    name: "Pyodide",
+    reason: "runs the users' Python environments in the page",
+    source: "xtask/python",
+    folder: "target/tools/pyodide",
+    megabytes: 14,
+};
+
 /// Playwright, axe and a mock of model providers.
 pub const PLAYWRIGHT: NpmPackages = NpmPackages {
     name: "Playwright, axe and aimock",

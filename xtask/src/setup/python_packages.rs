@@ -51,7 +51,7 @@ pub const HARNESSES: PythonPackages = PythonPackages {
 };
 
 /// What Debian's Python lacks.
-const VENV: [&str; 1] = ["python3-venv"];
+pub const VENV: [&str; 1] = ["python3-venv"];
 /// A copy of the requirements that were installed: others are another installation.
 const INSTALLED: &str = "installed-requirements.txt";
 
@@ -126,7 +126,7 @@ impl Need for PythonPackages {
 }
 
 /// A Python that is recent enough and can make virtual environments.
-fn system_python(project: &Project) -> Option<&'static str> {
+pub fn system_python(project: &Project) -> Option<&'static str> {
     let ask = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
     ["python3", "python"]
         .into_iter()
