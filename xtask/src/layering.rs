@@ -6,7 +6,7 @@ use crate::project::Project;
 use crate::run::output;
 
 /// The crates that the page is made of, from the innermost outward. Each may reach those before it.
-pub const BELOW_THE_PAGE: [&str; 7] = [
+pub const BELOW_THE_PAGE: [&str; 8] = [
     "volary-macros",
     "volary-reach",
     "volary-core",
@@ -14,6 +14,7 @@ pub const BELOW_THE_PAGE: [&str; 7] = [
     "volary-remote",
     "volary-trace",
     "volary-agent",
+    "volary-protocol",
 ];
 
 /// What belongs to the page or to the server alone.

@@ -1,0 +1,106 @@
+//! What surrounds every message.
+//!
+//! A request is `(channel, id, request)`. A reply is a [`Delivery`] with the request's id, followed by the event, if it
+//! delivers one. Both are decoded in two steps, so that the code which routes a message need not know its type.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// Identifies a request of one client. Ids count up and are not reused.
+pub type RequestId = u32;
+
+/// Which service of a worker a request is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Channel {
+    /// [`crate::environments`]
+    Environments,
+    /// [`crate::library`]
+    Library,
+    /// [`crate::evaluation`]
+    Evaluation,
+}
+
+/// A request type: one for each channel.
+pub trait Request: Serialize + DeserializeOwned {
+    /// The channel on which it is sent.
+    const CHANNEL: Channel;
+    /// What the replies deliver.
+    type Event: Serialize + DeserializeOwned;
+}
+
+/// What a reply delivers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Delivery {
+    /// An event, whose bytes follow.
+    Event {
+        /// The request.
+        id: RequestId,
+    },
+    /// No more replies to this request will come.
+    End {
+        /// The request.
+        id: RequestId,
+    },
+    /// The worker panicked and will not reply to anything again.
+    Panicked {
+        /// The panic message, with its place in the source.
+        message: String,
+    },
+}
+
+/// Bytes that are no message. Page and worker are one build, so this is a defect.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("A message between page and worker could not be read: {reason}.")]
+pub struct DecodeError {
+    /// What the decoder reports.
+    pub reason: String,
+}
+
+impl From<postcard::Error> for DecodeError {
+    fn from(error: postcard::Error) -> Self {
+        DecodeError {
+            reason: error.to_string(),
+        }
+    }
+}
+
+/// Encodes a request for [`decode_header`].
+pub fn encode<R: Request>(id: RequestId, request: &R) -> Vec<u8> {
+    to_bytes(&(R::CHANNEL, id, request))
+}
+
+/// The channel and the id of an encoded request, and the rest of it for [`decode_request`].
+pub fn decode_header(bytes: &[u8]) -> Result<(Channel, RequestId, &[u8]), DecodeError> {
+    let ((channel, id), rest) = postcard::take_from_bytes(bytes)?;
+    Ok((channel, id, rest))
+}
+
+/// Decodes the request that follows a header.
+pub fn decode_request<R: Request>(rest: &[u8]) -> Result<R, DecodeError> {
+    Ok(postcard::from_bytes(rest)?)
+}
+
+/// Encodes a reply that delivers an event.
+pub fn encode_event<E: Serialize>(id: RequestId, event: &E) -> Vec<u8> {
+    to_bytes(&(Delivery::Event { id }, event))
+}
+
+/// Encodes a reply without an event.
+pub fn encode_delivery(delivery: &Delivery) -> Vec<u8> {
+    to_bytes(delivery)
+}
+
+/// What an encoded reply delivers, and the bytes of its event for [`decode_event`].
+pub fn decode_delivery(bytes: &[u8]) -> Result<(Delivery, &[u8]), DecodeError> {
+    Ok(postcard::take_from_bytes(bytes)?)
+}
+
+/// Decodes the event of a reply.
+pub fn decode_event<E: DeserializeOwned>(rest: &[u8]) -> Result<E, DecodeError> {
+    Ok(postcard::from_bytes(rest)?)
+}
+
+fn to_bytes(message: &impl Serialize) -> Vec<u8> {
+    // postcard fails only for types of unknown length, of which no message has any; a reader refuses empty bytes.
+    postcard::to_allocvec(message).unwrap_or_default()
+}

@@ -1,0 +1,129 @@
+//! Environments that are played from the page, action by action. A worker holds any number of them.
+//!
+//! Replies to [`Request::Open`]: [`Event::Started`] if the environment is on a server, then the episode in chunks, or
+//! [`Event::Refused`] or [`Event::Lost`]. To [`Request::Step`]: one chunk of one step, or why there is none. An
+//! environment stays open until it is closed or lost.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use volary_core::AnyMessage;
+use volary_core::json::Text;
+use volary_trace::Recipe;
+
+use crate::coded;
+use crate::envelope::{self, Channel, RequestId};
+use crate::episode::EpisodeChunk;
+
+/// An open environment: the id of the request that opened it.
+pub type EnvironmentId = RequestId;
+
+/// What the page asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// Make an environment, reset it, and take the actions in order.
+    Open {
+        /// What makes the environment.
+        #[serde(with = "coded")]
+        recipe: Recipe,
+        /// The actions to replay.
+        #[serde(with = "coded")]
+        actions: Vec<AnyMessage>,
+        /// The servers that may be called for it, and no others.
+        servers: Vec<ServerAccess>,
+    },
+    /// Take an action.
+    Step {
+        /// Where.
+        environment: EnvironmentId,
+        /// The action.
+        #[serde(with = "coded")]
+        action: AnyMessage,
+    },
+    /// Close an environment.
+    Close {
+        /// Which.
+        environment: EnvironmentId,
+    },
+    /// Read files and send the first episode in them, in chunks.
+    Import {
+        /// The files, which belong together.
+        files: Vec<NamedFile>,
+    },
+}
+
+impl envelope::Request for Request {
+    const CHANNEL: Channel = Channel::Environments;
+    type Event = Event;
+}
+
+/// A file to read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NamedFile {
+    /// Its name, which may tell its format.
+    pub name: String,
+    /// Its content.
+    #[serde(with = "serde_bytes")]
+    pub bytes: Vec<u8>,
+}
+
+/// What a worker needs to call a task dataset server.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerAccess {
+    /// The server's address.
+    pub url: Text,
+    /// The key, if the server requires one.
+    pub key: Option<Text>,
+    /// Whether it shows frames, where that is known.
+    pub frames: Option<bool>,
+}
+
+impl fmt::Debug for ServerAccess {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not derived, so that the key appears in no log.
+        formatter
+            .debug_struct("ServerAccess")
+            .field("url", &self.url)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a worker replies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    /// An environment was started on a server. Sent before it is reset, so that the page can close it without the
+    /// worker.
+    Started(ServerEnvironment),
+    /// The environment of this request was closed on its server.
+    Stopped {
+        /// The environment's id on its server.
+        env_id: Text,
+    },
+    /// A part of the episode.
+    Episode(EpisodeChunk),
+    /// The request could not be carried out; nothing changed.
+    Refused {
+        /// What failed and why, for people.
+        reason: Text,
+        /// The key of the configuration at fault, if one is.
+        key: Option<Text>,
+    },
+    /// The environment was lost; whether it took the action is not known.
+    Lost {
+        /// What failed and why, for people.
+        reason: Text,
+        /// Whether other environments can't be played on its server either.
+        is_server_lost: bool,
+    },
+    /// The worker has no such environment; nothing was done.
+    Gone,
+}
+
+/// An environment on a task dataset server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerEnvironment {
+    /// The server's address.
+    pub url: Text,
+    /// The environment's id there.
+    pub env_id: Text,
+}

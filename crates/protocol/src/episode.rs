@@ -1,0 +1,130 @@
+//! An episode in chunks: a head, then steps and frames, then the end.
+//!
+//! Sending a long episode in chunks keeps both sides responsive: neither encodes or decodes all of it at once.
+
+use serde::{Deserialize, Serialize};
+use volary_core::json::Text;
+use volary_trace::frames::FramePatch;
+use volary_trace::patch::PatchError;
+use volary_trace::{Episode, StepRecord};
+
+use crate::coded;
+
+/// The most steps or frames in a chunk.
+pub const CHUNK_STEPS: usize = 250;
+
+/// A part of an episode.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum EpisodeChunk {
+    /// The episode without its later steps and frames. Always the first chunk.
+    Head(#[serde(with = "coded")] Box<Episode>),
+    /// Steps and frames that follow those sent so far.
+    Steps(Steps),
+    /// The episode is complete. Always the last chunk.
+    End {
+        /// Remarks on how the episode was read, for people.
+        notes: Vec<Text>,
+    },
+}
+
+/// Steps, and the frames that follow, as changes. There may be more frames than steps, or fewer.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Steps {
+    /// The steps in order.
+    #[serde(with = "coded")]
+    pub records: Vec<StepRecord>,
+    /// The frames as changes, each to the frame before.
+    #[serde(with = "coded")]
+    pub patches: Vec<FramePatch>,
+}
+
+impl Steps {
+    /// Appends the steps and frames to an episode. The ending stays as it is.
+    pub fn append_to(self, episode: &mut Episode) -> Result<(), PatchError> {
+        for patch in self.patches {
+            episode.frames.push_patch(patch)?;
+        }
+        episode.steps.extend(self.records);
+        Ok(())
+    }
+}
+
+/// Cuts an episode into chunks.
+pub fn chunks(mut episode: Episode, notes: Vec<Text>) -> impl Iterator<Item = EpisodeChunk> {
+    let steps = std::mem::take(&mut episode.steps);
+    let frames = std::mem::take(&mut episode.frames);
+    let length = frames.len().max(steps.len());
+    let mut steps = steps.into_iter();
+    let middle = (0..length).step_by(CHUNK_STEPS).map(move |start| {
+        let end = length.min(start + CHUNK_STEPS);
+        EpisodeChunk::Steps(Steps {
+            records: steps.by_ref().take(CHUNK_STEPS).collect(),
+            patches: (start..end)
+                .filter_map(|index| frames.patch(index).cloned())
+                .collect(),
+        })
+    });
+    std::iter::once(EpisodeChunk::Head(Box::new(episode)))
+        .chain(middle)
+        .chain(std::iter::once(EpisodeChunk::End { notes }))
+}
+
+/// Why chunks do not make an episode.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssemblyError {
+    /// Steps or the end came before the head.
+    #[error("The episode arrived without its beginning.")]
+    NoHead,
+    /// A frame does not follow from the one before.
+    #[error(transparent)]
+    Frame(#[from] PatchError),
+}
+
+/// Puts the chunks of one episode together.
+#[derive(Clone, Debug, Default)]
+pub struct EpisodeAssembler {
+    episode: Option<Episode>,
+}
+
+/// A complete episode.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assembled {
+    /// The episode.
+    pub episode: Episode,
+    /// Remarks on how it was read, for people.
+    pub notes: Vec<Text>,
+}
+
+impl EpisodeAssembler {
+    /// Adds the next chunk. Returns the episode once it is complete; the assembler is empty then.
+    pub fn push(&mut self, chunk: EpisodeChunk) -> Result<Option<Assembled>, AssemblyError> {
+        match chunk {
+            EpisodeChunk::Head(head) => {
+                self.episode = Some(*head);
+                Ok(None)
+            }
+            EpisodeChunk::Steps(steps) => {
+                let episode = self.episode.as_mut().ok_or(AssemblyError::NoHead)?;
+                steps.append_to(episode)?;
+                Ok(None)
+            }
+            EpisodeChunk::End { notes } => {
+                let episode = self.episode.take().ok_or(AssemblyError::NoHead)?;
+                Ok(Some(Assembled { episode, notes }))
+            }
+        }
+    }
+
+    /// How many steps arrived so far.
+    pub fn steps(&self) -> usize {
+        self.episode
+            .as_ref()
+            .map_or(0, |episode| episode.steps.len())
+    }
+
+    /// What arrived so far, if the head did.
+    pub fn into_partial(self) -> Option<Episode> {
+        self.episode
+    }
+}

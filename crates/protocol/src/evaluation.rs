@@ -1,0 +1,95 @@
+//! Cells of an evaluation, played by a worker without the page. (Models are asked by the page, which plays their
+//! environments through [`crate::environments`].)
+//!
+//! Replies to [`Request::Play`]: batches of [`Event::Played`], and [`Event::NotBegun`] for what there was no time for.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use volary_agent::evaluation::{Actor, CellResult, Job};
+use volary_core::json::Text;
+use volary_trace::Recipe;
+
+use crate::coded;
+use crate::envelope::{self, Channel};
+use crate::environments::{ServerAccess, ServerEnvironment};
+
+/// What the page asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// Play these cells, concurrently where they wait.
+    Play {
+        /// The cells.
+        #[serde(with = "jobs")]
+        jobs: Vec<Job>,
+        /// The servers that may be called for them, and no others.
+        servers: Vec<ServerAccess>,
+    },
+    /// Begin nothing more and close every environment. The replies end when that is done.
+    Shutdown,
+}
+
+impl envelope::Request for Request {
+    const CHANNEL: Channel = Channel::Evaluation;
+    type Event = Event;
+}
+
+/// What a worker replies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Event {
+    /// An environment was started on a server.
+    Started(ServerEnvironment),
+    /// An environment was closed on its server.
+    Stopped {
+        /// The environment's id on its server.
+        env_id: Text,
+    },
+    /// Cells were played. The rows to store come as an attachment, which the page only passes on.
+    Played {
+        /// Their results.
+        #[serde(with = "coded")]
+        results: Vec<CellResult>,
+    },
+    /// There was no time to begin these cells.
+    NotBegun {
+        /// The cells.
+        cells: Vec<usize>,
+    },
+}
+
+/// [`Job`] for serde.
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Job")]
+struct JobFields {
+    cell: usize,
+    episode: Text,
+    name: Text,
+    #[serde(with = "coded")]
+    recipe: Recipe,
+    #[serde(with = "coded")]
+    actor: Actor,
+    policy_seed: u64,
+    max_steps: usize,
+    evaluation: Text,
+    run: Text,
+    tries: u32,
+}
+
+mod jobs {
+    use super::*;
+
+    #[derive(Serialize)]
+    struct Borrowed<'a>(#[serde(with = "JobFields")] &'a Job);
+
+    #[derive(Deserialize)]
+    struct Owned(#[serde(with = "JobFields")] Job);
+
+    pub(super) fn serialize<S: Serializer>(jobs: &[Job], serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(jobs.iter().map(Borrowed))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<Job>, D::Error> {
+        let jobs = Vec::<Owned>::deserialize(deserializer)?;
+        Ok(jobs.into_iter().map(|Owned(job)| job).collect())
+    }
+}

@@ -1,0 +1,25 @@
+//! The messages between the page and its workers, as serde types, and their encoding. Pure.
+//!
+//! - [`envelope`]: what surrounds every message: request ids, and how a stream of replies ends.
+//! - [`environments`]: playing environments, one action after the other, and reading an episode from files.
+//! - [`library`]: the stored trajectories: listing, opening, searching, importing.
+//! - [`evaluation`]: playing whole cells of an evaluation.
+//! - [`episode`]: an episode in chunks, and its assembly.
+//!
+//! What always holds:
+//! - Every request has an id that is never reused by a worker's client; every reply carries the id of its request.
+//! - Page and worker are the same build, so messages are encoded with postcard, which has no field names and no
+//!   version. Nothing in this format is ever stored.
+//! - Values with a JSON codec of their own (episodes, steps, messages, table rows: integers of any size, `NaN`) travel
+//!   as the text of that codec (`coded`), which is parsed once, by the reader.
+//!
+//! `tests/golden/` shows every message as JSON. `UPDATE_GOLDEN=1 cargo test -p volary-protocol` rewrites the files.
+
+mod coded;
+pub mod envelope;
+pub mod environments;
+pub mod episode;
+pub mod evaluation;
+pub mod library;
+
+pub use envelope::{Channel, DecodeError, Delivery, Request, RequestId, decode_event, encode};

@@ -1,0 +1,421 @@
+//! Every message survives the encoding, and has the shape that `golden/` records as JSON.
+//!
+//! The golden files show what a message holds and fail when a field is renamed, added or lost.
+//! `UPDATE_GOLDEN=1` rewrites them.
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Debug;
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use volary_agent::evaluation::{Actor, CellResult, Job, Plan, PlannedPolicy, PlannedTask};
+use volary_core::json::{Json, Object};
+use volary_core::message::{Message, ToolRequestMessage};
+use volary_core::{AnyMessage, Frame, object};
+use volary_protocol::envelope::{
+    self, Channel, Delivery, decode_delivery, decode_event, decode_header, decode_request,
+    encode_delivery, encode_event,
+};
+use volary_protocol::environments::{self, NamedFile, ServerAccess, ServerEnvironment};
+use volary_protocol::episode::{EpisodeChunk, Steps};
+use volary_protocol::library::{self, Finding, Match, Origin, RemoteFile, Unfetched};
+use volary_protocol::{encode, evaluation};
+use volary_trace::frames::{FrameHistory, FramePatch};
+use volary_trace::passages::{Part, Place};
+use volary_trace::table::Row;
+use volary_trace::{Episode, Outcome, Recipe, StepRecord};
+
+fn action() -> AnyMessage {
+    ToolRequestMessage::default().into()
+}
+
+fn recipe() -> Recipe {
+    Recipe {
+        environment: "counter".into(),
+        configuration: object!({
+            "limit": (Json::parse("123456789012345678901234567890").unwrap()),
+            "rate": (f64::INFINITY)
+        }),
+        seed: (1 << 53) - 1,
+        task: None,
+    }
+}
+
+fn steps() -> Steps {
+    Steps {
+        records: vec![StepRecord {
+            action: action(),
+            outcome: Outcome::Observed {
+                messages: vec![Message::user("</script>\u{2028}").into()],
+                reward: -0.1,
+                done: true,
+                truncated: false,
+            },
+            seconds: None,
+            details: Default::default(),
+            extras: Object::new(),
+        }],
+        patches: vec![FramePatch::between(&Frame::default(), &Frame::new(1, 2))],
+    }
+}
+
+fn chunks() -> [EpisodeChunk; 3] {
+    let mut frames = FrameHistory::default();
+    frames.push(Frame::new("x", Json::Null));
+    let head = Episode {
+        id: "e".into(),
+        start: vec![Message::user("Hello").into()],
+        frames,
+        ..Episode::default()
+    };
+    [
+        EpisodeChunk::Head(Box::new(head)),
+        EpisodeChunk::Steps(steps()),
+        EpisodeChunk::End {
+            notes: vec!["One line was skipped.".into()],
+        },
+    ]
+}
+
+fn servers() -> Vec<ServerAccess> {
+    vec![ServerAccess {
+        url: "http://127.0.0.1:8041".into(),
+        key: Some("s3cret".into()),
+        frames: Some(true),
+    }]
+}
+
+fn server_environment() -> ServerEnvironment {
+    ServerEnvironment {
+        url: "http://127.0.0.1:8041".into(),
+        env_id: "17".into(),
+    }
+}
+
+fn environment_requests() -> Vec<environments::Request> {
+    use environments::Request;
+    vec![
+        Request::Open {
+            recipe: recipe(),
+            actions: vec![action()],
+            servers: servers(),
+        },
+        Request::Step {
+            environment: u32::MAX,
+            action: action(),
+        },
+        Request::Close { environment: 7 },
+        Request::Import {
+            files: vec![NamedFile {
+                name: "a.json".to_owned(),
+                bytes: vec![0, 255],
+            }],
+        },
+    ]
+}
+
+fn environment_events() -> Vec<environments::Event> {
+    use environments::Event;
+    let mut events = vec![
+        Event::Started(server_environment()),
+        Event::Stopped {
+            env_id: "17".into(),
+        },
+        Event::Refused {
+            reason: "It must be positive.".into(),
+            key: Some("answer".into()),
+        },
+        Event::Lost {
+            reason: "The server did not reply.".into(),
+            is_server_lost: true,
+        },
+        Event::Gone,
+    ];
+    events.extend(chunks().map(Event::Episode));
+    events
+}
+
+fn library_requests() -> Vec<library::Request> {
+    use library::Request;
+    let ids = || vec!["a\"b".into(), "7 (2)".into()];
+    vec![
+        Request::List,
+        Request::Watch,
+        Request::Open { id: "a\"b".into() },
+        Request::Search {
+            words: "\u{202e}six".into(),
+        },
+        Request::Find {
+            id: "a".into(),
+            words: "six \"seven".into(),
+        },
+        Request::Forget { ids: ids() },
+        Request::Check { id: "c".into() },
+        Request::Export { ids: ids() },
+        Request::Tag {
+            ids: ids(),
+            tag: "good".into(),
+            on: true,
+        },
+        Request::Read {
+            origin: Origin::Imported,
+        },
+        Request::Fetch {
+            origin: Origin::Published,
+            files: vec![RemoteFile {
+                name: "a.json".into(),
+                url: "http://x/a.json".into(),
+            }],
+        },
+        Request::Cancel { reading: 9 },
+        Request::Settle,
+    ]
+}
+
+fn library_events() -> Vec<library::Event> {
+    use library::Event;
+    let row = Row {
+        id: "a".into(),
+        ..Row::default()
+    };
+    let finding = |part| Finding {
+        place: Place {
+            step: 1,
+            message: 2,
+            part,
+        },
+        start: 3,
+        length: 3,
+        words: "six".into(),
+        before: 1,
+    };
+    let mut events = vec![
+        Event::Progress {
+            doing: "Reading a.json".into(),
+            done: Some(0.1),
+        },
+        Event::Added {
+            rows: vec![row.clone()],
+        },
+        Event::Begun { row: Box::new(row) },
+        Event::Grown {
+            id: "a".into(),
+            into: "a (2)".into(),
+        },
+        Event::Unfetched(Unfetched {
+            url: "http://x/a.json".into(),
+            reason: "The server replied 404.".into(),
+            status: Some(404),
+            answered: true,
+        }),
+        Event::Listed,
+        Event::Gone {
+            ids: vec!["a".into()],
+        },
+        Event::Read {
+            notes: vec!["Two episodes.".into()],
+        },
+        Event::Found {
+            matches: vec![Match {
+                id: "a".into(),
+                step: 3,
+                before: "x".into(),
+                hit: "y".into(),
+                after: "z".into(),
+            }],
+        },
+        Event::Places {
+            places: vec![
+                finding(Part::Name),
+                finding(Part::Reasoning),
+                finding(Part::Content),
+                finding(Part::Call(1)),
+                finding(Part::Error(0)),
+                finding(Part::Score(2)),
+            ],
+        },
+        Event::Checked {
+            words: "The same.".into(),
+            step: None,
+        },
+        Event::File {
+            name: "trajectories.jsonl".into(),
+        },
+        Event::Refused {
+            reason: "It is not a file.".into(),
+        },
+        Event::NotRead {
+            reason: "The browser's database failed.".into(),
+        },
+        Event::NotKept {
+            reason: "The disk is full.".into(),
+        },
+    ];
+    events.extend(chunks().map(Event::Episode));
+    events
+}
+
+fn job(actor: Actor) -> Job {
+    let plan = Plan {
+        tasks: vec![PlannedTask {
+            id: "1".into(),
+            title: "One".into(),
+            environment: "counter".into(),
+            configuration: object!({"x": 1}),
+        }],
+        policies: vec![PlannedPolicy {
+            name: "R".into(),
+            actor,
+            max_steps: 3,
+        }],
+        repeats: 1,
+        ..Plan::default()
+    };
+    Job::of(&"e".into(), &plan, plan.cell(0).unwrap(), 2).unwrap()
+}
+
+fn evaluation_requests() -> Vec<evaluation::Request> {
+    use evaluation::Request;
+    vec![
+        Request::Play {
+            jobs: vec![
+                job(Actor::Random),
+                job(Actor::Scripted {
+                    script: "[]".into(),
+                }),
+            ],
+            servers: servers(),
+        },
+        Request::Shutdown,
+    ]
+}
+
+fn evaluation_events() -> Vec<evaluation::Event> {
+    use evaluation::Event;
+    let result = |cell| CellResult::finished(cell, &Episode::default(), Default::default(), 1);
+    vec![
+        Event::Started(server_environment()),
+        Event::Stopped {
+            env_id: "17".into(),
+        },
+        Event::Played {
+            results: vec![result(0), result(7)],
+        },
+        Event::NotBegun { cells: vec![0, 7] },
+    ]
+}
+
+fn assert_golden<T: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str, messages: &[T]) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/golden/{name}.json"));
+    let written = serde_json::to_string_pretty(messages).unwrap() + "\n";
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, &written).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(written, golden, "{name}: run with UPDATE_GOLDEN=1");
+    let read: Vec<T> = serde_json::from_str(&golden).unwrap();
+    assert_eq!(read, messages, "{name}");
+}
+
+fn assert_requests<R: envelope::Request + Clone + PartialEq + Debug>(
+    name: &str,
+    channel: Channel,
+    requests: &[R],
+) {
+    assert_golden(name, requests);
+    for request in requests {
+        let bytes = encode(300, request);
+        let (found, id, rest) = decode_header(&bytes).unwrap();
+        assert_eq!((found, id), (channel, 300));
+        assert_eq!(decode_request::<R>(rest).as_ref(), Ok(request));
+        for end in 0..bytes.len() {
+            let cut = decode_header(&bytes[..end]);
+            let read = cut.and_then(|(_, _, rest)| decode_request::<R>(rest));
+            assert!(read.is_err(), "{request:?} cut at {end}");
+        }
+    }
+}
+
+fn assert_events<E: Serialize + DeserializeOwned + PartialEq + Debug>(name: &str, events: &[E]) {
+    assert_golden(name, events);
+    for event in events {
+        let bytes = encode_event(300, event);
+        let (delivery, rest) = decode_delivery(&bytes).unwrap();
+        assert_eq!(delivery, Delivery::Event { id: 300 });
+        assert_eq!(decode_event::<E>(rest).as_ref(), Ok(event));
+    }
+}
+
+#[test]
+fn environment_messages() {
+    let requests = environment_requests();
+    assert_requests("environment_requests", Channel::Environments, &requests);
+    assert_events("environment_events", &environment_events());
+}
+
+#[test]
+fn library_messages() {
+    assert_requests("library_requests", Channel::Library, &library_requests());
+    assert_events("library_events", &library_events());
+}
+
+#[test]
+fn evaluation_messages() {
+    let requests = evaluation_requests();
+    assert_requests("evaluation_requests", Channel::Evaluation, &requests);
+    assert_events("evaluation_events", &evaluation_events());
+}
+
+#[test]
+fn deliveries_without_an_event() {
+    let panicked = Delivery::Panicked {
+        message: "index out of bounds".to_owned(),
+    };
+    for delivery in [Delivery::End { id: u32::MAX }, panicked] {
+        let bytes = encode_delivery(&delivery);
+        assert_eq!(decode_delivery(&bytes), Ok((delivery, &[][..])));
+    }
+}
+
+#[test]
+fn not_a_number_arrives() {
+    let mut steps = steps();
+    if let Outcome::Observed { reward, .. } = &mut steps.records[0].outcome {
+        *reward = f64::NAN;
+    }
+    let event = environments::Event::Episode(EpisodeChunk::Steps(steps));
+    let bytes = encode_event(1, &event);
+    let (_, rest) = decode_delivery(&bytes).unwrap();
+    let Ok(environments::Event::Episode(EpisodeChunk::Steps(read))) = decode_event(rest) else {
+        panic!("no steps were read");
+    };
+    let Outcome::Observed { reward, .. } = read.records[0].outcome else {
+        panic!("the outcome is another");
+    };
+    assert!(reward.is_nan());
+}
+
+#[test]
+fn keys_do_not_appear_in_logs() {
+    let logged = format!("{:?} {:?}", environment_requests(), evaluation_requests());
+    assert!(!logged.contains("s3cret"));
+    assert!(logged.contains("127.0.0.1:8041"));
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_are_refused_or_read_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        if let Ok((_, _, rest)) = decode_header(&bytes) {
+            let _ = decode_request::<environments::Request>(rest);
+            let _ = decode_request::<library::Request>(rest);
+            let _ = decode_request::<evaluation::Request>(rest);
+        }
+        if let Ok((_, rest)) = decode_delivery(&bytes) {
+            let _ = decode_event::<environments::Event>(rest);
+            let _ = decode_event::<library::Event>(rest);
+            let _ = decode_event::<evaluation::Event>(rest);
+        }
+    }
+}
