@@ -14,6 +14,7 @@
 //! - [`remote`]: task dataset servers, whose environments are played as those of this page.
 //! - [`settings`]: what the person connected, as a page.
 //! - [`shell`]: the one door for effects.
+//! - [`workers`]: what a worker of the page does.
 //!
 //! The same wasm runs as the page and as its worker; [`start`] looks which of them it is.
 
@@ -36,11 +37,12 @@ pub mod settings;
 pub mod shared;
 pub mod shell;
 pub mod storage;
+pub mod workers;
 
 /// Starts the page, or the worker.
 pub fn start() {
-    match shell::worker_scope() {
-        Some(scope) => shell::worker_loop::start(scope),
+    match shell::worker_port::WorkerPort::of_this_worker() {
+        Some(port) => workers::host::start(port),
         None => {
             shell::rescue::watch();
             leptos::mount::mount_to_body(app::app);

@@ -1,47 +1,18 @@
 //! What page and worker say to each other, as JSON texts in `volary_trace`'s native codec. Pure.
 //!
-//! The page sends a [`Command`], the worker answers with [`Event`]s. Each carries the token of the
+//! A worker answers with [`Event`]s. Each carries the token of the
 //! opening that it belongs to, so that answers to what is no longer wanted are told apart and dropped.
 //! An episode travels as a head (all but its steps) and then in parts, so that neither side
 //! works for long at a time, however long the episode is.
 
 use volary_core::json::{Json, Text};
-use volary_core::{AnyMessage, json, object};
+use volary_core::object;
 use volary_trace::frames::FramePatch;
 use volary_trace::native::{self, NativeError};
-use volary_trace::{Episode, Recipe, StepRecord};
-
-use crate::remote::servers::Access;
+use volary_trace::{Episode, StepRecord};
 
 /// Which opening something belongs to; counts up.
 pub type Token = u32;
-
-/// What the page wants of a worker.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Command {
-    /// Make an environment, reset it, and take the actions one after the other. The environment
-    /// that was open before stays open if this fails.
-    Open {
-        /// The new token.
-        token: Token,
-        /// What makes the environment.
-        recipe: Recipe,
-        /// The actions to take at once.
-        actions: Vec<AnyMessage>,
-    },
-    /// These servers may be called from now on, and no others.
-    Servers {
-        /// How to call them.
-        servers: Vec<Access>,
-    },
-    /// Take an action.
-    Step {
-        /// The token of the opening.
-        token: Token,
-        /// The action.
-        action: AnyMessage,
-    },
-}
 
 /// What a worker says.
 #[allow(
@@ -131,59 +102,6 @@ pub enum ProtocolError {
     /// A part is not what the codec writes.
     #[error(transparent)]
     Native(#[from] NativeError),
-}
-
-impl Command {
-    /// The text that the other side reads.
-    pub fn to_text(&self) -> String {
-        match self {
-            Command::Open {
-                token,
-                recipe,
-                actions,
-            } => json!({
-                "say": "open",
-                "token": (*token),
-                "recipe": (native::recipe_to_json(recipe)),
-                "actions": (native::messages_to_json(actions))
-            }),
-            Command::Servers { servers } => json!({
-                "say": "servers",
-                "token": 0,
-                "servers": (servers.iter().map(Access::to_json).collect::<Vec<Json>>())
-            }),
-            Command::Step { token, action } => json!({
-                "say": "step",
-                "token": (*token),
-                "action": (native::message_to_json(action))
-            }),
-        }
-        .to_python_text()
-    }
-
-    /// Reads what [`Command::to_text`] wrote.
-    pub fn read(text: &str) -> Result<Command, ProtocolError> {
-        let json = parse(text)?;
-        let token = token(&json)?;
-        match say(&json)? {
-            "open" => Ok(Command::Open {
-                token,
-                recipe: native::recipe_from_json(part(&json, "recipe")?)?,
-                actions: native::messages_from_json(part(&json, "actions")?)?,
-            }),
-            "servers" => Ok(Command::Servers {
-                servers: list(&json, "servers")?
-                    .iter()
-                    .filter_map(Access::of)
-                    .collect(),
-            }),
-            "step" => Ok(Command::Step {
-                token,
-                action: native::message_from_json(part(&json, "action")?)?,
-            }),
-            _ => Err(ProtocolError::Lacks { part: "say" }),
-        }
-    }
 }
 
 impl Event {

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use leptos::prelude::untrack;
 use volary_agent::evaluation::Plan;
 use volary_core::json::Text;
+use volary_protocol::environments::ServerAccess;
 use volary_remote::task;
 use volary_trace::Recipe;
 
-use crate::remote::servers::Access;
 use crate::remote::{keeping, transport};
 use crate::shell::location;
 
@@ -28,7 +28,7 @@ pub fn is_meant(plan: &Plan) -> bool {
 }
 
 /// How to call the servers of these recipes, with the keys as they are now.
-pub fn access<'a>(recipes: impl IntoIterator<Item = &'a Recipe>) -> Vec<Access> {
+pub fn access<'a>(recipes: impl IntoIterator<Item = &'a Recipe>) -> Vec<ServerAccess> {
     let mut urls: Vec<&Text> = recipes
         .into_iter()
         .map(|recipe| &recipe.environment)

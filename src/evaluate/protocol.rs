@@ -12,7 +12,7 @@ use volary_trace::Recipe;
 use volary_trace::native;
 
 use crate::protocol::Token;
-use crate::remote::servers::Access;
+use volary_protocol::environments::ServerAccess as Access;
 
 /// What an evaluation wants of a worker.
 #[derive(Clone, Debug, PartialEq)]
@@ -150,13 +150,29 @@ impl Order {
     }
 }
 
+fn access_to_json(access: &Access) -> Json {
+    volary_core::json!({
+        "url": (access.url.clone()),
+        "key": (access.key.clone()),
+        "frames": (access.frames)
+    })
+}
+
+fn access_of(json: &Json) -> Option<Access> {
+    Some(Access {
+        url: json.get("url")?.as_text()?.clone(),
+        key: json.get("key").and_then(Json::as_text).cloned(),
+        frames: json.get("frames").and_then(Json::as_bool),
+    })
+}
+
 fn servers_to_json(servers: &[Access]) -> Json {
-    Json::List(servers.iter().map(Access::to_json).collect())
+    Json::List(servers.iter().map(access_to_json).collect())
 }
 
 fn servers_of(json: &Json) -> Option<Vec<Access>> {
     let servers = json.get("servers")?.as_list()?.iter();
-    servers.map(Access::of).collect()
+    servers.map(access_of).collect()
 }
 
 impl Word {

@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use volary_core::json::{Object, Text};
+use volary_protocol::environments::{Event, ServerAccess, ServerEnvironment};
 use volary_remote::task;
 use volary_trace::{Episode, Recipe};
 
@@ -10,14 +11,12 @@ use super::state::Playground;
 use crate::components::erased::watch;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
-use crate::protocol::{Command, Event, Token};
 use crate::remote::servers::{self, Server};
 use crate::remote::{keeping, transport};
 use crate::shell;
 
 /// An environment on a server that nobody has closed yet.
 pub(super) struct Abroad {
-    token: Token,
     url: Text,
     env_id: Text,
 }
@@ -99,28 +98,31 @@ impl Playground {
         ));
     }
 
-    /// What a worker must know before it opens a recipe.
-    pub(super) fn introduction(self, recipe: &Recipe) -> Option<Command> {
-        task::is_server(&recipe.environment).then(|| Command::Servers {
-            servers: self
-                .setup
-                .servers
-                .with_untracked(|list| keeping::access(list)),
-        })
+    /// How a worker may call the server of a recipe; nothing if it is played here.
+    pub(super) fn access(self, recipe: &Recipe) -> Vec<ServerAccess> {
+        if !task::is_server(&recipe.environment) {
+            return Vec::new();
+        }
+        let server = self.setup.servers.with_untracked(|servers| {
+            let mut servers = servers.iter();
+            servers
+                .find(|server| server.url == recipe.environment)
+                .cloned()
+        });
+        keeping::access(server.as_slice())
     }
 
     /// Remembers what a worker has begun on servers, so that it can be closed without the worker.
     pub(super) fn note_abroad(self, event: &Event) {
         match event {
-            Event::Begun { token, url, env_id } => {
-                let (token, url, env_id) = (*token, url.clone(), env_id.clone());
+            Event::Started(ServerEnvironment { url, env_id }) => {
+                let (url, env_id) = (url.clone(), env_id.clone());
                 self.engine.update_value(|engine| {
-                    engine.abroad.push(Abroad { token, url, env_id });
+                    engine.abroad.push(Abroad { url, env_id });
                 });
             }
-            // The worker itself closes the one before.
-            Event::Finished { token, .. } => self.engine.update_value(|engine| {
-                engine.abroad.retain(|abroad| abroad.token == *token);
+            Event::Stopped { env_id } => self.engine.update_value(|engine| {
+                engine.abroad.retain(|abroad| abroad.env_id != *env_id);
             }),
             _ => {}
         }
@@ -131,7 +133,7 @@ impl Playground {
         let abroad = self
             .engine
             .try_update_value(|engine| std::mem::take(&mut engine.abroad));
-        for Abroad { url, env_id, .. } in abroad.into_iter().flatten() {
+        for Abroad { url, env_id } in abroad.into_iter().flatten() {
             transport::close_and_go(&url, keeping::key_of(&url).as_ref(), &env_id);
         }
     }

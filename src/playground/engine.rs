@@ -10,20 +10,21 @@ mod telling;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
+use futures_util::StreamExt;
 use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
+use volary_protocol::environments::{EnvironmentId, Event, Request};
 use volary_trace::{Episode, Recipe};
 
 use super::abroad::Abroad;
-use super::session::{Change, Refusal, Session};
+use super::session::{Change, Command, Refusal, Session};
 use super::state::Playground;
 use crate::projection::notice::Notice;
-use crate::protocol::{Command, Event};
 use crate::shell;
 use crate::shell::lazy::Unloaded;
 use crate::shell::timers::Alarm;
-use crate::shell::worker_link::{Report, WorkerLink};
+use crate::shell::worker_client::{Replies, WorkerClient, WorkerLoss};
 
 /// After so many workers that were lost without a word, no more are started before they are needed.
 const MOST_LOSSES: u32 = 3;
@@ -31,9 +32,7 @@ const MOST_LOSSES: u32 = 3;
 /// What the engine keeps to itself.
 #[derive(Default)]
 pub struct Engine {
-    link: Option<WorkerLink>,
-    /// Which worker this is; reports of former ones are dropped.
-    generation: u32,
+    worker: Option<WorkerClient>,
     waiting: Vec<Waker>,
     /// When the panes were told last, in seconds.
     notified: f64,
@@ -49,20 +48,19 @@ pub struct Engine {
 }
 
 impl Playground {
-    /// Starts the worker before it is needed.
+    /// Starts the worker before it is needed, unless it is there and works.
     pub fn warm_up(self) {
-        if self.engine.with_value(|engine| engine.link.is_some()) {
+        let is_working = |worker: &WorkerClient| !worker.is_lost();
+        if self
+            .engine
+            .with_value(|engine| engine.worker.as_ref().is_some_and(is_working))
+        {
             return;
         }
-        let generation = self
-            .engine
-            .try_update_value(|engine| {
-                engine.generation += 1;
-                engine.generation
-            })
-            .unwrap_or_default();
-        match WorkerLink::start(move |report| self.hear(generation, report)) {
-            Ok(link) => self.engine.update_value(|engine| engine.link = Some(link)),
+        match WorkerClient::start() {
+            Ok(worker) => self
+                .engine
+                .update_value(|engine| engine.worker = Some(worker)),
             Err(reason) => self.alert(Notice::new(
                 "The environment's worker could not be started.",
                 reason,
@@ -83,7 +81,7 @@ impl Playground {
             .session
             .try_update_untracked(|session| session.open(recipe, actions, id, name));
         if let Some(command) = command {
-            self.send(&command);
+            self.send(command);
             self.tell();
         }
     }
@@ -173,7 +171,7 @@ impl Playground {
         });
         self.warm_up();
         if let Some(command) = command.flatten() {
-            self.send(&command);
+            self.send(command);
         }
         self.replaced();
         self.tell();
@@ -224,10 +222,11 @@ impl Playground {
         });
         match answer.flatten() {
             Some(Ok(command)) => {
-                self.send(&command);
-                match command {
-                    Command::Step { .. } => self.tell_of_step(),
-                    _ => self.tell(),
+                let is_step = matches!(command, Command::Step { .. });
+                self.send(command);
+                match is_step {
+                    true => self.tell_of_step(),
+                    false => self.tell(),
                 }
             }
             Some(Err(refusal)) => self.refuse(refusal),
@@ -235,60 +234,87 @@ impl Playground {
         }
     }
 
-    fn send(self, command: &Command) {
+    fn send(self, command: Command) {
         self.warm_up();
-        let introduction = match command {
-            Command::Open { recipe, .. } => self.introduction(recipe),
-            _ => None,
+        let environment = command.environment();
+        let request = match command {
+            Command::Open {
+                environment,
+                recipe,
+                actions,
+            } => Request::Open {
+                environment,
+                servers: self.access(&recipe),
+                recipe,
+                actions,
+            },
+            Command::Step {
+                environment,
+                action,
+            } => Request::Step {
+                environment,
+                action,
+            },
         };
-        self.engine.with_value(|engine| {
-            if let Some(link) = &engine.link {
-                if let Some(introduction) = introduction {
-                    link.post(&introduction.to_text());
+        if let Some(replies) = self.call(&request) {
+            shell::spawn(self.take_replies(environment, replies));
+        }
+    }
+
+    fn call(self, request: &Request) -> Option<Replies<Event>> {
+        self.engine
+            .with_value(|engine| Some(engine.worker.as_ref()?.call(request)))
+    }
+
+    /// Applies the replies to a command as they arrive. They end with the worker.
+    async fn take_replies(self, environment: EnvironmentId, mut replies: Replies<Event>) {
+        while let Some(reply) = replies.next().await {
+            match reply {
+                Ok(reply) => {
+                    self.engine.update_value(|engine| engine.losses = 0);
+                    self.take_in(environment, reply.event);
                 }
-                link.post(&command.to_text());
+                Err(WorkerLoss::Unloaded) => self.go_without(),
+                Err(WorkerLoss::Crashed { message }) => self.lose(message),
+            }
+        }
+    }
+
+    /// Closes every environment but one, which is open now.
+    fn close_others(self, environment: EnvironmentId) {
+        let request = Request::CloseOthers { environment };
+        let Some(mut replies) = self.call(&request) else {
+            return;
+        };
+        shell::spawn(async move {
+            while let Some(Ok(reply)) = replies.next().await {
+                self.note_abroad(&reply.event);
             }
         });
     }
 
-    fn hear(self, generation: u32, report: Report) {
-        if self.engine.with_value(|engine| engine.generation) != generation {
-            return;
-        }
-        if let Report::Said(_) = report {
-            self.engine.update_value(|engine| engine.losses = 0);
-        }
-        match report {
-            Report::Said(text) => match Event::read(&text) {
-                Ok(Event::Panicked { message }) => self.lose(message),
-                Ok(event) => self.take_in(event),
-                Err(error) => self.lose(error.to_string().into()),
-            },
-            // Evaluations have workers of their own.
-            Report::Handed { .. } | Report::Made { .. } => {}
-            Report::Unloaded => self.go_without(),
-            Report::Lost { message } => self.lose(message.into()),
-        }
-    }
-
-    fn take_in(self, event: Event) {
+    fn take_in(self, environment: EnvironmentId, event: Event) {
         self.engine.update_value(|engine| engine.late = None);
         let before = self.episode.with_untracked(|episode| episode.steps.len());
         self.note_abroad(&event);
         if self
             .session
-            .with_untracked(|session| session.finishes_new(&event))
+            .with_untracked(|session| session.finishes_new(environment, &event))
         {
             self.keep_former();
         }
         let change = self.session.try_update_untracked(|session| {
-            self.episode
-                .try_update_untracked(|episode| session.receive(event, Arc::make_mut(episode)))
+            self.episode.try_update_untracked(|episode| {
+                session.receive(environment, event, Arc::make_mut(episode))
+            })
         });
         match change.flatten() {
             None => {}
             Some(Err(error)) => self.lose(error.to_string().into()),
             Some(Ok(change)) => {
+                if matches!(change, Change::Replaced { .. }) {
+                    self.close_others(environment);
+                }
                 self.write_aside(before);
                 self.act_on(change, before);
                 self.tell();
@@ -358,12 +384,12 @@ impl Playground {
 
     fn drop_worker(self) {
         self.leave_servers();
-        let link = self.engine.try_update_value(|engine| {
-            engine.generation += 1;
-            engine.link.take()
-        });
-        // It may be its own handler that runs here, so it goes a little later.
-        shell::spawn(async move { drop(link) });
+        let worker = self
+            .engine
+            .try_update_value(|engine| engine.worker.take())
+            .flatten();
+        // Its replies end with it, and may be what runs here.
+        drop(worker);
     }
 
     /// Another episode is shown, or steps were taken away.

@@ -1,25 +1,8 @@
-//! An episode that arrives in parts: a head, then steps and frames. Pure.
-//!
-//! Both the answers of the worker's environment and the files that it reads arrive so.
+//! How an episode stands after what a worker did. Pure.
 
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Object};
-use volary_trace::frames::FramePatch;
-use volary_trace::patch::PatchError;
 use volary_trace::{Ending, Episode, Outcome, StepRecord};
-
-/// Adds steps and frames at the end. The ending stays as it was.
-pub fn append(
-    episode: &mut Episode,
-    steps: Vec<StepRecord>,
-    patches: Vec<FramePatch>,
-) -> Result<(), PatchError> {
-    for patch in patches {
-        episode.frames.push_patch(patch)?;
-    }
-    episode.steps.extend(steps);
-    Ok(())
-}
 
 /// How an episode stands that a worker has just played: its last step says so.
 pub fn ending(episode: &Episode) -> Ending {

@@ -5,18 +5,48 @@
 //! - The shown episode changes only here, and only by what a worker did or a file held.
 //! - Another episode takes its place at once and whole: while one is being opened, the shown one
 //!   stays, and if that fails it is as it was.
-//! - An event counts only if its token is the one that is waited for.
+//! - An event counts only if it is of the environment that is waited for.
 
 use volary_core::AnyMessage;
 use volary_core::json::Text;
-use volary_trace::patch::PatchError;
+use volary_protocol::environments::{EnvironmentId, Event};
+use volary_protocol::episode::{AssemblyError, EpisodeAssembler, EpisodeChunk};
 use volary_trace::{Ending, Episode, Recipe};
 
 mod opening;
 
 use super::consent::{Author, may_rerun};
-use super::incoming::{append, ending, is_over, record_crash};
-use crate::protocol::{Command, Event, Token};
+use super::incoming::{ending, is_over, record_crash};
+
+/// What is wanted of the worker.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Command {
+    /// Make an environment, reset it, and take the actions in order.
+    Open {
+        /// The new environment.
+        environment: EnvironmentId,
+        /// What makes it.
+        recipe: Recipe,
+        /// The actions to replay.
+        actions: Vec<AnyMessage>,
+    },
+    /// Take an action.
+    Step {
+        /// Where.
+        environment: EnvironmentId,
+        /// The action.
+        action: AnyMessage,
+    },
+}
+
+impl Command {
+    /// The environment that it concerns.
+    pub fn environment(&self) -> EnvironmentId {
+        match self {
+            Command::Open { environment, .. } | Command::Step { environment, .. } => *environment,
+        }
+    }
+}
 
 /// How the shown episode stands with the worker.
 #[derive(Clone, Debug, Default)]
@@ -28,13 +58,13 @@ pub enum Phase {
     Record,
     /// The worker's environment stands where the episode ends.
     Live {
-        /// Its token.
-        token: Token,
+        /// Which.
+        environment: EnvironmentId,
     },
     /// An action is on its way.
     Stepping {
-        /// The token of the environment.
-        token: Token,
+        /// The environment.
+        environment: EnvironmentId,
         /// The action.
         action: AnyMessage,
     },
@@ -45,11 +75,11 @@ pub enum Phase {
 /// An episode that is being opened.
 #[derive(Clone, Debug)]
 pub struct Opening {
-    token: Token,
+    environment: EnvironmentId,
     why: Why,
     actions: Vec<AnyMessage>,
-    /// What came so far; `None` before the head.
-    incoming: Option<Episode>,
+    /// What came so far.
+    incoming: EpisodeAssembler,
     /// What stands behind the shown episode meanwhile, for the case that the opening fails.
     shown: Shown,
     then: Option<AnyMessage>,
@@ -60,7 +90,7 @@ pub struct Opening {
 enum Shown {
     Nothing,
     Record,
-    Live(Token),
+    Live(EnvironmentId),
 }
 
 /// Why an episode is opened.
@@ -166,7 +196,7 @@ pub struct Session {
     author: Author,
     /// To how many of them the user agreed, where somebody else chose them.
     agreed: Option<usize>,
-    last_token: Token,
+    last: EnvironmentId,
 }
 
 impl Session {
@@ -208,19 +238,16 @@ impl Session {
     /// How many of how many actions were run again, while an episode is being opened.
     pub fn progress(&self) -> Option<(usize, usize)> {
         match &self.phase {
-            Phase::Opening(opening) => Some((
-                opening.incoming.as_ref().map_or(0, |head| head.steps.len()),
-                opening.actions.len(),
-            )),
+            Phase::Opening(opening) => Some((opening.incoming.steps(), opening.actions.len())),
             _ => None,
         }
     }
 
     /// Whether an event will put a new episode in the place of the shown one.
-    pub fn finishes_new(&self, event: &Event) -> bool {
+    pub fn finishes_new(&self, environment: EnvironmentId, event: &Event) -> bool {
         match (&self.phase, event) {
-            (Phase::Opening(opening), Event::Finished { token, .. }) => {
-                *token == opening.token && matches!(opening.why, Why::New { .. })
+            (Phase::Opening(opening), Event::Episode(EpisodeChunk::End { .. })) => {
+                environment == opening.environment && matches!(opening.why, Why::New { .. })
             }
             _ => false,
         }
@@ -252,16 +279,19 @@ impl Session {
     /// Takes an action; a mere record is run again first.
     pub fn step(&mut self, episode: &mut Episode, action: AnyMessage) -> Result<Command, Refusal> {
         self.may_step(episode)?;
-        if let Phase::Live { token } = self.phase {
+        if let Phase::Live { environment } = self.phase {
             if episode.ending != Ending::Open {
                 // A limit had cut the episode off; it goes on now.
                 episode.ending = Ending::Open;
             }
             self.phase = Phase::Stepping {
-                token,
+                environment,
                 action: action.clone(),
             };
-            return Ok(Command::Step { token, action });
+            return Ok(Command::Step {
+                environment,
+                action,
+            });
         }
         let recipe = self.recipe_to_rerun(episode, episode.steps.len())?;
         let actions = episode.actions().cloned().collect();
@@ -314,85 +344,65 @@ impl Session {
         }
     }
 
-    /// Takes in what the worker says.
-    pub fn receive(&mut self, event: Event, episode: &mut Episode) -> Result<Change, PatchError> {
-        match (&mut self.phase, event) {
-            (Phase::Opening(opening), Event::Opened { token, head }) if token == opening.token => {
-                opening.incoming = Some(head);
-                Ok(Change::Nothing)
-            }
-            (
-                Phase::Opening(opening),
-                Event::Stepped {
-                    token,
-                    steps,
-                    patches,
+    /// Applies what the worker replied about an environment.
+    pub fn receive(
+        &mut self,
+        environment: EnvironmentId,
+        event: Event,
+        episode: &mut Episode,
+    ) -> Result<Change, AssemblyError> {
+        match &mut self.phase {
+            Phase::Opening(opening) if opening.environment == environment => match event {
+                Event::Episode(chunk) => match opening.incoming.push(chunk)? {
+                    None => Ok(Change::Nothing),
+                    Some(fresh) => Ok(self.finish(fresh.episode, episode)),
                 },
-            ) if token == opening.token => {
-                if let Some(incoming) = &mut opening.incoming {
-                    append(incoming, steps, patches)?;
+                Event::Refused { reason, key, .. } => {
+                    self.phase = match opening.shown {
+                        Shown::Nothing => Phase::Empty,
+                        Shown::Record => Phase::Record,
+                        Shown::Live(environment) => Phase::Live { environment },
+                    };
+                    Ok(Change::Refused { reason, key })
                 }
-                Ok(Change::Nothing)
-            }
-            (Phase::Opening(opening), Event::Finished { token, .. }) if token == opening.token => {
-                Ok(self.finish(episode))
-            }
-            (Phase::Opening(opening), Event::Refused { token, reason, key })
-                if token == opening.token =>
-            {
-                self.phase = match opening.shown {
-                    Shown::Nothing => Phase::Empty,
-                    Shown::Record => Phase::Record,
-                    Shown::Live(token) => Phase::Live { token },
-                };
-                Ok(Change::Refused { reason, key })
-            }
-            (
-                &mut Phase::Stepping { token, .. },
-                Event::Stepped {
-                    token: said,
-                    steps,
-                    patches,
-                },
-            ) if said == token => {
-                append(episode, steps, patches)?;
-                episode.ending = ending(episode);
-                self.phase = Phase::Live { token };
-                Ok(Change::Appended)
-            }
-            (
-                &mut Phase::Stepping { token, .. },
-                Event::Refused {
-                    token: said,
-                    reason,
-                    key,
-                },
-            ) if said == token => {
-                self.phase = Phase::Live { token };
-                Ok(Change::Refused { reason, key })
-            }
-            (Phase::Stepping { token, action }, Event::Gone { token: said }) if said == *token => {
-                let action = action.clone();
-                self.phase = Phase::Record;
-                Ok(Change::Gone { action })
-            }
-            (
-                Phase::Stepping { token, .. },
-                Event::Lost {
-                    token: said,
-                    reason,
-                },
-            ) if said == *token => {
-                self.lost(reason.clone(), episode);
-                Ok(Change::Lost { reason })
-            }
-            (Phase::Opening(opening), Event::Lost { token, reason }) if token == opening.token => {
-                self.lost(reason.clone(), episode);
-                Ok(Change::Lost { reason })
-            }
-            (_, Event::Panicked { message }) => Ok(self.lost(message, episode)),
-            _ => Ok(Change::Nothing),
+                Event::Lost { reason, .. } => Ok(self.lose_environment(reason, episode)),
+                Event::Started(_) | Event::Stopped { .. } | Event::Gone => Ok(Change::Nothing),
+            },
+            Phase::Stepping {
+                environment: stepped,
+                action,
+            } if *stepped == environment => match event {
+                Event::Episode(EpisodeChunk::Steps(steps)) => {
+                    steps.append_to(episode)?;
+                    episode.ending = ending(episode);
+                    self.phase = Phase::Live { environment };
+                    Ok(Change::Appended)
+                }
+                Event::Refused { reason, key, .. } => {
+                    self.phase = Phase::Live { environment };
+                    Ok(Change::Refused { reason, key })
+                }
+                Event::Gone => {
+                    let action = action.clone();
+                    self.phase = Phase::Record;
+                    Ok(Change::Gone { action })
+                }
+                Event::Lost { reason, .. } => Ok(self.lose_environment(reason, episode)),
+                Event::Started(_) | Event::Stopped { .. } | Event::Episode(_) => {
+                    Ok(Change::Nothing)
+                }
+            },
+            Phase::Empty
+            | Phase::Record
+            | Phase::Live { .. }
+            | Phase::Stepping { .. }
+            | Phase::Opening(_) => Ok(Change::Nothing),
         }
+    }
+
+    fn lose_environment(&mut self, reason: Text, episode: &mut Episode) -> Change {
+        self.lost(reason.clone(), episode);
+        Change::Lost { reason }
     }
 
     /// The worker's code did not come: whatever was asked of it is given up, and what is shown stays.

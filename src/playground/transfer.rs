@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
+use futures_util::StreamExt;
 use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
+use volary_protocol::environments::{Event, NamedFile, Request};
+use volary_protocol::episode::{Assembled, EpisodeAssembler};
 use volary_trace::{Episode, messages_jsonl, native, renderer_files, share};
 
 use super::abroad::is_abroad;
-use super::incoming::append;
 use super::state::Playground;
 use super::tasks;
 use crate::projection::notice::Notice;
 use crate::projection::size_text;
-use crate::protocol::Event;
 use crate::route::Place;
 use crate::shell::files::{self, GivenFile, LARGEST_FILE};
-use crate::shell::lazy::Unloaded;
-use crate::shell::worker_link::{Report, WorkerLink};
+use crate::shell::worker_client::WorkerClient;
 use crate::shell::{self, location, rescue};
 
 /// The kinds of files that Import offers to pick.
@@ -38,7 +38,7 @@ pub struct Transfer {
     pub playing: RwSignal<bool>,
     /// Steps a second when it does.
     pub speed: RwSignal<f64>,
-    reader: StoredValue<Option<Reader>, LocalStorage>,
+    /// Counts the files that were given: only the last is shown.
     readers: StoredValue<u32>,
 }
 
@@ -49,16 +49,6 @@ pub enum Shared {
     Link(String),
     /// No link, and why; a file does as well.
     File(String),
-}
-
-/// A file that is being read, in a worker of its own: whatever is in it, the running episode is
-/// not touched.
-struct Reader {
-    number: u32,
-    /// Held for its life alone.
-    link: Option<WorkerLink>,
-    names: String,
-    incoming: Option<Episode>,
 }
 
 /// The formats of export.
@@ -82,7 +72,6 @@ impl Transfer {
             reading: RwSignal::new(false),
             playing: RwSignal::new(false),
             speed: RwSignal::new(2.0),
-            reader: StoredValue::new_local(None),
             readers: StoredValue::new(0),
         }
     }
@@ -154,14 +143,25 @@ impl Playground {
         }
         shell::spawn(async move {
             self.transfer.reading.set(true);
-            if let Err(notice) = self.read_files(files).await {
-                self.transfer.reading.set(false);
-                self.alert(notice);
+            self.transfer.readers.update_value(|number| *number += 1);
+            let number = self.transfer.readers.get_value();
+            let read = self.read_files(files).await;
+            // Other files may have been given meanwhile.
+            if self.transfer.readers.get_value() != number {
+                return;
+            }
+            self.transfer.reading.set(false);
+            match read {
+                Ok(Given::Episode(Assembled { episode, notes })) => {
+                    self.show_imported(episode, &notes);
+                }
+                Ok(Given::Tasks { name, text }) => self.add_tasks(&name, text, None),
+                Err(notice) => self.alert(notice),
             }
         });
     }
 
-    async fn read_files(self, files: Vec<GivenFile>) -> Result<(), Notice> {
+    async fn read_files(self, files: Vec<GivenFile>) -> Result<Given, Notice> {
         let mut contents = Vec::new();
         for file in files {
             if file.size > LARGEST_FILE {
@@ -178,114 +178,21 @@ impl Playground {
                     "Check that the file is still there, and give it again.",
                 )
             })?;
-            contents.push((file.name, bytes));
+            let name = file.name;
+            contents.push(NamedFile { name, bytes });
         }
-        if let [(name, bytes)] = contents.as_slice() {
-            let text = std::str::from_utf8(bytes)
+        if let [file] = contents.as_slice() {
+            let text = std::str::from_utf8(&file.bytes)
                 .ok()
                 .filter(|text| tasks::holds_tasks(text));
             if let Some(text) = text {
-                self.transfer.reading.set(false);
-                self.add_tasks(name, Text::from(text), None);
-                return Ok(());
-            }
-        }
-        self.start_reader(&contents)
-    }
-
-    fn start_reader(self, contents: &[(String, Vec<u8>)]) -> Result<(), Notice> {
-        let transfer = self.transfer;
-        let names: Vec<&str> = contents.iter().map(|(name, _)| &**name).collect();
-        let names = names.join(", ");
-        transfer.readers.update_value(|number| *number += 1);
-        let number = transfer.readers.get_value();
-        let link = WorkerLink::start(move |report| self.hear_reader(number, report)).map_err(
-            |reason| {
-                Notice::new(
-                    format!("{names} could not be read."),
-                    reason,
-                    "Load the page again; if that does not help, use another browser.",
-                )
-            },
-        )?;
-        link.post_files(contents);
-        let former = transfer.reader.try_update_value(|reader| {
-            reader.replace(Reader {
-                number,
-                link: Some(link),
-                names,
-                incoming: None,
-            })
-        });
-        drop(former);
-        Ok(())
-    }
-
-    fn hear_reader(self, number: u32, report: Report) {
-        let transfer = self.transfer;
-        let current = transfer
-            .reader
-            .with_value(|reader| reader.as_ref().map(|reader| reader.number));
-        if current != Some(number) {
-            return;
-        }
-        let event = match report {
-            Report::Said(text) => Event::read(&text).map_err(|error| error.to_string()),
-            Report::Lost { message } => Err(message),
-            Report::Unloaded => Err(Unloaded.to_string()),
-            // Evaluations have workers of their own.
-            Report::Handed { .. } | Report::Made { .. } => return,
-        };
-        let failed = match event {
-            Ok(Event::Opened { head, .. }) => {
-                transfer.reader.update_value(|reader| {
-                    if let Some(reader) = reader {
-                        reader.incoming = Some(head);
-                    }
+                return Ok(Given::Tasks {
+                    name: file.name.clone(),
+                    text: text.into(),
                 });
-                None
             }
-            Ok(Event::Stepped { steps, patches, .. }) => transfer
-                .reader
-                .try_update_value(|reader| {
-                    let incoming = reader.as_mut()?.incoming.as_mut()?;
-                    append(incoming, steps, patches).err()
-                })
-                .flatten()
-                .map(|error| error.to_string()),
-            Ok(Event::Finished { notes, .. }) => {
-                let incoming = self.end_reader().and_then(|reader| reader.incoming);
-                if let Some(episode) = incoming {
-                    self.show_imported(episode, &notes);
-                }
-                None
-            }
-            Ok(Event::Refused { reason, .. }) => Some(reason.to_string()),
-            Ok(Event::Panicked { message }) => Some(message.to_string()),
-            Ok(Event::Begun { .. } | Event::Gone { .. } | Event::Lost { .. }) => None,
-            Err(message) => Some(message),
-        };
-        if let Some(reason) = failed {
-            let names = self.end_reader().map(|reader| reader.names);
-            self.alert(Notice::new(
-                format!("{} could not be imported.", names.unwrap_or_default()),
-                reason,
-                "Give an episode that Volary exported, Aviary Renderer files (their zip), or a GSM8K file. What is shown is as it was.",
-            ));
         }
-    }
-
-    fn end_reader(self) -> Option<Reader> {
-        self.transfer.reading.set(false);
-        let mut reader = self
-            .transfer
-            .reader
-            .try_update_value(Option::take)
-            .flatten()?;
-        let link = reader.link.take();
-        // It may be its own handler that runs here, so it goes a little later.
-        shell::spawn(async move { drop(link) });
-        Some(reader)
+        read_episode(contents).await.map(Given::Episode)
     }
 
     fn show_imported(self, episode: Episode, notes: &[Text]) {
@@ -327,6 +234,61 @@ pub fn share_link(episode: &Episode, step: Option<usize>) -> Result<String, Stri
         step,
     };
     Ok(location::address_with(&place.to_hash()))
+}
+
+/// What was in the files that a person gave.
+enum Given {
+    Episode(Assembled),
+    Tasks { name: String, text: Text },
+}
+
+/// Reads the first episode of files in a worker of its own: whatever is in them, the running episode is not touched.
+async fn read_episode(files: Vec<NamedFile>) -> Result<Assembled, Notice> {
+    let names: Vec<&str> = files.iter().map(|file| &*file.name).collect();
+    let names = names.join(", ");
+    let worker = WorkerClient::start().map_err(|reason| {
+        Notice::new(
+            format!("{names} could not be read."),
+            reason,
+            "Load the page again; if that does not help, use another browser.",
+        )
+    })?;
+    let replies = worker.call(&Request::Import { files });
+    let events = replies.map(|reply| {
+        reply
+            .map(|reply| reply.event)
+            .map_err(|loss| loss.to_string())
+    });
+    assemble(events).await.map_err(|reason| {
+        Notice::new(
+            format!("{names} could not be imported."),
+            reason,
+            "Give an episode that Volary exported, Aviary Renderer files (their zip), or a GSM8K file. What is shown is as it was.",
+        )
+    })
+}
+
+/// The episode that comes as events, or why there is none.
+async fn assemble(
+    events: impl futures_util::Stream<Item = Result<Event, String>>,
+) -> Result<Assembled, String> {
+    let mut events = std::pin::pin!(events);
+    let mut assembler = EpisodeAssembler::default();
+    while let Some(event) = events.next().await {
+        match event? {
+            Event::Episode(chunk) => {
+                let assembled = assembler.push(chunk).map_err(|error| error.to_string())?;
+                if let Some(assembled) = assembled {
+                    return Ok(assembled);
+                }
+            }
+            Event::Refused { reason, .. } | Event::Lost { reason, .. } => {
+                return Err(reason.to_string());
+            }
+            Event::Started(_) | Event::Stopped { .. } | Event::Gone => {}
+        }
+    }
+    Err("The worker ended before the episode was complete.".to_owned())
 }
 
 /// Gives the episode to the browser as a file; what can't be made is said.

@@ -3,8 +3,9 @@
 use leptos::prelude::*;
 use volary_agent::model::ApiKey;
 use volary_core::json::{Json, Text};
+use volary_protocol::environments::ServerAccess;
 
-use super::servers::{Access, Server};
+use super::servers::Server;
 use crate::secrets::{self, NotKept, Origin};
 use crate::shared::Shared;
 
@@ -50,8 +51,8 @@ pub fn forget_key(url: &str) -> Result<(), NotKept> {
 }
 
 /// What a worker needs to call the servers.
-pub fn access(servers: &[Server]) -> Vec<Access> {
-    let access = servers.iter().map(|server| Access {
+pub fn access(servers: &[Server]) -> Vec<ServerAccess> {
+    let access = servers.iter().map(|server| ServerAccess {
         url: server.url.clone(),
         key: key_of(&server.url),
         frames: server.frames,

@@ -8,13 +8,14 @@ use std::rc::Rc;
 use volary_agent::{Opening, Runner};
 use volary_core::json::{Object, Text};
 use volary_core::{Clock, Environment, object};
+use volary_protocol::environments::ServerAccess;
 use volary_remote::client::DEFAULT_TIMEOUT;
 use volary_remote::diagnosis::Trouble;
 use volary_remote::{Frames, TaskEnvironmentClient};
 use volary_trace::Recipe;
 
 use super::connection::{connect, explain, options};
-use super::servers::{Access, Unfit, start_of};
+use super::servers::{Unfit, frames_of, start_of};
 use super::transport::Fetch;
 
 /// An environment on a server that was reset.
@@ -31,7 +32,7 @@ pub struct Opened {
 
 /// Where an environment is.
 pub struct Place {
-    access: Access,
+    access: ServerAccess,
     env_id: Option<Text>,
 }
 
@@ -97,7 +98,7 @@ pub type Begun<'h> = &'h dyn Fn(&Text, &Text);
 /// begun and could not be reset is closed again.
 pub async fn open(
     recipe: &Recipe,
-    known: &[Access],
+    known: &[ServerAccess],
     clock: Rc<dyn Clock>,
     begun: Begun<'_>,
 ) -> Result<Opened, Refused> {
@@ -119,7 +120,7 @@ pub async fn open(
     let key = access.key.as_ref();
     let options = options(&access.url, key, Some(DEFAULT_TIMEOUT));
     let environment = TaskEnvironmentClient::of(options, Rc::new(Fetch), start);
-    let mut environment = environment.knowing(access.frames());
+    let mut environment = environment.knowing(frames_of(access));
     let reset = match environment.try_start().await {
         Ok(()) => {
             if let Some(env_id) = environment.env_id() {

@@ -2,6 +2,7 @@
 
 use volary_core::json::{Json, Text};
 use volary_core::{Object, json};
+use volary_protocol::environments::ServerAccess;
 use volary_remote::request::Start;
 use volary_remote::{Frames, task};
 use volary_trace::{Recipe, TaskReference};
@@ -17,27 +18,6 @@ pub struct Server {
     pub size: Option<u64>,
     /// Whether it shows frames, where it said.
     pub frames: Option<bool>,
-}
-
-/// What a worker needs to call a server.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Access {
-    /// The server's address.
-    pub url: Text,
-    /// The key, if it wants one.
-    pub key: Option<Text>,
-    /// Whether it shows frames, where that is known.
-    pub frames: Option<bool>,
-}
-
-impl std::fmt::Debug for Access {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Not derived: the key must not show.
-        formatter
-            .debug_struct("Access")
-            .field("url", &self.url)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Server {
@@ -75,32 +55,12 @@ impl Server {
     }
 }
 
-impl Access {
-    /// As the worker reads it.
-    pub fn to_json(&self) -> Json {
-        json!({
-            "url": (self.url.clone()),
-            "key": (self.key.clone()),
-            "frames": (self.frames)
-        })
-    }
-
-    /// Reads what [`Access::to_json`] wrote.
-    pub fn of(json: &Json) -> Option<Access> {
-        Some(Access {
-            url: json.get("url")?.as_text()?.clone(),
-            key: json.get("key").and_then(Json::as_text).cloned(),
-            frames: json.get("frames").and_then(Json::as_bool),
-        })
-    }
-
-    /// Whether frames are worth asking for.
-    pub fn frames(&self) -> Frames {
-        match self.frames {
-            Some(true) => Frames::Shown,
-            Some(false) => Frames::NotShown,
-            None => Frames::Unknown,
-        }
+/// Whether the frames of a server are worth asking for.
+pub fn frames_of(access: &ServerAccess) -> Frames {
+    match access.frames {
+        Some(true) => Frames::Shown,
+        Some(false) => Frames::NotShown,
+        None => Frames::Unknown,
     }
 }
 
@@ -184,17 +144,6 @@ mod tests {
         ] {
             assert_eq!(Server::list_of(nonsense), []);
         }
-    }
-
-    #[test]
-    fn an_access_travels_but_does_not_show() {
-        let access = Access {
-            url: "http://a".into(),
-            key: Some("s3cret".into()),
-            frames: None,
-        };
-        assert_eq!(Access::of(&access.to_json()), Some(access.clone()));
-        assert!(!format!("{access:?}").contains("s3cret"));
     }
 
     #[test]

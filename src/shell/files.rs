@@ -78,7 +78,7 @@ impl GivenFile {
         JsFuture::from(self.file.array_buffer())
             .await
             .map(|buffer| Uint8Array::new(&buffer).to_vec())
-            .map_err(|error| super::worker_link::text_of(&error))
+            .map_err(|error| super::worker_client::text_of(&error))
     }
 
     /// Reads a part of it. The browser begins with the call, not when somebody waits for it.
@@ -86,7 +86,7 @@ impl GivenFile {
         &self,
         range: Range<u64>,
     ) -> impl Future<Output = Result<Vec<u8>, String>> + use<> {
-        let said = |error: JsValue| super::worker_link::text_of(&error);
+        let said = |error: JsValue| super::worker_client::text_of(&error);
         let (start, end) = (range.start as f64, range.end as f64);
         let slice = self.file.slice_with_f64_and_f64(start, end);
         let reading = slice.map(|slice| JsFuture::from(slice.array_buffer()));

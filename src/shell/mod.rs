@@ -1,6 +1,6 @@
 //! The one door for effects: all that touches the browser stands here, and nowhere else.
 //!
-//! - [`worker_link`]: the page's end of a worker; [`worker_loop`]: the worker's own end; `worker_letter`: long texts
+//! - [`worker_client`]: the page's end of a worker; [`worker_port`]: the worker's own end; [`transferable`]: a message
 //!   between them.
 //! - [`lazy`]: parts of the page that are loaded when they are asked for.
 //! - [`clock`]: time as environments see it; [`timers`]: waiting, animation frames.
@@ -34,22 +34,16 @@ pub mod rescue;
 pub mod room;
 pub mod storage;
 pub mod timers;
+pub mod transferable;
+pub mod worker_client;
 mod worker_evaluation;
 mod worker_letter;
 mod worker_library;
 pub mod worker_link;
-mod worker_live;
 pub mod worker_loop;
+pub mod worker_port;
 
 use std::pin::Pin;
-
-use wasm_bindgen::JsCast;
-use web_sys::DedicatedWorkerGlobalScope;
-
-/// The scope of the worker, if this is one; `None` on the page.
-pub fn worker_scope() -> Option<DedicatedWorkerGlobalScope> {
-    js_sys::global().dyn_into().ok()
-}
 
 /// Lets a future run; the page waits for nothing.
 pub fn spawn(future: impl Future<Output = ()> + 'static) {

@@ -19,14 +19,14 @@ use volary_trace::table::Row;
 use volary_trace::{Episode, Recipe, native};
 
 use super::database::Packing;
-use super::worker_live::{Live, Refusal};
 use super::worker_loop::Host;
 use super::{spawn, timers};
 use crate::evaluate::protocol::{Order, Results, Word};
 use crate::library::origin::EVALUATED;
 use crate::protocol::{Event, Token};
-use crate::remote::servers::Access;
 use crate::storage::{episodes, evaluations};
+use crate::workers::live::{Live, Refusal};
+use volary_protocol::environments::ServerAccess as Access;
 
 /// So many cells of an order are played at once: environments may wait.
 const BESIDE: usize = 16;
@@ -227,19 +227,14 @@ impl Host {
             return None;
         }
         let opened = async {
-            let (head, live) = self.enter(0, job.recipe.clone(), servers).await?;
+            let (head, live) = self.enter(job.recipe.clone(), servers).await?;
             Ok((Told { host: self, live }, head))
         };
         Some(play_on(job, &self.registry, &*self.clock, end, opened).await)
     }
 
     /// Opens an environment, and tells the page if it is on a server.
-    async fn enter(
-        &self,
-        token: Token,
-        recipe: Recipe,
-        servers: &[Access],
-    ) -> Result<(Episode, Live), Refusal> {
+    async fn enter(&self, recipe: Recipe, servers: &[Access]) -> Result<(Episode, Live), Refusal> {
         let clock = Rc::clone(&self.clock);
         let known = RefCell::new(None);
         let begun = |url: &Text, env_id: &Text| {
@@ -247,7 +242,7 @@ impl Host {
             let (url, env_id) = (url.clone(), env_id.clone());
             self.word(&Word::Opened { url, env_id });
         };
-        let opened = Live::open(token, recipe, &self.registry, servers, clock, &begun).await;
+        let opened = Live::open(recipe, &self.registry, servers, clock, &begun).await;
         if let (Err(_), Some(env_id)) = (&opened, known.take()) {
             self.word(&Word::Closed { env_id });
         }
@@ -291,7 +286,7 @@ impl Host {
         servers: &[Access],
     ) {
         self.evaluating.stages.borrow_mut().insert(token, None);
-        let (head, mut live) = match self.enter(token, recipe, servers).await {
+        let (head, mut live) = match self.enter(recipe, servers).await {
             Ok(opened) => opened,
             Err(refusal) => return self.fail(token, &refusal.into()),
         };

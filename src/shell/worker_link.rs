@@ -6,12 +6,13 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use js_sys::{Array, Uint8Array};
+use js_sys::Array;
 use wasm_bindgen::prelude::*;
 use web_sys::{Blob, ErrorEvent, MessageEvent, Worker};
 
 use super::database::Parcel;
 use super::files::GivenFile;
+use super::worker_client::text_of;
 use super::worker_letter;
 
 #[wasm_bindgen]
@@ -21,8 +22,7 @@ extern "C" {
     fn start_worker() -> Result<Worker, JsValue>;
 }
 
-/// The worker's only word, if its part of the code did not come.
-pub(super) const UNLOADED: &str = "unloaded";
+use super::worker_port::UNLOADED;
 
 /// What the page hears of a worker.
 #[derive(Clone, Debug, PartialEq)]
@@ -130,15 +130,6 @@ impl WorkerLink {
         self.send(text.into());
     }
 
-    /// Posts files to be read, each with its name.
-    pub fn post_files(&self, files: &[(String, Vec<u8>)]) {
-        let letter = Array::new();
-        for (name, bytes) in files {
-            letter.push(&Array::of2(&name.into(), &Uint8Array::from(&bytes[..])));
-        }
-        self.send(letter.into());
-    }
-
     /// Hands files over to be read by the worker, under a number, as what they are.
     pub fn hand_files(&self, number: u32, origin: &str, files: &[GivenFile]) {
         let letter = Array::of2(&number.into(), &origin.into());
@@ -161,16 +152,4 @@ impl Drop for WorkerLink {
         self.worker.set_onerror(None);
         self.worker.terminate();
     }
-}
-
-/// The words of whatever JavaScript threw.
-pub(super) fn text_of(error: &JsValue) -> String {
-    error
-        .as_string()
-        .or_else(|| {
-            error
-                .dyn_ref::<js_sys::Error>()
-                .map(|error| String::from(error.message()))
-        })
-        .unwrap_or_else(|| "The browser did not say why.".to_owned())
 }

@@ -2,7 +2,7 @@
 //!
 //! Replies to [`Request::Open`]: [`Event::Started`] if the environment is on a server, then the episode in chunks, or
 //! [`Event::Refused`] or [`Event::Lost`]. To [`Request::Step`]: one chunk of one step, or why there is none. An
-//! environment stays open until it is closed or lost.
+//! environment stays open until it is closed or lost; [`Event::Stopped`] then follows if it was on a server.
 
 use std::fmt;
 
@@ -12,17 +12,19 @@ use volary_core::json::Text;
 use volary_trace::Recipe;
 
 use crate::coded;
-use crate::envelope::{self, Channel, RequestId};
+use crate::envelope::{self, Channel};
 use crate::episode::EpisodeChunk;
 
-/// An open environment: the id of the request that opened it.
-pub type EnvironmentId = RequestId;
+/// Identifies an environment. The page chooses ids and does not reuse them.
+pub type EnvironmentId = u32;
 
 /// What the page asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
     /// Make an environment, reset it, and take the actions in order.
     Open {
+        /// The new environment.
+        environment: EnvironmentId,
         /// What makes the environment.
         #[serde(with = "coded")]
         recipe: Recipe,
@@ -43,6 +45,11 @@ pub enum Request {
     /// Close an environment.
     Close {
         /// Which.
+        environment: EnvironmentId,
+    },
+    /// Close every environment but one.
+    CloseOthers {
+        /// Which to keep.
         environment: EnvironmentId,
     },
     /// Read files and send the first episode in them, in chunks.
@@ -94,7 +101,7 @@ pub enum Event {
     /// An environment was started on a server. Sent before it is reset, so that the page can close it without the
     /// worker.
     Started(ServerEnvironment),
-    /// The environment of this request was closed on its server.
+    /// An environment was closed on its server.
     Stopped {
         /// The environment's id on its server.
         env_id: Text,
@@ -107,6 +114,8 @@ pub enum Event {
         reason: Text,
         /// The key of the configuration at fault, if one is.
         key: Option<Text>,
+        /// Whether other environments can't be played on its server either.
+        is_server_lost: bool,
     },
     /// The environment was lost; whether it took the action is not known.
     Lost {

@@ -1,5 +1,7 @@
 //! An episode that is cut into chunks and put together again is the same episode.
 
+#![allow(clippy::unwrap_used, reason = "tests")]
+
 use proptest::prelude::*;
 use volary_core::message::ToolRequestMessage;
 use volary_core::{Frame, Object};

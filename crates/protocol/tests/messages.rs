@@ -4,6 +4,8 @@
 //! `UPDATE_GOLDEN=1` rewrites them.
 #![allow(clippy::unwrap_used)]
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
 use std::fmt::Debug;
 use std::path::Path;
 
@@ -98,6 +100,7 @@ fn environment_requests() -> Vec<environments::Request> {
     use environments::Request;
     vec![
         Request::Open {
+            environment: 1,
             recipe: recipe(),
             actions: vec![action()],
             servers: servers(),
@@ -107,6 +110,7 @@ fn environment_requests() -> Vec<environments::Request> {
             action: action(),
         },
         Request::Close { environment: 7 },
+        Request::CloseOthers { environment: 8 },
         Request::Import {
             files: vec![NamedFile {
                 name: "a.json".to_owned(),
@@ -126,6 +130,7 @@ fn environment_events() -> Vec<environments::Event> {
         Event::Refused {
             reason: "It must be positive.".into(),
             key: Some("answer".into()),
+            is_server_lost: false,
         },
         Event::Lost {
             reason: "The server did not reply.".into(),

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::json::Text;
+use volary_protocol::episode::Steps;
 use volary_trace::Episode;
 
 use super::super::protocol::{Answer, Number};
 use super::{Checked, Opened, Shelf};
-use crate::playground::incoming::append;
 use crate::projection::notice::Notice;
 use crate::protocol::Event;
 use crate::shell::files;
@@ -146,7 +146,11 @@ impl Shelf {
             } => {
                 let added = self.state.try_update_value(|state| {
                     let known = state.opening.iter_mut().find(|known| known.0 == token)?;
-                    append(known.1.as_mut()?, steps, patches).err()
+                    let steps = Steps {
+                        records: steps,
+                        patches,
+                    };
+                    steps.append_to(known.1.as_mut()?).err()
                 });
                 if let Some(error) = added.flatten()
                     && let Some((_, opened)) = self.take_opening(token)

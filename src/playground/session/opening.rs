@@ -3,12 +3,12 @@
 
 use volary_core::AnyMessage;
 use volary_core::json::Text;
+use volary_protocol::episode::EpisodeAssembler;
 use volary_trace::{Episode, Recipe};
 
 use super::super::consent::Author;
 use super::super::incoming::{ending, first_difference, record_crash};
-use super::{Change, Opening, Phase, Session, Shown, Why};
-use crate::protocol::Command;
+use super::{Change, Command, Opening, Phase, Session, Shown, Why};
 
 impl Session {
     pub(super) fn begin(
@@ -18,46 +18,42 @@ impl Session {
         why: Why,
         then: Option<AnyMessage>,
     ) -> Command {
-        self.last_token += 1;
-        let token = self.last_token;
+        self.last += 1;
+        let environment = self.last;
         let shown = match &self.phase {
             Phase::Empty => Shown::Nothing,
             Phase::Record => Shown::Record,
-            Phase::Live { token } => Shown::Live(*token),
+            Phase::Live { environment } => Shown::Live(*environment),
             // The worker takes the step first, but nobody waits for what comes of it.
             Phase::Stepping { .. } => Shown::Record,
             Phase::Opening(opening) => opening.shown,
         };
         self.phase = Phase::Opening(Box::new(Opening {
-            token,
+            environment,
             why,
             actions: actions.clone(),
-            incoming: None,
+            incoming: EpisodeAssembler::default(),
             shown,
             then,
         }));
         Command::Open {
-            token,
+            environment,
             recipe,
             actions,
         }
     }
 
     /// Puts the opened episode in the place of the shown one.
-    pub(super) fn finish(&mut self, episode: &mut Episode) -> Change {
+    pub(super) fn finish(&mut self, mut fresh: Episode, episode: &mut Episode) -> Change {
         let Phase::Opening(opening) = std::mem::take(&mut self.phase) else {
             return Change::Nothing;
         };
         let Opening {
-            token,
+            environment,
             why,
-            incoming,
             then,
             ..
         } = *opening;
-        let Some(mut fresh) = incoming else {
-            return Change::Nothing;
-        };
         let differs = match why {
             Why::New { .. } => None,
             Why::Again => first_difference(episode, &fresh),
@@ -66,7 +62,7 @@ impl Session {
         fresh.ending = ending(&fresh);
         *episode = fresh;
         self.set_author(Author::User);
-        self.phase = Phase::Live { token };
+        self.phase = Phase::Live { environment };
         Change::Replaced { why, differs, then }
     }
 
@@ -81,7 +77,7 @@ impl Session {
             ..
         } = opening;
         let new = matches!(why, Why::New { .. });
-        let incoming = incoming.filter(|_| new);
+        let incoming = incoming.into_partial().filter(|_| new);
         let came_to_something = incoming.is_some();
         if let Some(mut fresh) = incoming {
             keep_name(&mut fresh, &why, episode);

@@ -2,6 +2,7 @@
 
 use volary_core::message::{Message, ToolRequestMessage};
 use volary_core::{Frame, Json, Object};
+use volary_protocol::episode::Steps;
 use volary_trace::frames::{FrameHistory, FramePatch};
 use volary_trace::{Outcome, StepRecord};
 
@@ -26,11 +27,14 @@ fn recipe() -> Recipe {
     }
 }
 
-/// What a worker would say to the command, with `reward` for each step.
-fn answers(command: &Command, reward: f64) -> Vec<Event> {
+/// A reply of the worker about an environment.
+type Said = (EnvironmentId, Event);
+
+/// What a worker would reply to the command, with `reward` for each step.
+fn answers(command: &Command, reward: f64) -> Vec<Said> {
     match command {
         Command::Open {
-            token,
+            environment,
             recipe,
             actions,
         } => {
@@ -42,29 +46,32 @@ fn answers(command: &Command, reward: f64) -> Vec<Event> {
                 frames,
                 ..Episode::default()
             };
-            let mut events = vec![Event::Opened {
-                token: *token,
-                head,
-            }];
+            let head = EpisodeChunk::Head(Box::new(head));
+            let mut events = vec![(*environment, Event::Episode(head))];
             for (place, action) in actions.iter().enumerate() {
-                events.push(stepped(*token, action, place, reward, false));
+                events.push(stepped(*environment, action, place, reward, false));
             }
-            events.push(Event::Finished {
-                token: *token,
-                notes: vec![],
-            });
+            let end = EpisodeChunk::End { notes: vec![] };
+            events.push((*environment, Event::Episode(end)));
             events
         }
-        Command::Step { token, action } => vec![stepped(*token, action, 0, reward, false)],
-        Command::Servers { .. } => vec![],
+        Command::Step {
+            environment,
+            action,
+        } => vec![stepped(*environment, action, 0, reward, false)],
     }
 }
 
-fn stepped(token: Token, action: &AnyMessage, place: usize, reward: f64, done: bool) -> Event {
+fn stepped(
+    environment: EnvironmentId,
+    action: &AnyMessage,
+    place: usize,
+    reward: f64,
+    done: bool,
+) -> Said {
     let place = i64::try_from(place).unwrap_or_default();
-    Event::Stepped {
-        token,
-        steps: vec![StepRecord {
+    let steps = Steps {
+        records: vec![StepRecord {
             action: action.clone(),
             outcome: Outcome::Observed {
                 messages: vec![],
@@ -77,7 +84,8 @@ fn stepped(token: Token, action: &AnyMessage, place: usize, reward: f64, done: b
             extras: Object::new(),
         }],
         patches: vec![FramePatch::between(&frame(place), &frame(place + 1))],
-    }
+    };
+    (environment, Event::Episode(EpisodeChunk::Steps(steps)))
 }
 
 struct Desk {
@@ -103,12 +111,12 @@ impl Desk {
         desk
     }
 
-    fn hear(&mut self, events: Vec<Event>) -> Change {
+    fn hear(&mut self, events: Vec<Said>) -> Change {
         let mut change = Change::Nothing;
-        for event in events {
+        for (environment, event) in events {
             change = self
                 .session
-                .receive(event, &mut self.episode)
+                .receive(environment, event, &mut self.episode)
                 .expect("patches fit");
         }
         change
@@ -158,14 +166,12 @@ fn a_refused_opening_leaves_the_episode_alive() {
     let command = desk
         .session
         .open(recipe(), vec![], "2".into(), "two".into());
-    let Command::Open { token, .. } = command else {
-        unreachable!("opening is a command to open")
-    };
-    let change = desk.hear(vec![Event::Refused {
-        token,
+    let refused = Event::Refused {
         reason: "no".into(),
         key: Some("answer".into()),
-    }]);
+        is_server_lost: false,
+    };
+    let change = desk.hear(vec![(command.environment(), refused)]);
     assert!(matches!(change, Change::Refused { key: Some(_), .. }));
     assert_eq!(desk.episode, former);
     assert!(matches!(desk.step("a"), Ok(Command::Step { .. })));
@@ -240,17 +246,20 @@ fn a_crash_keeps_all_and_names_the_action() {
 #[test]
 fn what_is_lost_on_a_server_is_kept_and_not_taken_again() {
     let mut desk = Desk::opened(2);
-    let Ok(Command::Step { token, .. }) = desk.step("far") else {
+    let Ok(Command::Step { environment, .. }) = desk.step("far") else {
         unreachable!("a live episode is stepped")
     };
-    let lost = |token| {
-        vec![Event::Lost {
-            token,
-            reason: "away".into(),
-        }]
+    let lost = |environment| {
+        let reason = "away".into();
+        let is_server_lost = false;
+        let lost = Event::Lost {
+            reason,
+            is_server_lost,
+        };
+        vec![(environment, lost)]
     };
-    assert_eq!(desk.hear(lost(token + 1)), Change::Nothing);
-    let change = desk.hear(lost(token));
+    assert_eq!(desk.hear(lost(environment + 1)), Change::Nothing);
+    let change = desk.hear(lost(environment));
     assert_eq!(
         change,
         Change::Lost {
@@ -261,13 +270,9 @@ fn what_is_lost_on_a_server_is_kept_and_not_taken_again() {
     assert_eq!(desk.step("x").err(), Some(Refusal::Over));
     // Running it again breaks off in the middle: what is shown stays.
     let command = desk.session.go_back(&desk.episode, 2).expect("may go back");
-    let Command::Open { token, .. } = &command else {
-        unreachable!("going back opens")
-    };
-    let token = *token;
     let mut events = answers(&command, 1.0);
     events.truncate(2);
-    events.extend(lost(token));
+    events.extend(lost(command.environment()));
     assert!(matches!(desk.hear(events), Change::Lost { .. }));
     assert_eq!(desk.episode.steps.len(), 3);
     assert!(desk.session.go_back(&desk.episode, 2).is_ok());
@@ -306,10 +311,10 @@ fn a_hung_step_is_given_up_and_the_rest_run_again() {
 #[test]
 fn an_environment_that_is_gone_is_made_again() {
     let mut desk = Desk::opened(1);
-    let Ok(Command::Step { token, .. }) = desk.step("a") else {
+    let Ok(Command::Step { environment, .. }) = desk.step("a") else {
         unreachable!("a live episode is stepped")
     };
-    let change = desk.hear(vec![Event::Gone { token }]);
+    let change = desk.hear(vec![(environment, Event::Gone)]);
     assert_eq!(
         change,
         Change::Gone {
@@ -325,11 +330,15 @@ fn a_limit_of_the_page_can_be_passed_and_a_done_one_cannot() {
     desk.episode.ending = Ending::Truncated {
         reason: "limit".into(),
     };
-    let Ok(Command::Step { token, action }) = desk.step("a") else {
+    let Ok(Command::Step {
+        environment,
+        action,
+    }) = desk.step("a")
+    else {
         unreachable!("a limit does not end an episode for good")
     };
     assert_eq!(desk.episode.ending, Ending::Open);
-    desk.hear(vec![stepped(token, &action, 1, 1.0, true)]);
+    desk.hear(vec![stepped(environment, &action, 1, 1.0, true)]);
     assert_eq!(desk.episode.ending, Ending::Done);
     assert_eq!(desk.step("b").err(), Some(Refusal::Over));
 }

@@ -30,7 +30,7 @@ use super::GivenFile;
 use crate::library::source::Source;
 use crate::shell::http::{self, HttpError};
 use crate::shell::timers;
-use crate::shell::worker_link::text_of;
+use crate::shell::worker_client::text_of;
 
 /// Larger ones are not fetched: they would fill the disk unasked.
 pub const LARGEST: u64 = 2 << 30;

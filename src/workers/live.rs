@@ -10,21 +10,19 @@ use volary_agent::{Runner, RunnerError, Stage, Stepped};
 use volary_core::json::Text;
 use volary_core::registry::{Registry, RegistryError};
 use volary_core::{AnyMessage, Clock};
+use volary_protocol::environments::ServerAccess;
 use volary_remote::task;
 use volary_trace::frames::FrameHistory;
 use volary_trace::{Episode, Recipe};
 
-use super::timers;
-use crate::protocol::Token;
 use crate::remote::opening;
-use crate::remote::servers::Access;
+use crate::shell::timers;
 
 /// How long an environment has to close, in seconds.
 const CLOSING: Duration = Duration::from_secs(10);
 
 /// The environment that is open.
-pub(super) struct Live {
-    pub token: Token,
+pub(crate) struct Live {
     pub runner: Runner,
     /// Environments on servers may have none.
     pub has_frames: bool,
@@ -33,11 +31,22 @@ pub(super) struct Live {
 }
 
 /// Why an environment could not be opened.
-pub(super) struct Refusal {
+pub(crate) struct Refusal {
     pub reason: Text,
     pub key: Option<Text>,
     /// Whether others can't be opened there either.
     pub concerns_all: bool,
+}
+
+impl Refusal {
+    /// A refusal for a reason that concerns this request alone.
+    pub fn of(reason: impl Into<Text>) -> Self {
+        Refusal {
+            reason: reason.into(),
+            key: None,
+            concerns_all: false,
+        }
+    }
 }
 
 impl From<RunnerError> for Refusal {
@@ -67,17 +76,15 @@ impl Live {
     /// Makes the environment of a recipe, here or on one of these servers, and resets it; gives it with the
     /// episode that begins there. `begun` hears of one on a server while it is being opened.
     pub async fn open(
-        token: Token,
         recipe: Recipe,
         registry: &Registry,
-        servers: &[Access],
+        servers: &[ServerAccess],
         clock: Rc<dyn Clock>,
         begun: opening::Begun<'_>,
     ) -> Result<(Episode, Live), Refusal> {
         if !task::is_server(&recipe.environment) {
             let (runner, opening) = Runner::open(registry, &recipe, clock).await?;
             let live = Live {
-                token,
                 runner,
                 has_frames: true,
                 place: None,
@@ -96,7 +103,6 @@ impl Live {
             head.frames = FrameHistory::default();
         }
         let live = Live {
-            token,
             runner: opened.runner,
             has_frames: opened.has_frames,
             place: Some(opened.place),
@@ -104,24 +110,9 @@ impl Live {
         Ok((head, live))
     }
 
-    /// What is known of a loss, and how its server is now.
-    pub async fn reason_of_loss(&self, message: Text) -> Text {
-        match &self.place {
-            Some(place) => place.after_a_loss(&message).await.reason,
-            None => message,
-        }
-    }
-
     /// The address of its server and its id there, if it is on one.
     pub fn names(&self) -> Option<(&Text, &Text)> {
         self.place.as_ref()?.names()
-    }
-
-    /// Frees what it holds. Nobody waits for what it says, nor for a server that is slow to.
-    pub fn close(mut self) {
-        super::spawn(async move {
-            let _ = self.runner.close().await;
-        });
     }
 }
 

@@ -1,0 +1,133 @@
+//! A message on its way between threads: encoded bytes, and browser objects that can't be encoded.
+//!
+//! Long bytes change hands instead of being copied. Copies would stay in memory on both sides until the garbage
+//! collector runs.
+
+use js_sys::{Array, ArrayBuffer, Uint8Array};
+use wasm_bindgen::prelude::*;
+use web_sys::{Blob, DedicatedWorkerGlobalScope, Worker};
+
+use super::database::Parcel;
+use super::files::GivenFile;
+
+/// Bytes from this length on are transferred, shorter ones are copied, which is faster.
+const LONG: usize = 1 << 15;
+
+/// A message.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// The encoded message.
+    pub bytes: Vec<u8>,
+    /// What goes with it.
+    pub attachments: Vec<Attachment>,
+}
+
+/// A browser object that goes with a message.
+#[derive(Clone, Debug)]
+pub enum Attachment {
+    /// A file to read.
+    File(GivenFile),
+    /// A file to save.
+    Blob(Blob),
+    /// Rows to store.
+    Parcel(Parcel),
+}
+
+/// Where letters can be posted.
+pub(super) trait Recipient {
+    /// Posts a value and gives the listed buffers away.
+    fn post(&self, value: &JsValue, transfer: &Array) -> Result<(), JsValue>;
+}
+
+impl Recipient for Worker {
+    fn post(&self, value: &JsValue, transfer: &Array) -> Result<(), JsValue> {
+        self.post_message_with_transfer(value, transfer)
+    }
+}
+
+impl Recipient for DedicatedWorkerGlobalScope {
+    fn post(&self, value: &JsValue, transfer: &Array) -> Result<(), JsValue> {
+        self.post_message_with_transfer(value, transfer)
+    }
+}
+
+#[wasm_bindgen]
+extern "C" {
+    /// A buffer whose memory can be released at once.
+    #[wasm_bindgen(extends = ArrayBuffer)]
+    type Released;
+    #[wasm_bindgen(method, catch)]
+    fn transfer(this: &Released, length: u32) -> Result<ArrayBuffer, JsValue>;
+}
+
+impl Letter {
+    /// Posts the letter. What it holds can always be cloned or transferred, so this does not fail.
+    pub(super) fn post(self, recipient: &impl Recipient) {
+        let bytes = Uint8Array::from(&*self.bytes);
+        let transfer = Array::new();
+        if self.bytes.len() >= LONG {
+            transfer.push(&bytes.buffer());
+        }
+        let value: JsValue = match self.attachments.is_empty() {
+            true => bytes.into(),
+            false => {
+                let letter = Array::of1(&bytes);
+                for attachment in &self.attachments {
+                    letter.push(&attachment.to_js(&transfer));
+                }
+                letter.into()
+            }
+        };
+        let _ = recipient.post(&value, &transfer);
+    }
+
+    /// The letter that was posted, if the value is one.
+    pub(super) fn from_js(value: JsValue) -> Option<Letter> {
+        let (bytes, attachments) = match value.dyn_into::<Array>() {
+            Err(bytes) => (bytes, Vec::new()),
+            Ok(letter) => {
+                let attachments = letter.iter().skip(1).filter_map(Attachment::from_js);
+                (letter.get(0), attachments.collect())
+            }
+        };
+        let array = bytes.dyn_into::<Uint8Array>().ok()?;
+        let bytes = array.to_vec();
+        if bytes.len() >= LONG {
+            // A browser without this function releases the memory later.
+            let _ = array.buffer().unchecked_into::<Released>().transfer(0);
+        }
+        Some(Letter { bytes, attachments })
+    }
+}
+
+impl Attachment {
+    /// The attachment as a tagged array; buffers to give away are added to `transfer`.
+    fn to_js(&self, transfer: &Array) -> JsValue {
+        match self {
+            // A file's path is lost when it is cloned, so its name goes beside it.
+            Attachment::File(file) => {
+                Array::of3(&"file".into(), &file.name.as_str().into(), file.as_js())
+            }
+            Attachment::Blob(blob) => Array::of2(&"blob".into(), blob),
+            Attachment::Parcel(parcel) => {
+                for buffer in parcel.buffers().iter() {
+                    transfer.push(&buffer);
+                }
+                Array::of2(&"parcel".into(), parcel.as_js())
+            }
+        }
+        .into()
+    }
+
+    fn from_js(value: JsValue) -> Option<Attachment> {
+        let tagged = value.dyn_into::<Array>().ok()?;
+        match tagged.get(0).as_string()?.as_str() {
+            "file" => {
+                GivenFile::of(&tagged.get(1).as_string()?, tagged.get(2)).map(Attachment::File)
+            }
+            "blob" => tagged.get(1).dyn_into().ok().map(Attachment::Blob),
+            "parcel" => Parcel::from_js(tagged.get(1)).map(Attachment::Parcel),
+            _ => None,
+        }
+    }
+}

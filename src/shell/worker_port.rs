@@ -1,0 +1,75 @@
+//! The worker's end of the connection to the page.
+
+use std::cell::RefCell;
+
+use js_sys::Array;
+use volary_protocol::envelope::{Delivery, encode_delivery};
+use wasm_bindgen::prelude::*;
+use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
+
+use super::transferable::Letter;
+
+/// What a worker posts if its part of the code could not be loaded. The only message that is a text.
+pub(super) const UNLOADED: &str = "unloaded";
+
+/// The connection to the page.
+#[derive(Clone)]
+pub struct WorkerPort(DedicatedWorkerGlobalScope);
+
+impl WorkerPort {
+    /// The port of this thread, if it is a worker; `None` on the page.
+    pub fn of_this_worker() -> Option<WorkerPort> {
+        js_sys::global().dyn_into().ok().map(WorkerPort)
+    }
+
+    /// Posts a letter to the page.
+    pub fn post(&self, letter: Letter) {
+        letter.post(&self.0);
+    }
+
+    /// Tells the page that this worker is of no use, for its code could not be loaded.
+    pub fn post_unloaded(&self) {
+        // A text can always be cloned to the page.
+        let _ = self.0.post_message(&UNLOADED.into());
+    }
+
+    /// Passes letters from the page to `handle` from now on, those first that arrived while the code was loading.
+    pub fn listen(&self, handle: impl Fn(Letter) + 'static) {
+        let untyped = super::worker_loop::hear(self.0.clone());
+        let handle = move |data: JsValue| match Letter::from_js(data.clone()) {
+            Some(letter) => handle(letter),
+            None => untyped(data),
+        };
+        // `start.js` keeps early messages as `letters`.
+        let early = js_sys::Reflect::get(&self.0, &"letters".into());
+        for letters in early.iter().filter_map(|early| early.dyn_ref::<Array>()) {
+            letters.iter().for_each(&handle);
+        }
+        let listener =
+            Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| handle(event.data()));
+        self.0
+            .set_onmessage(Some(listener.as_ref().unchecked_ref()));
+        // It listens as long as the worker lives.
+        listener.forget();
+    }
+
+    /// Reports a panic to the page before the worker is gone.
+    pub fn report_panics(&self) {
+        thread_local! {
+            static PORT: RefCell<Option<WorkerPort>> = const { RefCell::new(None) };
+        }
+        PORT.set(Some(self.clone()));
+        std::panic::set_hook(Box::new(|info| {
+            let message = info.to_string();
+            let bytes = encode_delivery(&Delivery::Panicked { message });
+            PORT.with_borrow(|port| {
+                if let Some(port) = port {
+                    port.post(Letter {
+                        bytes,
+                        attachments: Vec::new(),
+                    });
+                }
+            });
+        }));
+    }
+}

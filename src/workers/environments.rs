@@ -1,0 +1,258 @@
+//! Environments that the page plays action by action: the one place where an environment is opened, and where
+//! actions are replayed.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use volary_agent::{RunnerError, Stage, Stepped};
+use volary_core::json::Text;
+use volary_core::registry::Registry;
+use volary_core::{AnyMessage, Clock};
+use volary_protocol::environments::{
+    EnvironmentId, Event, NamedFile, Request, ServerAccess, ServerEnvironment,
+};
+use volary_protocol::episode::{CHUNK_STEPS, EpisodeChunk, Steps, chunks};
+use volary_trace::Recipe;
+use volary_trace::import::{InputFile, import};
+
+use super::live::{Live, Refusal};
+
+/// Replayed steps are sent after this many seconds at the latest, so that the page can show progress.
+const REPORT_INTERVAL: f64 = 0.05;
+
+/// Where replies go.
+pub type Send<'a> = &'a dyn Fn(Event);
+
+/// The environments that are open in this worker.
+pub struct Environments {
+    registry: Registry,
+    clock: Rc<dyn Clock>,
+    /// `None` while an environment is being opened or stepped.
+    open: RefCell<BTreeMap<EnvironmentId, Option<Live>>>,
+}
+
+impl Environments {
+    /// None yet. Those of the registry can be opened, and those of servers that a request names.
+    pub fn new(registry: Registry, clock: Rc<dyn Clock>) -> Self {
+        Environments {
+            registry,
+            clock,
+            open: RefCell::default(),
+        }
+    }
+
+    /// Carries out a request. Several may be carried out at the same time.
+    pub async fn handle(&self, request: Request, send: Send<'_>) {
+        match request {
+            Request::Open {
+                environment,
+                recipe,
+                actions,
+                servers,
+            } => {
+                self.open(environment, recipe, actions, &servers, send)
+                    .await;
+            }
+            Request::Step {
+                environment,
+                action,
+            } => self.step(environment, action, send).await,
+            Request::Close { environment } => {
+                let live = self.open.borrow_mut().remove(&environment);
+                close(live.flatten(), send).await;
+            }
+            Request::CloseOthers { environment } => {
+                let others: Vec<Live> = {
+                    let mut open = self.open.borrow_mut();
+                    let kept = open.remove(&environment);
+                    let others = std::mem::take(&mut *open).into_values().flatten();
+                    open.extend(kept.map(|kept| (environment, kept)));
+                    others.collect()
+                };
+                for live in others {
+                    close(Some(live), send).await;
+                }
+            }
+            Request::Import { files } => self.import(files, send),
+        }
+    }
+
+    /// Closes everything.
+    pub async fn close_all(&self, send: Send<'_>) {
+        let open = std::mem::take(&mut *self.open.borrow_mut());
+        for live in open.into_values().flatten() {
+            close(Some(live), send).await;
+        }
+    }
+
+    async fn open(
+        &self,
+        environment: EnvironmentId,
+        recipe: Recipe,
+        actions: Vec<AnyMessage>,
+        servers: &[ServerAccess],
+        send: Send<'_>,
+    ) {
+        self.open.borrow_mut().insert(environment, None);
+        let started = RefCell::new(None);
+        let begun = |url: &Text, env_id: &Text| {
+            started.replace(Some(env_id.clone()));
+            let (url, env_id) = (url.clone(), env_id.clone());
+            send(Event::Started(ServerEnvironment { url, env_id }));
+        };
+        let clock = Rc::clone(&self.clock);
+        let opened = Live::open(recipe, &self.registry, servers, clock, &begun).await;
+        let (head, mut live) = match opened {
+            Ok(opened) => opened,
+            Err(refusal) => {
+                self.open.borrow_mut().remove(&environment);
+                send(refused(refusal));
+                if let Some(env_id) = started.take() {
+                    send(Event::Stopped { env_id });
+                }
+                return;
+            }
+        };
+        send(Event::Episode(EpisodeChunk::Head(Box::new(head))));
+        if let Err(error) = self.replay(&mut live, actions, send).await {
+            self.open.borrow_mut().remove(&environment);
+            send(failed(error));
+            return close(Some(live), send).await;
+        }
+        send(Event::Episode(EpisodeChunk::End { notes: Vec::new() }));
+        self.put_back(environment, live, send).await;
+    }
+
+    /// Takes actions and sends the steps in chunks.
+    async fn replay(
+        &self,
+        live: &mut Live,
+        actions: Vec<AnyMessage>,
+        send: Send<'_>,
+    ) -> Result<(), RunnerError> {
+        let mut steps = Steps::default();
+        let mut reported = self.clock.now();
+        for action in actions {
+            let stepped = match live.step(action).await {
+                Ok(stepped) => stepped,
+                Err(error) => {
+                    // The page keeps the steps before a crash.
+                    send(Event::Episode(EpisodeChunk::Steps(steps)));
+                    return Err(error);
+                }
+            };
+            add(&mut steps, stepped, live.has_frames);
+            let now = self.clock.now();
+            if steps.records.len() >= CHUNK_STEPS || now - reported > REPORT_INTERVAL {
+                reported = now;
+                let steps = std::mem::take(&mut steps);
+                send(Event::Episode(EpisodeChunk::Steps(steps)));
+            }
+        }
+        if !steps.records.is_empty() {
+            send(Event::Episode(EpisodeChunk::Steps(steps)));
+        }
+        Ok(())
+    }
+
+    async fn step(&self, environment: EnvironmentId, action: AnyMessage, send: Send<'_>) {
+        // Taken out for the time of the step: a step may wait, and a borrow must not.
+        let live = self
+            .open
+            .borrow_mut()
+            .get_mut(&environment)
+            .and_then(Option::take);
+        let Some(mut live) = live else {
+            return send(Event::Gone);
+        };
+        match live.step(action).await {
+            Ok(stepped) => {
+                let mut steps = Steps::default();
+                add(&mut steps, stepped, live.has_frames);
+                send(Event::Episode(EpisodeChunk::Steps(steps)));
+            }
+            Err(error) => send(failed(error)),
+        }
+        self.put_back(environment, live, send).await;
+    }
+
+    /// Puts an environment back, unless it was closed meanwhile.
+    async fn put_back(&self, environment: EnvironmentId, live: Live, send: Send<'_>) {
+        let left = match self.open.borrow_mut().get_mut(&environment) {
+            Some(place) => {
+                *place = Some(live);
+                None
+            }
+            None => Some(live),
+        };
+        close(left, send).await;
+    }
+
+    fn import(&self, files: Vec<NamedFile>, send: Send<'_>) {
+        let files = files.into_iter().map(|file| InputFile {
+            name: Some(file.name),
+            bytes: file.bytes,
+        });
+        let outcome = match import(&files.collect::<Vec<_>>()) {
+            Ok(outcome) => outcome,
+            Err(error) => return send(refused(Refusal::of(error.to_string()))),
+        };
+        let count = outcome.episodes.len();
+        let mut notes: Vec<_> = outcome.notes.into_iter().map(|note| note.text).collect();
+        if count > 1 {
+            notes.push(format!("There are {count} episodes; the first one is shown.").into());
+        }
+        match outcome.episodes.into_iter().next() {
+            None => send(refused(Refusal::of("It contains no episode."))),
+            Some(episode) => {
+                for chunk in chunks(episode, notes) {
+                    send(Event::Episode(chunk));
+                }
+            }
+        }
+    }
+}
+
+async fn close(live: Option<Live>, send: Send<'_>) {
+    let Some(mut live) = live else { return };
+    Stage::close(&mut live).await;
+    if let Some((_, env_id)) = live.names() {
+        let env_id = env_id.clone();
+        send(Event::Stopped { env_id });
+    }
+}
+
+fn add(steps: &mut Steps, stepped: Stepped, has_frames: bool) {
+    steps.records.push(stepped.record);
+    steps.patches.extend(has_frames.then_some(stepped.frame));
+}
+
+fn refused(refusal: Refusal) -> Event {
+    Event::Refused {
+        reason: refusal.reason,
+        key: refusal.key,
+        is_server_lost: refusal.concerns_all,
+    }
+}
+
+/// A crash or a lost server leaves open whether the action was taken; every other error refuses it.
+fn failed(error: RunnerError) -> Event {
+    match error {
+        RunnerError::Crashed { message } => Event::Lost {
+            reason: message,
+            is_server_lost: false,
+        },
+        RunnerError::Elsewhere {
+            message,
+            concerns_all,
+        } => Event::Lost {
+            reason: message,
+            is_server_lost: concerns_all,
+        },
+        error => refused(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

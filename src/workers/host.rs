@@ -1,0 +1,101 @@
+//! The worker's host: decodes each request once, has its service carry it out, and sends the replies.
+
+use std::rc::Rc;
+
+use leptos::wasm_split::wasm_split;
+use serde::Serialize;
+use volary_core::Clock;
+use volary_protocol::envelope::{
+    Delivery, decode_header, decode_request, encode_delivery, encode_event,
+};
+use volary_protocol::{Channel, DecodeError, RequestId};
+
+use super::environments::Environments;
+use crate::shell::clock::BrowserClock;
+use crate::shell::lazy::Loaded;
+use crate::shell::spawn;
+use crate::shell::transferable::{Attachment, Letter};
+use crate::shell::worker_port::WorkerPort;
+
+/// The services of a worker.
+pub struct Host {
+    port: WorkerPort,
+    environments: Environments,
+}
+
+/// Loads the services, and listens to the page from then on.
+pub fn start(port: WorkerPort) {
+    spawn(async move {
+        if serve(port.clone()).await.is_err() {
+            port.post_unloaded();
+        }
+    });
+}
+
+#[wasm_split(engine, wasm_split_path = leptos::wasm_split, fallible)]
+fn serve(port: WorkerPort) -> Loaded<()> {
+    port.report_panics();
+    let clock: Rc<dyn Clock> = Rc::new(BrowserClock);
+    let host = Rc::new(Host {
+        environments: Environments::new(volary_envs::registry(), clock),
+        port: port.clone(),
+    });
+    port.listen(move |letter| Rc::clone(&host).handle(letter));
+    Ok(())
+}
+
+impl Host {
+    fn handle(self: Rc<Self>, letter: Letter) {
+        // Bytes that can't be decoded come from a page of another build; it is told when it waits for nothing.
+        let _ = self.try_handle(letter);
+    }
+
+    fn try_handle(self: Rc<Self>, letter: Letter) -> Result<(), DecodeError> {
+        let (channel, id, rest) = decode_header(&letter.bytes)?;
+        let replies = Replies {
+            port: self.port.clone(),
+            id,
+        };
+        match channel {
+            Channel::Environments => {
+                let request = decode_request(rest)?;
+                spawn(async move {
+                    let send = |event| replies.send(&event);
+                    self.environments.handle(request, &send).await;
+                });
+            }
+            Channel::Library | Channel::Evaluation => {}
+        }
+        Ok(())
+    }
+}
+
+/// Where the replies to a request go. Dropping it ends them.
+pub(super) struct Replies {
+    port: WorkerPort,
+    id: RequestId,
+}
+
+impl Replies {
+    /// Sends an event.
+    pub(super) fn send(&self, event: &impl Serialize) {
+        self.send_with(event, Vec::new());
+    }
+
+    /// Sends an event with attachments.
+    pub(super) fn send_with(&self, event: &impl Serialize, attachments: Vec<Attachment>) {
+        self.port.post(Letter {
+            bytes: encode_event(self.id, event),
+            attachments,
+        });
+    }
+}
+
+impl Drop for Replies {
+    fn drop(&mut self) {
+        self.port.post(Letter {
+            bytes: encode_delivery(&Delivery::End { id: self.id }),
+            attachments: Vec::new(),
+        });
+    }
+}
