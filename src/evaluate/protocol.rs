@@ -47,9 +47,6 @@ pub enum Order {
         /// Its token.
         token: Token,
     },
-    /// Play some episodes that nobody sees, until there is anything else to do: the browser makes code faster that
-    /// was run often.
-    Rehearse,
     /// Begin nothing more, close all, then say [`Word::Idle`].
     End,
 }
@@ -112,7 +109,6 @@ impl Order {
                 "action": (native::message_to_json(action))
             }),
             Order::Leave { token } => object!({"order": "leave", "token": (*token)}),
-            Order::Rehearse => object!({"order": "rehearse"}),
             Order::End => object!({"order": "end"}),
         }
         .to_python_text()
@@ -143,7 +139,6 @@ impl Order {
                 action: native::message_from_json(json.get("action")?).ok()?,
             },
             "leave" => Order::Leave { token: token()? },
-            "rehearse" => Order::Rehearse,
             "end" => Order::End,
             _ => return None,
         })
@@ -301,7 +296,6 @@ mod tests {
             },
             Order::Step { token: 3, action },
             Order::Leave { token: u32::MAX },
-            Order::Rehearse,
             Order::End,
         ] {
             assert_eq!(Order::read(&order.to_text()), Some(order));

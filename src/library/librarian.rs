@@ -4,7 +4,6 @@
 //! - `reading`: files to episodes; large ones `in_place`, `packed` logs among them, whose first episode can be seen while
 //!   it is read (`begun`), others `together`; `naming`: ids for them; `under_way`, `cancelled`: who waits for a reading,
 //!   and who ends it.
-//! - `retiring`: when a new worker can take this one's place.
 //!
 //! It knows no browser: what it says goes through the function that it is given. What it is asked is done
 //! side by side: between two slices of a large file another episode is opened.
@@ -18,7 +17,6 @@ mod naming;
 mod opening;
 mod packed;
 mod reading;
-mod retiring;
 mod together;
 mod under_way;
 
@@ -102,8 +100,6 @@ pub struct Librarian {
     is_settling: Cell<bool>,
     /// Whether the store was asked for all that there is.
     has_asked: Cell<bool>,
-    /// The requests that are being done.
-    asked: UnderWay,
 }
 
 /// All episodes that there are.
@@ -158,22 +154,11 @@ impl Librarian {
             last_search: Cell::new(0),
             is_settling: Cell::new(false),
             has_asked: Cell::new(false),
-            asked: UnderWay::default(),
         }
     }
 
-    /// Does what is asked.
+    /// Carries out a request.
     pub async fn perform(&self, request: Request, say: Say<'_>) {
-        match request {
-            Request::Retire { number } => self.retire(number, say).await,
-            request => {
-                let _going = self.asked.begin();
-                self.answer(request, say).await;
-            }
-        }
-    }
-
-    async fn answer(&self, request: Request, say: Say<'_>) {
         let refused = |number, reason: String| {
             say(Said::Answer(Answer::Refused {
                 number,
@@ -214,8 +199,6 @@ impl Librarian {
             Request::Export { ids, .. } => self.export(&ids, say).await,
             Request::Cancel { reading } => self.cancelled.add(reading),
             Request::Settle { .. } => self.settle().await,
-            // It waits for all others, so it is none of them.
-            Request::Retire { .. } => {}
             // Whoever has the network brings the files to `read`.
             Request::Fetch { number, .. } => {
                 refused(number, "There is no network here.".to_owned());

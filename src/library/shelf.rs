@@ -2,13 +2,12 @@
 //!
 //! - `hearing`: what the librarian's answers change. `fetching`: files from addresses, and those of the site.
 //! - `ahead`: a beginning that comes before it is asked for. `waiting`: rows on their way into the table.
-//! - `finding`: words in one episode. `renewing`: another worker for one that grew.
+//! - `finding`: words in one episode.
 
 mod ahead;
 mod fetching;
 mod finding;
 mod hearing;
-mod renewing;
 mod waiting;
 
 use std::collections::BTreeSet;
@@ -110,10 +109,6 @@ struct State {
     is_unkept: bool,
     /// Whether the table is shown, whose search wants all texts at hand.
     looks_through: bool,
-    /// So much was asked of workers so far.
-    sent: u64,
-    /// How much it was when one was asked whether another could take its place.
-    retiring: Option<u64>,
 }
 
 impl std::ops::Deref for Shelf {
@@ -323,6 +318,24 @@ impl Shelf {
         });
     }
 
+    /// Tells the library whether its table is shown.
+    pub fn look_through(self, is_shown: bool) {
+        self.state
+            .update_value(|state| state.looks_through = is_shown);
+        if is_shown {
+            self.flush();
+        }
+        self.settle();
+    }
+
+    /// Indexes all texts, if a search is to be expected.
+    fn settle(self) {
+        if self.state.with_value(|state| state.looks_through) {
+            let number = self.next();
+            self.ask(&Request::Settle { number });
+        }
+    }
+
     fn next(self) -> Number {
         self.state
             .try_update_value(|state| {
@@ -348,7 +361,6 @@ impl Shelf {
                 act(link);
             }
         });
-        self.state.update_value(|state| state.sent += 1);
     }
 }
 

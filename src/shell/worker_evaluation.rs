@@ -4,14 +4,13 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
-use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::future::{LocalBoxFuture, join_all};
 use futures_util::stream;
 use js_sys::Array;
 use volary_agent::evaluation::play::play_on;
-use volary_agent::evaluation::{Actor, CellResult, Job};
+use volary_agent::evaluation::{CellResult, Job};
 use volary_agent::{Cancel, RunnerError, Stage, Stepped};
 use volary_core::AnyMessage;
 use volary_core::json::Text;
@@ -37,12 +36,6 @@ const LONGEST_SILENCE: f64 = 0.1;
 
 /// No cell is begun after so many seconds of an order: the page may have something else in mind.
 const LONGEST_ORDER: f64 = 0.3;
-/// So many times a worker rehearses in all (what was not run for long, the browser makes fast in the midst of
-/// evaluations)…
-const REHEARSALS: usize = 100;
-/// …so many seconds each, and looks then whether there is anything to do.
-const LONGEST_REHEARSAL: f64 = 0.004;
-
 /// What the worker does for evaluations.
 #[derive(Default)]
 pub(super) struct Evaluating {
@@ -51,10 +44,6 @@ pub(super) struct Evaluating {
     /// Cells to be played, an order after the other.
     plays: RefCell<VecDeque<(Vec<Job>, Vec<Access>)>>,
     is_playing: Cell<bool>,
-    /// How often it rehearsed.
-    rehearsals: Cell<usize>,
-    /// How many orders there were.
-    orders: Cell<usize>,
     /// How many orders are not done yet.
     under_way: Cell<usize>,
     /// Whether it shall come to an end.
@@ -85,33 +74,11 @@ impl Batch {
     }
 }
 
-/// An episode that needs nobody.
-fn rehearsed() -> Job {
-    Job {
-        cell: 0,
-        episode: Text::default(),
-        name: Text::default(),
-        recipe: Recipe {
-            environment: "dummy".into(),
-            ..Recipe::default()
-        },
-        actor: Actor::Random,
-        policy_seed: 0,
-        max_steps: 8,
-        evaluation: Text::default(),
-        run: Text::default(),
-        tries: 0,
-    }
-}
-
 impl Host {
     /// Does what an evaluation wants; orders don't wait for each other, but for cells to be played.
     pub(super) fn order(self: Rc<Self>, order: Order) {
-        let Evaluating {
-            under_way, orders, ..
-        } = &self.evaluating;
+        let under_way = &self.evaluating.under_way;
         under_way.set(under_way.get() + 1);
-        orders.set(orders.get().wrapping_add(1));
         spawn(async move {
             match order {
                 Order::Play { jobs, servers } => {
@@ -134,7 +101,6 @@ impl Host {
                         self.leave(live).await;
                     }
                 }
-                Order::Rehearse => self.rehearse().await,
                 Order::End => {
                     self.evaluating.end.cancel();
                     let stages = std::mem::take(&mut *self.evaluating.stages.borrow_mut());
@@ -190,29 +156,6 @@ impl Host {
         let cells = left.into_inner();
         if !cells.is_empty() {
             self.word(&Word::Left { cells });
-        }
-    }
-
-    /// Plays as many episodes as it takes until the browser has made the code fast, or somebody wants something.
-    async fn rehearse(&self) {
-        let mut job = rehearsed();
-        let Evaluating {
-            rehearsals, orders, ..
-        } = &self.evaluating;
-        let order = orders.get();
-        while orders.get() == order && rehearsals.get() < REHEARSALS {
-            rehearsals.set(rehearsals.get() + 1);
-            let mut batch = self.batch();
-            while self.clock.now() - batch.since < LONGEST_REHEARSAL {
-                job.policy_seed += 1;
-                if let Some((result, episode)) = self.play_one(&job, &[]).await {
-                    batch.add(&job, result, episode);
-                }
-            }
-            // Forgotten: nobody waits for it.
-            batch.results.finish();
-            batch.packing.finish();
-            timers::sleep(Duration::ZERO).await;
         }
     }
 

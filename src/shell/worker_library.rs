@@ -5,10 +5,9 @@
 use std::cell::Cell;
 use std::pin::pin;
 use std::rc::Rc;
-use std::time::Duration;
 
 use futures_util::future::{Either, select};
-use js_sys::{Array, ArrayBuffer, WebAssembly};
+use js_sys::Array;
 use volary_core::json::Text;
 use wasm_bindgen::prelude::*;
 use web_sys::Blob;
@@ -24,26 +23,10 @@ use crate::library::origin::Origin;
 use crate::library::protocol::{Answer, Number, Request};
 use crate::library::source::Source;
 use crate::projection::text::size_text;
-use crate::protocol::Event;
 use crate::storage::change_feed;
 
 /// How far a file has come is said again after so many seconds.
 const LONGEST_SILENCE: f64 = 0.1;
-
-/// So long the page has the processor for itself, to draw the beginning of what an address opens.
-const DRAWING: Duration = Duration::from_millis(200);
-
-/// A worker with so many bytes of memory may give way to a new one.
-const LARGE: u32 = 16 << 20;
-
-/// The memory of this worker's wasm, in bytes.
-fn memory() -> u32 {
-    let memory = wasm_bindgen::memory().unchecked_into::<WebAssembly::Memory>();
-    memory
-        .buffer()
-        .unchecked_into::<ArrayBuffer>()
-        .byte_length()
-}
 
 /// What the librarian is to do.
 pub(super) enum Task {
@@ -86,8 +69,6 @@ impl Host {
                     files,
                     shows,
                 }) => self.fetch(number, origin, files, shows, &say).await,
-                // A new one would not be smaller.
-                Task::Request(Request::Retire { .. }) if memory() < LARGE => {}
                 Task::Request(request) => self.librarian.perform(request, &say).await,
                 Task::Read(number, origin, files) => {
                     let files = files
@@ -135,16 +116,9 @@ impl Host {
             .iter()
             .map(|(_, file)| Rc::clone(file) as Rc<dyn Source>);
         let sources = sources.collect();
-        let say_and_rest = |said: Said| {
-            let is_shown = is_whole(&said, shows);
-            say(said);
-            if is_shown {
-                coming.iter().for_each(|(_, file)| file.rest(DRAWING));
-            }
-        };
         let reading = self
             .librarian
-            .read_and_show(number, sources, origin, shows, &say_and_rest);
+            .read_and_show(number, sources, origin, shows, say);
         let cancelled = self.librarian.cancelled(number);
         let stop = || coming.iter().for_each(|(_, file)| file.stop());
         if let Either::Right((_, reading)) = select(pin!(reading), pin!(cancelled)).await {
@@ -212,11 +186,6 @@ impl Host {
             }
         }
     }
-}
-
-/// Whether all was said of the episode that was to be shown.
-fn is_whole(said: &Said, shows: Option<Number>) -> bool {
-    matches!(said, Said::Part(Event::Finished { token, .. }) if Some(*token) == shows)
 }
 
 /// Says why a file did not come.

@@ -1,11 +1,10 @@
 //! Workers that nobody needs yet, or no longer: a worker takes longer to be ready than to play hundreds of episodes.
-//! Those of a finished evaluation are there for the next one; others are started, and rehearse, while one is set up.
+//! Those of a finished evaluation are there for the next one; others are started while one is set up.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use super::worker_count;
-use crate::evaluate::protocol::Order;
 use crate::shell::worker_link::{Report, WorkerLink};
 
 struct Spare {
@@ -18,7 +17,7 @@ thread_local! {
     static SPARES: RefCell<Vec<Spare>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Starts as many as an evaluation needs. All of them rehearse.
+/// Starts as many as an evaluation needs.
 pub fn start() {
     while SPARES.with_borrow(Vec::len) < worker_count() {
         // Where there are no workers, whoever needs one is told.
@@ -27,8 +26,6 @@ pub fn start() {
         };
         give(link);
     }
-    let rehearse = Order::Rehearse.to_text();
-    SPARES.with_borrow(|spares| spares.iter().for_each(|spare| spare.link.post(&rehearse)));
 }
 
 /// Takes one back that has nothing to do, unless there are enough.

@@ -104,11 +104,6 @@ pub enum Answer {
         /// The number.
         number: Number,
     },
-    /// All that was asked is done, and a new worker would find all that this one knows.
-    Replaceable {
-        /// The number.
-        number: Number,
-    },
     /// It could not be done; nothing changed.
     Refused {
         /// The number.
@@ -219,10 +214,6 @@ impl Answer {
                 "answer": "forgotten",
                 "number": (*number)
             }),
-            Answer::Replaceable { number } => object!({
-                "answer": "replaceable",
-                "number": (*number)
-            }),
             Answer::Refused { number, reason } => object!({
                 "answer": "refused",
                 "number": (*number),
@@ -321,7 +312,6 @@ impl Answer {
                 ids: texts(json.get("ids")?)?,
             }),
             "forgotten" => Some(Answer::Forgotten { number }),
-            "replaceable" => Some(Answer::Replaceable { number }),
             "refused" => Some(Answer::Refused {
                 number,
                 reason: text("reason")?,

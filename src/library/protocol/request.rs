@@ -91,11 +91,6 @@ pub enum Request {
         /// The number.
         number: Number,
     },
-    /// Say whether a new worker could take this one's place.
-    Retire {
-        /// The number.
-        number: Number,
-    },
 }
 
 impl Request {
@@ -108,7 +103,6 @@ impl Request {
             Request::Find { number, id, words } => ("find", number, question(id, words)),
             Request::List { number } => ("list", number, Json::Null),
             Request::Settle { number } => ("settle", number, Json::Null),
-            Request::Retire { number } => ("retire", number, Json::Null),
             Request::Fetch {
                 number,
                 origin,
@@ -161,7 +155,6 @@ impl Request {
             }),
             "list" => Some(Request::List { number }),
             "settle" => Some(Request::Settle { number }),
-            "retire" => Some(Request::Retire { number }),
             "fetch" => {
                 let files = texts(of.get("files")?)?;
                 let (files, _) = files.as_chunks::<2>();

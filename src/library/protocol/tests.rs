@@ -25,7 +25,6 @@ fn requests_come_back() {
         Request::List { number: 3 },
         Request::Cancel { reading: 9 },
         Request::Settle { number: 10 },
-        Request::Retire { number: 11 },
         Request::Fetch {
             number: 8,
             origin: Origin::Published,
@@ -132,7 +131,6 @@ fn answers_come_back() {
             step: Some(0),
         },
         Answer::Forgotten { number: 3 },
-        Answer::Replaceable { number: 11 },
         Answer::Refused {
             number: 4,
             reason: "It is no file.".into(),

@@ -74,7 +74,6 @@ impl Shelf {
                 // Words that are looked for may stand in what was read.
                 self.search(&self.wanted.get_untracked());
                 self.settle();
-                self.renew_later();
             }
             Answer::Places { number, places } => self.take_places(number, places),
             Answer::Found { number, matches } => {
@@ -93,7 +92,6 @@ impl Shelf {
                 }
             }
             Answer::Forgotten { .. } => {}
-            Answer::Replaceable { .. } => self.renew(),
             Answer::Refused { number, reason } => match self.take_opening(number) {
                 Some((_, opened)) => opened(Err(reason.to_string())),
                 None if self.take_checking_with(number, &reason) => {}
@@ -162,7 +160,6 @@ impl Shelf {
                 if let Some((Some(episode), opened)) = self.take_opening(token) {
                     opened(Ok(episode));
                 }
-                self.renew_later();
             }
             Event::Panicked { message } => self.lost(&message),
             // Nothing is played here.

@@ -29,7 +29,6 @@ use self::parts::Parts;
 use super::GivenFile;
 use crate::library::source::Source;
 use crate::shell::http::{self, HttpError};
-use crate::shell::timers;
 use crate::shell::worker_client::text_of;
 
 /// Larger ones are not fetched: they would fill the disk unasked.
@@ -139,18 +138,6 @@ impl Arriving {
             Err(error) => came.end(Err(error.into())),
         }
         came.is_over()
-    }
-
-    /// For some time nothing more of it is fetched, and nobody gets any more of it.
-    pub fn rest(&self, time: Duration) {
-        self.came.borrow_mut().rest(true);
-        let came = Rc::downgrade(&self.came);
-        crate::shell::spawn(async move {
-            timers::sleep(time).await;
-            if let Some(came) = came.upgrade() {
-                came.borrow_mut().rest(false);
-            }
-        });
     }
 
     /// Nothing more of it is fetched; what came can still be read.

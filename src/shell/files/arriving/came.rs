@@ -84,12 +84,6 @@ impl Came {
         self.wake();
     }
 
-    /// Nothing more is fetched or given, or all is again.
-    pub fn rest(&mut self, rests: bool) {
-        self.pace.rests = rests;
-        self.wake();
-    }
-
     /// Whether more is to be fetched.
     pub fn poll_wanted(&mut self, waker: &Waker) -> Poll<()> {
         match self.pace.goes_on(self.length) {
@@ -108,9 +102,6 @@ impl Came {
 
     /// Bytes of it, once they came.
     pub fn poll_bytes(&mut self, range: &Range<u64>, waker: &Waker) -> Poll<Result<Found, String>> {
-        if self.pace.rests {
-            return self.wait(waker);
-        }
         if self.length >= range.end {
             return Poll::Ready(self.find(range));
         }

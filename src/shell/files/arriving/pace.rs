@@ -1,7 +1,4 @@
-//! How far a file is fetched ahead of who reads it, and when nothing of it is. Pure.
-//!
-//! What comes unasked takes the processor from whoever draws what came before it: of a file that is opened by its
-//! address, little more than its beginning comes until that stands on the screen.
+//! Back-pressure: how far a file is fetched ahead of its reader. Pure.
 
 /// So much is fetched before anybody asks for it…
 const LEAD: u64 = 1 << 20;
@@ -13,8 +10,6 @@ const SHARE: u64 = 2;
 pub struct Pace {
     /// Somebody asked for what is before this byte.
     wanted: u64,
-    /// Nothing is to come now.
-    pub rests: bool,
 }
 
 impl Pace {
@@ -25,7 +20,7 @@ impl Pace {
 
     /// Whether more is to be fetched, when so many bytes came.
     pub fn goes_on(&self, came: u64) -> bool {
-        !self.rests && came < LEAD.saturating_add(self.wanted.saturating_mul(SHARE))
+        came < LEAD.saturating_add(self.wanted.saturating_mul(SHARE))
     }
 }
 
@@ -47,15 +42,5 @@ mod tests {
         );
         pace.want(u64::MAX);
         assert!(pace.goes_on(1 << 40));
-    }
-
-    #[test]
-    fn nothing_comes_while_it_rests() {
-        let mut pace = Pace::default();
-        pace.want(u64::MAX);
-        pace.rests = true;
-        assert!(!pace.goes_on(0));
-        pace.rests = false;
-        assert!(pace.goes_on(0));
     }
 }
