@@ -22,11 +22,7 @@ fn word<'a>(json: &'a Json, key: &str) -> Option<&'a str> {
 }
 
 fn number(json: &Json) -> Option<Number> {
-    json.get("number").and_then(as_number)
-}
-
-fn as_number(json: &Json) -> Option<Number> {
-    json.as_i64()?.try_into().ok()
+    json.get("number")?.as_i64()?.try_into().ok()
 }
 
 fn texts(json: &Json) -> Option<Vec<Text>> {

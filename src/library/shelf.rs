@@ -1,10 +1,9 @@
 //! The page's side of the library: its signals, and what it asks of the librarian.
 //!
 //! - `hearing`: what the librarian's answers change. `fetching`: files from addresses, and those of the site.
-//! - `ahead`: a beginning that comes before it is asked for. `waiting`: rows on their way into the table.
+//! - `waiting`: rows on their way into the table.
 //! - `finding`: words in one episode.
 
-mod ahead;
 mod fetching;
 mod finding;
 mod hearing;
@@ -27,7 +26,6 @@ use crate::shell::files::GivenFile;
 use crate::shell::timers;
 use crate::shell::worker_link::WorkerLink;
 use crate::storage::episodes;
-use ahead::Ahead;
 use waiting::{Pace, Waiting};
 
 /// A worker that is asked to stop reading does so between two slices; one that is silent for so long has none.
@@ -103,8 +101,6 @@ struct State {
     pace: Pace,
     /// Which trajectory of a reading is waited for, and who does.
     awaited: Vec<(Number, usize, Arrived)>,
-    /// The beginning of a trajectory that comes before anybody asks for it.
-    ahead: Option<Ahead>,
     /// Whether the worker holds what the browser would not keep.
     is_unkept: bool,
     /// Whether the table is shown, whose search wants all texts at hand.
@@ -168,7 +164,6 @@ impl Shelf {
 
     fn ended(self, number: Number) {
         self.tell_missing(number);
-        self.forget_ahead(number);
         self.readings
             .update(|readings| readings.retain(|reading| reading.number != number));
     }
@@ -204,9 +199,6 @@ impl Shelf {
             .try_update_value(|state| state.link.take())
             .flatten();
         drop(link);
-        for reading in self.readings.get_untracked() {
-            self.forget_ahead(reading.number);
-        }
         self.readings.set(Vec::new());
         self.begun.set(BTreeSet::new());
         self.report.set(vec![
@@ -235,9 +227,6 @@ impl Shelf {
     /// Opens an episode.
     pub fn open(self, id: &str, opened: impl FnOnce(Result<Episode, String>) + 'static) {
         let opened: Opened = Box::new(opened);
-        let Some(opened) = self.take_ahead(id, opened) else {
-            return;
-        };
         let number = self.next();
         self.state
             .update_value(|state| state.opening.push((number, None, opened)));

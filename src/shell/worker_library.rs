@@ -67,8 +67,7 @@ impl Host {
                     number,
                     origin,
                     files,
-                    shows,
-                }) => self.fetch(number, origin, files, shows, &say).await,
+                }) => self.fetch(number, origin, files, &say).await,
                 Task::Request(request) => self.librarian.perform(request, &say).await,
                 Task::Read(number, origin, files) => {
                     let files = files
@@ -87,7 +86,6 @@ impl Host {
         number: Number,
         origin: Origin,
         files: Vec<(Text, Text)>,
-        shows: Option<Number>,
         say: &dyn Fn(Said),
     ) {
         let _going = self.librarian.expect();
@@ -116,9 +114,7 @@ impl Host {
             .iter()
             .map(|(_, file)| Rc::clone(file) as Rc<dyn Source>);
         let sources = sources.collect();
-        let reading = self
-            .librarian
-            .read_and_show(number, sources, origin, shows, say);
+        let reading = self.librarian.read(number, sources, origin, say);
         let cancelled = self.librarian.cancelled(number);
         let stop = || coming.iter().for_each(|(_, file)| file.stop());
         if let Either::Right((_, reading)) = select(pin!(reading), pin!(cancelled)).await {

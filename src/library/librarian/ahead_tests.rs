@@ -1,4 +1,4 @@
-//! A beginning that is seen before the store says what there is: under an id of its own, and unasked.
+//! A beginning that is seen before the store says what there is: under an id of its own.
 
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -34,7 +34,7 @@ fn read(
     let say = |words| said.borrow_mut().push(words);
     file.came.set(2 << 20);
     let sources = vec![Rc::clone(file) as Rc<dyn Source>];
-    let reading = librarian.read_and_show(1, sources, Origin::Imported, Some(9), &say);
+    let reading = librarian.read(1, sources, Origin::Imported, &say);
     let mut reading = pin!(reading);
     let mut context = Context::from_waker(Waker::noop());
     assert!(reading.as_mut().poll(&mut context).is_pending());
@@ -62,22 +62,13 @@ fn opened(librarian: &Librarian, id: &str) -> Result<Episode, String> {
 }
 
 #[test]
-fn it_is_said_before_the_stock_answers_and_its_episode_with_it() {
+fn it_can_be_opened_before_the_store_answers() {
     let store = SlowStore::default();
     let librarian = librarian(&store);
     let (before, after) = read(&librarian, &store, &log(""), false, || {
         let episode = opened(&librarian, PROVISIONAL).unwrap();
         assert_eq!(&*episode.id, PROVISIONAL);
     });
-    let parts = before.iter().filter_map(|said| match said {
-        Said::Part(Event::Opened { token: 9, head }) => Some(&*head.id),
-        _ => None,
-    });
-    assert_eq!(parts.collect::<Vec<_>>(), [PROVISIONAL]);
-    let is_whole = |said: &Said| matches!(said, Said::Part(Event::Finished { token: 9, .. }));
-    assert!(before.iter().any(is_whole));
-    let is_part = |said: &Said| matches!(said, Said::Part(_));
-    assert!(!after.iter().any(is_part), "once");
     assert_eq!(
         begun(&answers(before)).map(|row| &*row.id),
         Some(PROVISIONAL)

@@ -13,7 +13,6 @@ use super::super::repository::{Held, Item};
 use super::naming::Named;
 use super::reading::{Reading, kept};
 use super::{Librarian, Said};
-use crate::parts::say_episode;
 
 /// How a row says that its episode is still being read.
 const OUTCOME: &str = "being read";
@@ -69,7 +68,6 @@ impl Librarian {
             }
         };
         episode.id = id.clone();
-        let first = reading.shows.take().map(|number| (number, episode.clone()));
         self.begun.borrow_mut().insert(id.clone(), episode);
         let row = Row {
             id: id.clone(),
@@ -84,11 +82,6 @@ impl Librarian {
         };
         let number = reading.number;
         (reading.say)(Said::Answer(Answer::Begun { number, row }));
-        if let Some((number, episode)) = first {
-            say_episode(number, episode, Vec::new(), &mut |event| {
-                (reading.say)(Said::Part(event));
-            });
-        }
         if let Some(former) = begun.take_if(|known| known.id != id) {
             self.say_grown(reading, former, id.clone());
         }

@@ -61,8 +61,6 @@ pub(super) struct Reading<'a> {
     under_way: &'a UnderWay,
     /// The first episode that was added since somebody asked.
     pub(super) first: RefCell<Option<Text>>,
-    /// Who wants to see the first episode as soon as it begins.
-    pub(super) shows: Cell<Option<Number>>,
 }
 
 impl Reading<'_> {
@@ -120,18 +118,6 @@ impl Librarian {
         origin: Origin,
         say: Say<'a>,
     ) {
-        self.read_and_show(number, files, origin, None, say).await;
-    }
-
-    /// The same. The first episode, if its beginning is there before it is, is said at once as the answer to `shows`.
-    pub async fn read_and_show<'a>(
-        &'a self,
-        number: Number,
-        files: Vec<Rc<dyn Source>>,
-        origin: Origin,
-        shows: Option<Number>,
-        say: Say<'a>,
-    ) {
         let _going = self.expect();
         let reading = Reading {
             under_way: &self.under_way,
@@ -146,7 +132,6 @@ impl Librarian {
             is_unkept: Cell::new(false),
             keeping: RefCell::default(),
             first: RefCell::default(),
-            shows: Cell::new(shows),
         };
         let is_nothing = files.is_empty();
         let mut together = Vec::new();

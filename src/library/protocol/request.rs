@@ -5,7 +5,7 @@ use volary_core::json::{Json, Text};
 
 use super::super::findings::question;
 use super::super::origin::Origin;
-use super::{Number, SAY, as_number, number, texts, word};
+use super::{Number, SAY, number, texts, word};
 
 /// What the page wants of the librarian. Files that are at hand come in a letter of their own.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,8 +78,6 @@ pub enum Request {
         origin: Origin,
         /// The path of each, and its address.
         files: Vec<(Text, Text)>,
-        /// Send the first trajectory as soon as its beginning is there, as if that number had asked for it.
-        shows: Option<Number>,
     },
     /// End a reading; what was read stays.
     Cancel {
@@ -107,11 +105,10 @@ impl Request {
                 number,
                 origin,
                 files,
-                shows,
             } => {
                 let files = files.iter().flat_map(|(name, url)| [name, url]);
                 let files: Vec<Text> = files.cloned().collect();
-                let of = json!({ "origin": (origin.word()), "files": (files), "shows": (*shows) });
+                let of = json!({ "origin": (origin.word()), "files": (files) });
                 ("fetch", number, of)
             }
             Request::Forget { number, ids } => ("forget", number, Json::from(ids.clone())),
@@ -162,7 +159,6 @@ impl Request {
                     number,
                     origin: Origin::read(of.get("origin")?.as_text()?)?,
                     files: files.iter().cloned().map(<(Text, Text)>::from).collect(),
-                    shows: of.get("shows").and_then(as_number),
                 })
             }
             "cancel" => Some(Request::Cancel { reading: number }),

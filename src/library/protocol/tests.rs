@@ -32,13 +32,11 @@ fn requests_come_back() {
                 ("a.json".into(), "http://x/a.json".into()),
                 ("b".into(), "c".into()),
             ],
-            shows: None,
         },
         Request::Fetch {
             number: 9,
             origin: Origin::Imported,
             files: vec![("a.json".into(), "http://x/a.json".into())],
-            shows: Some(10),
         },
         Request::Tag {
             number: 7,

@@ -21,7 +21,7 @@ impl Shelf {
     /// Fetches a file from a whole address, and reads it. Of another origin the user must have agreed to it.
     pub fn fetch(self, url: &str, origin: Origin) {
         let number = self.begin_fetch(url);
-        self.fetch_given(number, url, origin, None);
+        self.fetch_given(number, url, origin);
     }
 
     /// The same; `arrived` hears the id of one of its trajectories (they count from 1), as soon as its beginning is
@@ -37,34 +37,26 @@ impl Shelf {
         let arrived = Box::new(arrived);
         self.state
             .update_value(|state| state.awaited.push((number, place.max(1), arrived)));
-        let ahead = (place <= 1).then(|| self.expect_ahead(number));
-        self.fetch_given(number, url, origin, ahead);
+        self.fetch_given(number, url, origin);
     }
 
     fn begin_fetch(self, url: &str) -> Number {
         self.begin(&format!("Fetching {url}"))
     }
 
-    fn fetch_given(self, number: Number, url: &str, origin: Origin, shows: Option<Number>) {
+    fn fetch_given(self, number: Number, url: &str, origin: Origin) {
         let path = url.split(['?', '#']).next().unwrap_or_default();
         let name = path.rsplit('/').next().unwrap_or_default();
         let file = (name.into(), url.into());
-        self.fetch_as(number, origin, vec![file], shows);
+        self.fetch_as(number, origin, vec![file]);
     }
 
-    fn fetch_as(
-        self,
-        number: Number,
-        origin: Origin,
-        files: Vec<(Text, Text)>,
-        shows: Option<Number>,
-    ) {
+    fn fetch_as(self, number: Number, origin: Origin, files: Vec<(Text, Text)>) {
         self.report.set(Vec::new());
         self.ask(&Request::Fetch {
             number,
             origin,
             files,
-            shows,
         });
     }
 
@@ -121,7 +113,7 @@ impl Shelf {
             });
             match files.len() {
                 0 => self.ended(number),
-                _ => self.fetch_as(number, Origin::Published, files.collect(), None),
+                _ => self.fetch_as(number, Origin::Published, files.collect()),
             }
         });
     }

@@ -49,7 +49,6 @@ impl Shelf {
             Answer::Gone { ids } => self.drop_rows(&ids),
             Answer::Begun { number, row } => {
                 let id = row.id.clone();
-                self.name_ahead(number, &id);
                 let is_more = self.begun.with_untracked(|begun| begun.contains(&id));
                 match is_more {
                     true => self.grown.set(Some((id.clone(), id))),
@@ -241,7 +240,6 @@ impl Shelf {
         for (_, _, opened) in opening {
             opened(Err(reason.to_owned()));
         }
-        self.state.update_value(|state| state.ahead = None);
         self.readings.set(Vec::new());
         self.begun.set(BTreeSet::new());
         self.searching.set(None);
