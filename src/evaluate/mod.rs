@@ -2,7 +2,7 @@
 //!
 //! - [`setup`]: what a person sets up, and the plan that it stands for; [`setup_view`] draws it.
 //! - [`state`]: the evaluations of the page; [`run`]: the one that is open, with its schedule and storage.
-//! - [`pool`]: the workers, with whom it speaks [`protocol`]; [`stage`]: environments of models' episodes;
+//! - [`pool`]: the workers; [`stage`]: environments of models' episodes;
 //!   [`model_episode`]: such an episode, asked as [`model_settings`] says; [`abroad`]: environments on servers.
 //! - [`results_view`]: what is seen of it: [`progress_view`], [`policies_view`], [`charts_view`] in the shapes of
 //!   [`chart`], [`tasks_view`]; [`limits_view`] changes the [`pace`]. [`list_view`]: the others.
@@ -22,7 +22,6 @@ pub mod pace;
 mod policies_view;
 pub mod pool;
 mod progress_view;
-pub mod protocol;
 pub mod results_view;
 pub mod run;
 pub mod setup;
@@ -48,7 +47,7 @@ pub fn page() -> AnyView {
         // While another page is shown, this one stays as it is, and goes on.
         match pages.route.get() {
             Route::Evaluate { evaluation } => untrack(|| evaluations.follow(evaluation)),
-            _ => pool::spares::end(),
+            _ => pool::idle_workers::end(),
         }
     });
     let content = dynamic(move || match evaluations.open.get() {

@@ -1,26 +1,26 @@
 //! The workers of an evaluation: they play cells of policies without models in orders of a few, and hold the
 //! environments of episodes that models play. What a lost worker had is told, never forgotten.
 
+pub mod idle_workers;
 mod orders;
-pub mod spares;
-mod winding_up;
+mod shutdown;
 
-use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::future::poll_fn;
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
-use std::task::{Poll, Waker};
 
+use futures_util::StreamExt;
 use volary_agent::evaluation::{CellResult, Job};
 use volary_core::json::Text;
+use volary_protocol::environments::{self, EnvironmentId, ServerEnvironment};
+use volary_protocol::evaluation::{Event, Request};
 
 use orders::{AHEAD, Ordered, Share, watch};
 
 use super::abroad;
-use super::protocol::{Order, Word, results_from_text};
-use crate::protocol::{Event, Token};
 use crate::shell::database::Parcel;
-use crate::shell::worker_link::{Report, WorkerLink};
+use crate::shell::transferable::Attachment;
+use crate::shell::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
 use crate::shell::{self, timers};
 
 /// More workers than this make nothing faster: the page writes down what they do.
@@ -52,71 +52,58 @@ type Hear = Rc<dyn Fn(News)>;
 
 /// The workers. Dropped, they end, and close first what they have on servers.
 pub struct Pool {
-    workers: Vec<Rc<RefCell<Post>>>,
+    workers: Vec<Rc<RefCell<WorkerSlot>>>,
     /// Whether environments are on servers.
     is_abroad: bool,
     share: Share,
     hear: Hear,
-    next: RefCell<Token>,
+    last: Cell<EnvironmentId>,
 }
 
-/// A worker.
-struct Post {
-    link: Option<WorkerLink>,
-    /// Counts the workers that stood here; reports of former ones are dropped.
+/// A place for a worker, which is started when it is needed, and replaced when it is lost.
+struct WorkerSlot {
+    worker: Option<WorkerClient>,
+    /// Counts the workers of this slot: what is known of former ones no longer counts.
     generation: u32,
     /// What it is to play, the first order first.
     orders: VecDeque<Ordered>,
-    /// What environments of models said and nobody took yet.
-    letters: BTreeMap<Token, Mailbox>,
+    /// How many environments of models it has.
+    environments: usize,
     /// The environments that it has on servers.
     held: BTreeSet<Text>,
-    end: End,
+    /// Why the last worker of this slot was lost.
+    loss: String,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum End {
-    NotYet,
-    /// What it still says of cells is of no interest.
-    Wanted,
-    /// It has closed all.
-    Ready,
-}
-
-#[derive(Default)]
-struct Mailbox {
-    events: VecDeque<Event>,
-    waker: Option<Waker>,
-}
-
-/// An environment of a model's episode within a worker.
-pub struct Seat {
-    post: Rc<RefCell<Post>>,
+/// The right to an environment of a model's episode within a worker. Dropped, the environment is closed.
+pub struct Lease {
+    slot: Rc<RefCell<WorkerSlot>>,
     hear: Hear,
-    /// Its token.
-    pub token: Token,
+    generation: u32,
+    /// The environment.
+    pub environment: EnvironmentId,
 }
 
 impl Pool {
     /// Workers of so many cells, for whom somebody hears news, with environments on servers or here. They are started
     /// when they are needed.
     pub fn new(is_abroad: bool, cells: usize, hear: impl Fn(News) + 'static) -> Self {
-        let post = || {
-            Rc::new(RefCell::new(Post {
-                link: None,
+        let slot = || {
+            Rc::new(RefCell::new(WorkerSlot {
+                worker: None,
                 generation: 0,
                 orders: VecDeque::new(),
-                letters: BTreeMap::new(),
+                environments: 0,
                 held: BTreeSet::new(),
-                end: End::NotYet,
+                loss: String::new(),
             }))
         };
         Pool {
             is_abroad,
             share: Share::new(cells, worker_count()),
-            workers: (0..worker_count()).map(|_| post()).collect(),
+            workers: (0..worker_count()).map(|_| slot()).collect(),
             hear: Rc::new(hear),
-            next: RefCell::new(0),
+            last: Cell::new(0),
         }
     }
 
@@ -153,98 +140,167 @@ impl Pool {
         }
     }
 
-    fn order(&self, worker: &Rc<RefCell<Post>>, jobs: Vec<Job>, seconds: f64) {
-        worker.borrow_mut().orders.push_back(Ordered {
+    fn order(&self, slot: &Rc<RefCell<WorkerSlot>>, jobs: Vec<Job>, seconds: f64) {
+        slot.borrow_mut().orders.push_back(Ordered {
             cells: jobs.iter().map(|job| job.cell).collect(),
             since: timers::now(),
             limit: (!self.is_abroad).then_some(seconds),
         });
         let servers = abroad::access(jobs.iter().map(|job| &job.recipe));
-        send(worker, &self.hear, &Order::Play { jobs, servers });
-        if worker.borrow().orders.len() == 1 {
-            watch(worker, &self.hear);
+        let request = Request::Play { jobs, servers };
+        if let Some(replies) = start(slot, &self.hear, |worker| worker.call(&request)) {
+            let generation = slot.borrow().generation;
+            shell::spawn(follow(
+                Rc::downgrade(slot),
+                Rc::clone(&self.hear),
+                generation,
+                replies,
+            ));
+        }
+        if slot.borrow().orders.len() == 1 {
+            watch(slot, &self.hear);
         }
     }
 
     /// Gives back the workers that have nothing to do; others are taken when there is something again. What
     /// environments of models, or on servers, still do is not known here: workers that may have some stay.
     pub fn rest(&self) {
-        if self.is_abroad || *self.next.borrow() > 0 {
+        if self.is_abroad || self.last.get() > 0 {
             return;
         }
-        for worker in &self.workers {
-            let link = worker.borrow_mut().spared();
-            link.into_iter().for_each(spares::give);
+        for slot in &self.workers {
+            let worker = slot.borrow_mut().spared();
+            worker.into_iter().for_each(idle_workers::give);
         }
     }
 
-    /// A place for another environment, in the worker that has the fewest.
-    pub fn seat(&self) -> Option<Seat> {
-        let post = self
+    /// A new environment, in the worker that has the fewest.
+    pub fn lease(&self) -> Option<Lease> {
+        let slot = self
             .workers
             .iter()
-            .min_by_key(|worker| worker.borrow().letters.len())?;
-        let token = {
-            let mut next = self.next.borrow_mut();
-            *next = next.wrapping_add(1);
-            *next
+            .min_by_key(|slot| slot.borrow().environments)?;
+        let environment = self.last.get().wrapping_add(1);
+        self.last.set(environment);
+        let generation = {
+            let mut slot = slot.borrow_mut();
+            slot.environments += 1;
+            slot.generation
         };
-        post.borrow_mut().letters.insert(token, Mailbox::default());
-        Some(Seat {
-            post: Rc::clone(post),
+        Some(Lease {
+            slot: Rc::clone(slot),
             hear: Rc::clone(&self.hear),
-            token,
+            generation,
+            environment,
         })
     }
 }
 
-impl Post {
+impl WorkerSlot {
     /// Its worker, if that has nothing to do.
-    fn spared(&mut self) -> Option<WorkerLink> {
-        let link = self.link.take_if(|_| self.orders.is_empty())?;
-        // What it still says is for whoever takes it next.
+    fn spared(&mut self) -> Option<WorkerClient> {
+        let worker = self.worker.take_if(|_| self.orders.is_empty())?;
+        // What it still reports is for its next user.
         self.generation = self.generation.wrapping_add(1);
-        Some(link)
+        Some(worker)
+    }
+
+    /// Remembers what the worker has on servers, so that it can be closed without the worker.
+    fn note(&mut self, event: &Event) {
+        match event {
+            Event::Started(environment) => self.started(environment),
+            Event::Stopped { env_id } => self.stopped(env_id),
+            // Of cells, not of servers.
+            Event::Played { .. } | Event::NotBegun { .. } => {}
+        }
+    }
+
+    fn started(&mut self, environment: &ServerEnvironment) {
+        let ServerEnvironment { url, env_id } = environment;
+        self.held.insert(env_id.clone());
+        abroad::opened(url.clone(), env_id.clone());
+    }
+
+    fn stopped(&mut self, env_id: &Text) {
+        self.held.remove(env_id);
+        abroad::closed(env_id);
+    }
+
+    /// Ends the worker, if there is one, and closes what it has on servers.
+    fn finish(&mut self, reason: &str) {
+        if let Some(worker) = self.worker.take() {
+            worker.end(reason);
+        }
+        abroad::close(&std::mem::take(&mut self.held));
     }
 }
 
-impl Seat {
-    /// Says something to the environment's worker.
-    pub fn send(&self, order: &Order) {
-        send(&self.post, &self.hear, order);
-    }
-
-    /// The next word of the environment.
-    pub async fn next(&self) -> Event {
-        poll_fn(|context| {
-            let mut post = self.post.borrow_mut();
-            let mailbox = post.letters.entry(self.token).or_default();
-            match mailbox.events.pop_front() {
-                Some(event) => Poll::Ready(event),
-                None => {
-                    mailbox.waker = Some(context.waker().clone());
-                    Poll::Pending
-                }
+impl Lease {
+    /// Sends a request to the environment's worker; if that was lost since, returns why.
+    pub fn call(
+        &self,
+        request: &environments::Request,
+    ) -> Result<Replies<environments::Event>, String> {
+        {
+            let slot = self.slot.borrow();
+            if slot.generation != self.generation {
+                return Err(slot.loss.clone());
             }
-        })
-        .await
+        }
+        let replies = start(&self.slot, &self.hear, |worker| worker.call(request));
+        replies.ok_or_else(|| "no worker could be started".to_owned())
     }
-}
 
-impl Drop for Seat {
-    fn drop(&mut self) {
-        let mut post = self.post.borrow_mut();
-        post.letters.remove(&self.token);
-        if let Some(link) = &post.link {
-            link.post(&Order::Leave { token: self.token }.to_text());
+    /// The next event of the environment, or why no more will come.
+    pub async fn next(
+        &self,
+        replies: &mut Replies<environments::Event>,
+    ) -> Result<environments::Event, String> {
+        loop {
+            let event = match replies.next().await {
+                Some(Ok(reply)) => reply.event,
+                Some(Err(loss)) => {
+                    let generation = self.slot.borrow().generation;
+                    if generation == self.generation {
+                        lose(&self.slot, &self.hear, loss.to_string());
+                    }
+                    return Err(loss.to_string());
+                }
+                None => return Err("The worker ended.".to_owned()),
+            };
+            match &event {
+                environments::Event::Started(environment) => {
+                    self.slot.borrow_mut().started(environment);
+                }
+                environments::Event::Stopped { env_id } => {
+                    self.slot.borrow_mut().stopped(env_id);
+                }
+                _ => return Ok(event),
+            }
         }
     }
 }
 
-fn send(worker: &Rc<RefCell<Post>>, hear: &Hear, order: &Order) {
-    start(worker, hear);
-    if let Some(link) = &worker.borrow().link {
-        link.post(&order.to_text());
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut slot = self.slot.borrow_mut();
+        slot.environments = slot.environments.saturating_sub(1);
+        if slot.generation != self.generation {
+            return;
+        }
+        let close = environments::Request::Close {
+            environment: self.environment,
+        };
+        let replies = slot.worker.as_ref().map(|worker| worker.call(&close));
+        let Some(mut replies) = replies else { return };
+        let slot = Rc::clone(&self.slot);
+        shell::spawn(async move {
+            while let Some(Ok(reply)) = replies.next().await {
+                if let environments::Event::Stopped { env_id } = &reply.event {
+                    slot.borrow_mut().stopped(env_id);
+                }
+            }
+        });
     }
 }
 
@@ -253,115 +309,89 @@ fn worker_count() -> usize {
     shell::processors().clamp(1, MOST_WORKERS)
 }
 
-/// Starts a worker, unless it is there.
-fn start(worker: &Rc<RefCell<Post>>, hear: &Hear) {
-    if worker.borrow().link.is_some() {
-        return;
-    }
-    let generation = worker.borrow().generation;
-    let (weak, hear_report) = (Rc::downgrade(worker), Rc::clone(hear));
-    let report = move |report| {
-        if let Some(worker) = weak.upgrade()
-            && worker.borrow().generation == generation
-        {
-            take(&worker, &hear_report, report);
-        }
-    };
-    let started = spares::take(report.clone()).map_or_else(|| WorkerLink::start(report), Ok);
-    match started {
-        Ok(link) => worker.borrow_mut().link = Some(link),
-        Err(reason) => {
-            // Said later: whoever sends does not expect an answer at once.
-            let (worker, hear) = (Rc::clone(worker), Rc::clone(hear));
-            shell::spawn(async move { lose(&worker, &hear, reason) });
-        }
-    }
-}
-
-fn take(worker: &Rc<RefCell<Post>>, hear: &Hear, report: Report) {
-    if let Report::Said(text) = &report
-        && let Some(word) = Word::read(text)
-    {
-        return take_word(worker, hear, word);
-    }
-    if worker.borrow().end != End::NotYet {
-        return;
-    }
-    match report {
-        Report::Handed { head, parcel } => {
-            let Some(results) = results_from_text(&head) else {
-                return lose(worker, hear, "What it said can't be read.".to_owned());
-            };
-            if worker
-                .borrow_mut()
-                .tick_off(results.iter().map(|result| result.cell))
-            {
-                watch(worker, hear);
+/// Sends something to a slot's worker, which is started if it is not there.
+fn start<T>(
+    slot: &Rc<RefCell<WorkerSlot>>,
+    hear: &Hear,
+    send: impl FnOnce(&WorkerClient) -> T,
+) -> Option<T> {
+    if slot.borrow().worker.is_none() {
+        let started = idle_workers::take().map_or_else(WorkerClient::start, Ok);
+        match started {
+            Ok(worker) => slot.borrow_mut().worker = Some(worker),
+            Err(reason) => {
+                // Reported later: the caller does not expect news at once.
+                let (slot, hear) = (Rc::clone(slot), Rc::clone(hear));
+                shell::spawn(async move { lose(&slot, &hear, reason) });
+                return None;
             }
-            hear(News::Played { results, parcel });
         }
-        Report::Made { .. } => {}
-        Report::Said(text) => match Event::read(&text) {
-            Ok(Event::Panicked { message }) => lose(worker, hear, message.to_string()),
-            Ok(event) => deliver(worker, event),
-            Err(error) => lose(worker, hear, error.to_string()),
+    }
+    slot.borrow().worker.as_ref().map(send)
+}
+
+/// Takes in what comes of an order.
+async fn follow(
+    slot: std::rc::Weak<RefCell<WorkerSlot>>,
+    hear: Hear,
+    generation: u32,
+    mut replies: Replies<Event>,
+) {
+    while let Some(reply) = replies.next().await {
+        // Without the slot there is nobody to tell.
+        let Some(slot) = slot.upgrade() else { return };
+        if let Ok(reply) = &reply {
+            slot.borrow_mut().note(&reply.event);
+        }
+        if slot.borrow().generation == generation {
+            take(&slot, &hear, reply);
+        }
+    }
+}
+
+fn take(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, reply: Result<Reply<Event>, WorkerLoss>) {
+    let Reply { event, attachments } = match reply {
+        Ok(reply) => reply,
+        Err(loss) => return lose(slot, hear, loss.to_string()),
+    };
+    let news = match event {
+        Event::Started(_) | Event::Stopped { .. } => return,
+        Event::NotBegun { cells } => News::Left(cells),
+        Event::Played { results } => match attachments.into_iter().next() {
+            Some(Attachment::Parcel(parcel)) => News::Played { results, parcel },
+            _ => {
+                return lose(
+                    slot,
+                    hear,
+                    "Its results came without their rows.".to_owned(),
+                );
+            }
         },
-        Report::Unloaded => lose(worker, hear, shell::lazy::Unloaded.to_string()),
-        Report::Lost { message } => lose(worker, hear, message),
-    }
-}
-
-fn take_word(worker: &Rc<RefCell<Post>>, hear: &Hear, word: Word) {
-    let Word::Left { cells } = word else {
-        return worker.borrow_mut().take_word(word);
     };
-    if worker.borrow_mut().tick_off(cells.iter().copied()) {
-        watch(worker, hear);
-    }
-    hear(News::Left(cells));
-}
-
-fn deliver(worker: &Rc<RefCell<Post>>, event: Event) {
-    let token = match &event {
-        Event::Opened { token, .. }
-        | Event::Stepped { token, .. }
-        | Event::Finished { token, .. }
-        | Event::Refused { token, .. }
-        | Event::Lost { token, .. }
-        | Event::Gone { token } => *token,
-        _ => return,
+    let is_ended = {
+        let mut slot = slot.borrow_mut();
+        match &news {
+            News::Played { results, .. } => slot.tick_off(results.iter().map(|result| result.cell)),
+            News::Left(cells) => slot.tick_off(cells.iter().copied()),
+            News::Lost { .. } => false,
+        }
     };
-    let waker = worker
-        .borrow_mut()
-        .letters
-        .get_mut(&token)
-        .and_then(|mailbox| {
-            mailbox.events.push_back(event);
-            mailbox.waker.take()
-        });
-    if let Some(waker) = waker {
-        waker.wake();
+    if is_ended {
+        watch(slot, hear);
     }
+    hear(news);
 }
 
 /// The worker is of no more use; the next order starts another.
-fn lose(worker: &Rc<RefCell<Post>>, hear: &Hear, message: String) {
-    let (cells, wakers) = {
-        let mut post = worker.borrow_mut();
-        post.finish();
-        post.generation = post.generation.wrapping_add(1);
-        let mut wakers = Vec::new();
-        for mailbox in post.letters.values_mut() {
-            mailbox.events.push_back(Event::Panicked {
-                message: message.as_str().into(),
-            });
-            wakers.extend(mailbox.waker.take());
-        }
-        let orders = std::mem::take(&mut post.orders);
-        let cells = orders.into_iter().flat_map(|order| order.cells);
-        (cells.collect(), wakers)
+fn lose(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, message: String) {
+    let cells = {
+        let mut slot = slot.borrow_mut();
+        slot.finish(&message);
+        slot.loss.clone_from(&message);
+        slot.generation = slot.generation.wrapping_add(1);
+        let orders = std::mem::take(&mut slot.orders);
+        orders.into_iter().flat_map(|order| order.cells).collect()
     };
-    wakers.into_iter().for_each(Waker::wake);
     // Also without cells: environments of models may have been lost.
     hear(News::Lost { cells, message });
 }

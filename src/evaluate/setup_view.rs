@@ -6,7 +6,7 @@ mod source;
 use leptos::prelude::*;
 
 use super::pace;
-use super::pool::spares;
+use super::pool::idle_workers;
 use super::setup::tasks::{CHOICES, Source, tasks_schema};
 use super::setup::{self, Kind, MOST_CELLS};
 use super::state::Evaluations;
@@ -75,7 +75,7 @@ pub fn setup_view(evaluations: Evaluations) -> El {
     watch(move || {
         if playground.whole.get() {
             untrack(|| setup.refresh());
-            spares::start();
+            idle_workers::start();
         }
     });
     let tasks = el("fieldset")

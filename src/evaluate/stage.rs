@@ -3,15 +3,21 @@
 use futures_util::future::LocalBoxFuture;
 use volary_agent::{RunnerError, Stage, Stepped};
 use volary_core::AnyMessage;
-use volary_trace::{Episode, Recipe};
+use volary_core::Frame;
+use volary_protocol::environments::{Event, Request};
+use volary_protocol::episode::{Assembled, EpisodeAssembler, EpisodeChunk};
+use volary_remote::task;
+use volary_trace::{Ending, Episode, FramePatch, Recipe, StepRecord};
 
 use super::abroad;
-use super::pool::{Pool, Seat};
-use super::protocol::Order;
-use crate::protocol::Event;
+use super::pool::{Lease, Pool};
+use crate::shell::worker_client::Replies;
 
 /// An environment in a worker. Dropped, it is closed.
-struct WorkerStage(Seat);
+struct WorkerStage {
+    lease: Lease,
+    is_on_server: bool,
+}
 
 /// Opens an environment, here or on a server, and takes the actions; gives it with the episode so far.
 pub async fn open(
@@ -19,28 +25,32 @@ pub async fn open(
     recipe: Recipe,
     actions: Vec<AnyMessage>,
 ) -> Result<(Box<dyn Stage>, Episode), RunnerError> {
-    let crashed = |message: &str| RunnerError::Crashed {
-        message: message.into(),
+    let lease = pool
+        .lease()
+        .ok_or_else(|| crashed("there is no worker".to_owned()))?;
+    let stage = WorkerStage {
+        is_on_server: task::is_server(&recipe.environment),
+        lease,
     };
-    let seat = pool.seat().ok_or_else(|| crashed("there is no worker"))?;
-    seat.send(&Order::Open {
-        token: seat.token,
+    let mut replies = stage.call(&Request::Open {
+        environment: stage.lease.environment,
         servers: abroad::access([&recipe]),
         recipe,
         actions,
-    });
-    let mut episode = Episode::default();
+    })?;
+    let mut assembler = EpisodeAssembler::default();
     loop {
-        match seat.next().await {
-            Event::Opened { head, .. } => episode = head,
-            Event::Stepped { steps, patches, .. } => {
-                for (step, patch) in steps.into_iter().zip(patches) {
-                    let recorded = episode.record(step, patch);
-                    recorded.map_err(|error| crashed(&error.to_string()))?;
+        match stage.lease.next(&mut replies).await.map_err(crashed)? {
+            Event::Episode(chunk) => {
+                let assembled = assembler.push(chunk);
+                let assembled = assembled.map_err(|error| crashed(error.to_string()))?;
+                if let Some(Assembled { mut episode, .. }) = assembled {
+                    let last = episode.steps.last();
+                    episode.ending = last.map_or(Ending::Open, StepRecord::ending);
+                    return Ok((Box::new(stage), episode));
                 }
             }
-            Event::Finished { .. } => return Ok((Box::new(WorkerStage(seat)), episode)),
-            other => return Err(failure(other)),
+            other => return Err(stage.failure(other)),
         }
     }
 }
@@ -48,34 +58,58 @@ pub async fn open(
 impl Stage for WorkerStage {
     fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>> {
         Box::pin(async move {
-            self.0.send(&Order::Step {
-                token: self.0.token,
+            let mut replies = self.call(&Request::Step {
+                environment: self.lease.environment,
                 action,
-            });
-            match self.0.next().await {
-                Event::Stepped { steps, patches, .. } => {
-                    let stepped = steps.into_iter().zip(patches).next();
-                    let stepped = stepped.map(|(record, frame)| Stepped { record, frame });
-                    stepped.ok_or(RunnerError::Closed)
+            })?;
+            match self.lease.next(&mut replies).await.map_err(crashed)? {
+                Event::Episode(EpisodeChunk::Steps(steps)) => {
+                    let record = steps.records.into_iter().next();
+                    let record = record.ok_or(RunnerError::Closed)?;
+                    // Where a server shows no frames, nothing changes in them.
+                    let frame = steps.patches.into_iter().next();
+                    let frame = frame.unwrap_or_else(|| {
+                        FramePatch::between(&Frame::default(), &Frame::default())
+                    });
+                    Ok(Stepped { record, frame })
                 }
-                other => Err(failure(other)),
+                other => Err(self.failure(other)),
             }
         })
     }
 }
 
-/// What it means that a worker said something else than hoped for.
-fn failure(event: Event) -> RunnerError {
-    match event {
-        Event::Panicked { message } => RunnerError::Crashed { message },
-        Event::Refused { reason, .. } => RunnerError::Elsewhere {
-            message: reason,
-            concerns_all: false,
-        },
-        Event::Lost { reason, .. } => RunnerError::Elsewhere {
-            message: reason,
-            concerns_all: true,
-        },
-        _ => RunnerError::Closed,
+impl WorkerStage {
+    fn call(&self, request: &Request) -> Result<Replies<Event>, RunnerError> {
+        self.lease.call(request).map_err(crashed)
+    }
+
+    /// Why a worker replied something else than hoped for.
+    fn failure(&self, event: Event) -> RunnerError {
+        match event {
+            Event::Lost {
+                reason,
+                is_server_lost: false,
+            } if !self.is_on_server => RunnerError::Crashed { message: reason },
+            Event::Refused {
+                reason,
+                is_server_lost,
+                ..
+            }
+            | Event::Lost {
+                reason,
+                is_server_lost,
+            } => RunnerError::Elsewhere {
+                message: reason,
+                concerns_all: is_server_lost,
+            },
+            _ => RunnerError::Closed,
+        }
+    }
+}
+
+fn crashed(message: String) -> RunnerError {
+    RunnerError::Crashed {
+        message: message.into(),
     }
 }

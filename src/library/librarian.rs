@@ -2,8 +2,8 @@
 //!
 //! - `listing`: what there is. `opening`: an episode from where it is kept. `finding`: words in all texts.
 //! - `reading`: files to episodes; large ones `in_place`, `packed` logs among them, whose first episode can be seen while
-//!   it is read (`begun`), others `together`; `naming`: ids for them; `under_way`, `cancelled`: who waits for a reading,
-//!   and who ends it.
+//!   it is read (`begun`), others `together`; `naming`: ids for them; `cancelled`: the readings that
+//!   a person ended.
 //!
 //! It knows no browser: what it says goes through the function that it is given. What it is asked is done
 //! side by side: between two slices of a large file another episode is opened.
@@ -18,7 +18,6 @@ mod opening;
 mod packed;
 mod reading;
 mod together;
-mod under_way;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -35,13 +34,12 @@ use volary_trace::search::{Document, SearchIndex};
 use volary_trace::table::Row;
 
 use self::cancelled::Cancelled;
-pub use self::under_way::Going;
-use self::under_way::UnderWay;
 use super::protocol::{Answer, Number, Request};
 use super::repository::{EpisodeStore, InFile, MemoryStore};
 use super::source::Window;
 use crate::parts::say_episode;
 use crate::protocol::Event;
+use crate::workers::in_flight::{Flight, InFlight};
 
 /// So many rows are said at once.
 const BATCH: usize = 200;
@@ -88,7 +86,7 @@ pub struct Librarian {
     found: RefCell<Option<(Text, Rc<Document>)>>,
     /// The readings that shall end.
     cancelled: Cancelled,
-    under_way: UnderWay,
+    in_flight: InFlight,
     /// Beginnings of episodes that are being read.
     begun: RefCell<BTreeMap<Text, Episode>>,
     /// A long episode that was just read: it is opened once without being read again.
@@ -147,7 +145,7 @@ impl Librarian {
             indexed: RefCell::default(),
             found: RefCell::default(),
             cancelled: Cancelled::default(),
-            under_way: UnderWay::default(),
+            in_flight: InFlight::default(),
             begun: RefCell::default(),
             at_hand: RefCell::default(),
             grown: RefCell::default(),
@@ -207,8 +205,8 @@ impl Librarian {
     }
 
     /// Files are on their way that will be read: who wants an episode that is not there waits for them.
-    pub fn expect(&self) -> Going<'_> {
-        self.under_way.begin()
+    pub fn expect(&self) -> Flight<'_> {
+        self.in_flight.begin()
     }
 
     /// Waits until somebody wants a reading to end.

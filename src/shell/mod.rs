@@ -36,7 +36,6 @@ pub mod storage;
 pub mod timers;
 pub mod transferable;
 pub mod worker_client;
-mod worker_evaluation;
 mod worker_letter;
 mod worker_library;
 pub mod worker_link;

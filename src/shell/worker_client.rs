@@ -157,6 +157,12 @@ impl WorkerClient {
         }
     }
 
+    /// Ends the worker at once. Open calls receive the reason.
+    pub fn end(self, reason: &str) {
+        let message = reason.into();
+        Calls::lose(&self.calls, WorkerLoss::Crashed { message });
+    }
+
     /// Whether the worker replies to nothing any more.
     pub fn is_lost(&self) -> bool {
         self.calls.borrow().loss.is_some()

@@ -7,25 +7,18 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use volary_core::Clock;
-use volary_core::registry::Registry;
 use wasm_bindgen::prelude::*;
 use web_sys::DedicatedWorkerGlobalScope;
 
 use super::clock::BrowserClock;
 use super::timers;
-use super::worker_evaluation::Evaluating;
-use super::worker_letter;
 use super::worker_library;
-use crate::evaluate::protocol::Order;
 use crate::library::indexed_db_store::IndexedDbStore;
 use crate::library::librarian::Librarian;
-use crate::protocol::Event;
 
 pub(super) struct Host {
     pub(super) scope: DedicatedWorkerGlobalScope,
-    pub(super) registry: Registry,
     pub(super) clock: Rc<dyn Clock>,
-    pub(super) evaluating: Evaluating,
     pub(super) librarian: Librarian,
     /// Whether this worker hears what others keep.
     pub(super) listens: Cell<bool>,
@@ -35,9 +28,7 @@ pub(super) struct Host {
 pub fn hear(scope: DedicatedWorkerGlobalScope) -> impl Fn(JsValue) + 'static {
     let host = Rc::new(Host {
         scope,
-        registry: volary_envs::registry(),
         clock: Rc::new(BrowserClock),
-        evaluating: Evaluating::default(),
         librarian: Librarian::new(
             IndexedDbStore,
             volary_envs::registry(),
@@ -47,17 +38,8 @@ pub fn hear(scope: DedicatedWorkerGlobalScope) -> impl Fn(JsValue) + 'static {
         listens: Cell::new(false),
     });
     move |data: JsValue| {
-        let order = data.as_string().and_then(|text| Order::read(&text));
-        if let Some(order) = order {
-            Rc::clone(&host).order(order);
-        } else if let Some(task) = worker_library::task(&data) {
+        if let Some(task) = worker_library::task(&data) {
             Rc::clone(&host).shelve(task);
         }
-    }
-}
-
-impl Host {
-    pub(super) fn say(&self, event: &Event) {
-        worker_letter::post(&self.scope, &event.to_text());
     }
 }

@@ -5,18 +5,16 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use futures_util::future::join_all;
 use volary_agent::{RunnerError, Stage, Stepped};
-use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_core::{AnyMessage, Clock};
-use volary_protocol::environments::{
-    EnvironmentId, Event, NamedFile, Request, ServerAccess, ServerEnvironment,
-};
+use volary_protocol::environments::{EnvironmentId, Event, NamedFile, Request, ServerAccess};
 use volary_protocol::episode::{CHUNK_STEPS, EpisodeChunk, Steps, chunks};
 use volary_trace::Recipe;
 use volary_trace::import::{InputFile, import};
 
-use super::live::{Live, Refusal};
+use super::live::{Announce, Live, Notice, Refusal};
 
 /// Replayed steps are sent after this many seconds at the latest, so that the page can show progress.
 const REPORT_INTERVAL: f64 = 0.05;
@@ -78,12 +76,15 @@ impl Environments {
         }
     }
 
-    /// Closes everything.
-    pub async fn close_all(&self, send: Send<'_>) {
+    /// Closes every environment.
+    pub(super) async fn close_all(&self, announce: Announce<'_>) {
         let open = std::mem::take(&mut *self.open.borrow_mut());
-        for live in open.into_values().flatten() {
-            close(Some(live), send).await;
-        }
+        join_all(
+            open.into_values()
+                .flatten()
+                .map(|live| live.leave(announce)),
+        )
+        .await;
     }
 
     async fn open(
@@ -95,23 +96,14 @@ impl Environments {
         send: Send<'_>,
     ) {
         self.open.borrow_mut().insert(environment, None);
-        let started = RefCell::new(None);
-        let begun = |url: &Text, env_id: &Text| {
-            started.replace(Some(env_id.clone()));
-            let (url, env_id) = (url.clone(), env_id.clone());
-            send(Event::Started(ServerEnvironment { url, env_id }));
-        };
         let clock = Rc::clone(&self.clock);
-        let opened = Live::open(recipe, &self.registry, servers, clock, &begun).await;
+        let announce = |notice| announce(notice, send);
+        let opened = Live::open(recipe, &self.registry, servers, clock, &announce).await;
         let (head, mut live) = match opened {
             Ok(opened) => opened,
             Err(refusal) => {
                 self.open.borrow_mut().remove(&environment);
-                send(refused(refusal));
-                if let Some(env_id) = started.take() {
-                    send(Event::Stopped { env_id });
-                }
-                return;
+                return send(refused(refusal));
             }
         };
         send(Event::Episode(EpisodeChunk::Head(Box::new(head))));
@@ -215,12 +207,16 @@ impl Environments {
 }
 
 async fn close(live: Option<Live>, send: Send<'_>) {
-    let Some(mut live) = live else { return };
-    Stage::close(&mut live).await;
-    if let Some((_, env_id)) = live.names() {
-        let env_id = env_id.clone();
-        send(Event::Stopped { env_id });
+    if let Some(live) = live {
+        live.leave(&|notice| announce(notice, send)).await;
     }
+}
+
+fn announce(notice: Notice, send: Send<'_>) {
+    send(match notice {
+        Notice::Started(environment) => Event::Started(environment),
+        Notice::Stopped { env_id } => Event::Stopped { env_id },
+    });
 }
 
 fn add(steps: &mut Steps, stepped: Stepped, has_frames: bool) {

@@ -11,16 +11,18 @@ use volary_protocol::envelope::{
 use volary_protocol::{Channel, DecodeError, RequestId};
 
 use super::environments::Environments;
+use super::evaluation::Evaluations;
 use crate::shell::clock::BrowserClock;
 use crate::shell::lazy::Loaded;
-use crate::shell::spawn;
 use crate::shell::transferable::{Attachment, Letter};
 use crate::shell::worker_port::WorkerPort;
+use crate::shell::{spawn, timers};
 
 /// The services of a worker.
 pub struct Host {
     port: WorkerPort,
     environments: Environments,
+    evaluations: Evaluations,
 }
 
 /// Loads the services, and listens to the page from then on.
@@ -37,7 +39,8 @@ fn serve(port: WorkerPort) -> Loaded<()> {
     port.report_panics();
     let clock: Rc<dyn Clock> = Rc::new(BrowserClock);
     let host = Rc::new(Host {
-        environments: Environments::new(volary_envs::registry(), clock),
+        environments: Environments::new(volary_envs::registry(), Rc::clone(&clock)),
+        evaluations: Evaluations::new(volary_envs::registry(), clock, timers::wall_clock),
         port: port.clone(),
     });
     port.listen(move |letter| Rc::clone(&host).handle(letter));
@@ -64,7 +67,22 @@ impl Host {
                     self.environments.handle(request, &send).await;
                 });
             }
-            Channel::Library | Channel::Evaluation => {}
+            Channel::Evaluation => {
+                let request = decode_request(rest)?;
+                spawn(async move {
+                    let send = |event, parcel: Option<_>| {
+                        let attachments = parcel.into_iter().map(Attachment::Parcel);
+                        replies.send_with(&event, attachments.collect());
+                    };
+                    let Host {
+                        evaluations,
+                        environments,
+                        ..
+                    } = &*self;
+                    evaluations.handle(request, environments, &send).await;
+                });
+            }
+            Channel::Library => {}
         }
         Ok(())
     }

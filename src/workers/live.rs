@@ -1,5 +1,6 @@
 //! An environment that is open in the worker, whether it is here or on a task dataset server.
 
+use std::cell::RefCell;
 use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
@@ -10,7 +11,7 @@ use volary_agent::{Runner, RunnerError, Stage, Stepped};
 use volary_core::json::Text;
 use volary_core::registry::{Registry, RegistryError};
 use volary_core::{AnyMessage, Clock};
-use volary_protocol::environments::ServerAccess;
+use volary_protocol::environments::{ServerAccess, ServerEnvironment};
 use volary_remote::task;
 use volary_trace::frames::FrameHistory;
 use volary_trace::{Episode, Recipe};
@@ -72,15 +73,29 @@ impl From<Refusal> for RunnerError {
     }
 }
 
+/// What the page must know of an environment on a server, so that it can close it without this worker.
+pub(crate) enum Notice {
+    /// It was started.
+    Started(ServerEnvironment),
+    /// It was closed.
+    Stopped {
+        /// Its id on its server.
+        env_id: Text,
+    },
+}
+
+/// Where notices go.
+pub(crate) type Announce<'a> = &'a dyn Fn(Notice);
+
 impl Live {
-    /// Makes the environment of a recipe, here or on one of these servers, and resets it; gives it with the
-    /// episode that begins there. `begun` hears of one on a server while it is being opened.
+    /// Makes the environment of a recipe, here or on one of these servers, and resets it. Returns it with the episode
+    /// that begins there.
     pub async fn open(
         recipe: Recipe,
         registry: &Registry,
         servers: &[ServerAccess],
         clock: Rc<dyn Clock>,
-        begun: opening::Begun<'_>,
+        announce: Announce<'_>,
     ) -> Result<(Episode, Live), Refusal> {
         if !task::is_server(&recipe.environment) {
             let (runner, opening) = Runner::open(registry, &recipe, clock).await?;
@@ -91,12 +106,26 @@ impl Live {
             };
             return Ok((opening.episode(recipe), live));
         }
-        let opened = opening::open(&recipe, servers, clock, begun).await;
-        let opened = opened.map_err(|refused| Refusal {
-            reason: refused.reason,
-            key: refused.key,
-            concerns_all: refused.concerns_all,
-        })?;
+        let started = RefCell::new(None);
+        let begun = |url: &Text, env_id: &Text| {
+            started.replace(Some(env_id.clone()));
+            let (url, env_id) = (url.clone(), env_id.clone());
+            announce(Notice::Started(ServerEnvironment { url, env_id }));
+        };
+        let opened = match opening::open(&recipe, servers, clock, &begun).await {
+            Ok(opened) => opened,
+            Err(refused) => {
+                // What was started and could not be reset is closed already.
+                if let Some(env_id) = started.take() {
+                    announce(Notice::Stopped { env_id });
+                }
+                return Err(Refusal {
+                    reason: refused.reason,
+                    key: refused.key,
+                    concerns_all: refused.concerns_all,
+                });
+            }
+        };
         let mut head = opened.opening.episode(recipe);
         head.metadata.insert(opening::NOTE, opened.place.note());
         if !opened.has_frames {
@@ -110,9 +139,36 @@ impl Live {
         Ok((head, live))
     }
 
-    /// The address of its server and its id there, if it is on one.
-    pub fn names(&self) -> Option<(&Text, &Text)> {
-        self.place.as_ref()?.names()
+    /// Closes it.
+    pub async fn leave(mut self, announce: Announce<'_>) {
+        self.close_and_announce(announce).await;
+    }
+
+    async fn close_and_announce(&mut self, announce: Announce<'_>) {
+        Stage::close(self).await;
+        let names = self.place.as_ref().and_then(opening::Place::names);
+        if let Some((_, env_id)) = names {
+            let env_id = env_id.clone();
+            announce(Notice::Stopped { env_id });
+        }
+    }
+}
+
+/// An environment whose end is announced.
+pub(crate) struct Announced<'a> {
+    /// The environment.
+    pub live: Live,
+    /// Where notices go.
+    pub announce: Announce<'a>,
+}
+
+impl Stage for Announced<'_> {
+    fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>> {
+        self.live.step(action)
+    }
+
+    fn close(&mut self) -> LocalBoxFuture<'_, ()> {
+        Box::pin(self.live.close_and_announce(self.announce))
     }
 }
 

@@ -1,11 +1,15 @@
 //! The worker's side of the page: services that carry out requests of `volary_protocol`.
 //!
 //! - [`host`]: decodes each request once and passes it to its service; sends the replies.
-//! - [`environments`]: plays environments, `live` one of them.
+//! - [`environments`]: plays environments, action by action; `live` is one of them.
+//! - [`evaluation`]: plays whole cells of an evaluation.
+//! - `in_flight`: waiting for what other requests do.
 //!
 //! What always holds: a panic or an endless loop in here costs this worker, not the page. Services know no browser;
 //! they reply through the function they are given.
 
 pub mod environments;
+pub mod evaluation;
 pub mod host;
-pub(crate) mod live;
+pub(crate) mod in_flight;
+mod live;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-use super::{Hear, Post, lose};
+use super::{Hear, WorkerSlot, lose};
 use crate::shell::{self, timers};
 
 /// So many orders a worker has at a time: it goes on with the next one while the page takes in what came of one, or
@@ -51,7 +51,7 @@ impl Share {
     }
 }
 
-impl Post {
+impl WorkerSlot {
     /// Takes in that cells were played, or are given back. True if that ends an order.
     pub(super) fn tick_off(&mut self, cells: impl Iterator<Item = usize>) -> bool {
         for cell in cells {
@@ -73,7 +73,7 @@ impl Post {
 }
 
 /// Ends a worker whose first order takes too long.
-pub(super) fn watch(worker: &Rc<RefCell<Post>>, hear: &Hear) {
+pub(super) fn watch(worker: &Rc<RefCell<WorkerSlot>>, hear: &Hear) {
     let seen = {
         let post = worker.borrow();
         let first = post.orders.front();

@@ -86,7 +86,7 @@ impl Librarian {
             self.say_grown(reading, former, id.clone());
         }
         reading.first.take();
-        self.under_way.tell();
+        self.in_flight.notify();
         let now = self.clock.now();
         let due = now + PAUSE + SHARE * (now - start);
         *begun = Some(Begun { id, own, due });

@@ -81,7 +81,7 @@ impl Librarian {
             self.remember(row, place.clone());
         }
         self.known.borrow_mut().is_whole = true;
-        self.under_way.tell();
+        self.in_flight.notify();
         Ok(rows?.into_iter().map(|(row, _)| row).collect())
     }
 
@@ -98,8 +98,8 @@ impl Librarian {
     /// have answered before it was so.
     async fn loaded(&self) {
         while self.has_asked.get() && !self.known.borrow().is_whole {
-            let state = self.under_way.state();
-            self.under_way.changed(state).await;
+            let state = self.in_flight.state();
+            self.in_flight.changed(state).await;
         }
     }
 }

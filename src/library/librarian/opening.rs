@@ -58,16 +58,16 @@ impl Librarian {
     async fn awaited(&self, id: &Text) -> Option<Volume> {
         self.ready().await;
         loop {
-            let state = self.under_way.state();
+            let state = self.in_flight.state();
             let volume = self.volume(id);
-            if !self.under_way.is_any() || self.begun.borrow().contains_key(id) {
+            if !self.in_flight.is_any() || self.begun.borrow().contains_key(id) {
                 return volume;
             }
             // It is shown a little before it is kept.
             if volume.is_some() && self.stock_of(id).row(id).await.is_some() {
                 return volume;
             }
-            self.under_way.changed(state).await;
+            self.in_flight.changed(state).await;
         }
     }
 
@@ -75,7 +75,7 @@ impl Librarian {
     pub(super) async fn kept(&self, ids: &[Text]) {
         self.ready().await;
         for id in ids {
-            if self.under_way.is_any() && self.volume(id).is_some() {
+            if self.in_flight.is_any() && self.volume(id).is_some() {
                 self.awaited(id).await;
             }
         }

@@ -14,9 +14,9 @@ use super::super::origin::Origin;
 use super::super::protocol::{Answer, Number};
 use super::super::repository::{EpisodeStore, Item, Unkept};
 use super::super::source::Source;
-use super::under_way::UnderWay;
 use super::{Librarian, Said, Say, tell_unkept};
 use crate::projection::text::{plural, size_text};
+use crate::workers::in_flight::InFlight;
 
 /// So many lines of a report are said; more help nobody.
 const MOST_NOTES: usize = 50;
@@ -58,7 +58,7 @@ pub(super) struct Reading<'a> {
     /// Episodes on their way into the store, while the next ones are read.
     keeping: RefCell<Option<LocalBoxFuture<'a, Added>>>,
     /// Who waits for an episode hears of each that is kept.
-    under_way: &'a UnderWay,
+    in_flight: &'a InFlight,
     /// The first episode that was added since somebody asked.
     pub(super) first: RefCell<Option<Text>>,
 }
@@ -85,7 +85,7 @@ impl Reading<'_> {
             let rows = added.rows;
             (self.say)(Said::Answer(Answer::Added { number: 0, rows }));
         }
-        self.under_way.tell();
+        self.in_flight.notify();
         tell_unkept(added.kept, self.say);
     }
 
@@ -120,7 +120,7 @@ impl Librarian {
     ) {
         let _going = self.expect();
         let reading = Reading {
-            under_way: &self.under_way,
+            in_flight: &self.in_flight,
             number,
             origin,
             say,

@@ -1,7 +1,7 @@
 //! Evaluations: many tasks × policies × repeats, what came of each, and what that says.
 //!
 //! - [`plan`]: what is to be done: tasks, policies, repeats; its cells, each with its seeds.
-//! - [`mod@play`]: playing a cell whose policy needs no model. [`jobs`]: such cells on their way to who plays them.
+//! - [`mod@play`]: playing a cell whose policy needs no model.
 //! - [`schedule`]: who is next and whether a request may be sent now: a state machine without I/O.
 //! - [`result`]: what came of one cell. [`table`]: what all of them say. [`reason`]: why some failed. [`export`]:
 //!   as files.
@@ -10,7 +10,6 @@
 //! the plan and the results that are kept, so an evaluation survives whatever ends the page.
 
 pub mod export;
-pub mod jobs;
 pub mod plan;
 pub mod play;
 pub mod reason;

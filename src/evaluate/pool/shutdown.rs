@@ -1,0 +1,46 @@
+//! The end of workers that have environments on servers: these are closed first, by the worker or without it.
+
+use std::cell::RefCell;
+use std::pin::pin;
+use std::rc::Rc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::future::select;
+use volary_protocol::evaluation::Request;
+
+use super::{Pool, WorkerSlot};
+use crate::shell::{self, timers};
+
+/// How long a worker has to close what it has on servers.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if self.is_abroad {
+            self.workers.iter().for_each(shut_down);
+        }
+    }
+}
+
+/// Lets a worker close what it has on servers before it ends.
+fn shut_down(slot: &Rc<RefCell<WorkerSlot>>) {
+    let replies = {
+        let mut slot = slot.borrow_mut();
+        // What it still reports of cells is of no interest.
+        slot.generation = slot.generation.wrapping_add(1);
+        let worker = slot.worker.as_ref();
+        worker.map(|worker| worker.call(&Request::Shutdown))
+    };
+    let Some(mut replies) = replies else { return };
+    let slot = Rc::clone(slot);
+    shell::spawn(async move {
+        let closing = async {
+            while let Some(Ok(reply)) = replies.next().await {
+                slot.borrow_mut().note(&reply.event);
+            }
+        };
+        select(pin!(closing), pin!(timers::sleep(PATIENCE))).await;
+        slot.borrow_mut().finish("The evaluation was left.");
+    });
+}

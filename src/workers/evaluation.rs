@@ -1,0 +1,189 @@
+//! Cells of an evaluation, played without the page: several at the same time, since environments may wait.
+//!
+//! What always holds: batches of results are sent with the rows to store, so that the page only passes these on; an
+//! order to play is carried out after those that came before it.
+
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+use futures_util::StreamExt;
+use futures_util::stream;
+use volary_agent::Cancel;
+use volary_agent::evaluation::play::play_on;
+use volary_agent::evaluation::{CellResult, Job};
+use volary_core::Clock;
+use volary_core::registry::Registry;
+use volary_protocol::environments::ServerAccess;
+use volary_protocol::evaluation::{Event, Request};
+use volary_trace::table::Row;
+use volary_trace::{Episode, native};
+
+use super::environments::Environments;
+use super::in_flight::InFlight;
+use super::live::{Announce, Announced, Live, Notice};
+use crate::library::origin::EVALUATED;
+use crate::shell::database::{Packing, Parcel};
+use crate::storage::{episodes, evaluations};
+
+/// How many cells of an order are played at the same time.
+const CONCURRENT_CELLS: usize = 16;
+/// Results are sent when the texts to store have this many bytes…
+const BATCH_BYTES: usize = 500_000;
+/// …or after this many seconds.
+const BATCH_SECONDS: f64 = 0.1;
+/// No cell is begun after this many seconds of an order: the page may want something else by then.
+const ORDER_SECONDS: f64 = 0.3;
+
+/// Where replies go, with rows to store.
+pub type Send<'a> = &'a dyn Fn(Event, Option<Parcel>);
+
+/// Plays cells.
+pub struct Evaluations {
+    registry: Registry,
+    clock: Rc<dyn Clock>,
+    /// Seconds since 1970.
+    wall_clock: fn() -> f64,
+    /// The orders that came so far, and those that are done.
+    came: Cell<u64>,
+    done: Cell<u64>,
+    in_flight: InFlight,
+    shutdown: Cancel,
+}
+
+impl Evaluations {
+    /// Plays environments of this registry, and those of servers that a request names.
+    pub fn new(registry: Registry, clock: Rc<dyn Clock>, wall_clock: fn() -> f64) -> Self {
+        Evaluations {
+            registry,
+            clock,
+            wall_clock,
+            came: Cell::new(0),
+            done: Cell::new(0),
+            in_flight: InFlight::default(),
+            shutdown: Cancel::default(),
+        }
+    }
+
+    /// Carries out a request. `environments` are those that the page plays in this worker.
+    pub async fn handle(&self, request: Request, environments: &Environments, send: Send<'_>) {
+        match request {
+            Request::Play { jobs, servers } => {
+                let _flight = self.in_flight.begin();
+                let turn = self.came.replace(self.came.get() + 1);
+                while self.done.get() != turn {
+                    self.in_flight.changed(self.in_flight.state()).await;
+                }
+                self.play(jobs, &servers, send).await;
+                self.done.set(turn + 1);
+            }
+            Request::Shutdown => {
+                self.shutdown.cancel();
+                environments
+                    .close_all(&|notice| announce(notice, send))
+                    .await;
+                self.in_flight.finished().await;
+            }
+        }
+    }
+
+    async fn play(&self, jobs: Vec<Job>, servers: &[ServerAccess], send: Send<'_>) {
+        let (started, late) = (self.clock.now(), RefCell::new(Vec::new()));
+        let is_late = || self.clock.now() - started > ORDER_SECONDS;
+        let playing = jobs.into_iter().map(async |job| {
+            if is_late() {
+                late.borrow_mut().push(job.cell);
+                return None;
+            }
+            let played = self
+                .play_one(&job, servers, &|notice| announce(notice, send))
+                .await?;
+            Some((job, played))
+        });
+        let mut playing = stream::iter(playing).buffer_unordered(CONCURRENT_CELLS);
+        let mut batch = self.batch();
+        while let Some(played) = playing.next().await {
+            let Some((job, (result, episode))) = played else {
+                continue;
+            };
+            batch.add(&job, result, episode);
+            let is_due = self.clock.now() - batch.since > BATCH_SECONDS;
+            if is_due || batch.packing.length() > BATCH_BYTES {
+                std::mem::replace(&mut batch, self.batch()).send(send);
+            }
+        }
+        drop(playing);
+        batch.send(send);
+        let cells = late.into_inner();
+        if !cells.is_empty() {
+            send(Event::NotBegun { cells }, None);
+        }
+    }
+
+    /// Plays a cell, unless the worker is shutting down.
+    async fn play_one(
+        &self,
+        job: &Job,
+        servers: &[ServerAccess],
+        announce: Announce<'_>,
+    ) -> Option<(CellResult, Option<Episode>)> {
+        if self.shutdown.is_cancelled() {
+            return None;
+        }
+        let opened = async {
+            let clock = Rc::clone(&self.clock);
+            let recipe = job.recipe.clone();
+            let (head, live) = Live::open(recipe, &self.registry, servers, clock, announce).await?;
+            Ok((Announced { live, announce }, head))
+        };
+        Some(play_on(job, &self.registry, &*self.clock, &self.shutdown, opened).await)
+    }
+
+    fn batch(&self) -> Batch {
+        Batch {
+            results: Vec::new(),
+            packing: Packing::default(),
+            since: self.clock.now(),
+            added: (self.wall_clock)(),
+        }
+    }
+}
+
+/// Results that were not sent yet.
+struct Batch {
+    results: Vec<CellResult>,
+    packing: Packing,
+    since: f64,
+    /// When its episodes are added to the library.
+    added: f64,
+}
+
+impl Batch {
+    fn add(&mut self, job: &Job, result: CellResult, episode: Option<Episode>) {
+        if let Some(episode) = episode {
+            let mut row = Row::of(&episode, Vec::new());
+            row.added = Some(self.added);
+            episodes::pack_new(&mut self.packing, row, EVALUATED, |out| {
+                native::write_text(out, &episode);
+            });
+        }
+        let text = result.to_json().to_python_text();
+        evaluations::pack_result(&mut self.packing, &job.evaluation, job.cell, &text);
+        self.results.push(result);
+    }
+
+    fn send(self, send: Send<'_>) {
+        if self.results.is_empty() {
+            return;
+        }
+        let results = self.results;
+        send(Event::Played { results }, Some(self.packing.finish()));
+    }
+}
+
+fn announce(notice: Notice, send: Send<'_>) {
+    let event = match notice {
+        Notice::Started(environment) => Event::Started(environment),
+        Notice::Stopped { env_id } => Event::Stopped { env_id },
+    };
+    send(event, None);
+}
