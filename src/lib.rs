@@ -1,6 +1,6 @@
 //! The page of Volary: it shows episodes, and lets a person, or a policy, act.
 //!
-//! - [`route`]: the hash as a value. [`protocol`]: what page and worker say to each other. Both pure.
+//! - [`route`]: the hash as a value. Pure.
 //! - [`projection`]: what is shown, computed without any front end.
 //! - [`components`]: draw projections; they know nothing of the playground.
 //! - [`playground`]: the state of the playground, and its panes. [`app`]: the layout around it.
@@ -9,7 +9,6 @@
 //! - [`evaluate`]: many episodes at once. [`storage`]: episodes and evaluations in the browser's database.
 //! - [`review`]: episodes that people read.
 //! - [`library`]: the library of trajectories, and the worker that keeps it.
-//! - [`parts`]: an episode on its way.
 //! - [`pages`]: which page is shown.
 //! - [`remote`]: task dataset servers, whose environments are played as those of this page.
 //! - [`settings`]: what the person connected, as a page.
@@ -25,10 +24,8 @@ pub mod later;
 pub mod library;
 pub mod models;
 pub mod pages;
-pub mod parts;
 pub mod playground;
 pub mod projection;
-pub mod protocol;
 pub mod remote;
 pub mod review;
 pub mod route;

@@ -41,7 +41,7 @@ if (globalThis.document && isFramedByAnotherSite()) {
     throw error;
   }
 } else {
-  // The page sends the wasm, already compiled. Messages that arrive earlier wait for src/shell/worker_loop.rs.
+  // The page sends the wasm, already compiled. Messages that arrive earlier wait for src/shell/worker_port.rs.
   const letters = (globalThis.letters = []);
   const module = new Promise((resolve) => {
     onmessage = ({ data }) => (data.compiled ? resolve(data.compiled) : letters.push(data));

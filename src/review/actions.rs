@@ -17,7 +17,7 @@ use crate::components::copy_button::copy_button;
 use crate::components::erased::{flag, shown, words};
 use crate::components::icon::{Glyph, named_icon};
 use crate::components::markup::{El, button, el};
-use crate::library::shelf::Shelf;
+use crate::library::client::Shelf;
 use crate::pages::use_pages;
 use crate::playground::state::Playground;
 use crate::playground::transfer::{file_name, share_link};

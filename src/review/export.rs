@@ -6,7 +6,7 @@ use volary_trace::{Episode, export, markdown, messages_jsonl, native, renderer_f
 use super::viewer::Viewer;
 use crate::components::dialog::dialog;
 use crate::components::markup::{all, button, el};
-use crate::library::shelf::Shelf;
+use crate::library::client::Shelf;
 use crate::playground::transfer::file_name;
 use crate::projection::notice::Notice;
 use crate::shell::files;

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use super::linked_file::Elsewhere;
 use crate::components::markup::{El, button, el};
 use crate::components::text::inert_in;
-use crate::library::origin::Origin;
 use crate::playground::controls::buttons;
+use volary_protocol::library::Origin;
 
 /// The question. `fetch` hears whether what is in the file is kept; `decline` that nothing is wanted.
 pub fn fetch_question(

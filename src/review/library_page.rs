@@ -13,7 +13,7 @@ use super::table::table;
 use crate::components::erased::{dynamic, shown, words};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::text::inert_in;
-use crate::library::shelf::Shelf;
+use crate::library::client::Shelf;
 use crate::playground::controls::{buttons, typed};
 use crate::projection::text::{count_text, plural};
 use crate::shell::files;

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use volary_trace::annotations::Target;
 
 use super::notes::Notes;
-use super::viewer::{Viewer, spot_of};
+use super::viewer::{Viewer, spot_of, spot_of_finding};
 use crate::components::erased::watch;
 use crate::projection::marks::{Spot, holder_id};
 use crate::shell::{passages, timers};
@@ -62,7 +62,7 @@ fn mark(viewer: Viewer, notes: Notes) {
         let near = near.take_while(|(_, finding)| steps.contains(&finding.place.step));
         for (number, finding) in near.take(MOST) {
             let list = if number == at { &mut here } else { &mut found };
-            push(list, finding.spot());
+            push(list, spot_of_finding(finding));
         }
     });
     let (mut noted, mut linked) = (Vec::new(), Vec::new());

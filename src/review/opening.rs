@@ -9,7 +9,7 @@ use volary_trace::annotations::Target;
 use super::comparison::Comparison;
 use super::grid_page::{Grid, MOST};
 use super::viewer::Viewer;
-use crate::library::shelf::Shelf;
+use crate::library::client::Shelf;
 use crate::playground::state::Playground;
 use crate::projection::passage_link;
 use crate::route::ReviewPlace;

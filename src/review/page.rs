@@ -1,6 +1,7 @@
 //! Review as a page: the library, or one of its episodes, as the address says.
 
 use leptos::prelude::*;
+use volary_protocol::library::Origin;
 use volary_trace::annotations::Target;
 
 use super::KEYS;
@@ -21,8 +22,7 @@ use super::viewer::Viewer;
 use crate::components::AlertBox;
 use crate::components::erased::{dynamic, flag, kept, shown, watch, words};
 use crate::components::markup::{El, all, el, nothing};
-use crate::library::origin::Origin;
-use crate::library::shelf::Shelf;
+use crate::library::client::Shelf;
 use crate::pages::{Hooks, Page, Pages, use_pages};
 use crate::playground::state::use_playground;
 use crate::projection::notice::Notice;

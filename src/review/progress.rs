@@ -4,8 +4,7 @@ use leptos::prelude::*;
 
 use crate::components::erased::{flag, maybe_words, words};
 use crate::components::markup::{El, button, el, keyed, nothing};
-use crate::library::protocol::Number;
-use crate::library::shelf::{Reading, Shelf};
+use crate::library::client::{Reading, ReadingNumber, Shelf};
 
 /// All readings that are under way, a bar each, which stays its reading's though others end before it.
 pub fn progress(shelf: Shelf) -> AnyView {
@@ -17,14 +16,14 @@ pub fn progress(shelf: Shelf) -> AnyView {
     });
     keyed(
         move || numbers.get(),
-        move |key| match Number::try_from(key) {
+        move |key| match ReadingNumber::try_from(key) {
             Ok(number) => bar(shelf, number).view(),
             Err(_) => nothing(),
         },
     )
 }
 
-fn bar(shelf: Shelf, number: Number) -> El {
+fn bar(shelf: Shelf, number: ReadingNumber) -> El {
     let of = move |ask: fn(&Reading) -> Option<String>| {
         move || {
             shelf.readings.with(|readings| {

@@ -12,8 +12,8 @@ use volary_trace::table::order::Direction;
 use volary_trace::table::{Column, Row, found_columns};
 
 use super::gradually::{Work, gradually};
+use crate::library::client::Shelf;
 use crate::library::findings::Match;
-use crate::library::shelf::Shelf;
 use crate::projection::library::{COLUMNS, FIRST_COLUMNS, Sort};
 
 /// So many columns for scores and metadata are offered.

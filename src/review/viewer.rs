@@ -10,8 +10,8 @@ use volary_trace::timeline::{marks, next_mark, previous_mark};
 
 use crate::components::playback::Player;
 use crate::components::transcript::reading::Reading;
+use crate::library::client::Shelf;
 use crate::library::findings::Finding;
-use crate::library::shelf::Shelf;
 use crate::playground::frame_pane::Shown;
 use crate::playground::state::length;
 use crate::projection::marks::Spot;
@@ -54,15 +54,13 @@ pub struct Checked {
     pub step: Option<usize>,
 }
 
-impl Finding {
-    /// What of the page it is.
-    pub fn spot(&self) -> Spot {
-        Spot {
-            place: self.place,
-            range: self.start..self.start + self.length,
-            quote: self.words.to_string(),
-            before: self.before,
-        }
+/// Where on the page a finding is.
+pub fn spot_of_finding(finding: &Finding) -> Spot {
+    Spot {
+        place: finding.place,
+        range: finding.start..finding.start + finding.length,
+        quote: finding.words.to_string(),
+        before: finding.before,
     }
 }
 
@@ -195,7 +193,7 @@ impl Viewer {
             // Said of the whole: it stands among the details.
             Part::Name | Part::Score(_) => self.panel.set(super::panels::DETAILS),
             Part::Error(_) if finding.place.step == 0 => self.panel.set(super::panels::DETAILS),
-            _ => self.go_to_words(finding.spot()),
+            _ => self.go_to_words(spot_of_finding(&finding)),
         }
     }
 

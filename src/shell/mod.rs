@@ -36,10 +36,6 @@ pub mod storage;
 pub mod timers;
 pub mod transferable;
 pub mod worker_client;
-mod worker_letter;
-mod worker_library;
-pub mod worker_link;
-pub mod worker_loop;
 pub mod worker_port;
 
 use std::pin::Pin;

@@ -101,6 +101,13 @@ impl Letter {
 }
 
 impl Attachment {
+    /// A file to save that holds these texts; `None` if the browser has no room for it.
+    pub fn of_texts(texts: Vec<String>) -> Option<Attachment> {
+        let texts: Array = texts.into_iter().map(JsValue::from).collect();
+        let blob = Blob::new_with_str_sequence(&texts).ok()?;
+        Some(Attachment::Blob(blob))
+    }
+
     /// The attachment as a tagged array; buffers to give away are added to `transfer`.
     fn to_js(&self, transfer: &Array) -> JsValue {
         match self {

@@ -35,10 +35,10 @@ impl WorkerPort {
 
     /// Passes letters from the page to `handle` from now on, those first that arrived while the code was loading.
     pub fn listen(&self, handle: impl Fn(Letter) + 'static) {
-        let untyped = super::worker_loop::hear(self.0.clone());
-        let handle = move |data: JsValue| match Letter::from_js(data.clone()) {
-            Some(letter) => handle(letter),
-            None => untyped(data),
+        let handle = move |data: JsValue| {
+            if let Some(letter) = Letter::from_js(data) {
+                handle(letter);
+            }
         };
         // `start.js` keeps early messages as `letters`.
         let early = js_sys::Reflect::get(&self.0, &"letters".into());

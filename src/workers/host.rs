@@ -8,21 +8,28 @@ use volary_core::Clock;
 use volary_protocol::envelope::{
     Delivery, decode_header, decode_request, encode_delivery, encode_event,
 };
+use volary_protocol::library::{self, Request};
 use volary_protocol::{Channel, DecodeError, RequestId};
 
 use super::environments::Environments;
 use super::evaluation::Evaluations;
+use super::library::fetching::fetch;
+use super::library::{LibraryService, Output};
+use crate::library::indexed_db_store::IndexedDbStore;
+use crate::library::source::Source;
 use crate::shell::clock::BrowserClock;
 use crate::shell::lazy::Loaded;
 use crate::shell::transferable::{Attachment, Letter};
 use crate::shell::worker_port::WorkerPort;
 use crate::shell::{spawn, timers};
+use crate::storage::change_feed;
 
 /// The services of a worker.
 pub struct Host {
     port: WorkerPort,
     environments: Environments,
     evaluations: Evaluations,
+    library: LibraryService,
 }
 
 /// Loads the services, and listens to the page from then on.
@@ -40,7 +47,17 @@ fn serve(port: WorkerPort) -> Loaded<()> {
     let clock: Rc<dyn Clock> = Rc::new(BrowserClock);
     let host = Rc::new(Host {
         environments: Environments::new(volary_envs::registry(), Rc::clone(&clock)),
-        evaluations: Evaluations::new(volary_envs::registry(), clock, timers::wall_clock),
+        evaluations: Evaluations::new(
+            volary_envs::registry(),
+            Rc::clone(&clock),
+            timers::wall_clock,
+        ),
+        library: LibraryService::new(
+            IndexedDbStore,
+            volary_envs::registry(),
+            clock,
+            timers::wall_clock,
+        ),
         port: port.clone(),
     });
     port.listen(move |letter| Rc::clone(&host).handle(letter));
@@ -82,9 +99,52 @@ impl Host {
                     evaluations.handle(request, environments, &send).await;
                 });
             }
-            Channel::Library => {}
+            Channel::Library => {
+                let request = decode_request(rest)?;
+                spawn(self.handle_library(id, request, letter.attachments, replies));
+            }
         }
         Ok(())
+    }
+}
+
+impl Host {
+    async fn handle_library(
+        self: Rc<Self>,
+        id: RequestId,
+        request: Request,
+        attachments: Vec<Attachment>,
+        replies: Replies,
+    ) {
+        let replies = Rc::new(replies);
+        let send = move |output| match output {
+            Output::Event(event) => replies.send(&event),
+            Output::File { name, parts } => {
+                // Without room for it no file comes, which the person sees.
+                let file = Attachment::of_texts(parts);
+                let name = name.into();
+                replies.send_with(&library::Event::File { name }, file.into_iter().collect());
+            }
+        };
+        match request {
+            Request::Watch => change_feed::listen(move |news| {
+                let (host, send) = (Rc::clone(&self), send.clone());
+                spawn(async move { host.library.hear(news, &send).await });
+            }),
+            Request::Read { origin } => {
+                let files = attachments
+                    .into_iter()
+                    .filter_map(|attachment| match attachment {
+                        Attachment::File(file) => Some(Rc::new(file) as Rc<dyn Source>),
+                        Attachment::Blob(_) | Attachment::Parcel(_) => None,
+                    });
+                self.library.read(id, files.collect(), origin, &send).await;
+            }
+            Request::Fetch { origin, files } => {
+                fetch(&self.library, id, origin, files, Rc::new(send)).await;
+            }
+            request => self.library.handle(id, request, &send).await,
+        }
     }
 }
 

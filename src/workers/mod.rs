@@ -3,6 +3,7 @@
 //! - [`host`]: decodes each request once and passes it to its service; sends the replies.
 //! - [`environments`]: plays environments, action by action; `live` is one of them.
 //! - [`evaluation`]: plays whole cells of an evaluation.
+//! - [`library`]: reads, stores, opens and searches trajectories.
 //! - `in_flight`: waiting for what other requests do.
 //!
 //! What always holds: a panic or an endless loop in here costs this worker, not the page. Services know no browser;
@@ -12,4 +13,5 @@ pub mod environments;
 pub mod evaluation;
 pub mod host;
 pub(crate) mod in_flight;
+pub mod library;
 mod live;

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::Text;
-use volary_trace::frames::FramePatch;
+use volary_trace::frames::{FrameHistory, FramePatch};
 use volary_trace::patch::PatchError;
 use volary_trace::{Episode, StepRecord};
 
@@ -12,6 +12,9 @@ use crate::coded;
 
 /// The most steps or frames in a chunk.
 pub const CHUNK_STEPS: usize = 250;
+
+/// The frames of a chunk, except the last, copy at most this many bytes when the reader makes them from their changes.
+const CHUNK_COPIED_BYTES: u64 = 64 << 20;
 
 /// A part of an episode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -55,18 +58,34 @@ pub fn chunks(mut episode: Episode, notes: Vec<Text>) -> impl Iterator<Item = Ep
     let frames = std::mem::take(&mut episode.frames);
     let length = frames.len().max(steps.len());
     let mut steps = steps.into_iter();
-    let middle = (0..length).step_by(CHUNK_STEPS).map(move |start| {
-        let end = length.min(start + CHUNK_STEPS);
-        EpisodeChunk::Steps(Steps {
-            records: steps.by_ref().take(CHUNK_STEPS).collect(),
-            patches: (start..end)
-                .filter_map(|index| frames.patch(index).cloned())
-                .collect(),
-        })
+    let mut start = 0;
+    let middle = std::iter::from_fn(move || {
+        if start == length {
+            return None;
+        }
+        let end = chunk_end(&frames, start, length);
+        let patches = (start..end).filter_map(|index| frames.patch(index).cloned());
+        let chunk = EpisodeChunk::Steps(Steps {
+            records: steps.by_ref().take(end - start).collect(),
+            patches: patches.collect(),
+        });
+        start = end;
+        Some(chunk)
     });
     std::iter::once(EpisodeChunk::Head(Box::new(episode)))
         .chain(middle)
         .chain(std::iter::once(EpisodeChunk::End { notes }))
+}
+
+/// The end of the chunk that begins at a step.
+fn chunk_end(frames: &FrameHistory, start: usize, length: usize) -> usize {
+    let most = length.min(start + CHUNK_STEPS);
+    let mut copied = 0;
+    let full = (start..most).find(|&step| {
+        copied += frames.copied_at(step);
+        copied > CHUNK_COPIED_BYTES
+    });
+    full.map_or(most, |step| step + 1)
 }
 
 /// Why chunks do not make an episode.

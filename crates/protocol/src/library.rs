@@ -16,7 +16,7 @@ use crate::episode::EpisodeChunk;
 pub enum Request {
     /// Send the rows of all episodes, then [`Event::Listed`].
     List,
-    /// Send what other pages, or other parts of this one, change: [`Event::Added`] and [`Event::Gone`]. The replies
+    /// Send what other pages, or other parts of this one, change: [`Event::Changed`] and [`Event::Gone`]. The replies
     /// do not end.
     Watch,
     /// Send an episode in chunks.
@@ -102,6 +102,8 @@ pub enum Origin {
     Imported,
     /// They came with the site. They are not stored, since they are there at each visit.
     Published,
+    /// A link named the file, and the user did not want it stored: they are there until the page is left.
+    Linked,
 }
 
 /// What a worker replies.
@@ -114,8 +116,14 @@ pub enum Event {
         /// The part that is done, from 0 to 1; `None` if unknown.
         done: Option<f64>,
     },
-    /// Rows of episodes that are new or changed.
+    /// Rows of episodes that this request listed, read or changed.
     Added {
+        /// The rows.
+        #[serde(with = "coded")]
+        rows: Vec<Row>,
+    },
+    /// Rows of other episodes that changed meanwhile.
+    Changed {
         /// The rows.
         #[serde(with = "coded")]
         rows: Vec<Row>,
@@ -180,6 +188,15 @@ pub enum Event {
     NotRead {
         /// Why, for people.
         reason: Text,
+    },
+    /// A person must know something of what is stored.
+    Notice {
+        /// What is wrong.
+        what: Text,
+        /// Why.
+        why: Text,
+        /// What to do about it.
+        advice: Text,
     },
     /// Something could not be stored; it is there until the page is left.
     NotKept {

@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use volary_core::message::ToolRequestMessage;
-use volary_core::{Frame, Object};
+use volary_core::{Frame, Json, Object};
 use volary_protocol::episode::{
     AssemblyError, CHUNK_STEPS, EpisodeAssembler, EpisodeChunk, Steps, chunks,
 };
@@ -54,6 +54,27 @@ proptest! {
         prop_assert_eq!(assembled.episode, episode);
         prop_assert_eq!(&*assembled.notes[0], "note");
     }
+}
+
+#[test]
+fn chunks_are_short_where_frames_copy_much() {
+    let lengths = |steps: usize, length: usize| -> Vec<usize> {
+        let text = "x".repeat(length);
+        let mut episode = episode(0, 0);
+        for step in 0..steps {
+            let text = format!("{text}{step:09}");
+            episode.frames.push(Frame::new(text.as_str(), Json::Null));
+        }
+        let steps = chunks(episode, vec![]).filter_map(|chunk| match chunk {
+            EpisodeChunk::Steps(steps) => Some(steps.patches.len()),
+            EpisodeChunk::Head(_) | EpisodeChunk::End { .. } => None,
+        });
+        steps.collect()
+    };
+    assert_eq!(lengths(600, 1_000), [250, 250, 100]);
+    let large = lengths(20, 20 << 20);
+    assert_eq!(large.iter().sum::<usize>(), 20);
+    assert!(large.iter().all(|chunk| *chunk <= 5), "{large:?}");
 }
 
 #[test]

@@ -173,6 +173,9 @@ fn library_requests() -> Vec<library::Request> {
                 url: "http://x/a.json".into(),
             }],
         },
+        Request::Read {
+            origin: Origin::Linked,
+        },
         Request::Cancel { reading: 9 },
         Request::Settle,
     ]
@@ -201,6 +204,9 @@ fn library_events() -> Vec<library::Event> {
             done: Some(0.1),
         },
         Event::Added {
+            rows: vec![row.clone()],
+        },
+        Event::Changed {
             rows: vec![row.clone()],
         },
         Event::Begun { row: Box::new(row) },
@@ -252,6 +258,11 @@ fn library_events() -> Vec<library::Event> {
         },
         Event::NotRead {
             reason: "The browser's database failed.".into(),
+        },
+        Event::Notice {
+            what: "2 stored records cannot be read.".into(),
+            why: "They are damaged.".into(),
+            advice: "Export them.".into(),
         },
         Event::NotKept {
             reason: "The disk is full.".into(),

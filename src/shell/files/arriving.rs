@@ -16,10 +16,8 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::time::Duration;
 
-use futures_util::FutureExt;
-use futures_util::future::{AbortHandle, Either, LocalBoxFuture, abortable, select};
+use futures_util::future::{AbortHandle, Either, abortable, select};
 use js_sys::Uint8Array;
-use volary_core::json::Text;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_futures::JsFuture;
 
@@ -27,7 +25,6 @@ use self::came::{Came, Found};
 pub use self::error::FetchError;
 use self::parts::Parts;
 use super::GivenFile;
-use crate::library::source::Source;
 use crate::shell::http::{self, HttpError};
 use crate::shell::worker_client::text_of;
 
@@ -159,6 +156,38 @@ impl Arriving {
         self.came.borrow().failure()
     }
 
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its size in bytes.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Reads bytes of it, once they arrived.
+    pub async fn slice(&self, range: Range<u64>) -> Result<Vec<u8>, String> {
+        if let Some(bytes) = self.ahead(&range).await {
+            return Ok(bytes);
+        }
+        let length = range.end - range.start;
+        let found = self.bytes(&range).await?;
+        if range.start > 0 && range.end < self.size {
+            self.is_followed.set(true);
+        }
+        match found {
+            Found::Here(bytes) => Ok(bytes),
+            Found::In(blob, start) => {
+                let said = |error: JsValue| text_of(&error);
+                let (start, end) = (start as f64, (start + length) as f64);
+                let slice = blob.slice_with_f64_and_f64(start, end).map_err(said)?;
+                let buffer = JsFuture::from(slice.array_buffer()).await.map_err(said)?;
+                Ok(Uint8Array::new(&buffer).to_vec())
+            }
+        }
+    }
+
     /// Bytes that would not come for long, if they can be had by themselves before that.
     async fn ahead(&self, range: &Range<u64>) -> Option<Vec<u8>> {
         let came = self.came.borrow().length();
@@ -183,43 +212,5 @@ impl Arriving {
 impl Drop for Arriving {
     fn drop(&mut self) {
         self.stop();
-    }
-}
-
-impl Source for Arriving {
-    fn name(&self) -> Text {
-        self.name.as_str().into()
-    }
-
-    fn size(&self) -> u64 {
-        self.size
-    }
-
-    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
-        async move {
-            if let Some(bytes) = self.ahead(&range).await {
-                return Ok(bytes);
-            }
-            let length = range.end - range.start;
-            let found = self.bytes(&range).await?;
-            if range.start > 0 && range.end < self.size {
-                self.is_followed.set(true);
-            }
-            match found {
-                Found::Here(bytes) => Ok(bytes),
-                Found::In(blob, start) => {
-                    let said = |error: JsValue| text_of(&error);
-                    let (start, end) = (start as f64, (start + length) as f64);
-                    let slice = blob.slice_with_f64_and_f64(start, end).map_err(said)?;
-                    let buffer = JsFuture::from(slice.array_buffer()).await.map_err(said)?;
-                    Ok(Uint8Array::new(&buffer).to_vec())
-                }
-            }
-        }
-        .boxed_local()
-    }
-
-    fn as_any(&self) -> &dyn std::any::Any {
-        self
     }
 }

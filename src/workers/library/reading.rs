@@ -3,6 +3,8 @@
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use volary_protocol::RequestId;
+use volary_protocol::library::Event;
 
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
@@ -10,13 +12,13 @@ use volary_core::json::Text;
 use volary_trace::import::{Note, NoteLevel};
 use volary_trace::table::Row;
 
-use super::super::origin::Origin;
-use super::super::protocol::{Answer, Number};
-use super::super::repository::{EpisodeStore, Item, Unkept};
-use super::super::source::Source;
-use super::{Librarian, Said, Say, tell_unkept};
+use super::{LibraryService, Output, Send, tell_unkept};
+use crate::library::origin;
+use crate::library::repository::{EpisodeStore, Item, Unkept};
+use crate::library::source::Source;
 use crate::projection::text::{plural, size_text};
 use crate::workers::in_flight::InFlight;
+use volary_protocol::library::Origin;
 
 /// So many lines of a report are said; more help nobody.
 const MOST_NOTES: usize = 50;
@@ -43,9 +45,9 @@ pub(super) enum Outcome {
 
 /// A reading that is under way.
 pub(super) struct Reading<'a> {
-    pub(super) number: Number,
+    pub(super) number: RequestId,
     pub(super) origin: Origin,
-    pub(super) say: Say<'a>,
+    pub(super) send: Send<'a>,
     /// When it began.
     pub(super) added: f64,
     /// The bytes of all files, and of those that are done.
@@ -73,20 +75,19 @@ impl Reading<'_> {
     }
 
     fn tell_kept(&self, added: Added) {
-        let number = self.number;
         self.is_unkept
             .set(self.is_unkept.get() || added.kept.is_err());
         let first = self.first.take().or(added.first);
         self.first.replace(first);
         for (id, into) in added.moved {
-            (self.say)(Said::Answer(Answer::Grown { number, id, into }));
+            (self.send)(Output::Event(Event::Grown { id, into }));
         }
         if !added.rows.is_empty() {
             let rows = added.rows;
-            (self.say)(Said::Answer(Answer::Added { number: 0, rows }));
+            (self.send)(Output::Event(Event::Changed { rows }));
         }
         self.in_flight.notify();
-        tell_unkept(added.kept, self.say);
+        tell_unkept(added.kept, self.send);
     }
 
     /// Says how far it is, `within` bytes into a file.
@@ -96,8 +97,7 @@ impl Reading<'_> {
             0 => String::new(),
             found => format!(", {}", plural(found, "trajectory")),
         };
-        (self.say)(Said::Answer(Answer::Progress {
-            number: self.number,
+        (self.send)(Output::Event(Event::Progress {
             doing: format!(
                 "Reading {name}: {} of {}{found}",
                 size_text(done as usize),
@@ -109,21 +109,21 @@ impl Reading<'_> {
     }
 }
 
-impl Librarian {
+impl LibraryService {
     /// Reads files and adds what is in them.
     pub async fn read<'a>(
         &'a self,
-        number: Number,
+        number: RequestId,
         files: Vec<Rc<dyn Source>>,
         origin: Origin,
-        say: Say<'a>,
+        send: Send<'a>,
     ) {
         let _going = self.expect();
         let reading = Reading {
             in_flight: &self.in_flight,
             number,
             origin,
-            say,
+            send,
             added: (self.today)(),
             total: files.iter().map(|file| file.size()).sum(),
             done: Cell::new(0),
@@ -190,18 +190,17 @@ impl Librarian {
                     false => format!("{}: {}", note.file, note.text).into(),
                 });
         let notes: Vec<Text> = notes.collect();
-        (reading.say)(Said::Answer(
+        (reading.send)(Output::Event(
             match reading.found.get() > 0 || was_cancelled || is_known || is_nothing {
-                true => Answer::Read { number, notes },
-                false => Answer::Refused {
-                    number,
+                true => Event::Read { notes },
+                false => Event::Refused {
                     reason: notes.join(" ").into(),
                 },
             },
         ));
     }
 
-    pub(super) fn is_cancelled(&self, number: Number) -> bool {
+    pub(super) fn is_cancelled(&self, number: RequestId) -> bool {
         self.cancelled.has(number)
     }
 
@@ -216,7 +215,7 @@ impl Librarian {
         if row.id.trim().is_empty() {
             row.id = "episode".into();
         }
-        row.origin = Some(reading.origin.word().into());
+        row.origin = Some(origin::word(reading.origin).into());
         row.added = Some(reading.added);
         row.bytes = Some(bytes);
         row
@@ -229,8 +228,7 @@ impl Librarian {
         }
         reading.found.set(reading.found.get() + batch.len());
         let rows = batch.iter().map(|item| item.row.clone()).collect();
-        let number = reading.number;
-        (reading.say)(Said::Answer(Answer::Added { number, rows }));
+        (reading.send)(Output::Event(Event::Added { rows }));
         // Not more than one batch waits in memory.
         kept(reading).await;
         let mut keeping = self.keep(reading.origin, batch).boxed_local();

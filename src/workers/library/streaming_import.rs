@@ -1,6 +1,7 @@
 //! Large files: gone through in slices; their episodes are opened where they stand.
 
 use std::rc::Rc;
+use volary_protocol::library::Event;
 
 use futures_util::FutureExt;
 use futures_util::future::{join, maybe_done};
@@ -10,13 +11,12 @@ use volary_trace::import::NoteLevel;
 use volary_trace::import::index::packed::PackedLog;
 use volary_trace::import::index::{Entry, Indexer};
 
-use super::super::protocol::Answer;
-use super::super::repository::{Held, InFile, Item, KnownFile};
-use super::super::source::{Source, Window, end_of, start_of};
-use super::begun::Begun;
 use super::finding::SETTLED;
+use super::partial_preview::Begun;
 use super::reading::{Outcome, Reading, kept};
-use super::{BATCH, Librarian, Said};
+use super::{BATCH, LibraryService, Output};
+use crate::library::repository::{Held, InFile, Item, KnownFile};
+use crate::library::source::{Source, Window, end_of, start_of};
 
 /// Files from here on are not copied into episodes, if they can be gone through in slices…
 const LARGE: u64 = 4 << 20;
@@ -61,7 +61,7 @@ struct FirstSlice {
     begun: Option<Begun>,
 }
 
-impl Librarian {
+impl LibraryService {
     /// Goes through a file in slices, if it is large and of a kind that allows it.
     pub(super) async fn read_in_place<'a>(
         &'a self,
@@ -188,8 +188,7 @@ impl Librarian {
         let ids: Vec<Text> = ids.into_iter().take(BATCH).map(|(_, id)| id).collect();
         let first = ids.first().cloned();
         let rows = self.rows_of(&ids).await;
-        let number = reading.number;
-        (reading.say)(Said::Answer(Answer::Added { number, rows }));
+        (reading.send)(Output::Event(Event::Added { rows }));
         first
     }
 

@@ -2,22 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
 
-use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_trace::table::Row;
-
-use super::Shelf;
-use crate::library::protocol::Number;
-use crate::shell::timers;
 
 /// The rows that wait. With each change the whole table is gone through, so many changes are made
 /// into few: what comes is held back until it is a part of what is there.
 #[derive(Default)]
-pub(super) struct Waiting {
-    /// The number of the request that lists what was kept; its rows come in order.
-    pub listing: Number,
+pub(super) struct RowBatcher {
     /// The ids of all rows.
     known: HashSet<Text>,
     /// What is listed, to stand behind the others.
@@ -27,6 +19,15 @@ pub(super) struct Waiting {
     again: BTreeMap<Text, Arc<Row>>,
     /// When the rows in front of the table came, and how many of them came then.
     newest: (Option<f64>, usize),
+}
+
+/// Where rows come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RowSource {
+    /// The list of what was stored, in order.
+    List,
+    /// Anything else: what is new comes first.
+    Other,
 }
 
 /// When what is held back is shown.
@@ -44,14 +45,14 @@ const PAUSE: f64 = 0.2;
 /// As long as there are few rows, all are shown at once.
 const FEW: usize = 2000;
 
-impl Waiting {
+impl RowBatcher {
     /// Takes rows that a request gave; whether they are to be shown now, with so many there already.
-    pub fn take(&mut self, number: Number, rows: Vec<Row>, length: usize) -> bool {
+    pub fn take(&mut self, source: RowSource, rows: Vec<Row>, length: usize) -> bool {
         for row in rows {
             let row = Arc::new(row);
             if !self.known.insert(row.id.clone()) {
                 self.again.insert(row.id.clone(), row);
-            } else if number == self.listing {
+            } else if source == RowSource::List {
                 self.back.push(row);
             } else {
                 self.front.push(row);
@@ -62,7 +63,7 @@ impl Waiting {
     }
 
     /// Whether nothing is held back.
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.back.is_empty() && self.front.is_empty() && self.again.is_empty()
     }
 
@@ -106,7 +107,7 @@ impl Waiting {
 impl Pace {
     /// There are rows to be shown: in how many seconds, 0 for at once. `None` if nobody sees the table, or if they
     /// will be shown with others.
-    fn ask(&mut self, is_seen: bool, now: f64) -> Option<f64> {
+    pub fn ask(&mut self, is_seen: bool, now: f64) -> Option<f64> {
         if self.is_due || !is_seen {
             return None;
         }
@@ -117,7 +118,7 @@ impl Pace {
 
     /// Who waited to show them is awake: asks once more, since they may have been shown meanwhile, or nobody sees the
     /// table any longer.
-    fn woken(&mut self, is_seen: bool, now: f64) -> Option<f64> {
+    pub fn woken(&mut self, is_seen: bool, now: f64) -> Option<f64> {
         match std::mem::take(&mut self.is_due) {
             true => self.ask(is_seen, now),
             false => None,
@@ -125,67 +126,9 @@ impl Pace {
     }
 
     /// All are shown.
-    fn shown(&mut self, now: f64) {
+    pub fn shown(&mut self, now: f64) {
         self.next = now + PAUSE;
         self.is_due = false;
-    }
-}
-
-impl Shelf {
-    pub(super) fn add(self, number: Number, added: Vec<Row>) {
-        self.tell_arrived(number, &added);
-        let length = self.rows.with_untracked(|rows| rows.len());
-        let is_due = self
-            .state
-            .try_update_value(|state| state.waiting.take(number, added, length));
-        if is_due == Some(true) {
-            self.flush_in_time();
-        }
-    }
-
-    /// Shows what was held back, now or a little later: the page has time to show what came before. Who reads an
-    /// episode sees no rows, and waits for none.
-    fn flush_in_time(self) {
-        self.flush_after(Pace::ask);
-    }
-
-    fn flush_after(self, ask: fn(&mut Pace, bool, f64) -> Option<f64>) {
-        let now = timers::now();
-        let wait = self.state.try_update_value(|state| {
-            let is_seen = state.looks_through;
-            ask(&mut state.pace, is_seen, now)
-        });
-        match wait.flatten() {
-            None => {}
-            Some(0.0) => self.flush(),
-            Some(wait) => crate::shell::spawn(async move {
-                timers::sleep(Duration::from_secs_f64(wait)).await;
-                self.flush_after(Pace::woken);
-            }),
-        }
-    }
-
-    /// Shows what was held back.
-    pub(super) fn flush(self) {
-        let is_empty = self
-            .state
-            .try_update_value(|state| state.waiting.is_empty());
-        if is_empty == Some(false) {
-            self.rows.update(|rows| {
-                self.state
-                    .update_value(|state| state.waiting.flush(Arc::make_mut(rows)));
-            });
-            let now = timers::now();
-            self.state.update_value(|state| state.pace.shown(now));
-        }
-    }
-
-    pub(super) fn drop_rows(self, ids: &[Text]) {
-        let gone: BTreeSet<&Text> = ids.iter().collect();
-        self.rows.update(|rows| {
-            self.state
-                .update_value(|state| state.waiting.drop_rows(&gone, Arc::make_mut(rows)));
-        });
     }
 }
 
@@ -207,21 +150,18 @@ mod tests {
 
     #[test]
     fn the_newest_stand_first_and_in_the_order_of_their_file() {
-        let mut waiting = Waiting {
-            listing: 1,
-            ..Waiting::default()
-        };
+        let mut batcher = RowBatcher::default();
         let mut rows = Vec::new();
-        assert!(waiting.take(1, vec![row("x", 1.0)], 0));
-        waiting.flush(&mut rows);
+        assert!(batcher.take(RowSource::List, vec![row("x", 1.0)], 0));
+        batcher.flush(&mut rows);
         for (id, again) in [("a", "a"), ("b", "a"), ("c", "b")] {
-            waiting.take(2, vec![row(id, 2.0)], rows.len());
-            waiting.take(0, vec![row(again, 2.0)], rows.len());
-            waiting.flush(&mut rows);
+            batcher.take(RowSource::Other, vec![row(id, 2.0)], rows.len());
+            batcher.take(RowSource::Other, vec![row(again, 2.0)], rows.len());
+            batcher.flush(&mut rows);
         }
         assert_eq!(ids(&rows), "abcx");
-        waiting.take(1, vec![row("y", 0.5)], rows.len());
-        waiting.flush(&mut rows);
+        batcher.take(RowSource::List, vec![row("y", 0.5)], rows.len());
+        batcher.flush(&mut rows);
         assert_eq!(rows.last().map(|row| &*row.id), Some("y"));
     }
 
@@ -258,10 +198,10 @@ mod tests {
 
     #[test]
     fn many_rows_are_held_back() {
-        let mut waiting = Waiting::default();
+        let mut batcher = RowBatcher::default();
         let many: Vec<Row> = (0..100).map(|id| row(&id.to_string(), 1.0)).collect();
-        assert!(!waiting.take(2, many, 10 * FEW));
+        assert!(!batcher.take(RowSource::Other, many, 10 * FEW));
         let more: Vec<Row> = (100..6000).map(|id| row(&id.to_string(), 1.0)).collect();
-        assert!(waiting.take(2, more, 10 * FEW));
+        assert!(batcher.take(RowSource::Other, more, 10 * FEW));
     }
 }

@@ -8,15 +8,15 @@ use volary_trace::import::index;
 use volary_trace::table::Row;
 use volary_trace::{Episode, native};
 
-use super::super::repository::{EpisodeStore, InFile};
-use super::super::source::Window;
-use super::{Librarian, Volume};
+use super::{LibraryService, Volume};
+use crate::library::repository::{EpisodeStore, InFile};
+use crate::library::source::Window;
 use crate::projection::text::size_text;
 
 /// Under this key of the metadata, tags go into files and come back.
 pub(super) const TAGS: &str = "library_tags";
 
-impl Librarian {
+impl LibraryService {
     /// Opens an episode.
     pub(super) async fn episode(&self, id: &Text) -> Result<Episode, String> {
         // Another one may have the id that a beginning had.

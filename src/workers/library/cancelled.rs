@@ -5,40 +5,39 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::{Poll, Waker};
+use volary_protocol::RequestId;
 
 use futures_util::future::{Either, select};
-
-use super::super::protocol::Number;
 
 /// The numbers of readings that shall end.
 #[derive(Default)]
 pub(super) struct Cancelled {
-    numbers: RefCell<BTreeSet<Number>>,
+    numbers: RefCell<BTreeSet<RequestId>>,
     /// Who waits to hear of it, the task of a reading each: wherever it waits, it is woken as a whole.
-    wakers: RefCell<BTreeMap<Number, Waker>>,
+    wakers: RefCell<BTreeMap<RequestId, Waker>>,
 }
 
 impl Cancelled {
     /// A reading shall end.
-    pub(super) fn add(&self, number: Number) {
+    pub(super) fn add(&self, number: RequestId) {
         self.numbers.borrow_mut().insert(number);
         let waker = self.wakers.borrow_mut().remove(&number);
         waker.into_iter().for_each(Waker::wake);
     }
 
     /// Whether it shall end.
-    pub(super) fn has(&self, number: Number) -> bool {
+    pub(super) fn has(&self, number: RequestId) -> bool {
         self.numbers.borrow().contains(&number)
     }
 
     /// It has ended. Gives whether it was to.
-    pub(super) fn remove(&self, number: Number) -> bool {
+    pub(super) fn remove(&self, number: RequestId) -> bool {
         self.wakers.borrow_mut().remove(&number);
         self.numbers.borrow_mut().remove(&number)
     }
 
     /// Waits until a reading shall end.
-    pub(super) fn of(&self, number: Number) -> impl Future<Output = ()> {
+    pub(super) fn of(&self, number: RequestId) -> impl Future<Output = ()> {
         poll_fn(move |context| match self.has(number) {
             true => Poll::Ready(()),
             false => {
@@ -52,7 +51,7 @@ impl Cancelled {
     /// What comes of something, unless the reading is to end before: then it is not waited for any longer.
     pub(super) async fn unless<T>(
         &self,
-        number: Number,
+        number: RequestId,
         something: impl Future<Output = T>,
     ) -> Option<T> {
         match select(pin!(self.of(number)), pin!(something)).await {

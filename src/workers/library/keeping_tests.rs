@@ -7,11 +7,12 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::virtual_clock::VirtualClock;
 
-use super::super::origin::Origin;
-use super::super::repository::{Held, Item, Keeping, KnownFile, Listed, MemoryStore, Unkept};
-use super::super::source::Source;
 use super::tests::*;
 use super::*;
+use crate::library::repository::{Held, Item, Keeping, KnownFile, Listed, MemoryStore, Unkept};
+use crate::library::source::Source;
+use volary_protocol::episode::EpisodeChunk;
+use volary_protocol::library::Origin;
 
 /// Keeps nothing before it is told to.
 #[derive(Clone, Default)]
@@ -83,12 +84,12 @@ impl EpisodeStore for SlowStore {
 fn what_is_shown_before_it_is_kept_can_be_wanted_already() {
     let store = SlowStore::default();
     let clock = Rc::new(VirtualClock::new());
-    let librarian = Librarian::new(store.clone(), volary_envs::registry(), clock, || 1.0);
+    let service = LibraryService::new(store.clone(), volary_envs::registry(), clock, || 1.0);
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let two = Rc::new(file("x.jsonl", &[episode("a", "one"), episode("b", "two")]));
     let mut context = Context::from_waker(Waker::noop());
-    let mut reading = pin!(librarian.read(1, vec![two as Rc<dyn Source>], Origin::Imported, &say));
+    let mut reading = pin!(service.read(1, vec![two as Rc<dyn Source>], Origin::Imported, &say));
     assert!(reading.as_mut().poll(&mut context).is_pending());
     assert_eq!(ids(&said.borrow()), ["a", "b"]);
 
@@ -96,16 +97,9 @@ fn what_is_shown_before_it_is_kept_can_be_wanted_already() {
     let heard = RefCell::new(Vec::new());
     let hear = |words| heard.borrow_mut().push(words);
     let requests = [
-        Request::Open {
-            number: 2,
-            id: "a".into(),
-        },
-        Request::Forget {
-            number: 3,
-            ids: of("b"),
-        },
+        Request::Open { id: "a".into() },
+        Request::Forget { ids: of("b") },
         Request::Tag {
-            number: 4,
             ids: of("a"),
             tag: "good".into(),
             on: true,
@@ -113,7 +107,7 @@ fn what_is_shown_before_it_is_kept_can_be_wanted_already() {
     ];
     let mut wanted: Vec<_> = requests
         .into_iter()
-        .map(|request| librarian.perform(request, &hear).boxed_local())
+        .map(|request| service.handle(2, request, &hear).boxed_local())
         .collect();
     for one in &mut wanted {
         assert!(one.poll_unpin(&mut context).is_pending());
@@ -124,9 +118,13 @@ fn what_is_shown_before_it_is_kept_can_be_wanted_already() {
         assert!(one.poll_unpin(&mut context).is_ready());
     }
     let heard = heard.take();
-    let is_open = |said: &Said| matches!(said, Said::Part(Event::Finished { token: 2, .. }));
+    let is_open = |said: &Output| {
+        matches!(
+            said,
+            Output::Event(Event::Episode(EpisodeChunk::End { .. }))
+        )
+    };
     assert!(heard.iter().any(is_open));
-    assert!(heard.contains(&Said::Answer(Answer::Forgotten { number: 3 })));
     let rows = store.rows().now_or_never().unwrap().unwrap();
     assert!(matches!(&rows[..], [(row, None)] if row.tags == ["good".into()]));
 }
@@ -145,12 +143,12 @@ fn what_is_heard_while_the_stock_is_asked_is_not_lost() {
     ["a", "x-1", "y"].into_iter().for_each(keep);
     store.is_slow_to_list.set(true);
     let clock = Rc::new(VirtualClock::new());
-    let librarian = Librarian::new(store.clone(), volary_envs::registry(), clock, || 1.0);
+    let service = LibraryService::new(store.clone(), volary_envs::registry(), clock, || 1.0);
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let mut context = Context::from_waker(Waker::noop());
-    let list = Request::List { number: 1 };
-    let mut listing = pin!(librarian.perform(list, &say));
+    let list = Request::List;
+    let mut listing = pin!(service.handle(2, list, &say));
     assert!(listing.as_mut().poll(&mut context).is_pending());
     // Another tab goes on meanwhile.
     keep("b");
@@ -158,32 +156,32 @@ fn what_is_heard_while_the_stock_is_asked_is_not_lost() {
     assert!(store.store.forget(&all).now_or_never().is_some());
     let [kept, gone] = [["b".into()], ["y".into()]];
     let mut hearing = pin!(async {
-        librarian.hear_forgotten("x-", &say).await;
-        librarian.hear_gone(&gone, &say).await;
-        librarian.hear_kept(&kept, &say).await;
+        service.hear_forgotten("x-", &say).await;
+        service.hear_gone(&gone, &say).await;
+        service.hear_kept(&kept, &say).await;
     });
     assert!(hearing.as_mut().poll(&mut context).is_pending());
     store.is_slow_to_list.set(false);
     assert!(listing.as_mut().poll(&mut context).is_ready());
     assert!(hearing.as_mut().poll(&mut context).is_ready());
     for (id, is_there) in [("a", true), ("b", true), ("x-1", false), ("y", false)] {
-        assert_eq!(librarian.volume(id).is_some(), is_there, "{id}");
+        assert_eq!(service.volume(id).is_some(), is_there, "{id}");
     }
 }
 
 /// Two that know of the same store, and hear nothing of each other.
-fn two_tabs() -> [Librarian; 2] {
+fn two_tabs() -> [LibraryService; 2] {
     let store = MemoryStore::default();
-    let tabs = [librarian_of(store.clone()), librarian_of(store)];
+    let tabs = [service_of(store.clone()), service_of(store)];
     for tab in &tabs {
-        ask(tab, Request::List { number: 9 });
+        ask(tab, Request::List);
     }
     tabs
 }
 
 /// The words with which an episode begins.
-fn words_in(librarian: &Librarian, id: &str) -> String {
-    let episode = librarian.episode(&id.into()).now_or_never();
+fn words_in(service: &LibraryService, id: &str) -> String {
+    let episode = service.episode(&id.into()).now_or_never();
     let episode = episode.unwrap().unwrap();
     let words = episode.start[0].body().content.as_ref();
     words.unwrap().to_string()
@@ -202,13 +200,12 @@ fn no_tab_overwrites_what_another_one_kept() {
     }
     // Words are found where they are, not under the id that was wanted first.
     let search = Request::Search {
-        number: 2,
         words: "another".into(),
     };
     let heard = ask(&there, search);
     assert!(matches!(
         heard.last(),
-        Some(Said::Answer(Answer::Found { matches, .. })) if matches.len() == 1 && &*matches[0].id == "1 (2)"
+        Some(Output::Event(Event::Found { matches, .. })) if matches.len() == 1 && &*matches[0].id == "1 (2)"
     ));
     // Both again, each in the other tab: nothing new.
     assert_eq!(ids(&read(&here, &[other])), ["1 (2)", "2"]);
@@ -246,11 +243,11 @@ fn that_nothing_can_be_read_is_said_and_what_comes_is_shown_all_the_same() {
     store.is_open.set(true);
     store.is_unreadable.set(true);
     let clock = Rc::new(VirtualClock::new());
-    let librarian = Librarian::new(store, volary_envs::registry(), clock, || 1.0);
-    let heard = ask(&librarian, Request::List { number: 1 });
+    let service = LibraryService::new(store, volary_envs::registry(), clock, || 1.0);
+    let heard = ask(&service, Request::List);
     let reason = Text::from("The database failed.");
-    assert!(heard.contains(&Said::Answer(Answer::NotRead { reason })));
-    assert!(heard.contains(&Said::Answer(Answer::Listed { number: 1 })));
+    assert!(heard.contains(&Output::Event(Event::NotRead { reason })));
+    assert!(heard.contains(&Output::Event(Event::Listed)));
     let file = file("a.jsonl", &[episode("1", "one")]);
-    assert_eq!(ids(&read(&librarian, &[file])), ["1"]);
+    assert_eq!(ids(&read(&service, &[file])), ["1"]);
 }

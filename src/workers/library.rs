@@ -1,23 +1,24 @@
-//! The worker's side of the library: reads files, keeps episodes, opens them, searches in them.
+//! The library: reads files, stores episodes, opens them, searches in them.
 //!
 //! - `listing`: what there is. `opening`: an episode from where it is kept. `finding`: words in all texts.
-//! - `reading`: files to episodes; large ones `in_place`, `packed` logs among them, whose first episode can be seen while
-//!   it is read (`begun`), others `together`; `naming`: ids for them; `cancelled`: the readings that
+//! - `reading`: files to episodes; large ones by `streaming_import`, `packed` logs among them, whose first episode can be
+//!   opened while it is read (`partial_preview`), others by `whole_file_import`; `naming`: ids for them; `cancelled`: the readings that
 //!   a person ended.
 //!
-//! It knows no browser: what it says goes through the function that it is given. What it is asked is done
-//! side by side: between two slices of a large file another episode is opened.
+//! It knows no browser: it replies through the function that it is given. Requests are
+//! carried out concurrently: between two slices of a large file another episode is opened.
 
-mod begun;
 mod cancelled;
+pub mod fetching;
 mod finding;
-mod in_place;
 mod listing;
 mod naming;
 mod opening;
 mod packed;
+mod partial_preview;
 mod reading;
-mod together;
+mod streaming_import;
+mod whole_file_import;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -26,35 +27,29 @@ use std::rc::Rc;
 use volary_core::Clock;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
+use volary_protocol::RequestId;
+use volary_protocol::episode::chunks;
+use volary_protocol::library::{Event, Request};
 use volary_trace::Episode;
 
-use super::origin::PUBLISHED;
 use volary_trace::native;
 use volary_trace::search::{Document, SearchIndex};
 use volary_trace::table::Row;
 
 use self::cancelled::Cancelled;
-use super::protocol::{Answer, Number, Request};
-use super::repository::{EpisodeStore, InFile, MemoryStore};
-use super::source::Window;
-use crate::parts::say_episode;
-use crate::protocol::Event;
+use crate::library::origin::PUBLISHED;
+use crate::library::repository::{EpisodeStore, InFile, MemoryStore};
+use crate::library::source::Window;
 use crate::workers::in_flight::{Flight, InFlight};
 
 /// So many rows are said at once.
 const BATCH: usize = 200;
 
-/// What the librarian says.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "each is said and gone; none is kept"
-)]
+/// What the service replies.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Said {
-    /// An answer.
-    Answer(Answer),
-    /// A part of an episode.
-    Part(Event),
+pub enum Output {
+    /// An event.
+    Event(Event),
     /// A file that was asked for, in parts.
     File {
         /// Its name.
@@ -64,11 +59,11 @@ pub enum Said {
     },
 }
 
-/// Where the librarian's words go.
-pub type Say<'a> = &'a dyn Fn(Said);
+/// Where the service's words go.
+pub type Send<'a> = &'a dyn Fn(Output);
 
-/// The librarian.
-pub struct Librarian {
+/// The service of the library.
+pub struct LibraryService {
     store: Box<dyn EpisodeStore>,
     /// What belongs to the site and is never kept.
     guests: MemoryStore,
@@ -94,7 +89,7 @@ pub struct Librarian {
     /// The ids that beginnings had, and those that their episodes have.
     grown: RefCell<BTreeMap<Text, Text>>,
     /// The search that counts: whoever types on wants no answer to what stood there before.
-    last_search: Cell<Number>,
+    last_search: Cell<RequestId>,
     is_settling: Cell<bool>,
     /// Whether the store was asked for all that there is.
     has_asked: Cell<bool>,
@@ -125,15 +120,15 @@ impl Volume {
     }
 }
 
-impl Librarian {
-    /// A librarian of a store, who can run episodes of these environments again.
+impl LibraryService {
+    /// A library of a store, which can run episodes of these environments again.
     pub fn new(
         store: impl EpisodeStore + 'static,
         registry: Registry,
         clock: Rc<dyn Clock>,
         today: fn() -> f64,
-    ) -> Librarian {
-        Librarian {
+    ) -> LibraryService {
+        LibraryService {
             store: Box::new(store),
             guests: MemoryStore::default(),
             registry,
@@ -155,52 +150,41 @@ impl Librarian {
         }
     }
 
-    /// Carries out a request.
-    pub async fn perform(&self, request: Request, say: Say<'_>) {
-        let refused = |number, reason: String| {
-            say(Said::Answer(Answer::Refused {
-                number,
-                reason: reason.into(),
-            }));
+    /// Carries out a request. Files to read come through [`LibraryService::read`].
+    pub async fn handle(&self, id: RequestId, request: Request, send: Send<'_>) {
+        let refuse = |reason: String| {
+            let reason = reason.into();
+            send(Output::Event(Event::Refused { reason }));
         };
         match request {
-            Request::List { number } => self.list(number, say).await,
-            Request::Open { number, id } => match self.episode(&id).await {
-                Ok(episode) => say_episode(number, episode, Vec::new(), &mut |event| {
-                    say(Said::Part(event));
-                }),
-                Err(reason) => refused(number, reason),
+            Request::List => self.list(send).await,
+            Request::Open { id } => match self.episode(&id).await {
+                Ok(episode) => {
+                    for chunk in chunks(episode, Vec::new()) {
+                        send(Output::Event(Event::Episode(chunk)));
+                    }
+                }
+                Err(reason) => refuse(reason),
             },
-            Request::Check { number, id } => match self.check(&id).await {
-                Ok((words, step)) => say(Said::Answer(Answer::Checked {
-                    number,
-                    words: words.into(),
-                    step,
-                })),
-                Err(reason) => refused(number, reason),
+            Request::Check { id } => match self.check(&id).await {
+                Ok((words, step)) => {
+                    let words = words.into();
+                    send(Output::Event(Event::Checked { words, step }));
+                }
+                Err(reason) => refuse(reason),
             },
-            Request::Search { number, words } => self.search(number, &words, say).await,
-            Request::Find { number, id, words } => {
+            Request::Search { words } => self.search(id, &words, send).await,
+            Request::Find { id, words } => {
                 let places = self.find(&id, &words).await;
-                say(Said::Answer(Answer::Places { number, places }));
+                send(Output::Event(Event::Places { places }));
             }
-            Request::Forget { number, ids } => {
-                self.forget(&ids).await;
-                say(Said::Answer(Answer::Forgotten { number }));
-            }
-            Request::Tag {
-                number,
-                ids,
-                tag,
-                on,
-            } => self.tag(number, &ids, &tag, on, say).await,
-            Request::Export { ids, .. } => self.export(&ids, say).await,
+            Request::Forget { ids } => self.forget(&ids).await,
+            Request::Tag { ids, tag, on } => self.tag(&ids, &tag, on, send).await,
+            Request::Export { ids } => self.export(&ids, send).await,
             Request::Cancel { reading } => self.cancelled.add(reading),
-            Request::Settle { .. } => self.settle().await,
-            // Whoever has the network brings the files to `read`.
-            Request::Fetch { number, .. } => {
-                refused(number, "There is no network here.".to_owned());
-            }
+            Request::Settle => self.settle().await,
+            // The host brings the files to `read`, and the changes to `hear_kept` and its like.
+            Request::Read { .. } | Request::Fetch { .. } | Request::Watch => {}
         }
     }
 
@@ -210,7 +194,7 @@ impl Librarian {
     }
 
     /// Waits until somebody wants a reading to end.
-    pub fn cancelled(&self, number: Number) -> impl Future<Output = ()> {
+    pub fn cancelled(&self, number: RequestId) -> impl Future<Output = ()> {
         self.cancelled.of(number)
     }
 
@@ -290,7 +274,7 @@ impl Librarian {
         }
     }
 
-    async fn tag(&self, number: Number, ids: &[Text], tag: &Text, on: bool, say: Say<'_>) {
+    async fn tag(&self, ids: &[Text], tag: &Text, on: bool, send: Send<'_>) {
         self.kept(ids).await;
         for ids in ids.chunks(BATCH) {
             let (mut rows, mut guests) = (Vec::new(), Vec::new());
@@ -308,12 +292,12 @@ impl Librarian {
             // Memory takes everything.
             let _ = self.guests.label(guests.clone()).await;
             rows.extend(guests);
-            say(Said::Answer(Answer::Added { number, rows }));
-            tell_unkept(kept, say);
+            send(Output::Event(Event::Added { rows }));
+            tell_unkept(kept, send);
         }
     }
 
-    async fn export(&self, ids: &[Text], say: Say<'_>) {
+    async fn export(&self, ids: &[Text], send: Send<'_>) {
         let mut parts = Vec::with_capacity(ids.len());
         for id in ids {
             // What can't be opened says so when it is opened; a file of the others is better than none.
@@ -321,25 +305,25 @@ impl Librarian {
                 parts.push(native::to_text(&episode) + "\n");
             }
         }
-        say(Said::File {
+        send(Output::File {
             name: "trajectories.jsonl",
             parts,
         });
     }
 }
 
-fn tell_unkept(kept: Result<(), String>, say: Say<'_>) {
+fn tell_unkept(kept: Result<(), String>, send: Send<'_>) {
     if let Err(reason) = kept {
         let reason = reason.into();
-        say(Said::Answer(Answer::NotKept { reason }));
+        send(Output::Event(Event::NotKept { reason }));
     }
 }
 
 #[cfg(test)]
-mod ahead_tests;
-#[cfg(test)]
-mod begun_tests;
-#[cfg(test)]
 mod keeping_tests;
+#[cfg(test)]
+mod partial_preview_tests;
+#[cfg(test)]
+mod provisional_id_tests;
 #[cfg(test)]
 mod tests;

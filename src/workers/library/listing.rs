@@ -1,17 +1,27 @@
 //! What there is: learnt once from the store, and from other pages as it changes there.
 
 use volary_core::json::Text;
+use volary_protocol::library::Event;
 use volary_trace::table::Row;
 use volary_trace::table::order::natural;
 
-use super::super::protocol::{Answer, Number};
-use super::super::repository::EpisodeStore;
-use super::{BATCH, Librarian, Said, Say};
+use super::{BATCH, LibraryService, Output, Send};
+use crate::library::repository::EpisodeStore;
 use crate::projection::notice::Notice;
+use crate::storage::change_feed::ChangedEpisodes;
 
-impl Librarian {
+impl LibraryService {
+    /// Another page, or this one, changed what is stored.
+    pub async fn hear(&self, changed: ChangedEpisodes, send: Send<'_>) {
+        for start in &changed.gone_from {
+            self.hear_forgotten(start, send).await;
+        }
+        self.hear_gone(&changed.gone, send).await;
+        self.hear_kept(&changed.kept, send).await;
+    }
+
     /// Another page, or this one, kept episodes: they are shown.
-    pub async fn hear_kept(&self, ids: &[Text], say: Say<'_>) {
+    pub async fn hear_kept(&self, ids: &[Text], send: Send<'_>) {
         self.loaded().await;
         if !self.known.borrow().is_whole {
             // They will be listed with all others.
@@ -23,34 +33,34 @@ impl Librarian {
             self.indexed.borrow_mut().remove(&row.id);
             rows.push(row);
         }
-        say(Said::Answer(Answer::Added { number: 0, rows }));
+        send(Output::Event(Event::Changed { rows }));
     }
 
     /// Another page, or this one, forgot the episodes whose ids begin so.
-    pub async fn hear_forgotten(&self, start: &str, say: Say<'_>) {
+    pub async fn hear_forgotten(&self, start: &str, send: Send<'_>) {
         self.loaded().await;
         let gone: Vec<Text> = {
             let known = self.known.borrow();
             let gone = known.episodes.keys().filter(|id| id.starts_with(start));
             gone.cloned().collect()
         };
-        self.hear_gone(&gone, say).await;
+        self.hear_gone(&gone, send).await;
     }
 
     /// Another page forgot episodes.
-    pub async fn hear_gone(&self, ids: &[Text], say: Say<'_>) {
+    pub async fn hear_gone(&self, ids: &[Text], send: Send<'_>) {
         self.loaded().await;
         let gone = ids.iter().filter(|id| self.lose(id).is_some());
         let ids: Vec<Text> = gone.cloned().collect();
         if !ids.is_empty() {
-            say(Said::Answer(Answer::Gone { ids }));
+            send(Output::Event(Event::Gone { ids }));
         }
     }
 
-    pub(super) async fn list(&self, number: Number, say: Say<'_>) {
+    pub(super) async fn list(&self, send: Send<'_>) {
         let mut rows = self.load().await.unwrap_or_else(|reason| {
             let reason = reason.into();
-            say(Said::Answer(Answer::NotRead { reason }));
+            send(Output::Event(Event::NotRead { reason }));
             Vec::new()
         });
         // They are in memory, where all can be read.
@@ -64,13 +74,13 @@ impl Librarian {
         });
         for rows in rows.chunks(BATCH) {
             let rows = rows.to_vec();
-            say(Said::Answer(Answer::Added { number, rows }));
+            send(Output::Event(Event::Added { rows }));
         }
         if let Some(Notice { what, why, advice }) = self.store.notice() {
             let [what, why, advice] = [what, why, advice].map(Text::from);
-            say(Said::Answer(Answer::Notice { what, why, advice }));
+            send(Output::Event(Event::Notice { what, why, advice }));
         }
-        say(Said::Answer(Answer::Listed { number }));
+        send(Output::Event(Event::Listed));
     }
 
     /// Learns what was kept before; gives the rows, or why they can't be read. Nobody waits for them after that.

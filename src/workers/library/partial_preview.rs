@@ -4,15 +4,15 @@
 //! or, if its end never came, itself.
 
 use volary_core::json::Text;
+use volary_protocol::library::Event;
 use volary_trace::import::NoteLevel;
 use volary_trace::import::index::Indexer;
 use volary_trace::table::Row;
 
-use super::super::protocol::Answer;
-use super::super::repository::{Held, Item};
 use super::naming::Named;
 use super::reading::{Reading, kept};
-use super::{Librarian, Said};
+use super::{LibraryService, Output};
+use crate::library::repository::{Held, Item};
 
 /// How a row says that its episode is still being read.
 const OUTCOME: &str = "being read";
@@ -32,7 +32,7 @@ pub(super) struct Begun {
     due: f64,
 }
 
-impl Librarian {
+impl LibraryService {
     /// Shows the beginning of the first episode of a file, and more of it when it is time.
     pub(super) fn show_begun(
         &self,
@@ -80,8 +80,7 @@ impl Librarian {
             bytes: None,
             ..row
         };
-        let number = reading.number;
-        (reading.say)(Said::Answer(Answer::Begun { number, row }));
+        (reading.send)(Output::Event(Event::Begun { row: Box::new(row) }));
         if let Some(former) = begun.take_if(|known| known.id != id) {
             self.say_grown(reading, former, id.clone());
         }
@@ -138,7 +137,6 @@ impl Librarian {
         let Begun { id, .. } = begun;
         self.begun.borrow_mut().remove(&id);
         self.grown.borrow_mut().insert(id.clone(), into.clone());
-        let number = reading.number;
-        (reading.say)(Said::Answer(Answer::Grown { number, id, into }));
+        (reading.send)(Output::Event(Event::Grown { id, into }));
     }
 }

@@ -6,35 +6,35 @@ use std::task::{Context, Waker};
 use futures_util::FutureExt;
 use volary_core::virtual_clock::VirtualClock;
 
-use super::super::origin::Origin;
-use super::super::source::Source;
-use super::begun_tests::{Slow, Watch, begun, grown, log};
 use super::keeping_tests::SlowStore;
+use super::partial_preview_tests::{Slow, Watch, begun, grown, log};
 use super::*;
+use crate::library::source::Source;
+use volary_protocol::library::Origin;
 
 const PROVISIONAL: &str = "e-1-1 (reading 1)";
 
-/// A librarian whose store does not say yet what there is.
-fn librarian(store: &SlowStore) -> Librarian {
+/// A service whose store does not say yet what there is.
+fn service(store: &SlowStore) -> LibraryService {
     store.is_slow_to_list.set(true);
     store.is_open.set(true);
     let clock = Rc::new(VirtualClock::new());
-    Librarian::new(store.clone(), volary_envs::registry(), clock, || 1.0)
+    LibraryService::new(store.clone(), volary_envs::registry(), clock, || 1.0)
 }
 
 /// Reads a log: what is said when two megabytes of it came, and what after the store answered and all came, or no more.
 fn read(
-    librarian: &Librarian,
+    service: &LibraryService,
     store: &SlowStore,
     file: &Rc<Slow>,
     breaks_off: bool,
     meanwhile: impl Fn(),
-) -> (Vec<Said>, Vec<Said>) {
+) -> (Vec<Output>, Vec<Output>) {
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     file.came.set(2 << 20);
     let sources = vec![Rc::clone(file) as Rc<dyn Source>];
-    let reading = librarian.read(1, sources, Origin::Imported, &say);
+    let reading = service.read(1, sources, Origin::Imported, &say);
     let mut reading = pin!(reading);
     let mut context = Context::from_waker(Waker::noop());
     assert!(reading.as_mut().poll(&mut context).is_pending());
@@ -49,24 +49,24 @@ fn read(
     (before, said.take())
 }
 
-fn answers(said: Vec<Said>) -> Vec<Answer> {
+fn answers(said: Vec<Output>) -> Vec<Event> {
     let answers = said.into_iter().filter_map(|said| match said {
-        Said::Answer(answer) => Some(answer),
+        Output::Event(answer) => Some(answer),
         _ => None,
     });
     answers.collect()
 }
 
-fn opened(librarian: &Librarian, id: &str) -> Result<Episode, String> {
-    librarian.episode(&id.into()).now_or_never().unwrap()
+fn opened(service: &LibraryService, id: &str) -> Result<Episode, String> {
+    service.episode(&id.into()).now_or_never().unwrap()
 }
 
 #[test]
 fn it_can_be_opened_before_the_store_answers() {
     let store = SlowStore::default();
-    let librarian = librarian(&store);
-    let (before, after) = read(&librarian, &store, &log(""), false, || {
-        let episode = opened(&librarian, PROVISIONAL).unwrap();
+    let service = service(&store);
+    let (before, after) = read(&service, &store, &log(""), false, || {
+        let episode = opened(&service, PROVISIONAL).unwrap();
         assert_eq!(&*episode.id, PROVISIONAL);
     });
     assert_eq!(
@@ -76,7 +76,7 @@ fn it_can_be_opened_before_the_store_answers() {
     assert_eq!(grown(&answers(after)), Some((PROVISIONAL, "e-1-1")));
     // Whoever asked for the beginning a moment before gets the whole.
     for id in ["e-1-1", PROVISIONAL] {
-        let episode = opened(&librarian, id).unwrap();
+        let episode = opened(&service, id).unwrap();
         assert_eq!((&*episode.id, episode.steps.len()), ("e-1-1", 4_500));
     }
 }
@@ -84,24 +84,24 @@ fn it_can_be_opened_before_the_store_answers() {
 #[test]
 fn it_is_kept_under_its_own_id_if_the_rest_does_not_come() {
     let store = SlowStore::default();
-    let librarian = librarian(&store);
-    let (_, after) = read(&librarian, &store, &log(""), true, || {});
+    let service = service(&store);
+    let (_, after) = read(&service, &store, &log(""), true, || {});
     assert_eq!(grown(&answers(after)), Some((PROVISIONAL, "e-1-1")));
     assert!(store.store.has("e-1-1") && !store.store.has(PROVISIONAL));
-    assert_eq!(&*opened(&librarian, "e-1-1").unwrap().id, "e-1-1");
+    assert_eq!(&*opened(&service, "e-1-1").unwrap().id, "e-1-1");
 }
 
 #[test]
 fn of_a_file_that_turns_out_to_be_known_it_is_what_is_in_the_library() {
     let store = SlowStore::default();
-    read(&librarian(&store), &store, &log(""), false, || {});
-    let next = librarian(&store);
+    read(&service(&store), &store, &log(""), false, || {});
+    let next = service(&store);
     let (before, after) = read(&next, &store, &log(""), false, || {});
     assert!(begun(&answers(before)).is_some());
     let after = answers(after);
     assert_eq!(grown(&after), Some((PROVISIONAL, "e-1-1")));
     let notes = after.iter().find_map(|answer| match answer {
-        Answer::Read { notes, .. } => Some(notes.join(" ")),
+        Event::Read { notes, .. } => Some(notes.join(" ")),
         _ => None,
     });
     assert!(notes.unwrap().contains("is in the library"));
@@ -116,12 +116,12 @@ fn it_takes_its_own_id_once_nobody_is_known_to_have_it() {
     store.is_open.set(true);
     let watch = Rc::new(Watch::default());
     let clock = Rc::clone(&watch) as Rc<dyn Clock>;
-    let librarian = Librarian::new(store.clone(), volary_envs::registry(), clock, || 1.0);
+    let service = LibraryService::new(store.clone(), volary_envs::registry(), clock, || 1.0);
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let file = log("");
     let sources = vec![Rc::clone(&file) as Rc<dyn Source>];
-    let mut reading = pin!(librarian.read(1, sources, Origin::Imported, &say));
+    let mut reading = pin!(service.read(1, sources, Origin::Imported, &say));
     let mut context = Context::from_waker(Waker::noop());
     for came in [1 << 20, 3 << 20] {
         file.came.set(came);
@@ -132,13 +132,13 @@ fn it_takes_its_own_id_once_nobody_is_known_to_have_it() {
     assert!(reading.as_mut().poll(&mut context).is_pending());
     let said = answers(said.take());
     let shown = said.iter().filter_map(|answer| match answer {
-        Answer::Begun { row, .. } => Some(&*row.id),
+        Event::Begun { row, .. } => Some(&*row.id),
         _ => None,
     });
     assert_eq!(shown.collect::<Vec<_>>(), [PROVISIONAL, "e-1-1"]);
     assert_eq!(grown(&said), Some((PROVISIONAL, "e-1-1")));
     for id in ["e-1-1", PROVISIONAL] {
-        assert_eq!(&*opened(&librarian, id).unwrap().id, "e-1-1");
+        assert_eq!(&*opened(&service, id).unwrap().id, "e-1-1");
     }
 }
 
@@ -147,16 +147,16 @@ fn it_does_not_hide_an_episode_that_has_its_id() {
     let store = SlowStore::default();
     let others = tests::episode("e-1-1", "kept before");
     let row = Row::of(&others, Vec::new());
-    let held = super::super::repository::Held::Text(native::to_text(&others));
-    let item = super::super::repository::Item {
+    let held = crate::library::repository::Held::Text(native::to_text(&others));
+    let item = crate::library::repository::Item {
         row,
         held,
         is_new: true,
     };
     assert!(store.store.keep(vec![item]).now_or_never().is_some());
-    let librarian = librarian(&store);
-    let (_, after) = read(&librarian, &store, &log(""), false, || {});
+    let service = service(&store);
+    let (_, after) = read(&service, &store, &log(""), false, || {});
     assert_eq!(grown(&answers(after)), Some((PROVISIONAL, "e-1-1 (2)")));
-    let start = opened(&librarian, "e-1-1").map(|episode| episode.start);
+    let start = opened(&service, "e-1-1").map(|episode| episode.start);
     assert_eq!(start, Ok(others.start));
 }

@@ -1,4 +1,4 @@
-//! The librarian, with a store in memory.
+//! The service, with a store in memory.
 
 use std::any::Any;
 use std::ops::Range;
@@ -7,12 +7,13 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::message::Message;
 use volary_core::virtual_clock::VirtualClock;
+use volary_protocol::episode::EpisodeChunk;
 use volary_trace::Episode;
 
-use super::super::origin::Origin;
-use super::super::repository::{Held, Item, MemoryStore};
-use super::super::source::{Source, start_of};
 use super::*;
+use crate::library::repository::{Held, Item, MemoryStore};
+use crate::library::source::{Source, start_of};
+use volary_protocol::library::Origin;
 
 /// A file in memory.
 #[derive(Clone, Debug)]
@@ -43,13 +44,13 @@ impl Source for MemorySource {
     }
 }
 
-pub(super) fn librarian_of(store: MemoryStore) -> Librarian {
+pub(super) fn service_of(store: MemoryStore) -> LibraryService {
     let clock = Rc::new(VirtualClock::new());
-    Librarian::new(store, volary_envs::registry(), clock, || 1.0)
+    LibraryService::new(store, volary_envs::registry(), clock, || 1.0)
 }
 
-pub(super) fn librarian() -> Librarian {
-    librarian_of(MemoryStore::default())
+pub(super) fn service() -> LibraryService {
+    service_of(MemoryStore::default())
 }
 
 pub(super) fn file(name: &str, episodes: &[Episode]) -> MemorySource {
@@ -76,17 +77,17 @@ pub(super) fn episode(id: &str, words: &str) -> Episode {
 }
 
 /// What is said when files are read. A store in memory makes nobody wait.
-pub(super) fn read(librarian: &Librarian, files: &[MemorySource]) -> Vec<Said> {
-    read_as(librarian, files, Origin::Imported)
+pub(super) fn read(service: &LibraryService, files: &[MemorySource]) -> Vec<Output> {
+    read_as(service, files, Origin::Imported)
 }
 
-fn read_as(librarian: &Librarian, files: &[MemorySource], origin: Origin) -> Vec<Said> {
+fn read_as(service: &LibraryService, files: &[MemorySource], origin: Origin) -> Vec<Output> {
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let files = files
         .iter()
         .map(|file| Rc::new(file.clone()) as Rc<dyn Source>);
-    let reading = librarian.read(1, files.collect(), origin, &say);
+    let reading = service.read(1, files.collect(), origin, &say);
     assert!(reading.now_or_never().is_some());
     said.take()
 }
@@ -95,28 +96,28 @@ pub(super) fn id_of_now(file: &MemorySource) -> Text {
     start_of(file).now_or_never().unwrap().unwrap()
 }
 
-pub(super) fn ask(librarian: &Librarian, request: Request) -> Vec<Said> {
+pub(super) fn ask(service: &LibraryService, request: Request) -> Vec<Output> {
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
-    assert!(librarian.perform(request, &say).now_or_never().is_some());
+    assert!(service.handle(2, request, &say).now_or_never().is_some());
     said.take()
 }
 
-pub(super) fn open(librarian: &Librarian, id: &str) -> Vec<Said> {
+pub(super) fn open(service: &LibraryService, id: &str) -> Vec<Output> {
     let id = id.into();
-    ask(librarian, Request::Open { number: 2, id })
+    ask(service, Request::Open { id })
 }
 
 /// The ids of what was added, as they are in the end.
-pub(super) fn ids(said: &[Said]) -> Vec<String> {
+pub(super) fn ids(said: &[Output]) -> Vec<String> {
     let mut ids = Vec::new();
     for said in said {
         match said {
-            Said::Answer(Answer::Added { number: 0, .. }) => {}
-            Said::Answer(Answer::Added { rows, .. }) => {
+            Output::Event(Event::Changed { .. }) => {}
+            Output::Event(Event::Added { rows, .. }) => {
                 ids.extend(rows.iter().map(|row| row.id.to_string()));
             }
-            Said::Answer(Answer::Grown { id, into, .. }) => {
+            Output::Event(Event::Grown { id, into, .. }) => {
                 let known = ids.iter_mut().find(|known| **known == **id);
                 *known.unwrap() = into.to_string();
             }
@@ -128,47 +129,43 @@ pub(super) fn ids(said: &[Said]) -> Vec<String> {
 
 #[test]
 fn reads_opens_lists_and_forgets() {
-    let librarian = librarian();
+    let service = service();
     let two = [episode("a", "one"), episode("b", "two")];
-    assert_eq!(ids(&read(&librarian, &[file("x.jsonl", &two)])), ["a", "b"]);
+    assert_eq!(ids(&read(&service, &[file("x.jsonl", &two)])), ["a", "b"]);
     assert!(matches!(
-        open(&librarian, "b").last(),
-        Some(Said::Part(Event::Finished { token: 2, .. }))
+        open(&service, "b").last(),
+        Some(Output::Event(Event::Episode(EpisodeChunk::End { .. })))
     ));
     let ids_to_forget = vec!["b".into()];
-    let forget = Request::Forget {
-        number: 3,
-        ids: ids_to_forget,
-    };
-    ask(&librarian, forget);
+    let forget = Request::Forget { ids: ids_to_forget };
+    ask(&service, forget);
     assert!(matches!(
-        open(&librarian, "b").as_slice(),
-        [Said::Answer(Answer::Refused { number: 2, .. })]
+        open(&service, "b").as_slice(),
+        [Output::Event(Event::Refused { .. })]
     ));
-    assert_eq!(ids(&ask(&librarian, Request::List { number: 4 })), ["a"]);
+    assert_eq!(ids(&ask(&service, Request::List)), ["a"]);
 }
 
 #[test]
 fn the_same_episode_is_there_once_and_others_are_told_apart() {
-    let librarian = librarian();
+    let service = service();
     let once = file("x.json", &[episode("1", "one")]);
-    read(&librarian, std::slice::from_ref(&once));
-    assert_eq!(ids(&read(&librarian, &[once])), ["1"]);
+    read(&service, std::slice::from_ref(&once));
+    assert_eq!(ids(&read(&service, &[once])), ["1"]);
     let other = file("y.json", &[episode("1", "another")]);
-    assert_eq!(ids(&read(&librarian, &[other])), ["1 (2)"]);
+    assert_eq!(ids(&read(&service, &[other])), ["1 (2)"]);
 }
 
 #[test]
 fn finds_words_wherever_they_stand() {
-    let librarian = librarian();
+    let service = service();
     let two = [episode("a", "the quick fox"), episode("b", "the lazy dog")];
-    read(&librarian, &[file("x.jsonl", &two)]);
+    read(&service, &[file("x.jsonl", &two)]);
     let search = Request::Search {
-        number: 2,
         words: "LAZY".into(),
     };
-    let heard = ask(&librarian, search);
-    let [Said::Answer(Answer::Found { matches, .. })] = heard.as_slice() else {
+    let heard = ask(&service, search);
+    let [Output::Event(Event::Found { matches, .. })] = heard.as_slice() else {
         panic!("{heard:?}");
     };
     let found = matches.iter().map(|found| (&*found.id, &*found.hit));
@@ -177,19 +174,18 @@ fn finds_words_wherever_they_stand() {
 
 #[test]
 fn says_where_words_stand_in_one_episode() {
-    let librarian = librarian();
+    let service = service();
     read(
-        &librarian,
+        &service,
         &[file("x.json", &[episode("a", "the quick fox, the end")])],
     );
     let find = |words: &str| {
         let find = Request::Find {
-            number: 2,
             id: "a".into(),
             words: words.into(),
         };
-        let heard = ask(&librarian, find);
-        let [Said::Answer(Answer::Places { places, .. })] = heard.as_slice() else {
+        let heard = ask(&service, find);
+        let [Output::Event(Event::Places { places, .. })] = heard.as_slice() else {
             panic!("{heard:?}");
         };
         places
@@ -213,13 +209,12 @@ fn finds_words_in_what_was_kept_before() {
     let keeping = store.keep(vec![Item { row, held, is_new }]);
     assert_eq!(keeping.now_or_never(), Some(Ok(())));
     let search = Request::Search {
-        number: 2,
         words: "quick".into(),
     };
-    let heard = ask(&librarian_of(store), search);
+    let heard = ask(&service_of(store), search);
     assert!(matches!(
         heard.as_slice(),
-        [Said::Answer(Answer::Found { matches, .. })] if matches.len() == 1
+        [Output::Event(Event::Found { matches, .. })] if matches.len() == 1
     ));
 }
 
@@ -230,15 +225,15 @@ fn what_is_no_trajectory_is_refused() {
         bytes: b"hello".to_vec(),
     };
     assert!(matches!(
-        read(&librarian(), &[nonsense]).last(),
-        Some(Said::Answer(Answer::Refused { number: 1, .. }))
+        read(&service(), &[nonsense]).last(),
+        Some(Output::Event(Event::Refused { .. }))
     ));
 }
 
-fn words_of(said: &[Said]) -> String {
+fn words_of(said: &[Output]) -> String {
     let notes = said.iter().filter_map(|said| match said {
-        Said::Answer(Answer::Read { notes, .. }) => Some(notes.join(" ")),
-        Said::Answer(Answer::Refused { reason, .. }) => Some(reason.to_string()),
+        Output::Event(Event::Read { notes, .. }) => Some(notes.join(" ")),
+        Output::Event(Event::Refused { reason, .. }) => Some(reason.to_string()),
         _ => None,
     });
     notes.collect()
@@ -246,58 +241,52 @@ fn words_of(said: &[Said]) -> String {
 
 #[test]
 fn large_files_stay_where_they_are_and_are_read_from_there() {
-    let librarian = librarian();
+    let service = service();
     let big = large("big.jsonl", &["a", "b", "c"]);
-    let said = read(&librarian, std::slice::from_ref(&big));
+    let said = read(&service, std::slice::from_ref(&big));
     assert_eq!(ids(&said), ["a", "b", "c"], "{}", words_of(&said));
-    assert!(librarian.volume("b").unwrap().place.is_some());
-    let opened = open(&librarian, "b");
-    assert!(matches!(&opened[0], Said::Part(Event::Opened { head, .. }) if &*head.id == "b"));
+    assert!(service.volume("b").unwrap().place.is_some());
+    let opened = open(&service, "b");
+    assert!(
+        matches!(&opened[0], Output::Event(Event::Episode(EpisodeChunk::Head(head))) if &*head.id == "b")
+    );
     let heard = ask(
-        &librarian,
+        &service,
         Request::Search {
-            number: 3,
             words: "\"word c\"".into(),
         },
     );
     assert!(matches!(
         heard.last(),
-        Some(Said::Answer(Answer::Found { matches, .. })) if matches.len() == 1 && &*matches[0].id == "c"
+        Some(Output::Event(Event::Found { matches, .. })) if matches.len() == 1 && &*matches[0].id == "c"
     ));
     // Given again, it is known.
-    let said = read(&librarian, std::slice::from_ref(&big));
+    let said = read(&service, std::slice::from_ref(&big));
     assert_eq!(ids(&said), ["a", "b", "c"], "said again, in order");
     assert!(words_of(&said).contains("is in the library"));
     // What was forgotten of it comes back with it.
     ask(
-        &librarian,
+        &service,
         Request::Forget {
-            number: 4,
             ids: vec!["b".into()],
         },
     );
-    let said = read(&librarian, &[big]);
+    let said = read(&service, &[big]);
     assert_eq!(ids(&said), ["a", "b", "c"]);
     let all = vec!["a".into(), "b".into(), "c".into()];
-    ask(
-        &librarian,
-        Request::Forget {
-            number: 5,
-            ids: all,
-        },
-    );
-    let known = librarian.windows.borrow().len();
+    ask(&service, Request::Forget { ids: all });
+    let known = service.windows.borrow().len();
     assert_eq!(known, 0, "the file is let go with the last of its episodes");
 }
 
 #[test]
 fn a_reading_that_is_cancelled_keeps_what_it_has() {
-    let librarian = librarian();
+    let service = service();
     let said = RefCell::new(Vec::new());
     let say = |words| {
-        if matches!(&words, Said::Answer(Answer::Added { .. })) {
+        if matches!(&words, Output::Event(Event::Added { .. })) {
             let cancel = Request::Cancel { reading: 1 };
-            assert!(librarian.perform(cancel, &|_| {}).now_or_never().is_some());
+            assert!(service.handle(3, cancel, &|_| {}).now_or_never().is_some());
         }
         said.borrow_mut().push(words);
     };
@@ -305,7 +294,7 @@ fn a_reading_that_is_cancelled_keeps_what_it_has() {
         "big.jsonl",
         &["a", "b", "c", "d", "e", "f", "g", "h"],
     ));
-    let reading = librarian.read(1, vec![big], Origin::Imported, &say);
+    let reading = service.read(1, vec![big], Origin::Imported, &say);
     assert!(reading.now_or_never().is_some());
     let said = said.take();
     assert!((1..8).contains(&ids(&said).len()), "{:?}", ids(&said));
@@ -314,22 +303,20 @@ fn a_reading_that_is_cancelled_keeps_what_it_has() {
 
 #[test]
 fn tags_are_kept_and_go_with_the_file() {
-    let librarian = librarian();
-    read(&librarian, &[file("x.json", &[episode("a", "one")])]);
+    let service = service();
+    read(&service, &[file("x.json", &[episode("a", "one")])]);
     let tag = |tag: &str, on| Request::Tag {
-        number: 2,
         ids: vec!["a".into()],
         tag: tag.into(),
         on,
     };
-    ask(&librarian, tag("good", true));
-    ask(&librarian, tag("bad", true));
-    ask(&librarian, tag("bad", false));
+    ask(&service, tag("good", true));
+    ask(&service, tag("bad", true));
+    ask(&service, tag("bad", false));
     let export = Request::Export {
-        number: 3,
         ids: vec!["a".into()],
     };
-    let [Said::File { parts, .. }] = &ask(&librarian, export)[..] else {
+    let [Output::File { parts, .. }] = &ask(&service, export)[..] else {
         panic!("no file");
     };
     let bytes = parts.concat().into_bytes();
@@ -337,35 +324,34 @@ fn tags_are_kept_and_go_with_the_file() {
         name: "y.jsonl".into(),
         bytes,
     };
-    let heard = read(&self::librarian(), std::slice::from_ref(&exported));
+    let heard = read(&self::service(), std::slice::from_ref(&exported));
     let row = heard.iter().find_map(|said| match said {
-        Said::Answer(Answer::Added { rows, .. }) => rows.first(),
+        Output::Event(Event::Added { rows, .. }) => rows.first(),
         _ => None,
     });
     assert_eq!(row.unwrap().tags, ["good".into()]);
     // Here it is the same episode as before.
-    assert_eq!(ids(&read(&librarian, &[exported])), ["a"]);
+    assert_eq!(ids(&read(&service, &[exported])), ["a"]);
 }
 
 #[test]
 fn what_came_with_the_site_is_not_kept_and_not_forgotten() {
-    let librarian = librarian();
+    let service = service();
     let said = read_as(
-        &librarian,
+        &service,
         &[file("x.json", &[episode("a", "one")])],
         Origin::Published,
     );
     assert_eq!(ids(&said), ["a"]);
     ask(
-        &librarian,
+        &service,
         Request::Forget {
-            number: 2,
             ids: vec!["a".into()],
         },
     );
-    assert!(open(&librarian, "a").len() > 1);
+    assert!(open(&service, "a").len() > 1);
     assert!(
-        librarian
+        service
             .store
             .rows()
             .now_or_never()
@@ -377,28 +363,27 @@ fn what_came_with_the_site_is_not_kept_and_not_forgotten() {
 
 #[test]
 fn what_a_link_named_is_not_kept_and_can_be_forgotten() {
-    let librarian = librarian();
+    let service = service();
     let said = read_as(
-        &librarian,
+        &service,
         &[file("x.json", &[episode("a", "one")])],
         Origin::Linked,
     );
     assert_eq!(ids(&said), ["a"]);
-    assert!(open(&librarian, "a").len() > 1);
-    let kept = librarian.store.rows().now_or_never().unwrap().unwrap();
+    assert!(open(&service, "a").len() > 1);
+    let kept = service.store.rows().now_or_never().unwrap().unwrap();
     assert!(kept.is_empty());
     // Given as a file, it is kept.
-    read(&librarian, &[file("x.json", &[episode("a", "one")])]);
-    let kept = librarian.store.rows().now_or_never().unwrap().unwrap();
+    read(&service, &[file("x.json", &[episode("a", "one")])]);
+    let kept = service.store.rows().now_or_never().unwrap().unwrap();
     assert_eq!(kept.len(), 1);
     ask(
-        &librarian,
+        &service,
         Request::Forget {
-            number: 2,
             ids: vec!["a".into()],
         },
     );
-    assert!(!librarian.guests.has("a"));
-    let kept = librarian.store.rows().now_or_never().unwrap().unwrap();
+    assert!(!service.guests.has("a"));
+    let kept = service.store.rows().now_or_never().unwrap().unwrap();
     assert!(kept.is_empty());
 }

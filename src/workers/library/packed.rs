@@ -4,16 +4,16 @@ use volary_core::json::Text;
 use volary_trace::archive::listing::{Parts, Unlisted, list};
 use volary_trace::import::index::packed::PackedLog;
 
-use super::super::source::Window;
 use super::reading::{Outcome, Reading};
-use super::{BATCH, Librarian};
+use super::{BATCH, LibraryService};
+use crate::library::source::Window;
 
 /// No more rows are seen at once.
 const SEEN: usize = 40;
 /// Logs have so many members at most.
 const MOST_MEMBERS: usize = 500_000;
 
-impl Librarian {
+impl LibraryService {
     /// Reads the directory of a packed log, and its first sample; `None` if it is something else.
     pub(super) async fn open_packed(&self, window: &Window) -> Result<Option<PackedLog>, String> {
         let (size, name) = (window.source().size(), window.source().name());

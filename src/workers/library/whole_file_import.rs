@@ -2,24 +2,24 @@
 //! kept as a text.
 
 use std::rc::Rc;
+use volary_protocol::library::Event;
 
 use volary_core::json::{Json, Text};
 use volary_trace::Episode;
 use volary_trace::import::{InputFile, NoteLevel, import};
 use volary_trace::table::Row;
 
-use super::super::protocol::Answer;
-use super::super::repository::{Held, Item};
-use super::super::source::Source;
 use super::naming::Named;
 use super::opening::TAGS;
 use super::reading::Reading;
-use super::{BATCH, Librarian, Said};
+use super::{BATCH, LibraryService, Output};
+use crate::library::repository::{Held, Item};
+use crate::library::source::Source;
 use crate::projection::text::size_text;
 
 /// So much fits into memory as a whole.
 const LARGEST_WHOLE: u64 = 512 << 20;
-impl Librarian {
+impl LibraryService {
     /// Reads files of which only the whole says what they are, and files that belong together.
     pub(super) async fn read_together<'a>(
         &'a self,
@@ -89,8 +89,7 @@ impl Librarian {
             batch.push(Item { row, held, is_new });
             if batch.len() == BATCH {
                 self.add(reading, std::mem::take(&mut batch)).await;
-                (reading.say)(Said::Answer(Answer::Progress {
-                    number: reading.number,
+                (reading.send)(Output::Event(Event::Progress {
                     doing: format!("{} of {count} trajectories", place + 1).into(),
                     done: Some((place + 1) as f64 / count as f64),
                 }));

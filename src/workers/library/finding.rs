@@ -1,15 +1,16 @@
 //! Words in all texts of all episodes, and in those of one.
 
 use std::rc::Rc;
+use volary_protocol::RequestId;
+use volary_protocol::library::Event;
 
 use volary_core::json::Text;
 use volary_trace::Episode;
 use volary_trace::search::{Document, Hit, Query};
 use volary_trace::table::Row;
 
-use super::super::findings::{Finding, Match, find};
-use super::super::protocol::{Answer, Number};
-use super::{BATCH, Librarian, Said, Say, Volume};
+use super::{BATCH, LibraryService, Output, Send, Volume};
+use crate::library::findings::{Finding, Match, find};
 
 /// So many characters stand on either side of what was found.
 const AROUND: usize = 40;
@@ -18,7 +19,7 @@ const MOST_SHOWN: usize = 1000;
 /// Up to so many episodes are read for the search before anyone searches.
 pub(super) const SETTLED: usize = 20_000;
 
-impl Librarian {
+impl LibraryService {
     /// Takes into the index what it does not know yet, while nothing else is wanted.
     pub(super) async fn settle(&self) {
         self.ready().await;
@@ -49,18 +50,14 @@ impl Librarian {
     }
 
     /// For a search: gives up once another one counts, and says so with `false`.
-    async fn index_all(&self, search: Option<Number>, say: Say<'_>) -> bool {
+    async fn index_all(&self, search: Option<RequestId>, send: Send<'_>) -> bool {
         let missing = self.missing();
         for (place, (id, volume)) in missing.iter().enumerate() {
             if search.is_some_and(|number| number != self.last_search.get()) {
                 return false;
             }
-            if let Some(number) = search
-                && place > 0
-                && place.is_multiple_of(BATCH)
-            {
-                say(Said::Answer(Answer::Progress {
-                    number,
+            if search.is_some() && place > 0 && place.is_multiple_of(BATCH) {
+                send(Output::Event(Event::Progress {
                     doing: format!("Reading {place} of {} for the search", missing.len()).into(),
                     done: Some(place as f64 / missing.len() as f64),
                 }));
@@ -122,10 +119,10 @@ impl Librarian {
         find(&document, &query)
     }
 
-    pub(super) async fn search(&self, number: Number, words: &Text, say: Say<'_>) {
+    pub(super) async fn search(&self, number: RequestId, words: &Text, send: Send<'_>) {
         self.last_search.set(number);
         self.ready().await;
-        if !self.index_all(Some(number), say).await {
+        if !self.index_all(Some(number), send).await {
             return;
         }
         let query = Query::parse(words);
@@ -150,8 +147,7 @@ impl Librarian {
                 return;
             }
             if place > 0 && place.is_multiple_of(BATCH) {
-                say(Said::Answer(Answer::Progress {
-                    number,
+                send(Output::Event(Event::Progress {
                     doing: format!("Searching {place} of {} again", unsure.len()).into(),
                     done: Some(place as f64 / unsure.len() as f64),
                 }));
@@ -167,10 +163,7 @@ impl Librarian {
                 found.push(found_in(id, &document, &hit));
             }
         }
-        say(Said::Answer(Answer::Found {
-            number,
-            matches: found,
-        }));
+        send(Output::Event(Event::Found { matches: found }));
     }
 }
 

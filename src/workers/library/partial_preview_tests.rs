@@ -11,11 +11,11 @@ use futures_util::future::LocalBoxFuture;
 use volary_core::virtual_clock::VirtualClock;
 use volary_trace::import::index::{Indexer, index};
 
-use super::super::origin::Origin;
-use super::super::repository::{Held, Item, MemoryStore};
-use super::super::source::Source;
 use super::tests::{id_of_now, large};
 use super::*;
+use crate::library::repository::{Held, Item, MemoryStore};
+use crate::library::source::Source;
+use volary_protocol::library::Origin;
 
 /// A file of which so much has come.
 pub(super) struct Slow {
@@ -90,28 +90,28 @@ impl Clock for Watch {
     }
 }
 
-fn librarian() -> Librarian {
-    librarian_at(Rc::new(VirtualClock::new()))
+fn service() -> LibraryService {
+    service_at(Rc::new(VirtualClock::new()))
 }
 
-fn librarian_at(clock: Rc<dyn Clock>) -> Librarian {
-    librarian_of(MemoryStore::default(), clock)
+fn service_at(clock: Rc<dyn Clock>) -> LibraryService {
+    service_of(MemoryStore::default(), clock)
 }
 
-fn librarian_of(store: MemoryStore, clock: Rc<dyn Clock>) -> Librarian {
-    Librarian::new(store, volary_envs::registry(), clock, || 1.0)
+fn service_of(store: MemoryStore, clock: Rc<dyn Clock>) -> LibraryService {
+    LibraryService::new(store, volary_envs::registry(), clock, || 1.0)
 }
 
-fn opened(librarian: &Librarian, id: &str) -> Result<Episode, String> {
-    librarian.episode(&id.into()).now_or_never().unwrap()
+fn opened(service: &LibraryService, id: &str) -> Result<Episode, String> {
+    service.episode(&id.into()).now_or_never().unwrap()
 }
 
 /// What is said while the file comes, a megabyte at a time, until `stop` bytes of it came.
-fn read(librarian: &Librarian, file: &Rc<Slow>, stop: u64, meanwhile: impl Fn()) -> Vec<Answer> {
+fn read(service: &LibraryService, file: &Rc<Slow>, stop: u64, meanwhile: impl Fn()) -> Vec<Event> {
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let source = Rc::clone(file) as Rc<dyn Source>;
-    let mut reading = pin!(librarian.read(1, vec![source], Origin::Imported, &say));
+    let mut reading = pin!(service.read(1, vec![source], Origin::Imported, &say));
     let mut context = Context::from_waker(Waker::noop());
     while reading.as_mut().poll(&mut context).is_pending() {
         meanwhile();
@@ -122,33 +122,33 @@ fn read(librarian: &Librarian, file: &Rc<Slow>, stop: u64, meanwhile: impl Fn())
         }
     }
     let answers = said.take().into_iter().filter_map(|said| match said {
-        Said::Answer(answer) => Some(answer),
+        Output::Event(answer) => Some(answer),
         _ => None,
     });
     answers.collect()
 }
 
-pub(super) fn begun(said: &[Answer]) -> Option<&Row> {
+pub(super) fn begun(said: &[Event]) -> Option<&Row> {
     said.iter().find_map(|answer| match answer {
-        Answer::Begun { row, .. } => Some(row),
+        Event::Begun { row } => Some(&**row),
         _ => None,
     })
 }
 
-pub(super) fn grown(said: &[Answer]) -> Option<(&str, &str)> {
+pub(super) fn grown(said: &[Event]) -> Option<(&str, &str)> {
     said.iter().find_map(|answer| match answer {
-        Answer::Grown { id, into, .. } => Some((&**id, &**into)),
+        Event::Grown { id, into, .. } => Some((&**id, &**into)),
         _ => None,
     })
 }
 
 #[test]
 fn the_beginning_can_be_opened_while_the_rest_is_read() {
-    let librarian = librarian();
+    let service = service();
     let most = Cell::new(0);
-    let said = read(&librarian, &log(""), u64::MAX, || {
-        if let Some(Ok(episode)) = librarian.episode(&"e-1-1".into()).now_or_never() {
-            assert!(librarian.volume("e-1-1").is_none(), "it is in no store yet");
+    let said = read(&service, &log(""), u64::MAX, || {
+        if let Some(Ok(episode)) = service.episode(&"e-1-1".into()).now_or_never() {
+            assert!(service.volume("e-1-1").is_none(), "it is in no store yet");
             most.set(most.get().max(episode.steps.len()));
         }
     });
@@ -156,22 +156,22 @@ fn the_beginning_can_be_opened_while_the_rest_is_read() {
     assert_eq!((&*row.id, &*row.outcome), ("e-1-1", "being read"));
     assert!((100..4_000).contains(&most.get()), "{}", most.get());
     assert_eq!(grown(&said), Some(("e-1-1", "e-1-1")));
-    let whole = opened(&librarian, "e-1-1").unwrap();
+    let whole = opened(&service, "e-1-1").unwrap();
     assert_eq!(whole.steps.len(), 4_500);
-    assert!(librarian.at_hand.borrow().is_none(), "given once");
-    let again = opened(&librarian, "e-1-1");
+    assert!(service.at_hand.borrow().is_none(), "given once");
+    let again = opened(&service, "e-1-1");
     assert_eq!(again, Ok(whole), "the same from its place");
 }
 
 #[test]
 fn more_of_it_is_shown_as_it_comes() {
     let watch = Rc::new(Watch::default());
-    let librarian = librarian_at(Rc::clone(&watch) as Rc<dyn Clock>);
-    let said = read(&librarian, &log(""), u64::MAX, || {
+    let service = service_at(Rc::clone(&watch) as Rc<dyn Clock>);
+    let said = read(&service, &log(""), u64::MAX, || {
         watch.0.set(watch.0.get() + 5.0);
     });
     let steps = said.iter().filter_map(|answer| match answer {
-        Answer::Begun { row, .. } => Some(row.steps),
+        Event::Begun { row, .. } => Some(row.steps),
         _ => None,
     });
     let steps: Vec<usize> = steps.collect();
@@ -194,24 +194,24 @@ fn the_beginning_is_that_of_the_whole() {
 
 #[test]
 fn its_whole_may_be_called_otherwise() {
-    let librarian = librarian();
-    let said = read(&librarian, &log(r#", "uuid": "u1""#), u64::MAX, || {});
+    let service = service();
+    let said = read(&service, &log(r#", "uuid": "u1""#), u64::MAX, || {});
     assert_eq!(grown(&said), Some(("e-1-1", "u1")));
     // Whoever asked for the beginning a moment before gets the whole.
-    assert_eq!(&*opened(&librarian, "e-1-1").unwrap().id, "u1");
-    let rows = librarian.store.rows().now_or_never().unwrap().unwrap();
+    assert_eq!(&*opened(&service, "e-1-1").unwrap().id, "u1");
+    let rows = service.store.rows().now_or_never().unwrap().unwrap();
     assert_eq!(rows.len(), 1);
 }
 
 #[test]
 fn what_came_of_it_is_kept_if_the_rest_does_not_come() {
-    let librarian = librarian();
-    let said = read(&librarian, &log(""), 3 << 20, || {});
+    let service = service();
+    let said = read(&service, &log(""), 3 << 20, || {});
     assert_eq!(grown(&said), Some(("e-1-1", "e-1-1")));
-    let episode = opened(&librarian, "e-1-1").unwrap();
+    let episode = opened(&service, "e-1-1").unwrap();
     assert!((100..4_000).contains(&episode.steps.len()));
     let notes = said.iter().find_map(|answer| match answer {
-        Answer::Read { notes, .. } => Some(notes.join(" ")),
+        Event::Read { notes, .. } => Some(notes.join(" ")),
         _ => None,
     });
     let notes = notes.unwrap();
@@ -220,15 +220,15 @@ fn what_came_of_it_is_kept_if_the_rest_does_not_come() {
 
 #[test]
 fn words_are_found_in_the_whole_though_the_beginning_was_looked_through() {
-    let librarian = librarian();
+    let service = service();
     let find = || {
         let (id, words) = ("e-1-1".into(), "8999".into());
-        let found = librarian.find(&id, &words).now_or_never();
+        let found = service.find(&id, &words).now_or_never();
         found.map_or(0, |found| found.len())
     };
     let looked = Cell::new(0);
-    read(&librarian, &log(""), u64::MAX, || {
-        if librarian.begun.borrow().contains_key("e-1-1") {
+    read(&service, &log(""), u64::MAX, || {
+        if service.begun.borrow().contains_key("e-1-1") {
             assert_eq!(find(), 0, "it is the last message that says so");
             looked.set(looked.get() + 1);
         }
@@ -240,7 +240,7 @@ fn words_are_found_in_the_whole_though_the_beginning_was_looked_through() {
 #[test]
 fn who_takes_the_id_of_a_beginning_is_opened_under_it() {
     let store = MemoryStore::default();
-    let librarian = librarian_of(store.clone(), Rc::new(VirtualClock::new()));
+    let service = service_of(store.clone(), Rc::new(VirtualClock::new()));
     let others = tests::episode("e-1-1", "kept in another tab");
     let keep = || {
         let row = Row::of(&others, Vec::new());
@@ -249,15 +249,15 @@ fn who_takes_the_id_of_a_beginning_is_opened_under_it() {
         let kept = store.keep(vec![Item { row, held, is_new }]);
         assert!(kept.now_or_never().is_some());
     };
-    let said = read(&librarian, &log(""), u64::MAX, || {
-        if librarian.begun.borrow().contains_key("e-1-1") && !store.has("e-1-1") {
+    let said = read(&service, &log(""), u64::MAX, || {
+        if service.begun.borrow().contains_key("e-1-1") && !store.has("e-1-1") {
             keep();
         }
     });
     assert_eq!(grown(&said), Some(("e-1-1", "e-1-1 (2)")));
-    let whole = opened(&librarian, "e-1-1 (2)").unwrap();
+    let whole = opened(&service, "e-1-1 (2)").unwrap();
     assert_eq!(whole.steps.len(), 4_500);
-    let start = opened(&librarian, "e-1-1").map(|episode| episode.start);
+    let start = opened(&service, "e-1-1").map(|episode| episode.start);
     assert_eq!(start, Ok(others.start));
 }
 
@@ -265,16 +265,16 @@ fn who_takes_the_id_of_a_beginning_is_opened_under_it() {
 fn what_was_found_before_a_file_broke_off_says_where_it_stands() {
     let store = MemoryStore::default();
     let clock = Rc::new(VirtualClock::new());
-    let librarian = librarian_of(store.clone(), clock.clone());
+    let service = service_of(store.clone(), clock.clone());
     let whole = large("lines.jsonl", &["a", "b", "c", "d", "e", "f", "g", "h"]);
     let said = read(
-        &librarian,
+        &service,
         &slow("lines.jsonl", whole.bytes.clone()),
         3 << 20,
         || {},
     );
     let notes = said.iter().find_map(|answer| match answer {
-        Answer::Read { notes, .. } => Some(notes.join(" ")),
+        Event::Read { notes, .. } => Some(notes.join(" ")),
         _ => None,
     });
     let notes = notes.unwrap();
@@ -285,7 +285,7 @@ fn what_was_found_before_a_file_broke_off_says_where_it_stands() {
     let known = store.file(&id_of_now(&whole)).now_or_never().flatten();
     assert!(known.is_some_and(|file| !file.whole && file.source.is_none()));
     // At the next visit.
-    let next = librarian_of(store, clock);
+    let next = service_of(store, clock);
     let refused = opened(&next, "a").unwrap_err();
     assert!(refused.contains("Import that file again"), "{refused}");
     // Nothing is known of a file in which nothing was found.
@@ -296,19 +296,19 @@ fn what_was_found_before_a_file_broke_off_says_where_it_stands() {
 
 #[test]
 fn who_wants_what_is_still_to_come_waits_for_it() {
-    let librarian = librarian();
+    let service = service();
     let id = Text::from("u1");
-    let mut opening = pin!(librarian.episode(&id));
+    let mut opening = pin!(service.episode(&id));
     let mut context = Context::from_waker(Waker::noop());
-    let going = librarian.expect();
+    let going = service.expect();
     assert!(opening.as_mut().poll(&mut context).is_pending());
-    read(&librarian, &log(r#", "uuid": "u1""#), u64::MAX, || {});
+    read(&service, &log(r#", "uuid": "u1""#), u64::MAX, || {});
     let Poll::Ready(Ok(episode)) = opening.as_mut().poll(&mut context) else {
         panic!("it is there");
     };
     assert_eq!(episode.steps.len(), 4_500);
     let nothing = Text::from("nothing");
-    let mut missing = pin!(librarian.episode(&nothing));
+    let mut missing = pin!(service.episode(&nothing));
     assert!(missing.as_mut().poll(&mut context).is_pending());
     drop(going);
     assert!(matches!(

@@ -8,9 +8,9 @@ use std::collections::HashMap;
 use volary_core::json::Text;
 use volary_trace::{Episode, native};
 
-use super::super::origin::Origin;
-use super::super::repository::{Held, InFile, Item, Listed};
-use super::Librarian;
+use super::LibraryService;
+use crate::library::repository::{Held, InFile, Item, Listed};
+use volary_protocol::library::Origin;
 
 /// An episode under its id.
 pub(super) struct Named {
@@ -27,7 +27,7 @@ enum Standing {
     Another,
 }
 
-impl Librarian {
+impl LibraryService {
     /// An episode under an id that no other one has.
     pub(super) async fn named(
         &self,

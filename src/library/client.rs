@@ -1,0 +1,734 @@
+//! The page's side of the library: its signals, and its requests to the worker.
+//!
+//! - `row_batcher`: rows on their way into the table. `site`: the library that came with the site, and why a file
+//!   could not be fetched.
+
+mod row_batcher;
+mod site;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use leptos::prelude::*;
+use volary_core::json::Text;
+use volary_protocol::RequestId;
+use volary_protocol::episode::EpisodeAssembler;
+use volary_protocol::library::{Event, Finding, Match, Origin, RemoteFile, Request, Unfetched};
+use volary_trace::Episode;
+use volary_trace::table::Row;
+
+use super::origin::PUBLISHED;
+use crate::projection::notice::Notice;
+use crate::shell::files::{self, GivenFile};
+use crate::shell::transferable::Attachment;
+use crate::shell::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
+use crate::shell::{location, spawn, timers};
+use crate::storage::episodes;
+use row_batcher::{Pace, RowBatcher, RowSource};
+use site::Site;
+
+/// A worker that is asked to stop reading does so between two slices; one that is silent for so long has none.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// Identifies a reading on the page. Numbers count up.
+pub type ReadingNumber = u32;
+
+/// The library. There is one, for as long as the page lives; this leads to it.
+#[derive(Clone, Copy)]
+pub struct Shelf(&'static Signals);
+
+/// What the library consists of.
+pub struct Signals {
+    /// All trajectories, the newest first.
+    pub rows: RwSignal<Arc<Vec<Arc<Row>>>>,
+    /// Whether all that was kept is among them.
+    pub is_listed: RwSignal<bool>,
+    /// What is being read or fetched.
+    pub readings: RwSignal<Vec<Reading>>,
+    /// What the last reading had to say.
+    pub report: RwSignal<Vec<Text>>,
+    /// What is looked for in all texts.
+    pub wanted: RwSignal<String>,
+    /// How far the search is, while it has to read first.
+    pub searching: RwSignal<Option<Text>>,
+    /// Where it was found; `None` while nothing is looked for.
+    pub matches: RwSignal<Option<Arc<Vec<Match>>>>,
+    /// What else there is to say.
+    pub said: RwSignal<String>,
+    /// What went wrong last.
+    pub notice: RwSignal<Option<Notice>>,
+    /// The title of the library that came with the site, if one did.
+    pub site: RwSignal<Option<Text>>,
+    /// The ids of trajectories of which only the beginning is there.
+    pub begun: RwSignal<BTreeSet<Text>>,
+    /// The last of which there is more, or all: the id that its beginning had, and its own.
+    pub grown: RwSignal<Option<(Text, Text)>>,
+    state: StoredValue<State, LocalStorage>,
+}
+
+/// A reading that is in progress.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// Its number.
+    pub number: ReadingNumber,
+    /// The request, once it is sent.
+    request: Option<RequestId>,
+    /// What is being done, for people.
+    pub doing: Text,
+    /// The part that is done, from 0 to 1; `None` if unknown.
+    pub done: Option<f64>,
+    /// Whether it was asked to end.
+    pub is_ending: bool,
+}
+
+/// Called with the id of a trajectory of a reading once it is known; `None` if the reading has none.
+type Arrived = Box<dyn FnOnce(Option<Text>)>;
+
+#[derive(Default)]
+struct State {
+    worker: Option<WorkerClient>,
+    /// The last reading, search and find; replies to older searches are ignored.
+    reading: ReadingNumber,
+    search: u32,
+    find: u32,
+    rows: RowBatcher,
+    pace: Pace,
+    /// Which trajectory of a reading is waited for.
+    awaited: Vec<(ReadingNumber, usize, Arrived)>,
+    /// Whether the worker holds what the browser would not keep.
+    is_unkept: bool,
+    /// Whether the table is shown, whose search wants all texts indexed.
+    looks_through: bool,
+}
+
+impl std::ops::Deref for Shelf {
+    type Target = Signals;
+
+    fn deref(&self) -> &Signals {
+        self.0
+    }
+}
+
+impl Shelf {
+    /// Makes the library.
+    pub fn new() -> Shelf {
+        // Never freed: it lives as long as the page.
+        Shelf(Box::leak(Box::new(Signals {
+            rows: RwSignal::default(),
+            is_listed: RwSignal::new(false),
+            readings: RwSignal::default(),
+            report: RwSignal::default(),
+            wanted: RwSignal::default(),
+            searching: RwSignal::new(None),
+            matches: RwSignal::new(None),
+            said: RwSignal::default(),
+            notice: RwSignal::new(None),
+            site: RwSignal::new(None),
+            begun: RwSignal::default(),
+            grown: RwSignal::new(None),
+            state: StoredValue::new_local(State::default()),
+        })))
+    }
+
+    /// Lists all that is stored.
+    pub fn list(self) {
+        self.follow(&Request::List, RowSource::List);
+    }
+
+    /// Reads files into the library.
+    pub fn read(self, files: Vec<GivenFile>) {
+        if !files.is_empty() {
+            let number = self.begin("Reading");
+            self.read_as(Some(number), Origin::Imported, files);
+        }
+    }
+
+    /// Takes in what this page made and the browser did not store: it is nowhere else.
+    pub fn take_unkept(self) {
+        let unkept = episodes::unkept_files();
+        if !unkept.is_empty() {
+            self.read_as(None, Origin::Imported, unkept);
+        }
+    }
+
+    fn read_as(self, number: Option<ReadingNumber>, origin: Origin, files: Vec<GivenFile>) {
+        self.report.set(Vec::new());
+        let files = files.into_iter().map(Attachment::File).collect();
+        let replies = self.call(&Request::Read { origin }, files);
+        self.follow_reading(number, replies);
+    }
+
+    /// Fetches a file from a whole address, and reads it. If it is of another origin, the user must have agreed to it.
+    pub fn fetch(self, url: &str, origin: Origin) {
+        let number = self.begin(&format!("Fetching {url}"));
+        self.fetch_given(number, url, origin);
+    }
+
+    /// The same; `arrived` is called with the id of one of its trajectories (they count from 1), as soon as its
+    /// beginning is there, or with `None` if there is no such trajectory.
+    pub fn fetch_one(
+        self,
+        url: &str,
+        origin: Origin,
+        place: usize,
+        arrived: impl FnOnce(Option<Text>) + 'static,
+    ) {
+        let number = self.begin(&format!("Fetching {url}"));
+        let arrived = Box::new(arrived);
+        self.state
+            .update_value(|state| state.awaited.push((number, place.max(1), arrived)));
+        self.fetch_given(number, url, origin);
+    }
+
+    fn fetch_given(self, number: ReadingNumber, url: &str, origin: Origin) {
+        let path = url.split(['?', '#']).next().unwrap_or_default();
+        let name = path.rsplit('/').next().unwrap_or_default().into();
+        let url = url.into();
+        self.fetch_as(number, origin, vec![RemoteFile { name, url }]);
+    }
+
+    fn fetch_as(self, number: ReadingNumber, origin: Origin, files: Vec<RemoteFile>) {
+        self.report.set(Vec::new());
+        let replies = self.call(&Request::Fetch { origin, files }, Vec::new());
+        self.follow_reading(Some(number), replies);
+    }
+
+    /// Reads the library that came with the site, if one did.
+    pub fn read_site(self) {
+        let Some(manifest) = location::linked("volary-library") else {
+            return;
+        };
+        let number = self.begin("Fetching the library of this site");
+        spawn(async move {
+            let Some(site) = Site::fetch(&manifest).await else {
+                self.ended(number);
+                self.notice.set(Some(site::unreadable(&manifest)));
+                return;
+            };
+            self.site.set(Some(site.title));
+            match site.files.is_empty() {
+                true => self.ended(number),
+                false => self.fetch_as(number, Origin::Published, site.files),
+            }
+        });
+    }
+
+    /// Ends a reading; what was read stays.
+    pub fn cancel(self, number: ReadingNumber) {
+        let request = self.readings.try_update(|readings| {
+            let mut readings = readings.iter_mut();
+            let reading = readings.find(|reading| reading.number == number)?;
+            reading.is_ending = true;
+            reading.doing = "Stopping".into();
+            reading.request
+        });
+        if let Some(reading) = request.flatten() {
+            self.call(&Request::Cancel { reading }, Vec::new());
+        }
+        spawn(async move {
+            timers::sleep(PATIENCE).await;
+            let goes_on = self
+                .readings
+                .with_untracked(|readings| readings.iter().any(|reading| reading.number == number));
+            let is_unkept = self.state.with_value(|state| state.is_unkept);
+            // What it holds alone would go with it.
+            if goes_on && !is_unkept {
+                self.drop_worker();
+            }
+        });
+    }
+
+    /// Opens an episode.
+    pub fn open(self, id: &str, opened: impl FnOnce(Result<Episode, String>) + 'static) {
+        let replies = self.call(&Request::Open { id: id.into() }, Vec::new());
+        spawn(async move { opened(assemble(replies).await) });
+    }
+
+    /// Finds words in an episode. `found` is called with their places, unless a newer call comes first.
+    pub fn find(self, id: &str, words: &str, found: impl FnOnce(Vec<Finding>) + 'static) {
+        let number = self.count(|state| &mut state.find);
+        let (id, words) = (id.into(), words.into());
+        let replies = self.call(&Request::Find { id, words }, Vec::new());
+        let Some(mut replies) = replies else { return };
+        spawn(async move {
+            if let Some(Ok(Reply {
+                event: Event::Places { places },
+                ..
+            })) = replies.next().await
+                && self.state.with_value(|state| state.find) == number
+            {
+                found(places);
+            }
+        });
+    }
+
+    /// How a trajectory came into the library, if it is in it.
+    pub fn origin_of(self, id: &str) -> Option<Text> {
+        self.rows.with_untracked(|rows| {
+            let row = rows.iter().find(|row| *row.id == *id)?;
+            row.origin.clone()
+        })
+    }
+
+    /// Deletes trajectories.
+    pub fn forget(self, ids: Vec<Text>) {
+        // What came with the site stays.
+        let published: BTreeSet<Text> = self.rows.with_untracked(|rows| {
+            let rows = rows.iter();
+            let published = rows.filter(|row| row.origin.as_deref() == Some(PUBLISHED));
+            published.map(|row| row.id.clone()).collect()
+        });
+        let mut ids = ids;
+        ids.retain(|id| !published.contains(id));
+        self.drop_rows(&ids);
+        self.follow(&Request::Forget { ids }, RowSource::Other);
+    }
+
+    /// Runs an episode again; `checked` is called with the result in words, and the first step that differs.
+    pub fn check(
+        self,
+        id: &str,
+        checked: impl FnOnce(Result<(String, Option<usize>), String>) + 'static,
+    ) {
+        let replies = self.call(&Request::Check { id: id.into() }, Vec::new());
+        spawn(async move {
+            let Some(mut replies) = replies else {
+                return checked(Err(ENDED.to_owned()));
+            };
+            checked(match replies.next().await {
+                Some(Ok(Reply { event, .. })) => match event {
+                    Event::Checked { words, step } => {
+                        Ok((words.to_string(), step.map(|step| step as usize)))
+                    }
+                    Event::Refused { reason } => Err(reason.to_string()),
+                    _ => Err(UNEXPECTED.to_owned()),
+                },
+                Some(Err(loss)) => Err(loss.to_string()),
+                None => Err(ENDED.to_owned()),
+            });
+        });
+    }
+
+    /// Adds a tag to trajectories, or removes it.
+    pub fn tag(self, ids: Vec<Text>, tag: &str, on: bool) {
+        let tag = tag.into();
+        self.follow(&Request::Tag { ids, tag, on }, RowSource::Other);
+    }
+
+    /// Makes a file of trajectories and saves it.
+    pub fn export(self, ids: Vec<Text>) {
+        self.follow(&Request::Export { ids }, RowSource::Other);
+    }
+
+    /// Searches all texts; without words the search is over.
+    pub fn search(self, words: &str) {
+        let number = self.count(|state| &mut state.search);
+        if words.trim().is_empty() {
+            self.searching.set(None);
+            self.matches.set(None);
+            return;
+        }
+        let words = words.into();
+        let replies = self.call(&Request::Search { words }, Vec::new());
+        let Some(mut replies) = replies else { return };
+        spawn(async move {
+            while let Some(Ok(reply)) = replies.next().await {
+                if self.state.with_value(|state| state.search) != number {
+                    return;
+                }
+                match reply.event {
+                    Event::Progress { doing, .. } => self.searching.set(Some(doing)),
+                    Event::Found { matches } => {
+                        self.searching.set(None);
+                        self.matches.set(Some(Arc::new(matches)));
+                    }
+                    _ => {}
+                }
+            }
+        });
+    }
+
+    /// Tells the library whether its table is shown.
+    pub fn look_through(self, is_shown: bool) {
+        self.state
+            .update_value(|state| state.looks_through = is_shown);
+        if is_shown {
+            self.flush();
+        }
+        self.settle();
+    }
+
+    /// Indexes all texts, if a search is to be expected.
+    fn settle(self) {
+        if self.state.with_value(|state| state.looks_through) {
+            self.call(&Request::Settle, Vec::new());
+        }
+    }
+
+    fn count(self, number: fn(&mut State) -> &mut u32) -> u32 {
+        let counted = self.state.try_update_value(|state| {
+            let number = number(state);
+            *number = number.wrapping_add(1);
+            *number
+        });
+        counted.unwrap_or_default()
+    }
+
+    /// Shows that something is being read from now on.
+    fn begin(self, doing: &str) -> ReadingNumber {
+        let number = self.count(|state| &mut state.reading);
+        let reading = Reading {
+            number,
+            request: None,
+            doing: doing.into(),
+            done: None,
+            is_ending: false,
+        };
+        self.readings.update(|readings| readings.push(reading));
+        number
+    }
+
+    fn ended(self, number: ReadingNumber) {
+        self.tell_missing(number);
+        self.readings
+            .update(|readings| readings.retain(|reading| reading.number != number));
+    }
+
+    /// Sends a request to the worker, which is started if it is not there.
+    fn call(self, request: &Request, attachments: Vec<Attachment>) -> Option<Replies<Event>> {
+        let is_there = self.state.with_value(|state| {
+            let worker = state.worker.as_ref();
+            worker.is_some_and(|worker| !worker.is_lost())
+        });
+        if !is_there {
+            match WorkerClient::start() {
+                Ok(worker) => {
+                    let changes = worker.call(&Request::Watch);
+                    self.state.update_value(|state| state.worker = Some(worker));
+                    self.follow_replies(changes, RowSource::Other);
+                }
+                Err(reason) => self.lost(&reason),
+            }
+        }
+        self.state.with_value(|state| {
+            let worker = state.worker.as_ref()?;
+            Some(worker.call_with(request, attachments))
+        })
+    }
+
+    /// Sends a request and applies what is replied.
+    fn follow(self, request: &Request, source: RowSource) {
+        if let Some(replies) = self.call(request, Vec::new()) {
+            self.follow_replies(replies, source);
+        }
+    }
+
+    fn follow_replies(self, mut replies: Replies<Event>, source: RowSource) {
+        spawn(async move {
+            while let Some(reply) = replies.next().await {
+                match reply {
+                    Ok(reply) => self.apply(reply, source),
+                    Err(loss) => self.lost(&loss.to_string()),
+                }
+            }
+        });
+    }
+
+    /// Applies what is replied to a reading, until it is over. Readings without a number are not shown.
+    fn follow_reading(self, number: Option<ReadingNumber>, replies: Option<Replies<Event>>) {
+        let Some(mut replies) = replies else { return };
+        let number = number.unwrap_or_default();
+        let request = replies.id();
+        self.readings.update(|readings| {
+            let mut readings = readings.iter_mut();
+            if let Some(reading) = readings.find(|reading| reading.number == number) {
+                reading.request = Some(request);
+            }
+        });
+        spawn(async move {
+            while let Some(reply) = replies.next().await {
+                match reply {
+                    Ok(reply) => self.apply_reading(number, reply),
+                    Err(loss) => self.lost(&loss.to_string()),
+                }
+            }
+            self.ended(number);
+        });
+    }
+
+    fn apply_reading(self, number: ReadingNumber, reply: Reply<Event>) {
+        match reply.event {
+            Event::Progress { doing, done } => self.progress(number, doing, done),
+            Event::Added { rows } => {
+                self.tell_arrived(number, &rows);
+                self.add(rows, RowSource::Other);
+            }
+            Event::Begun { row } => {
+                let id = row.id.clone();
+                let is_more = self.begun.with_untracked(|begun| begun.contains(&id));
+                match is_more {
+                    true => self.grown.set(Some((id.clone(), id))),
+                    false => self.begun.update(|begun| {
+                        begun.insert(id);
+                    }),
+                }
+                let rows = vec![*row];
+                self.tell_arrived(number, &rows);
+                self.add(rows, RowSource::Other);
+            }
+            Event::Unfetched(unfetched) => self.unfetched(number, unfetched),
+            Event::Read { notes } => {
+                self.flush();
+                self.ended(number);
+                self.report.set(notes);
+                // Words that are searched may be in what was read.
+                self.search(&self.wanted.get_untracked());
+                self.settle();
+            }
+            Event::Refused { reason } => {
+                self.ended(number);
+                self.notice.set(Some(Notice::new(
+                    "Nothing could be imported.",
+                    reason.to_string(),
+                    "Give a file that one of the known tools wrote. What is in the library is as it was.",
+                )));
+            }
+            event => self.apply(
+                Reply {
+                    event,
+                    attachments: reply.attachments,
+                },
+                RowSource::Other,
+            ),
+        }
+    }
+
+    fn apply(self, reply: Reply<Event>, source: RowSource) {
+        match reply.event {
+            Event::Added { rows } => self.add(rows, source),
+            Event::Changed { rows } => self.add(rows, RowSource::Other),
+            Event::Listed => {
+                self.flush();
+                self.is_listed.set(true);
+            }
+            Event::Gone { ids } => self.drop_rows(&ids),
+            Event::Grown { id, into } => self.grow(id, into),
+            Event::File { name } => {
+                for attachment in reply.attachments {
+                    if let Attachment::Blob(file) = attachment {
+                        files::download_blob(&name, &file);
+                    }
+                }
+            }
+            Event::NotRead { reason } => self.notice.set(Some(Notice::new(
+                "What was kept before can't be read.",
+                reason.to_string(),
+                "Nothing of it was changed: load the page again. What you import now is shown all the same.",
+            ))),
+            Event::Notice { what, why, advice } => {
+                self.notice.set(Some(Notice::new(&*what, &*why, &*advice)));
+            }
+            Event::NotKept { reason } => {
+                let was = self
+                    .state
+                    .try_update_value(|state| std::mem::replace(&mut state.is_unkept, true));
+                // Each batch of a reading reports it; once is enough.
+                if was != Some(true) {
+                    self.notice.set(Some(Notice::new(
+                        "This can't be kept for the next visit.",
+                        reason.to_string(),
+                        "It stays until you leave the page. Export what you want to keep.",
+                    )));
+                }
+            }
+            // Replies to calls that handle them, or to readings.
+            Event::Progress { .. }
+            | Event::Begun { .. }
+            | Event::Unfetched(_)
+            | Event::Read { .. }
+            | Event::Found { .. }
+            | Event::Places { .. }
+            | Event::Checked { .. }
+            | Event::Episode(_)
+            | Event::Refused { .. } => {}
+        }
+    }
+
+    fn progress(self, number: ReadingNumber, doing: Text, done: Option<f64>) {
+        self.readings.update(|readings| {
+            let mut readings = readings.iter_mut();
+            let reading = readings.find(|reading| reading.number == number);
+            if let Some(reading) = reading.filter(|reading| !reading.is_ending) {
+                (reading.doing, reading.done) = (doing, done);
+            }
+        });
+    }
+
+    /// What had begun is complete.
+    fn grow(self, id: Text, into: Text) {
+        self.flush();
+        if id != into {
+            self.drop_rows(std::slice::from_ref(&id));
+        }
+        self.begun.update(|begun| {
+            begun.remove(&id);
+        });
+        self.grown.set(Some((id, into)));
+    }
+
+    /// Calls those who wait for one of these rows.
+    fn tell_arrived(self, number: ReadingNumber, rows: &[Row]) {
+        let found = self.state.try_update_value(|state| {
+            let place = state.awaited.iter().position(|one| one.0 == number)?;
+            let (_, left, _) = &mut state.awaited[place];
+            match rows.get(*left - 1) {
+                None => {
+                    *left -= rows.len();
+                    None
+                }
+                Some(row) => Some((state.awaited.swap_remove(place).2, row.id.clone())),
+            }
+        });
+        if let Some((arrived, id)) = found.flatten() {
+            arrived(Some(id));
+        }
+    }
+
+    /// Nothing more comes of a reading.
+    fn tell_missing(self, number: ReadingNumber) {
+        let left = self.state.try_update_value(|state| {
+            let mut awaited = state.awaited.iter();
+            let place = awaited.position(|one| one.0 == number)?;
+            Some(state.awaited.swap_remove(place).2)
+        });
+        if let Some(arrived) = left.flatten() {
+            arrived(None);
+        }
+    }
+
+    /// A file did not arrive: shows why, once that is known, and what to do.
+    fn unfetched(self, number: ReadingNumber, unfetched: Unfetched) {
+        self.tell_missing(number);
+        spawn(async move {
+            let notice = site::unfetched(&unfetched).await;
+            self.notice.set(Some(notice));
+        });
+    }
+
+    fn add(self, rows: Vec<Row>, source: RowSource) {
+        let length = self.rows.with_untracked(|rows| rows.len());
+        let is_due = self
+            .state
+            .try_update_value(|state| state.rows.take(source, rows, length));
+        if is_due == Some(true) {
+            self.flush_after(Pace::ask);
+        }
+    }
+
+    /// Shows what was held back, now or a little later, so that the page has time to draw what came before. While the
+    /// table is not shown, nothing is.
+    fn flush_after(self, ask: fn(&mut Pace, bool, f64) -> Option<f64>) {
+        let now = timers::now();
+        let wait = self.state.try_update_value(|state| {
+            let is_seen = state.looks_through;
+            ask(&mut state.pace, is_seen, now)
+        });
+        match wait.flatten() {
+            None => {}
+            Some(0.0) => self.flush(),
+            Some(wait) => spawn(async move {
+                timers::sleep(Duration::from_secs_f64(wait)).await;
+                self.flush_after(Pace::woken);
+            }),
+        }
+    }
+
+    /// Shows what was held back.
+    fn flush(self) {
+        let is_empty = self.state.try_update_value(|state| state.rows.is_empty());
+        if is_empty == Some(false) {
+            self.rows.update(|rows| {
+                self.state
+                    .update_value(|state| state.rows.flush(Arc::make_mut(rows)));
+            });
+            let now = timers::now();
+            self.state.update_value(|state| state.pace.shown(now));
+        }
+    }
+
+    fn drop_rows(self, ids: &[Text]) {
+        let gone: BTreeSet<&Text> = ids.iter().collect();
+        self.rows.update(|rows| {
+            self.state
+                .update_value(|state| state.rows.drop_rows(&gone, Arc::make_mut(rows)));
+        });
+    }
+
+    /// The worker is in the middle of a file that must be read as a whole: it is ended, and what was stored is listed
+    /// by the next one.
+    fn drop_worker(self) {
+        let worker = self
+            .state
+            .try_update_value(|state| state.worker.take())
+            .flatten();
+        drop(worker);
+        self.readings.set(Vec::new());
+        self.begun.set(BTreeSet::new());
+        self.report.set(vec![
+            "You stopped it; what was kept before is in the library.".into(),
+        ]);
+        self.list();
+        self.read_site();
+    }
+
+    /// The worker is of no more use; the next request starts another one. Every open call reports the loss.
+    fn lost(self, reason: &str) {
+        let worker = self
+            .state
+            .try_update_value(|state| state.worker.take_if(|worker| worker.is_lost()));
+        let is_new = worker.flatten().is_some();
+        let is_none = self.state.with_value(|state| state.worker.is_none());
+        if !is_new && !is_none {
+            // Another worker took its place already.
+            return;
+        }
+        self.readings.set(Vec::new());
+        self.begun.set(BTreeSet::new());
+        self.searching.set(None);
+        self.notice.set(Some(Notice::new(
+            "The library's worker broke down.",
+            reason.to_owned(),
+            "What was kept is still there. Try again with fewer files at once.",
+        )));
+    }
+}
+
+impl Default for Shelf {
+    fn default() -> Self {
+        Shelf::new()
+    }
+}
+
+const ENDED: &str = "The library's worker was ended.";
+const UNEXPECTED: &str = "The library's worker replied something else.";
+
+/// The episode that arrives in chunks, or why there is none.
+async fn assemble(replies: Option<Replies<Event>>) -> Result<Episode, String> {
+    let mut replies = replies.ok_or(ENDED)?;
+    let mut assembler = EpisodeAssembler::default();
+    while let Some(reply) = replies.next().await {
+        match reply.map_err(|loss: WorkerLoss| loss.to_string())?.event {
+            Event::Episode(chunk) => {
+                let assembled = assembler.push(chunk).map_err(|error| error.to_string())?;
+                if let Some(assembled) = assembled {
+                    return Ok(assembled.episode);
+                }
+            }
+            Event::Refused { reason } => return Err(reason.to_string()),
+            _ => return Err(UNEXPECTED.to_owned()),
+        }
+    }
+    Err(ENDED.to_owned())
+}

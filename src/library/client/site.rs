@@ -1,0 +1,104 @@
+//! The library that came with the site, and why a file could not be fetched.
+
+use std::time::Duration;
+
+use volary_core::json::{Json, Text};
+use volary_protocol::library::{RemoteFile, Unfetched};
+use volary_reach::Cause;
+
+use crate::projection::notice::Notice;
+use crate::shell::http::{self, Patience};
+use crate::shell::{location, network};
+
+/// The list of a site's files is no longer.
+const LONGEST_LIST: usize = 16 << 20;
+
+/// The files of a library that comes with a site.
+pub(super) struct Site {
+    /// What the site calls it.
+    pub title: Text,
+    /// Its files.
+    pub files: Vec<RemoteFile>,
+}
+
+impl Site {
+    /// Fetches the list of files; `None` if it is missing or damaged.
+    pub async fn fetch(manifest: &str) -> Option<Site> {
+        let request = http::Request {
+            method: "GET",
+            url: manifest.to_owned(),
+            ..http::Request::default()
+        };
+        let patience = Patience::of(Duration::from_secs(60));
+        let whole = http::fetch(&request, patience, LONGEST_LIST).await.ok()?;
+        let is_there = (200..300).contains(&whole.status);
+        is_there
+            .then(|| Site::read(manifest, &whole.body))
+            .flatten()
+    }
+
+    fn read(manifest: &str, text: &str) -> Option<Site> {
+        let json = Json::parse(text).ok()?;
+        let files = json.get("files")?.as_list()?.iter();
+        let files = files.filter_map(|file| {
+            let text = |key: &str| file.get(key)?.as_text();
+            Some(RemoteFile {
+                name: text("name")?.clone(),
+                url: location::beside(manifest, text("path")?).into(),
+            })
+        });
+        Some(Site {
+            title: json.get("title")?.as_text()?.clone(),
+            files: files.collect(),
+        })
+    }
+}
+
+/// What to do about a list that can't be read.
+pub(super) fn unreadable(manifest: &str) -> Notice {
+    Notice::new(
+        "The library of this site can't be read.",
+        format!("{manifest} is missing or damaged."),
+        "Load the page again; if that does not help, tell whoever keeps this site.",
+    )
+}
+
+/// Why a file could not be fetched, and what to do.
+pub(super) async fn unfetched(unfetched: &Unfetched) -> Notice {
+    let Unfetched {
+        url,
+        reason,
+        status,
+        answered,
+    } = unfetched;
+    let what = format!("{url} could not be fetched.");
+    let by_hand = "Download the file with your browser, and import it here.";
+    if !*answered {
+        let page = network::page();
+        // To tell the causes apart would take another request, which nobody agreed to.
+        let cause = Cause::of(url, &page, &network::without_asking(url).await);
+        let (why, advice) = match cause {
+            Cause::Cors | Cause::NobodyNear | Cause::NobodyFar => (
+                format!(
+                    "No answer came that this page may read. Either nothing answers at that address, or the server there \
+                     does not allow pages of {} to read its files (CORS); browsers do not say which.",
+                    page.origin
+                ),
+                format!(
+                    "{by_hand} Or have the other site send the header Access-Control-Allow-Origin for it; sites that \
+                     offer raw files (GitHub, Hugging Face) do."
+                ),
+            ),
+            cause => (
+                cause.why(url, &page),
+                format!("{} {by_hand}", cause.in_the_browser().unwrap_or_default()),
+            ),
+        };
+        return Notice::new(what, why, advice.trim().to_owned());
+    }
+    let advice = match status {
+        Some(404) => "Look whether the address is right.",
+        _ => by_hand,
+    };
+    Notice::new(what, reason.to_string(), advice)
+}

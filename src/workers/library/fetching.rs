@@ -1,0 +1,133 @@
+//! Files that the page names by their addresses: fetched here, so that a single file is read while it arrives and
+//! the page has nothing to carry.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::ops::Range;
+use std::pin::pin;
+use std::rc::Rc;
+
+use futures_util::FutureExt;
+use futures_util::future::{Either, LocalBoxFuture, select};
+use volary_core::Clock;
+use volary_core::json::Text;
+use volary_protocol::RequestId;
+use volary_protocol::library::{Event, Origin, RemoteFile, Unfetched};
+
+use super::{LibraryService, Output};
+use crate::library::source::Source;
+use crate::projection::text::size_text;
+use crate::shell::files::arriving::{Arriving, FetchError};
+use crate::shell::http::HttpError;
+
+/// The progress of a download is reported after this many seconds again.
+const REPORT_INTERVAL: f64 = 0.1;
+
+/// Fetches files, and reads them; a single one while it arrives.
+pub async fn fetch(
+    service: &LibraryService,
+    id: RequestId,
+    origin: Origin,
+    files: Vec<RemoteFile>,
+    send: Rc<dyn Fn(Output)>,
+) {
+    let _flight = service.expect();
+    let is_single = files.len() == 1;
+    let mut coming: Vec<(Text, Rc<Arriving>)> = Vec::new();
+    for RemoteFile { name, url } in files {
+        let begun = arriving(&name, &url, Rc::clone(&service.clock), Rc::clone(&send));
+        let cancelled = service.cancelled(id);
+        let begun = match select(pin!(begun), pin!(cancelled)).await {
+            Either::Left((begun, _)) => begun,
+            Either::Right(_) => break,
+        };
+        match begun {
+            Ok(file) => {
+                if !is_single {
+                    // A connection that waits would seem to be silent.
+                    let cancelled = service.cancelled(id);
+                    let _ = select(pin!(file.whole()), pin!(cancelled)).await;
+                }
+                coming.push((url, file));
+            }
+            Err(error) => send(unfetched(url, &error)),
+        }
+    }
+    let sources = coming
+        .iter()
+        .map(|(_, file)| Rc::clone(file) as Rc<dyn Source>);
+    let reading = service.read(id, sources.collect(), origin, &*send);
+    let cancelled = service.cancelled(id);
+    let stop = || coming.iter().for_each(|(_, file)| file.stop());
+    if let Either::Right((_, reading)) = select(pin!(reading), pin!(cancelled)).await {
+        stop();
+        reading.await;
+    }
+    for (url, file) in &coming {
+        match file.failure() {
+            None | Some(FetchError::Stopped) => {}
+            Some(error) => send(unfetched(url.clone(), &error)),
+        }
+    }
+    stop();
+}
+
+async fn arriving(
+    name: &str,
+    url: &str,
+    clock: Rc<dyn Clock>,
+    send: Rc<dyn Fn(Output)>,
+) -> Result<Rc<Arriving>, FetchError> {
+    let (shown, reported) = (name.to_owned(), Cell::new(clock.now()));
+    let progress = move |came: u64, size: Option<u64>| {
+        // Pieces come faster than anybody can read.
+        let now = clock.now();
+        if now - reported.get() < REPORT_INTERVAL {
+            return;
+        }
+        reported.set(now);
+        let of = size.map_or_else(String::new, |size| {
+            format!(" of {}", size_text(size as usize))
+        });
+        send(Output::Event(Event::Progress {
+            doing: format!("Fetching {shown}: {}{of}", size_text(came as usize)).into(),
+            done: size.map(|size| came as f64 / size.max(1) as f64),
+        }));
+    };
+    Arriving::begin(name, url, progress).await
+}
+
+impl Source for Arriving {
+    fn name(&self) -> Text {
+        Arriving::name(self).into()
+    }
+
+    fn size(&self) -> u64 {
+        Arriving::size(self)
+    }
+
+    fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
+        self.slice(range).boxed_local()
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// Says why a file did not arrive.
+fn unfetched(url: Text, error: &FetchError) -> Output {
+    let (status, answered) = match error {
+        FetchError::Status { status } => (Some(*status), true),
+        FetchError::Http {
+            error: HttpError::NoReply { .. },
+        } => (None, false),
+        _ => (None, true),
+    };
+    Output::Event(Event::Unfetched(Unfetched {
+        url,
+        reason: error.to_string().into(),
+        status,
+        answered,
+    }))
+}
