@@ -19,6 +19,7 @@
 
 pub mod app;
 pub mod components;
+pub mod environments;
 pub mod evaluate;
 pub mod later;
 pub mod library;
@@ -26,6 +27,7 @@ pub mod models;
 pub mod pages;
 pub mod playground;
 pub mod projection;
+pub mod python;
 pub mod remote;
 pub mod review;
 pub mod route;

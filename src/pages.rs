@@ -27,16 +27,19 @@ pub enum Page {
     Review,
     /// Policies are compared over many tasks.
     Evaluate,
+    /// Environments: all of them, and the user's own.
+    Environments,
     /// Models, servers, keys.
     Settings,
 }
 
 impl Page {
     /// The pages with their names and addresses. A page that is not built yet is not among them.
-    pub const ALL: [(Page, &'static str, &'static str); 4] = [
+    pub const ALL: [(Page, &'static str, &'static str); 5] = [
         (Page::Playground, "Playground", "#/"),
         (Page::Review, "Review", "#/review"),
         (Page::Evaluate, "Evaluate", "#/evaluate"),
+        (Page::Environments, "Environments", "#/environments"),
         (Page::Settings, "Settings", "#/settings"),
     ];
 
@@ -47,6 +50,7 @@ impl Page {
             Route::Playground(_) | Route::Unknown { .. } => Page::Playground,
             Route::Review(_) => Page::Review,
             Route::Evaluate { .. } => Page::Evaluate,
+            Route::Environments { .. } => Page::Environments,
             Route::Settings => Page::Settings,
         }
     }
@@ -57,6 +61,7 @@ impl Page {
             Page::Playground => None,
             Page::Review => Some(|| coming(review())),
             Page::Evaluate => Some(|| coming(evaluate())),
+            Page::Environments => Some(|| coming(environments())),
             Page::Settings => Some(|| coming(settings())),
         }
     }
@@ -110,6 +115,13 @@ fn evaluate() -> Loaded<Drawn> {
 fn settings() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/settings.css"));
     Ok(crate::settings::page::page)
+}
+
+#[wasm_split(environments, wasm_split_path = leptos::wasm_split, fallible)]
+fn environments() -> Loaded<Drawn> {
+    appearance::adopt(include_str!("../style/settings.css"));
+    appearance::adopt(include_str!("../style/environments.css"));
+    Ok(crate::environments::page::page)
 }
 
 /// Keys, and what they do.

@@ -9,6 +9,11 @@
 pub enum Route {
     /// `#/` and `#/run/<environment>`.
     Playground(Place),
+    /// `#/environments` and `#/environments/<file>`.
+    Environments {
+        /// The name of the Python file that is edited; the catalogue if `None`.
+        file: Option<String>,
+    },
     /// `#/settings`.
     Settings,
     /// `#/evaluate` and `#/evaluate/<id>`.
@@ -67,6 +72,10 @@ impl Route {
         match segments.as_slice() {
             [] | ["run"] => Route::Playground(Place::read(None, query)),
             ["run", environment] => Route::Playground(Place::read(Some(environment), query)),
+            ["environments"] => Route::Environments { file: None },
+            ["environments", file] => Route::Environments {
+                file: Some(decode(file)),
+            },
             ["settings"] => Route::Settings,
             ["evaluate"] => Route::Evaluate { evaluation: None },
             ["evaluate", evaluation] => Route::Evaluate {
@@ -87,6 +96,10 @@ impl Route {
             Route::Playground(place) => place.to_hash(),
             Route::Review(place) => place.to_hash(),
             Route::Settings => "#/settings".to_owned(),
+            Route::Environments { file: None } => "#/environments".to_owned(),
+            Route::Environments { file: Some(file) } => {
+                format!("#/environments/{}", encode(file))
+            }
             Route::Evaluate { evaluation: None } => "#/evaluate".to_owned(),
             Route::Evaluate {
                 evaluation: Some(evaluation),
@@ -288,6 +301,19 @@ mod tests {
             assert_eq!(Route::parse(hash), Route::Settings, "{hash}");
         }
         assert_eq!(Route::Settings.to_hash(), "#/settings");
+    }
+
+    #[test]
+    fn environments() {
+        for (hash, file) in [
+            ("#/environments", None),
+            ("#/environments/a%20b", Some("a b")),
+        ] {
+            let file = file.map(str::to_owned);
+            let route = Route::Environments { file };
+            assert_eq!(Route::parse(hash), route, "{hash}");
+            assert_eq!(Route::parse(&route.to_hash()), route, "{hash}");
+        }
     }
 
     #[test]

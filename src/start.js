@@ -31,6 +31,8 @@ if (globalThis.document && isFramedByAnotherSite()) {
       compiled.then((compiled) => worker.postMessage({ compiled }));
       return worker;
     };
+    // src/shell/code_editor.rs asks for it.
+    globalThis.loadEditor = () => import(new URL("editor.js", glue).href);
     const { default: start } = await import(glue);
     await start({ module_or_path: await compiled });
   } catch (error) {

@@ -24,7 +24,9 @@ thread_local! {
 /// Whether a plan has tasks of servers.
 pub fn is_meant(plan: &Plan) -> bool {
     let mut tasks = plan.tasks.iter();
-    tasks.any(|task| task::is_server(&task.environment))
+    tasks.any(|task| {
+        task::is_server(&task.environment) && task::python_file(&task.environment).is_none()
+    })
 }
 
 /// How to call the servers of these recipes, with the keys as they are now.

@@ -14,10 +14,13 @@ use volary_agent::evaluation::{CellResult, Job};
 use volary_core::json::Text;
 use volary_protocol::environments::{self, EnvironmentId, ServerEnvironment};
 use volary_protocol::evaluation::{Event, Request};
+use volary_remote::task;
+use volary_trace::Recipe;
 
 use orders::{AHEAD, Ordered, Share, watch};
 
 use super::abroad;
+use crate::python;
 use crate::shell::database::Parcel;
 use crate::shell::transferable::Attachment;
 use crate::shell::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
@@ -147,8 +150,14 @@ impl Pool {
             limit: (!self.is_abroad).then_some(seconds),
         });
         let servers = abroad::access(jobs.iter().map(|job| &job.recipe));
+        let has_python = jobs.iter().any(|job| is_python(&job.recipe));
         let request = Request::Play { jobs, servers };
-        if let Some(replies) = start(slot, &self.hear, |worker| worker.call(&request)) {
+        if let Some(replies) = start(slot, &self.hear, |worker| {
+            if has_python {
+                worker.give_python_port(python::runtime::port);
+            }
+            worker.call(&request)
+        }) {
             let generation = slot.borrow().generation;
             shell::spawn(follow(
                 Rc::downgrade(slot),
@@ -247,7 +256,16 @@ impl Lease {
                 return Err(slot.loss.clone());
             }
         }
-        let replies = start(&self.slot, &self.hear, |worker| worker.call(request));
+        let has_python = match request {
+            environments::Request::Open { recipe, .. } => is_python(recipe),
+            _ => false,
+        };
+        let replies = start(&self.slot, &self.hear, |worker| {
+            if has_python {
+                worker.give_python_port(python::runtime::port);
+            }
+            worker.call(request)
+        });
         replies.ok_or_else(|| "no worker could be started".to_owned())
     }
 
@@ -302,6 +320,11 @@ impl Drop for Lease {
             }
         });
     }
+}
+
+/// Whether a task is played in Python.
+fn is_python(recipe: &Recipe) -> bool {
+    task::python_file(&recipe.environment).is_some()
 }
 
 /// How many workers an evaluation has.

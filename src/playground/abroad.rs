@@ -32,7 +32,9 @@ impl Playground {
     /// Whether an environment of this name, or address, can be opened. On a server the user must agree first
     /// ([`super::consent`]).
     pub fn knows(self, environment: &str) -> bool {
-        self.entry(environment).is_some() || self.server(environment).is_some()
+        self.entry(environment).is_some()
+            || self.server(environment).is_some()
+            || self.python_entry(environment).is_some()
     }
 
     /// Whether a server is chosen.
@@ -148,5 +150,5 @@ pub fn is_abroad(episode: &Episode) -> bool {
 /// Whether the name of an environment is a server's. Names here and links there were held to be
 /// addresses before, which this part of the code need not do again: no other name looks like one.
 fn is_server(name: &str) -> bool {
-    name.contains("://")
+    name.contains("://") && task::python_file(name).is_none()
 }

@@ -15,12 +15,14 @@ use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_protocol::environments::{EnvironmentId, Event, Request};
+use volary_remote::task;
 use volary_trace::{Episode, Recipe};
 
 use super::abroad::Abroad;
 use super::session::{Change, Command, Refusal, Session};
 use super::state::Playground;
 use crate::projection::notice::Notice;
+use crate::python;
 use crate::shell;
 use crate::shell::lazy::Unloaded;
 use crate::shell::timers::Alarm;
@@ -163,6 +165,9 @@ impl Playground {
                 "The server took too long, and was not waited for. Whether the step was taken is not known.".into(),
             );
         }
+        if untrack(|| self.is_python_chosen()) {
+            python::runtime::stop();
+        }
         self.drop_worker();
         let command = self.session.try_update_untracked(|session| {
             self.episode
@@ -256,6 +261,15 @@ impl Playground {
                 action,
             },
         };
+        if let Request::Open { recipe, .. } = &request
+            && task::python_file(&recipe.environment).is_some()
+        {
+            self.engine.with_value(|engine| {
+                if let Some(worker) = &engine.worker {
+                    worker.give_python_port(python::runtime::port);
+                }
+            });
+        }
         if let Some(replies) = self.call(&request) {
             shell::spawn(self.take_replies(environment, replies));
         }

@@ -174,6 +174,7 @@ fn rest() -> Loaded<Rest> {
         act,
         begin: |playground| {
             playground.follow_servers();
+            playground.follow_python_files();
             location::on_leave(move || playground.leave_servers());
             playground.keep_on_leaving();
             playground.write_address();

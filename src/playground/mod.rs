@@ -9,6 +9,7 @@
 //!   wants, and the loading of what does it.
 //! - [`abroad`]: environments on task dataset servers; [`consent`]: whether an episode may run on one, [`planned`]: those that
 //!   wait for the user to agree, in the [`plan_dialog`].
+//! - [`python`]: environments of the user's Python files.
 //! - [`transfer`]: export, import, share; [`place`]: the address. `saving`: what was played goes into the library.
 //! - [`page`] and the panes draw it.
 
@@ -32,6 +33,7 @@ mod planned;
 pub mod playback;
 pub mod player;
 pub mod policy_pane;
+pub mod python;
 pub mod run_loop;
 mod saving;
 pub mod session;

@@ -26,7 +26,10 @@ impl Playground {
         match route {
             Route::Playground(place) => self.go_to(place),
             // Another page is shown; the playground stays as it is.
-            Route::Evaluate { .. } | Route::Review(_) | Route::Settings => {}
+            Route::Evaluate { .. }
+            | Route::Review(_)
+            | Route::Settings
+            | Route::Environments { .. } => {}
             Route::Unknown { path } => {
                 self.go_to(Place::default());
                 let path: String = path.chars().take(60).collect();

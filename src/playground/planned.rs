@@ -18,6 +18,14 @@ impl Playground {
                 Standing::Local
             } else if self.server(environment).is_some() {
                 Standing::Connected
+            } else if let Some(entry) = self.python_entry(environment) {
+                // Code that ran in this browser was seen and agreed to: its name is the hash of the code.
+                match entry.description {
+                    Some(_) => Standing::Local,
+                    None => Standing::Connected,
+                }
+            } else if task::python_file(environment).is_some() {
+                Standing::Connected
             } else if task::is_server(environment) {
                 Standing::NotConnected
             } else {

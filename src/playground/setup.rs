@@ -7,6 +7,7 @@ use volary_core::registry::EnvironmentEntry;
 use volary_remote::task;
 use volary_trace::Recipe;
 
+use super::python::PythonEntry;
 use super::state::Playground;
 use super::tasks::{self, TaskPlace, TaskSource};
 use crate::projection::form::Form;
@@ -40,6 +41,8 @@ pub struct Setup {
     pub seed_error: RwSignal<Option<&'static str>>,
     /// The servers that the person connected to.
     pub servers: RwSignal<Vec<Server>>,
+    /// The environments of Python files.
+    pub python: RwSignal<Vec<PythonEntry>>,
 }
 
 impl Setup {
@@ -53,6 +56,7 @@ impl Setup {
             seed: RwSignal::new("0".to_owned()),
             seed_error: RwSignal::new(None),
             servers: RwSignal::default(),
+            python: RwSignal::default(),
         }
     }
 }
@@ -112,6 +116,9 @@ impl Playground {
         if let Some(server) = untrack(|| self.server(name)) {
             return self.configure_server(&server, configuration);
         }
+        if let Some(entry) = untrack(|| self.python_entry(name)) {
+            return self.configure_python(&entry, configuration);
+        }
         let Some(entry) = self.entry(name) else {
             return;
         };
@@ -130,6 +137,7 @@ impl Playground {
     /// Fills the set-up from a recipe, so that Reset opens the same again.
     pub fn show_recipe(self, recipe: &Recipe) {
         let setup = self.setup;
+        self.adopt_python(recipe);
         self.configure(&recipe.environment, Some(&recipe.configuration));
         setup.seed.set(recipe.seed.to_string());
         let place = recipe.task.as_ref().and_then(|reference| {
@@ -161,7 +169,9 @@ impl Playground {
             return self.reset_on_server(&configuration);
         }
         let Ok(seed) = seed else { return };
-        let recipe = self.recipe(configuration, seed);
+        let recipe = self
+            .python_recipe(&configuration, seed)
+            .unwrap_or_else(|| self.recipe(configuration, seed));
         self.depart_from_link();
         self.open(recipe, Vec::new());
     }

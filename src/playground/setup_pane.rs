@@ -29,13 +29,14 @@ pub fn setup_pane() -> El {
     )
     .attr("aria-describedby", "environment-help")
     .child(all(options.collect()))
+    .child(python_options(playground))
     .child(server_options(playground));
     let summary = words(move || {
         let entry = playground.chosen();
         match entry {
             Some(entry) => entry.summary.to_owned(),
             None if playground.is_server_chosen() => ON_A_SERVER.to_owned(),
-            None => String::new(),
+            None => python_summary(playground),
         }
     });
     form("setup-form", "Set-up", move || {
@@ -75,6 +76,21 @@ pub fn configuration_pane() -> AnyView {
     )
 }
 
+fn python_summary(playground: Playground) -> String {
+    let entry = playground
+        .setup
+        .environment
+        .with(|name| playground.python_entry(name));
+    let summary = entry
+        .and_then(|entry| entry.description)
+        .map(|described| described.summary);
+    match summary {
+        Some(summary) if summary.is_empty() => "Runs your Python code in this browser.".to_owned(),
+        Some(summary) => summary,
+        None => String::new(),
+    }
+}
+
 fn configuration_fields(playground: Playground) -> El {
     let fields = view! {
         <SchemaForm form=playground.setup.form id_prefix="configuration" legend="Configuration"/>
@@ -83,6 +99,23 @@ fn configuration_fields(playground: Playground) -> El {
         .attr("id", CONFIGURATION_FORM)
         .flag_property("inert", playground.switching.into())
         .child(fields.into_any())
+}
+
+/// The Python files that can be chosen in the place of an environment.
+fn python_options(playground: Playground) -> AnyView {
+    dynamic(move || {
+        let entries = playground.setup.python.get();
+        if entries.is_empty() {
+            return nothing();
+        }
+        let options = entries
+            .iter()
+            .map(|entry| option(entry.environment.to_string(), entry.name.to_string()).view());
+        el("optgroup")
+            .attr("label", "Your Python environments")
+            .child(all(options.collect()))
+            .view()
+    })
 }
 
 /// The servers that can be chosen in the place of an environment.

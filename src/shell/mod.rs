@@ -12,6 +12,8 @@
 //!   tabs.
 //! - [`claim`]: what only one tab may have at a time.
 //! - [`http`]: requests to models and servers; [`network`]: what the browser says of networks.
+//! - [`code_editor`]: CodeMirror.
+//! - [`python_frame`]: the sandboxed frame in which Python runs; [`python_port`]: questions to it.
 //! - [`rescue`]: what happens when the page itself breaks down.
 
 pub mod appearance;
@@ -19,6 +21,7 @@ pub mod broadcast;
 pub mod claim;
 pub mod clipboard;
 pub mod clock;
+pub mod code_editor;
 pub mod database;
 pub mod element;
 pub mod files;
@@ -30,6 +33,8 @@ pub mod network;
 pub mod passages;
 pub mod presence;
 pub mod printer;
+pub mod python_frame;
+pub mod python_port;
 pub mod rescue;
 pub mod room;
 pub mod storage;

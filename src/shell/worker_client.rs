@@ -6,7 +6,7 @@
 //! What always holds: a reply reaches only the call with its request id, so an answer to a call that was given up
 //! reaches nobody. When the worker is lost, every open call receives [`WorkerLoss`] and ends.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -18,7 +18,7 @@ use volary_core::json::Text;
 use volary_protocol::envelope::{Delivery, decode_delivery};
 use volary_protocol::{DecodeError, Request, RequestId, decode_event, encode};
 use wasm_bindgen::prelude::*;
-use web_sys::{ErrorEvent, MessageEvent, Worker};
+use web_sys::{ErrorEvent, MessageEvent, MessagePort, Worker};
 
 use super::lazy::Unloaded;
 use super::transferable::{Attachment, Letter};
@@ -57,6 +57,7 @@ impl From<DecodeError> for WorkerLoss {
 pub struct WorkerClient {
     worker: Worker,
     calls: Rc<RefCell<Calls>>,
+    has_python_port: Cell<bool>,
     _on_message: Closure<dyn Fn(MessageEvent)>,
     _on_error: Closure<dyn Fn(ErrorEvent)>,
 }
@@ -127,6 +128,7 @@ impl WorkerClient {
         Ok(WorkerClient {
             worker,
             calls,
+            has_python_port: Cell::new(false),
             _on_message: on_message,
             _on_error: on_error,
         })
@@ -154,6 +156,20 @@ impl WorkerClient {
             id,
             calls: Rc::clone(&self.calls),
             event: PhantomData,
+        }
+    }
+
+    /// Gives the worker a port to Python, once. Early messages wait in the worker, this one too.
+    pub fn give_python_port(&self, make: impl FnOnce() -> Option<MessagePort>) {
+        if self.has_python_port.get() {
+            return;
+        }
+        if let Some(port) = make() {
+            self.has_python_port.set(true);
+            // A port can always be transferred.
+            let _ = self
+                .worker
+                .post_message_with_transfer(&port, &js_sys::Array::of1(&port));
         }
     }
 

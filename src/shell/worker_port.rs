@@ -5,8 +5,9 @@ use std::cell::RefCell;
 use js_sys::Array;
 use volary_protocol::envelope::{Delivery, encode_delivery};
 use wasm_bindgen::prelude::*;
-use web_sys::{DedicatedWorkerGlobalScope, MessageEvent};
+use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort};
 
+use super::python_port;
 use super::transferable::Letter;
 
 /// What a worker posts if its part of the code could not be loaded. The only message that is a text.
@@ -35,9 +36,12 @@ impl WorkerPort {
 
     /// Passes letters from the page to `handle` from now on, those first that arrived while the code was loading.
     pub fn listen(&self, handle: impl Fn(Letter) + 'static) {
-        let handle = move |data: JsValue| {
-            if let Some(letter) = Letter::from_js(data) {
-                handle(letter);
+        let handle = move |data: JsValue| match data.dyn_into::<MessagePort>() {
+            Ok(port) => python_port::accept(port),
+            Err(data) => {
+                if let Some(letter) = Letter::from_js(data) {
+                    handle(letter);
+                }
             }
         };
         // `start.js` keeps early messages as `letters`.

@@ -16,6 +16,7 @@ use volary_remote::task;
 use volary_trace::frames::FrameHistory;
 use volary_trace::{Episode, Recipe};
 
+use crate::python;
 use crate::remote::opening;
 use crate::shell::timers;
 
@@ -99,6 +100,22 @@ impl Live {
     ) -> Result<(Episode, Live), Refusal> {
         if !task::is_server(&recipe.environment) {
             let (runner, opening) = Runner::open(registry, &recipe, clock).await?;
+            let live = Live {
+                runner,
+                has_frames: true,
+                place: None,
+            };
+            return Ok((opening.episode(recipe), live));
+        }
+        if task::python_file(&recipe.environment).is_some() {
+            let (runner, opening) =
+                python::opening::open(&recipe, clock)
+                    .await
+                    .map_err(|reason| Refusal {
+                        reason,
+                        key: None,
+                        concerns_all: false,
+                    })?;
             let live = Live {
                 runner,
                 has_frames: true,

@@ -73,6 +73,7 @@ pub fn hook(project: &Project) -> Result<()> {
     let parts = site.join("parts");
     fs::create_dir_all(&folder).with_context(|| unwritable(&folder))?;
     split(project, &linked, &folder.join("split"), &parts)?;
+    bundle_editor(project, &parts)?;
     if profile == Profile::Release {
         shrink(project, &parts)?;
         minify(project, &parts)?;
@@ -208,6 +209,20 @@ fn shrink(project: &Project, parts: &Path) -> Result<()> {
         let mut ended = workers.into_iter().map(thread::ScopedJoinHandle::join);
         ended.try_for_each(|ended| ended.unwrap_or_else(|_| bail!("wasm-opt was not waited for")))
     })
+}
+
+/// Joins the editor of code and the modules that it is made of.
+fn bundle_editor(project: &Project, parts: &Path) -> Result<()> {
+    let mut esbuild = project.command(crate::setup::esbuild());
+    let mut file = OsString::from("--outfile=");
+    file.push(parts.join("editor.js"));
+    esbuild
+        .env("NODE_PATH", project.path("target/tools/npm/node_modules"))
+        .args(["--bundle", "--format=esm", "--target=es2022"])
+        .args(["--log-level=error", "--legal-comments=none"])
+        .arg(file)
+        .arg(project.path("public/editor/editor.js"));
+    run(&mut esbuild)
 }
 
 /// Takes comments and long names out of the scripts.

@@ -11,9 +11,32 @@ pub const TASK_INDEX: &str = "task_idx";
 /// The key of the arguments of a task.
 pub const TASK_ARGUMENTS: &str = "task_kwargs";
 
-/// Whether an environment's name is the address of a server.
+/// The key of the code of a Python file, in the configuration of a recipe.
+pub const PYTHON_CODE: &str = "code";
+/// What the name of a Python file begins with, before the hash of its code.
+const PYTHON: &str = "python://";
+/// The digits of a hash in such a name.
+const HASH_DIGITS: usize = 16;
+
+/// Whether an environment is played through the protocol of servers: its name is the address of a server, or names a
+/// Python file.
 pub fn is_server(environment: &str) -> bool {
-    Address::of(environment).is_some()
+    Address::of(environment).is_some() || python_file(environment).is_some()
+}
+
+/// The hash of the Python file that an environment's name stands for.
+pub fn python_file(environment: &str) -> Option<&str> {
+    let hash = environment.strip_prefix(PYTHON)?;
+    let is_hash = hash.len() == HASH_DIGITS
+        && hash
+            .bytes()
+            .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+    is_hash.then_some(hash)
+}
+
+/// The name of the environment in a Python file, from the SHA-256 of its code in hexadecimal digits.
+pub fn python_name(digest: &str) -> String {
+    format!("{PYTHON}{}", digest.get(..HASH_DIGITS).unwrap_or(digest))
 }
 
 /// An address as it names a server: without spaces around it and slashes at its end.
@@ -56,7 +79,19 @@ mod tests {
         for server in ["http://127.0.0.1:8041", "https://env.example/class"] {
             assert!(is_server(server), "{server}");
         }
-        for environment in ["counter", "", "file:///etc/passwd", "javascript:alert(1)"] {
+        let python = python_name(&"0123456789abcdef".repeat(4));
+        assert_eq!(python, "python://0123456789abcdef");
+        assert!(is_server(&python));
+        assert_eq!(python_file(&python), Some("0123456789abcdef"));
+        for environment in [
+            "counter",
+            "",
+            "file:///etc/passwd",
+            "javascript:alert(1)",
+            "python://0123456789ABCDEF",
+            "python://0123456789abcdef/x",
+            "python://",
+        ] {
             assert!(!is_server(environment), "{environment}");
         }
         assert_eq!(tidied(" http://a:1// "), "http://a:1");

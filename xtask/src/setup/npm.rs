@@ -22,11 +22,11 @@ pub struct NpmPackages {
 /// wasm-opt and esbuild. Debian's wasm-opt does not know what Rust's compiler emits, and Trunk's own minifier reads
 /// neither of the scripts that wasm-bindgen and the splitter write.
 pub const BUILD_TOOLS: NpmPackages = NpmPackages {
-    name: "binaryen and esbuild",
-    reason: "make the page smaller",
+    name: "binaryen, esbuild and CodeMirror",
+    reason: "make the page smaller, and are its editor of code",
     source: "xtask/npm",
     folder: "target/tools/npm",
-    megabytes: 22,
+    megabytes: 26,
 };
 
 /// Python for the page.

@@ -1,0 +1,40 @@
+//! What a new Python file begins with. `tests/e2e/python.spec.mjs` plays each one.
+
+/// A beginning.
+pub struct Template {
+    /// What the file is called at first.
+    pub name: &'static str,
+    /// What it shows.
+    pub summary: &'static str,
+    /// The code.
+    pub code: &'static str,
+}
+
+/// The templates, in the order of display.
+pub const TEMPLATES: [Template; 5] = [
+    Template {
+        name: "Story",
+        summary: "The example of aviary's README: one tool, one step.",
+        code: include_str!("templates/story.py"),
+    },
+    Template {
+        name: "Counter",
+        summary: "A tool as a method, mistakes that are answered, a limit of steps.",
+        code: include_str!("templates/counter.py"),
+    },
+    Template {
+        name: "Thermostat",
+        summary: "A world that changes by itself, with rewards at each step.",
+        code: include_str!("templates/thermostat.py"),
+    },
+    Template {
+        name: "Capitals",
+        summary: "A task dataset: one environment for each of six questions.",
+        code: include_str!("templates/dataset.py"),
+    },
+    Template {
+        name: "Help desk",
+        summary: "Several tools over a small database, judged by its final state.",
+        code: include_str!("templates/help_desk.py"),
+    },
+];

@@ -1,0 +1,315 @@
+//! The user's Python files and their versions. Pure.
+//!
+//! A version is named by the hash of its code, and so is its environment ([`environment`]). A recipe holds the code
+//! itself, so an episode can be replayed wherever it goes.
+
+use serde::{Deserialize, Serialize};
+use volary_core::Object;
+use volary_core::json::{Json, Text};
+use volary_core::object;
+use volary_remote::request::Start;
+use volary_remote::task::{self, PYTHON_CODE, TASK_ARGUMENTS, TASK_INDEX};
+use volary_trace::{Recipe, TaskReference};
+
+/// Versions of a file that are kept besides the last one.
+const OLD_VERSIONS: usize = 19;
+
+/// A file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PythonFile {
+    /// What the user calls it; unique among the files.
+    pub name: String,
+    /// The versions, the last one at the end; never empty.
+    pub versions: Vec<Version>,
+}
+
+/// A version of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Version {
+    /// The code.
+    pub code: String,
+    /// When it was saved, in milliseconds since 1970.
+    pub saved: u64,
+    /// What Python says of it; `None` until it was run.
+    #[serde(default)]
+    pub description: Option<Description>,
+}
+
+/// What Python says of a file after executing it (`/load` in `public/python/host.py`).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Description {
+    /// The class of the environment.
+    pub environment: Option<String>,
+    /// The class of the dataset.
+    pub dataset: Option<String>,
+    /// The first paragraph of the docstring.
+    #[serde(default)]
+    pub summary: String,
+    /// The JSON Schema of the constructor's arguments, as text; `None` for a dataset.
+    #[serde(default)]
+    pub configuration: Option<String>,
+    /// How many tasks the dataset has.
+    pub size: Option<u64>,
+}
+
+/// The files of this browser.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PythonFiles {
+    /// In the order in which they were made.
+    pub files: Vec<PythonFile>,
+}
+
+/// The name of the environment of some code.
+pub fn environment(code: &str) -> Text {
+    let digest = hmac_sha256::Hash::hash(code.as_bytes());
+    let digits: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+    task::python_name(&digits).into()
+}
+
+impl PythonFile {
+    /// The last version.
+    pub fn last(&self) -> Option<&Version> {
+        self.versions.last()
+    }
+}
+
+impl PythonFiles {
+    /// The file of a name.
+    pub fn get(&self, name: &str) -> Option<&PythonFile> {
+        self.files.iter().find(|file| file.name == name)
+    }
+
+    /// The file and version of an environment's name.
+    pub fn of_environment(&self, name: &str) -> Option<(&PythonFile, &Version)> {
+        self.files.iter().find_map(|file| {
+            let version = file.versions.iter().rev();
+            let version = version
+                .filter(|version| *environment(&version.code) == *name)
+                .next()?;
+            Some((file, version))
+        })
+    }
+
+    /// Saves code under a name. The same code as before makes no new version.
+    pub fn save(&mut self, name: &str, code: &str, now: u64) {
+        let version = Version {
+            code: code.to_owned(),
+            saved: now,
+            description: None,
+        };
+        let Some(file) = self.files.iter_mut().find(|file| file.name == name) else {
+            self.files.push(PythonFile {
+                name: name.to_owned(),
+                versions: vec![version],
+            });
+            return;
+        };
+        if file.last().is_some_and(|last| last.code == code) {
+            return;
+        }
+        // An older version that is saved again becomes the last one.
+        file.versions.retain(|old| old.code != code);
+        let surplus = file.versions.len().saturating_sub(OLD_VERSIONS);
+        file.versions.drain(..surplus);
+        file.versions.push(version);
+    }
+
+    /// Notes what Python says of some code, wherever it is saved.
+    pub fn describe(&mut self, code: &str, description: &Description) {
+        let versions = self.files.iter_mut().flat_map(|file| &mut file.versions);
+        for version in versions.filter(|version| version.code == code) {
+            version.description = Some(description.clone());
+        }
+    }
+
+    /// Removes a file with all its versions.
+    pub fn remove(&mut self, name: &str) {
+        self.files.retain(|file| file.name != name);
+    }
+
+    /// A name that no file has, made from this one.
+    pub fn free_name(&self, wanted: &str) -> String {
+        let wanted = match wanted.trim() {
+            "" => "environment",
+            wanted => wanted,
+        };
+        let numbered = (2u32..).map(|number| format!("{wanted} {number}"));
+        let mut names = std::iter::once(wanted.to_owned()).chain(numbered);
+        names
+            .find(|name| self.get(name).is_none())
+            .unwrap_or_else(|| wanted.to_owned())
+    }
+}
+
+impl Description {
+    /// Reads the body of an answer to `/load`.
+    pub fn of(body: &Json) -> Description {
+        let text = |key| {
+            body.get(key)
+                .and_then(Json::as_text)
+                .map(ToString::to_string)
+        };
+        Description {
+            environment: text("environment"),
+            dataset: text("dataset"),
+            summary: text("summary").unwrap_or_default(),
+            configuration: body
+                .get("configuration")
+                .filter(|schema| !schema.is_null())
+                .map(Json::to_compact_text),
+            size: body
+                .get("size")
+                .and_then(Json::as_i64)
+                .and_then(|size| size.try_into().ok()),
+        }
+    }
+
+    /// The class that is played.
+    pub fn class(&self) -> &str {
+        let class = self.dataset.as_ref().or(self.environment.as_ref());
+        class.map_or("", String::as_str)
+    }
+
+    /// The form of a task: the constructor's arguments, or which task of the dataset.
+    pub fn form(&self) -> Json {
+        let schema = self.configuration.as_deref();
+        schema
+            .and_then(|schema| Json::parse(schema).ok())
+            .unwrap_or_else(|| task::configuration(self.size))
+    }
+
+    /// Whether the form holds the constructor's arguments.
+    pub fn is_constructed(&self) -> bool {
+        self.configuration.is_some()
+    }
+}
+
+/// A recipe of a task of some code, from the values of its form.
+pub fn recipe(code: &str, description: &Description, values: &Object, seed: u64) -> Recipe {
+    let environment = environment(code);
+    let mut configuration = values.clone();
+    configuration.retain(|_, value| !value.is_null());
+    if description.is_constructed() {
+        configuration = object!({ TASK_ARGUMENTS: (Json::Object(configuration)) });
+    }
+    let index = configuration.get(TASK_INDEX).and_then(Json::as_i64);
+    let task = index.map(|index| TaskReference {
+        dataset: environment.clone(),
+        id: index.to_string().into(),
+    });
+    configuration.insert(PYTHON_CODE, code);
+    Recipe {
+        environment,
+        configuration,
+        seed,
+        task,
+    }
+}
+
+/// The parts of a recipe: its code, and the body of `/start`. The error says what is wrong with it.
+pub fn parts(recipe: &Recipe) -> Result<(Text, Start), String> {
+    let code = recipe
+        .configuration
+        .get(PYTHON_CODE)
+        .and_then(Json::as_text)
+        .ok_or("The episode does not hold the code of its Python environment.")?;
+    if environment(code) != recipe.environment {
+        return Err(
+            "The code of the Python environment is not the one that its name stands for."
+                .to_owned(),
+        );
+    }
+    let mut start = recipe.configuration.clone();
+    start.remove(PYTHON_CODE);
+    let start = Start::read(Some(&start.into())).map_err(|problems| {
+        let first = problems.first();
+        first.map_or_else(String::new, |problem| problem.message.to_string())
+    })?;
+    Ok((code.clone(), start))
+}
+
+/// The values of the form that make a recipe's task.
+pub fn values(recipe: &Recipe) -> Object {
+    let mut configuration = recipe.configuration.clone();
+    configuration.remove(PYTHON_CODE);
+    match configuration.get(TASK_ARGUMENTS) {
+        Some(Json::Object(arguments)) => arguments.clone(),
+        _ => configuration,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::json;
+
+    use super::*;
+
+    const CODE: &str = "class A(Environment): ...";
+
+    #[test]
+    fn versions_are_kept_in_order_and_the_same_code_once() {
+        let mut files = PythonFiles::default();
+        for code in ["a", "b", "b", "a"] {
+            files.save("story", code, 1);
+        }
+        let codes = |files: &PythonFiles| -> Vec<String> {
+            let versions = files.files.iter().flat_map(|file| &file.versions);
+            versions.map(|version| version.code.clone()).collect()
+        };
+        assert_eq!(codes(&files), ["b", "a"]);
+        for number in 0..40 {
+            files.save("story", &number.to_string(), 1);
+        }
+        assert_eq!(codes(&files).len(), OLD_VERSIONS + 1);
+        assert_eq!(files.free_name("story"), "story 2");
+        assert_eq!(files.free_name(" "), "environment");
+        assert!(files.of_environment(&environment("39")).is_some());
+        assert!(files.of_environment(&environment("0")).is_none());
+        let text = serde_json::to_string(&files).unwrap_or_default();
+        assert_eq!(serde_json::from_str::<PythonFiles>(&text).ok(), Some(files));
+    }
+
+    #[test]
+    fn a_recipe_holds_its_code_and_gives_its_form_back() {
+        let description = Description {
+            environment: Some("A".to_owned()),
+            configuration: Some("{\"type\":\"object\"}".to_owned()),
+            ..Description::default()
+        };
+        let values = object!({"words": 5, "name": null});
+        let recipe = recipe(CODE, &description, &values, 3);
+        assert_eq!(super::values(&recipe), object!({"words": 5}));
+        let (code, start) = parts(&recipe).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(&*code, CODE);
+        assert_eq!(start, Start::Arguments(object!({"words": 5})));
+    }
+
+    #[test]
+    fn a_task_of_a_dataset_is_named() {
+        let description = Description {
+            dataset: Some("D".to_owned()),
+            size: Some(4),
+            ..Description::default()
+        };
+        let recipe = recipe(CODE, &description, &object!({"task_idx": 2}), 0);
+        assert_eq!(recipe.task.as_ref().map(|task| &*task.id), Some("2"));
+        assert_eq!(parts(&recipe).map(|parts| parts.1), Ok(Start::Index(2)));
+    }
+
+    #[test]
+    fn other_code_under_the_same_name_is_refused() {
+        let mut recipe = recipe(CODE, &Description::default(), &Object::new(), 0);
+        recipe.configuration.insert(PYTHON_CODE, "import os");
+        assert!(parts(&recipe).is_err());
+        recipe.configuration.remove(PYTHON_CODE);
+        assert!(parts(&recipe).is_err());
+    }
+
+    #[test]
+    fn an_answer_to_load_is_read() {
+        let body = json!({"environment": "A", "dataset": null, "summary": "S", "configuration": {"type": "object"}, "size": null});
+        let description = Description::of(&body);
+        assert_eq!(description.class(), "A");
+        assert_eq!(description.form(), json!({"type": "object"}));
+    }
+}

@@ -1,0 +1,62 @@
+//! A recipe becomes an environment in Python. In a worker of the page.
+
+use std::rc::Rc;
+
+use volary_agent::{Opening, Runner};
+use volary_core::json::Text;
+use volary_core::{Clock, Environment};
+use volary_remote::client::ClientError;
+use volary_remote::{ClientOptions, Frames, TaskEnvironmentClient, TransportError};
+use volary_trace::Recipe;
+
+use super::files;
+use super::transport::PythonTransport;
+
+/// Starts and resets the environment of a recipe. The error says what failed, why, and what to do.
+pub async fn open(recipe: &Recipe, clock: Rc<dyn Clock>) -> Result<(Runner, Opening), Text> {
+    let (code, start) = files::parts(recipe)?;
+    let transport = PythonTransport {
+        environment: recipe.environment.clone(),
+        code,
+        seed: recipe.seed,
+    };
+    let options = ClientOptions::new(&*recipe.environment);
+    let environment = TaskEnvironmentClient::of(options, Rc::new(transport), start);
+    let mut environment = environment.knowing(Frames::Unknown);
+    environment
+        .try_start()
+        .await
+        .map_err(|error| explain("made", &error))?;
+    let reset = match environment.try_reset_started().await {
+        Ok(reset) => reset,
+        Err(error) => {
+            let reason = explain("reset", &error);
+            // It is of no use to anybody.
+            let _ = environment.try_close().await;
+            return Err(reason);
+        }
+    };
+    // The base class has frames, so only an error of the environment's own code gives none.
+    let _ = environment.fetch_frame().await;
+    let frame = environment.export_frame();
+    let opening = Opening {
+        messages: reset.messages,
+        tools: reset.tools,
+        frame: frame.clone(),
+    };
+    Ok((Runner::resume(Box::new(environment), frame, clock), opening))
+}
+
+fn explain(what: &str, error: &ClientError) -> Text {
+    let why = match error {
+        ClientError::Status { detail, .. } => detail.to_string(),
+        ClientError::Transport(TransportError::Unreachable { reason }) => reason.to_string(),
+        error => error.to_string(),
+    };
+    let hint = if why.contains("can't be awaited") || why.contains("'await' expression") {
+        " A method that Volary awaits is not asynchronous: write `async def` for reset and step."
+    } else {
+        ""
+    };
+    format!("The Python environment could not be {what}. {why}{hint} Edit its file under Environments, then reset.").into()
+}

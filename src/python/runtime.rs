@@ -1,0 +1,336 @@
+//! Python on the page: the frame, the ports of the workers, and what the user sees of them. Carries out the effects of
+//! [`super::hub`].
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use leptos::prelude::*;
+use volary_core::json;
+use volary_core::json::{Json, Text};
+use web_sys::MessagePort;
+
+use super::files::Description;
+use super::hub::{Answer, Asker, Effect, Event, Hub};
+use crate::shell::python_frame::{FrameEvent, PythonFrame};
+use crate::shell::python_port::{self, QuestionPort};
+use crate::shell::storage::{self, Keep};
+use crate::shell::{spawn, timers};
+
+/// The page's own questions.
+const PAGE: Asker = 0;
+/// How much printed text is kept, in bytes.
+const LONGEST_CONSOLE: usize = 200_000;
+/// The limits where the user set none: seconds of an answer, megabytes of a worker.
+const DEFAULT_LIMITS: Limits = Limits {
+    seconds: 60,
+    megabytes: 1024,
+};
+
+/// What Python may take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Seconds for an answer.
+    pub seconds: u32,
+    /// Megabytes of memory of a worker.
+    pub megabytes: u32,
+}
+
+/// How far Python is, for people.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum Progress {
+    /// Nobody has asked for it.
+    #[default]
+    Absent,
+    /// Its files are on their way: bytes that are here, and all.
+    Fetching(f64, f64),
+    /// It starts; the text says what it is doing.
+    Starting(&'static str),
+    /// It waits for a question.
+    Idle,
+    /// It answers one.
+    Busy,
+    /// It could not be started.
+    Failed(String),
+}
+
+/// Python of this page.
+struct Runtime {
+    hub: Hub,
+    frame: Option<PythonFrame>,
+    ports: Vec<QuestionPort>,
+    /// The page's own questions that wait for an answer.
+    own: BTreeMap<u32, Box<dyn FnOnce(Result<Answer, String>)>>,
+    last_own: u32,
+    progress: ArcRwSignal<Progress>,
+    console: ArcRwSignal<String>,
+}
+
+thread_local! {
+    static RUNTIME: RefCell<Runtime> = RefCell::new(Runtime {
+        hub: Hub::default(),
+        frame: None,
+        ports: Vec::new(),
+        own: BTreeMap::new(),
+        last_own: 0,
+        progress: ArcRwSignal::new(Progress::Absent),
+        console: ArcRwSignal::new(String::new()),
+    });
+}
+
+/// How far Python is.
+pub fn progress() -> ArcRwSignal<Progress> {
+    RUNTIME.with_borrow(|runtime| runtime.progress.clone())
+}
+
+/// What was printed.
+pub fn console() -> ArcRwSignal<String> {
+    RUNTIME.with_borrow(|runtime| runtime.console.clone())
+}
+
+/// The limits that the user set, or the default ones.
+pub fn limits() -> Limits {
+    let text = storage::get(Keep::Always, "python-limits").unwrap_or_default();
+    let mut numbers = text.split(' ').map(|number| number.parse().ok());
+    let mut next = || numbers.next().flatten();
+    Limits {
+        seconds: next().unwrap_or(DEFAULT_LIMITS.seconds),
+        megabytes: next().unwrap_or(DEFAULT_LIMITS.megabytes),
+    }
+}
+
+/// Sets the limits. That of memory holds for workers that start later.
+pub fn set_limits(limits: Limits) {
+    let text = format!("{} {}", limits.seconds, limits.megabytes);
+    storage::set(Keep::Always, "python-limits", &text);
+}
+
+/// A port to Python for a worker of the page.
+pub fn port() -> Option<MessagePort> {
+    let asker = RUNTIME.with_borrow(|runtime| runtime.ports.len() + 1);
+    let hear = move |number, question, limit: f64| {
+        update(Event::Ask {
+            from: asker,
+            number,
+            question,
+            limit: limit.min(f64::from(limits().seconds)),
+        });
+    };
+    let (port, given) = QuestionPort::open(hear).ok()?;
+    RUNTIME.with_borrow_mut(|runtime| runtime.ports.push(port));
+    Some(given)
+}
+
+/// Ends whatever Python is doing. Open questions hear of it, and a spare worker takes over.
+pub fn stop() {
+    update(Event::Stop);
+}
+
+/// Loads Python before it is needed, so that the first environment opens sooner.
+pub fn warm_up() {
+    ask_then("{\"file\": \"\", \"path\": \"/info\"}".to_owned(), |_| {});
+}
+
+/// Executes a file, and gives what Python says of it; or what is wrong, and at which line.
+pub async fn load(name: &str, code: &str) -> Result<Description, LoadError> {
+    let question = json!({"file": name, "path": "/load", "body": {"code": code}});
+    let answer = ask(question.to_compact_text()).await;
+    let answer = answer.map_err(LoadError::of_text)?;
+    let answer =
+        Json::parse(&answer.text).map_err(|error| LoadError::of_text(error.to_string()))?;
+    let body = answer.get("body").cloned().unwrap_or_default();
+    match answer.get("status").and_then(Json::as_i64) {
+        Some(200) => Ok(Description::of(&body)),
+        _ => Err(LoadError::of(&body)),
+    }
+}
+
+/// Why a file could not be executed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LoadError {
+    /// The kind of Python's error, such as `SyntaxError`.
+    pub kind: Text,
+    /// Its text.
+    pub text: Text,
+    /// The line of the file, from 1.
+    pub line: Option<u32>,
+    /// The traceback within the file.
+    pub detail: Text,
+}
+
+impl LoadError {
+    fn of(body: &Json) -> LoadError {
+        let text = |key| body.get(key).and_then(Json::as_text).cloned();
+        LoadError {
+            kind: text("kind").unwrap_or_default(),
+            text: text("text").unwrap_or_else(|| "Python did not say why.".into()),
+            line: body
+                .get("line")
+                .and_then(Json::as_i64)
+                .and_then(|line| line.try_into().ok()),
+            detail: text("detail").unwrap_or_default(),
+        }
+    }
+
+    fn of_text(text: String) -> LoadError {
+        LoadError {
+            text: text.into(),
+            ..LoadError::default()
+        }
+    }
+}
+
+async fn ask(question: String) -> Result<Answer, String> {
+    let (promise, resolve) = {
+        let mut resolve = None;
+        let promise = js_sys::Promise::new(&mut |done, _| resolve = Some(done));
+        (promise, resolve)
+    };
+    let result = std::rc::Rc::new(RefCell::new(None));
+    let kept = std::rc::Rc::clone(&result);
+    ask_then(question, move |answer| {
+        kept.replace(Some(answer));
+        if let Some(resolve) = resolve {
+            let _ = resolve.call0(&wasm_bindgen::JsValue::UNDEFINED);
+        }
+    });
+    let _ = wasm_bindgen_futures::JsFuture::from(promise).await;
+    let answer = result.take();
+    answer.unwrap_or_else(|| Err("Python gave no answer.".to_owned()))
+}
+
+fn ask_then(question: String, then: impl FnOnce(Result<Answer, String>) + 'static) {
+    let number = RUNTIME.with_borrow_mut(|runtime| {
+        runtime.last_own = runtime.last_own.wrapping_add(1);
+        runtime.own.insert(runtime.last_own, Box::new(then));
+        runtime.last_own
+    });
+    update(Event::Ask {
+        from: PAGE,
+        number,
+        question,
+        limit: f64::from(limits().seconds),
+    });
+}
+
+fn hear(event: FrameEvent) {
+    let event = match event {
+        FrameEvent::Fetched { bytes, total } => {
+            return set_progress(Progress::Fetching(bytes, total));
+        }
+        FrameEvent::Stage(stage) => {
+            return set_progress(Progress::Starting(match stage.as_str() {
+                "unpacking" => "Unpacking fhaviary",
+                "importing" => "Importing fhaviary",
+                _ => "Starting Python",
+            }));
+        }
+        FrameEvent::Ready => Event::Ready,
+        FrameEvent::Answer(id, answer) => {
+            let result = answer.map(|(text, output)| Answer { text, output });
+            if let Ok(answer) = &result {
+                print(&answer.output);
+            }
+            Event::Answer { id, result }
+        }
+        FrameEvent::Failed(reason) => {
+            set_progress(Progress::Failed(reason.clone()));
+            // Its files may be at fault, so the next question starts from the beginning.
+            let frame = RUNTIME.with_borrow_mut(|runtime| runtime.frame.take());
+            drop(frame);
+            Event::Failed { reason }
+        }
+    };
+    update(event);
+}
+
+fn update(event: Event) {
+    let is_failure = matches!(event, Event::Failed { .. });
+    let effects = RUNTIME.with_borrow_mut(|runtime| runtime.hub.update(event));
+    for effect in effects {
+        carry_out(effect);
+    }
+    if !is_failure {
+        show_progress();
+    }
+}
+
+fn carry_out(effect: Effect) {
+    match effect {
+        Effect::Start => {
+            let frame = PythonFrame::start(limits().megabytes, hear);
+            RUNTIME.with_borrow_mut(|runtime| runtime.frame = Some(frame));
+        }
+        Effect::Send { id, question } => with_frame(|frame| frame.ask(id, &question)),
+        Effect::Stop => with_frame(PythonFrame::stop),
+        Effect::Limit { id, seconds } => spawn(async move {
+            timers::sleep(Duration::from_secs_f64(seconds)).await;
+            update(Event::TimedOut { id });
+        }),
+        Effect::Reply {
+            to: PAGE,
+            number,
+            result,
+        } => {
+            let then = RUNTIME.with_borrow_mut(|runtime| runtime.own.remove(&number));
+            if let Some(then) = then {
+                then(result);
+            }
+        }
+        Effect::Reply { to, number, result } => RUNTIME.with_borrow(|runtime| {
+            if let Some(port) = to.checked_sub(1).and_then(|index| runtime.ports.get(index)) {
+                let answer: python_port::Answer = result.map(|answer| (answer.text, answer.output));
+                port.reply(number, &answer);
+            }
+        }),
+    }
+}
+
+fn with_frame(act: impl FnOnce(&PythonFrame)) {
+    RUNTIME.with_borrow(|runtime| {
+        if let Some(frame) = &runtime.frame {
+            act(frame);
+        }
+    });
+}
+
+fn show_progress() {
+    use super::hub::Status;
+    let (status, is_busy) =
+        RUNTIME.with_borrow(|runtime| (runtime.hub.status(), runtime.hub.is_busy()));
+    match (status, is_busy) {
+        (Status::Ready, true) => set_progress(Progress::Busy),
+        (Status::Ready, false) => set_progress(Progress::Idle),
+        (Status::Loading, _) => {
+            let progress = progress();
+            let is_told = progress.with_untracked(|progress| {
+                matches!(progress, Progress::Fetching(..) | Progress::Starting(_))
+            });
+            if !is_told {
+                progress.set(Progress::Starting("Starting Python"));
+            }
+        }
+        (Status::Absent, _) => {}
+    }
+}
+
+fn set_progress(new: Progress) {
+    let progress = progress();
+    if progress.with_untracked(|old| *old != new) {
+        progress.set(new);
+    }
+}
+
+fn print(output: &str) {
+    if output.is_empty() {
+        return;
+    }
+    console().update(|console| {
+        console.push_str(output);
+        let surplus = console.len().saturating_sub(LONGEST_CONSOLE);
+        let cut = (surplus..console.len())
+            .find(|at| console.is_char_boundary(*at))
+            .unwrap_or(console.len());
+        console.drain(..cut);
+    });
+}

@@ -1,0 +1,290 @@
+//! The sandboxed frame in which Python runs (`public/python/`): its files, its port, and what it says.
+//!
+//! What always holds: the frame has an opaque origin and a policy that names no address, so the files are fetched here
+//! and handed over as bytes; and what the frame says is read as the answer of an unknown server.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use js_sys::{Array, Object};
+use serde::Deserialize;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{
+    HtmlElement, HtmlIFrameElement, MessageChannel, MessageEvent, MessagePort, RequestCache,
+    RequestInit, Response,
+};
+
+use super::python_port::{Answer, answer, get, number, set};
+
+/// Where the build puts the files, relative to the page.
+const FOLDER: &str = "python";
+
+/// What the frame says, or what happens to it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FrameEvent {
+    /// So many bytes of the files are here.
+    Fetched {
+        /// Bytes that are here.
+        bytes: f64,
+        /// Bytes of all files.
+        total: f64,
+    },
+    /// What the worker is doing while it starts.
+    Stage(String),
+    /// Python answers.
+    Ready,
+    /// The answer to a question, with what was printed; or why there is none.
+    Answer(u32, Answer),
+    /// Python could not be started, or broke down.
+    Failed(String),
+}
+
+/// The files of `dist/python/`, as the build lists them.
+#[derive(Deserialize)]
+struct Kit {
+    folder: String,
+    bytes: f64,
+    files: Files,
+    wheels: Vec<String>,
+}
+
+/// The names of files, by what they are for.
+#[derive(Deserialize)]
+struct Files {
+    boot: String,
+    host: String,
+    core: String,
+    asm: String,
+    wasm: String,
+    stdlib: String,
+}
+
+type Hear = Rc<dyn Fn(FrameEvent)>;
+
+/// A frame. Dropping it removes it from the page, which ends its workers.
+pub struct PythonFrame {
+    state: Rc<RefCell<State>>,
+}
+
+#[derive(Default)]
+struct State {
+    frame: Option<HtmlIFrameElement>,
+    port: Option<MessagePort>,
+    /// Messages that wait for the port.
+    waiting: Vec<JsValue>,
+    listener: Option<Closure<dyn Fn(MessageEvent)>>,
+    greeting: Option<Closure<dyn Fn(MessageEvent)>>,
+    /// Whether the frame was dropped while its files were on their way.
+    is_dropped: bool,
+}
+
+impl PythonFrame {
+    /// Fetches the files and starts the frame. `memory` is the limit of a worker, in MB.
+    pub fn start(memory: u32, hear: impl Fn(FrameEvent) + 'static) -> PythonFrame {
+        let hear: Hear = Rc::new(hear);
+        let state = Rc::new(RefCell::new(State::default()));
+        let started = Rc::clone(&state);
+        super::spawn(async move {
+            if let Err(error) = start(&started, memory, &hear).await {
+                hear(FrameEvent::Failed(format!(
+                    "Python could not be loaded: {}",
+                    super::worker_client::text_of(&error)
+                )));
+            }
+        });
+        PythonFrame { state }
+    }
+
+    /// Asks the worker; the answer comes as [`FrameEvent::Answer`] with the same number.
+    pub fn ask(&self, id: u32, question: &str) {
+        let message = Object::new();
+        set(&message, "id", &id.into());
+        set(&message, "question", &question.into());
+        self.post(message.into());
+    }
+
+    /// Ends the worker, whatever it does. Another one takes over.
+    pub fn stop(&self) {
+        let message = Object::new();
+        set(&message, "stop", &true.into());
+        self.post(message.into());
+    }
+
+    fn post(&self, message: JsValue) {
+        let mut state = self.state.borrow_mut();
+        match &state.port {
+            Some(port) => {
+                // A text and numbers can always be cloned.
+                let _ = port.post_message(&message);
+            }
+            None => state.waiting.push(message),
+        }
+    }
+}
+
+impl Drop for PythonFrame {
+    fn drop(&mut self) {
+        let mut state = self.state.borrow_mut();
+        state.is_dropped = true;
+        if let Some(port) = state.port.take() {
+            port.set_onmessage(None);
+            port.close();
+        }
+        if let Some(frame) = state.frame.take() {
+            frame.remove();
+        }
+        let window = web_sys::window();
+        if let (Some(window), Some(greeting)) = (window, state.greeting.take()) {
+            let greeting = greeting.as_ref().unchecked_ref();
+            let _ = window.remove_event_listener_with_callback("message", greeting);
+        }
+    }
+}
+
+async fn start(state: &Rc<RefCell<State>>, memory: u32, hear: &Hear) -> Result<(), JsValue> {
+    let kit = text(fetch(&format!("{FOLDER}/kit.json"), RequestCache::NoCache).await?).await?;
+    let kit: Kit = serde_json::from_str(&kit).map_err(|error| error.to_string())?;
+    let message = Object::new();
+    set(&message, "memory", &memory.into());
+    let mut fetched = 0.0;
+    let mut count = |length: f64| {
+        fetched += length;
+        hear(FrameEvent::Fetched {
+            bytes: fetched,
+            total: kit.bytes,
+        });
+    };
+    let files = &kit.files;
+    for (role, name) in [
+        ("boot", &files.boot),
+        ("host", &files.host),
+        ("core", &files.core),
+        ("asm", &files.asm),
+    ] {
+        let text = text(file(&kit, name).await?).await?;
+        count(f64::from(u32::try_from(text.len()).unwrap_or(u32::MAX)));
+        set(&message, role, &text.into());
+    }
+    let transferred = Array::new();
+    for (role, name) in [("stdlib", &files.stdlib), ("wasm", &files.wasm)] {
+        let buffer = bytes(file(&kit, name).await?).await?;
+        count(f64::from(buffer.byte_length()));
+        set(&message, role, &buffer);
+        transferred.push(&buffer);
+    }
+    let wheels = Array::new();
+    for name in &kit.wheels {
+        let buffer = bytes(file(&kit, name).await?).await?;
+        count(f64::from(buffer.byte_length()));
+        wheels.push(&buffer);
+    }
+    set(&message, "wheels", &wheels);
+    if state.borrow().is_dropped {
+        return Ok(());
+    }
+    open(state, &kit, message, transferred, hear)
+}
+
+/// Adds the frame to the page. It gets its files once it says that its relay runs.
+fn open(
+    state: &Rc<RefCell<State>>,
+    kit: &Kit,
+    files: Object,
+    transferred: Array,
+    hear: &Hear,
+) -> Result<(), JsValue> {
+    let window = web_sys::window().ok_or("no window")?;
+    let document = window.document().ok_or("no document")?;
+    let frame: HtmlIFrameElement = document.create_element("iframe")?.unchecked_into();
+    // Never `allow-same-origin`: the frame would share the page's storage and keys.
+    frame.set_attribute("sandbox", "allow-scripts")?;
+    frame.set_attribute("title", "Python")?;
+    frame.set_attribute("aria-hidden", "true")?;
+    frame.set_attribute("tabindex", "-1")?;
+    frame
+        .unchecked_ref::<HtmlElement>()
+        .set_attribute("hidden", "")?;
+    frame.set_src(&format!("{FOLDER}/{}/python.html", kit.folder));
+
+    let channel = MessageChannel::new()?;
+    let hear = Rc::clone(hear);
+    let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+        if let Some(event) = read(&event.data()) {
+            hear(event);
+        }
+    });
+    let port = channel.port1();
+    port.set_onmessage(Some(listener.as_ref().unchecked_ref()));
+
+    let given = channel.port2();
+    transferred.push(&given);
+    let inner = frame.clone();
+    let greeting = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+        let window = inner.content_window();
+        let is_ours = match (&window, event.source()) {
+            (Some(window), Some(source)) => js_sys::Object::is(window.as_ref(), source.as_ref()),
+            _ => false,
+        };
+        // The relay takes the first message with a port and no other, and the port can be given once.
+        if let Some(window) = window.filter(|_| is_ours && event.data() == "ready") {
+            // The frame's origin is opaque, so no other target can be named.
+            let _ = window.post_message_with_transfer(&files, "*", &transferred);
+        }
+    });
+    window.add_event_listener_with_callback("message", greeting.as_ref().unchecked_ref())?;
+    document.body().ok_or("no body")?.append_child(&frame)?;
+
+    let mut state = state.borrow_mut();
+    for message in state.waiting.drain(..) {
+        // The port keeps it until the relay listens.
+        port.post_message(&message)?;
+    }
+    state.port = Some(port);
+    state.frame = Some(frame);
+    state.listener = Some(listener);
+    state.greeting = Some(greeting);
+    Ok(())
+}
+
+/// What the relay says; `None` for anything else.
+fn read(data: &JsValue) -> Option<FrameEvent> {
+    let text = |key: &str| get(data, key).and_then(|value| value.as_string());
+    if let Some(id) = number(data, "id") {
+        return Some(FrameEvent::Answer(id, answer(data)));
+    }
+    if get(data, "ready").is_some_and(|ready| ready.is_truthy()) {
+        return Some(FrameEvent::Ready);
+    }
+    if let Some(reason) = text("failed") {
+        return Some(FrameEvent::Failed(reason));
+    }
+    text("stage").map(FrameEvent::Stage)
+}
+
+async fn file(kit: &Kit, name: &str) -> Result<Response, JsValue> {
+    // The folder is named after its content, so what is cached never becomes stale.
+    let path = format!("{FOLDER}/{}/{name}", kit.folder);
+    fetch(&path, RequestCache::ForceCache).await
+}
+
+async fn fetch(path: &str, cache: RequestCache) -> Result<Response, JsValue> {
+    let window = web_sys::window().ok_or("no window")?;
+    let options = RequestInit::new();
+    options.set_cache(cache);
+    let response = JsFuture::from(window.fetch_with_str_and_init(path, &options)).await?;
+    let response: Response = response.dyn_into()?;
+    match response.ok() {
+        true => Ok(response),
+        false => Err(format!("{path} answered {}.", response.status()).into()),
+    }
+}
+
+async fn text(response: Response) -> Result<String, JsValue> {
+    let text = JsFuture::from(response.text()?).await?;
+    text.as_string().ok_or_else(|| "no text".into())
+}
+
+async fn bytes(response: Response) -> Result<js_sys::ArrayBuffer, JsValue> {
+    JsFuture::from(response.array_buffer()?).await?.dyn_into()
+}

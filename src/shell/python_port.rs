@@ -1,0 +1,146 @@
+//! A port through which questions go to Python: the worker's end, and the page's end of each worker's.
+//!
+//! A question is `{id, question, limit}`, its answer `{id, answer, output}` or `{id, error}`.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use js_sys::{Function, Object, Promise, Reflect};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{MessageChannel, MessageEvent, MessagePort};
+
+/// The answer to a question and what was printed, or why there is none.
+pub type Answer = Result<(String, String), String>;
+
+/// The worker's end.
+struct Asking {
+    port: MessagePort,
+    last: u32,
+    open: Rc<RefCell<BTreeMap<u32, Function>>>,
+}
+
+thread_local! {
+    static ASKING: RefCell<Option<Asking>> = const { RefCell::new(None) };
+}
+
+/// Takes the port that the page gave to this worker.
+pub(super) fn accept(port: MessagePort) {
+    let open: Rc<RefCell<BTreeMap<u32, Function>>> = Rc::default();
+    let waiting = Rc::clone(&open);
+    let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+        let data = event.data();
+        let id = number(&data, "id");
+        let resolve = id.and_then(|id| waiting.borrow_mut().remove(&id));
+        if let Some(resolve) = resolve {
+            // The promise's own function takes anything.
+            let _ = resolve.call1(&JsValue::UNDEFINED, &data);
+        }
+    });
+    port.set_onmessage(Some(listener.as_ref().unchecked_ref()));
+    // It listens as long as the worker lives.
+    listener.forget();
+    ASKING.set(Some(Asking {
+        port,
+        last: 0,
+        open,
+    }));
+}
+
+/// Asks Python. `limit` is how many seconds the answer may take.
+pub async fn ask(question: &str, limit: f64) -> Answer {
+    let promise = ASKING.with_borrow_mut(|asking| {
+        let asking = asking.as_mut()?;
+        asking.last = asking.last.wrapping_add(1);
+        let id = asking.last;
+        let open = Rc::clone(&asking.open);
+        let promise = Promise::new(&mut |resolve, _| {
+            open.borrow_mut().insert(id, resolve);
+        });
+        let message = Object::new();
+        set(&message, "id", &id.into());
+        set(&message, "question", &question.into());
+        set(&message, "limit", &limit.into());
+        // A text and numbers can always be cloned.
+        let _ = asking.port.post_message(&message);
+        Some(promise)
+    });
+    let promise = promise.ok_or("Python is not available here.")?;
+    match JsFuture::from(promise).await {
+        Ok(data) => answer(&data),
+        Err(_) => Err("Python did not answer.".to_owned()),
+    }
+}
+
+/// The page's end of a port.
+pub struct QuestionPort {
+    port: MessagePort,
+    _listener: Closure<dyn Fn(MessageEvent)>,
+}
+
+impl QuestionPort {
+    /// Makes a channel. Each question that arrives is given to `hear`, with its number and its limit in seconds; the other
+    /// end is for a worker.
+    pub fn open(
+        hear: impl Fn(u32, String, f64) + 'static,
+    ) -> Result<(QuestionPort, MessagePort), String> {
+        let channel =
+            MessageChannel::new().map_err(|error| super::worker_client::text_of(&error))?;
+        let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+            let data = event.data();
+            let limit = get(&data, "limit").and_then(|limit| limit.as_f64());
+            let question = get(&data, "question").and_then(|question| question.as_string());
+            if let (Some(id), Some(question), Some(limit)) = (number(&data, "id"), question, limit)
+            {
+                hear(id, question, limit);
+            }
+        });
+        let port = channel.port1();
+        port.set_onmessage(Some(listener.as_ref().unchecked_ref()));
+        let end = QuestionPort {
+            port,
+            _listener: listener,
+        };
+        Ok((end, channel.port2()))
+    }
+
+    /// Replies to a question.
+    pub fn reply(&self, number: u32, answer: &Answer) {
+        let message = Object::new();
+        set(&message, "id", &number.into());
+        match answer {
+            Ok((text, output)) => {
+                set(&message, "answer", &text.into());
+                set(&message, "output", &output.into());
+            }
+            Err(error) => set(&message, "error", &error.into()),
+        }
+        let _ = self.port.post_message(&message);
+    }
+}
+
+/// The answer in a message.
+pub(super) fn answer(data: &JsValue) -> Answer {
+    let text = |key: &str| get(data, key).and_then(|value| value.as_string());
+    match (text("answer"), text("output")) {
+        (Some(answer), Some(output)) => Ok((answer, output)),
+        _ => Err(text("error").unwrap_or_else(|| "Python gave no answer.".to_owned())),
+    }
+}
+
+/// A number of ours in a message.
+pub(super) fn number(data: &JsValue, key: &str) -> Option<u32> {
+    let number = get(data, key)?.as_f64()?;
+    // The page's own numbers, which are whole and below 2^32.
+    Some(number as u32)
+}
+
+pub(super) fn get(data: &JsValue, key: &str) -> Option<JsValue> {
+    Reflect::get(data, &key.into()).ok()
+}
+
+pub(super) fn set(object: &Object, key: &str, value: &JsValue) {
+    // A plain object takes every key.
+    let _ = Reflect::set(object, &key.into(), value);
+}
