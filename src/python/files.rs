@@ -82,10 +82,8 @@ impl PythonFiles {
     /// The file and version of an environment's name.
     pub fn of_environment(&self, name: &str) -> Option<(&PythonFile, &Version)> {
         self.files.iter().find_map(|file| {
-            let version = file.versions.iter().rev();
-            let version = version
-                .filter(|version| *environment(&version.code) == *name)
-                .next()?;
+            let mut versions = file.versions.iter().rev();
+            let version = versions.find(|version| *environment(&version.code) == *name)?;
             Some((file, version))
         })
     }

@@ -11,7 +11,7 @@ use volary_core::json::{Json, Text};
 use web_sys::MessagePort;
 
 use super::files::Description;
-use super::hub::{Answer, Asker, Effect, Event, Hub};
+use super::hub::{Answer, Asker, Effect, Event, Hub, Status};
 use crate::shell::python_frame::{FrameEvent, PythonFrame};
 use crate::shell::python_port::{self, QuestionPort};
 use crate::shell::storage::{self, Keep};
@@ -54,13 +54,16 @@ pub enum Progress {
     Failed(String),
 }
 
+/// What happens with the answer to a question of the page's own.
+type Then = Box<dyn FnOnce(Result<Answer, String>)>;
+
 /// Python of this page.
 struct Runtime {
     hub: Hub,
     frame: Option<PythonFrame>,
     ports: Vec<QuestionPort>,
     /// The page's own questions that wait for an answer.
-    own: BTreeMap<u32, Box<dyn FnOnce(Result<Answer, String>)>>,
+    own: BTreeMap<u32, Then>,
     last_own: u32,
     progress: ArcRwSignal<Progress>,
     console: ArcRwSignal<String>,
@@ -295,7 +298,6 @@ fn with_frame(act: impl FnOnce(&PythonFrame)) {
 }
 
 fn show_progress() {
-    use super::hub::Status;
     let (status, is_busy) =
         RUNTIME.with_borrow(|runtime| (runtime.hub.status(), runtime.hub.is_busy()));
     match (status, is_busy) {
