@@ -1,4 +1,4 @@
-//! Where the librarian keeps episodes: rows for lists, and apart from them either native texts or the files in
+//! Where the library stores episodes: rows for lists, and apart from them either native texts or the files in
 //! which the episodes stand.
 
 use std::cell::RefCell;

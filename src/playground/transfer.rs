@@ -152,7 +152,8 @@ impl Playground {
             }
             self.transfer.reading.set(false);
             match read {
-                Ok(Given::Episode(Assembled { episode, notes })) => {
+                Ok(Given::Episode(assembled)) => {
+                    let Assembled { episode, notes } = *assembled;
                     self.show_imported(episode, &notes);
                 }
                 Ok(Given::Tasks { name, text }) => self.add_tasks(&name, text, None),
@@ -192,7 +193,8 @@ impl Playground {
                 });
             }
         }
-        read_episode(contents).await.map(Given::Episode)
+        let assembled = read_episode(contents).await?;
+        Ok(Given::Episode(Box::new(assembled)))
     }
 
     fn show_imported(self, episode: Episode, notes: &[Text]) {
@@ -238,7 +240,7 @@ pub fn share_link(episode: &Episode, step: Option<usize>) -> Result<String, Stri
 
 /// What was in the files that a person gave.
 enum Given {
-    Episode(Assembled),
+    Episode(Box<Assembled>),
     Tasks { name: String, text: Text },
 }
 

@@ -2,7 +2,6 @@
 //!
 //! The golden files show what a message holds and fail when a field is renamed, added or lost.
 //! `UPDATE_GOLDEN=1` rewrites them.
-#![allow(clippy::unwrap_used)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::fmt::Debug;
