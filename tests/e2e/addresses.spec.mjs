@@ -135,31 +135,6 @@ test("the beginning of a long trajectory is read while the rest comes, and its r
     }),
   ));
 
-test("a beginning comes without being asked for", () =>
-  withSite((other) => {
-    const init = (context) =>
-      context.addInitScript(() => {
-        globalThis.asked = [];
-        const post = Worker.prototype.postMessage;
-        Worker.prototype.postMessage = function (letter, ...more) {
-          if (typeof letter === "string") globalThis.asked.push(JSON.parse(letter).ask);
-          return post.call(this, letter, ...more);
-        };
-      });
-    return visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin], init }, async (page) => {
-      const library = new Library(page);
-      await library.agree();
-      await library.transcript.getByText(/^place0 /).waitFor();
-      const asked = await page.evaluate(() => globalThis.asked);
-      assert.ok(asked.includes("fetch") && !asked.includes("open"), asked.join(" "));
-      // All of it is asked for as ever.
-      await other.rest();
-      await page.getByText("2,500 steps").waitFor();
-      assert.ok((await page.evaluate(() => globalThis.asked)).includes("open"));
-    });
-  }),
-);
-
 test("the address of a beginning is that of its trajectory, though the rest takes long", () =>
   withSite((other) =>
     visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin] }, async (page) => {
@@ -181,35 +156,6 @@ test("the address of a beginning is that of its trajectory, though the rest take
       await page.waitForURL(/#\/review\/whole\?.*url=/);
       await page.getByRole("link", { name: "Trajectories" }).click();
       await library.rows(1);
-    }),
-  ));
-
-test("the worker that read a long trajectory makes room for another, and nothing is missed", () =>
-  withSite((other) =>
-    visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin] }, async (page) => {
-      const library = new Library(page);
-      await library.agree({ keep: true });
-      await rest(page).waitFor();
-      const [former] = page.workers();
-      const goes = former.waitForEvent("close");
-      const comes = page.waitForEvent("worker");
-      await other.rest();
-      await page.getByText("2,500 steps").waitFor();
-      await Promise.all([goes, comes]);
-      // What it read is read by the other one, from the browser's own copy.
-      await page.keyboard.press("/");
-      await page.keyboard.type("place4711");
-      await library.transcript.getByText(/^place4711 /).waitFor();
-      await page.getByRole("link", { name: "Trajectories" }).click();
-      await library.rows(1);
-      await library.search("place42");
-      const found = (words) => page.getByLabel("Library").getByText(words, { exact: true }).waitFor();
-      await found("1 of 1");
-      await library.search("nowhere");
-      await found("0 of 1");
-      await library.search("");
-      await library.import(["lines.jsonl", lines(20, 100)]);
-      await library.rows(21);
     }),
   ));
 
