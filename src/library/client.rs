@@ -688,7 +688,11 @@ impl Shelf {
         let worker = self
             .state
             .try_update_value(|state| state.worker.take_if(|worker| worker.is_lost()));
-        let is_new = worker.flatten().is_some();
+        let worker = worker.flatten();
+        let is_new = worker.is_some();
+        if let Some(worker) = worker {
+            worker.end(reason);
+        }
         let is_none = self.state.with_value(|state| state.worker.is_none());
         if !is_new && !is_none {
             // Another worker took its place already.

@@ -3,11 +3,12 @@
 //! The worker runs the same wasm as the page: `start.js` starts it with the page's compiled module, so nothing is
 //! fetched or compiled twice.
 //!
-//! What always holds: a reply reaches only the call with its request id, so an answer to a call that was given up
-//! reaches nobody. When the worker is lost, every open call receives [`WorkerLoss`] and ends.
+//! What always holds: each reply is decoded once, and by the call with its request id alone ([`calls`]). When the worker
+//! is lost, every open call receives [`WorkerLoss`] and ends.
+
+pub(crate) mod calls;
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, VecDeque};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -19,6 +20,8 @@ use volary_protocol::envelope::{Delivery, decode_delivery};
 use volary_protocol::{DecodeError, Request, RequestId, decode_event, encode};
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageEvent, MessagePort, Worker};
+
+use calls::Calls;
 
 use super::lazy::Unloaded;
 use super::transferable::{Attachment, Letter};
@@ -53,29 +56,13 @@ impl From<DecodeError> for WorkerLoss {
     }
 }
 
-/// A worker. Dropping it ends the worker at once, whatever it is doing; open calls then end.
+/// A worker. Dropping it ends the worker at once, whatever it is doing; open calls then end without another reply.
 pub struct WorkerClient {
     worker: Worker,
-    calls: Rc<RefCell<Calls>>,
+    calls: Rc<RefCell<Calls<Letter>>>,
     has_python_port: Cell<bool>,
     _on_message: Closure<dyn Fn(MessageEvent)>,
     _on_error: Closure<dyn Fn(ErrorEvent)>,
-}
-
-/// The calls that are open.
-#[derive(Default)]
-struct Calls {
-    last: RequestId,
-    open: BTreeMap<RequestId, Inbox>,
-    loss: Option<WorkerLoss>,
-}
-
-/// What arrived for a call and was not taken yet.
-#[derive(Default)]
-struct Inbox {
-    letters: VecDeque<Result<Letter, WorkerLoss>>,
-    is_ended: bool,
-    waker: Option<Waker>,
 }
 
 /// A reply to a call.
@@ -91,7 +78,7 @@ pub struct Reply<E> {
 /// but nobody hears of it.
 pub struct Replies<E> {
     id: RequestId,
-    calls: Rc<RefCell<Calls>>,
+    calls: Rc<RefCell<Calls<Letter>>>,
     event: PhantomData<fn() -> E>,
 }
 
@@ -109,9 +96,9 @@ impl WorkerClient {
             Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
                 let data = event.data();
                 if data.as_string().is_some_and(|text| text == UNLOADED) {
-                    Calls::lose(&calls, WorkerLoss::Unloaded);
+                    lose(&calls, WorkerLoss::Unloaded);
                 } else if let Some(letter) = Letter::from_js(data) {
-                    Calls::deliver(&calls, letter);
+                    deliver(&calls, letter);
                 }
             })
         };
@@ -120,7 +107,7 @@ impl WorkerClient {
             Closure::<dyn Fn(ErrorEvent)>::new(move |event: ErrorEvent| {
                 event.prevent_default();
                 let message = event.message().into();
-                Calls::lose(&calls, WorkerLoss::Crashed { message });
+                lose(&calls, WorkerLoss::Crashed { message });
             })
         };
         worker.set_onmessage(Some(on_message.as_ref().unchecked_ref()));
@@ -176,12 +163,15 @@ impl WorkerClient {
     /// Ends the worker at once. Open calls receive the reason.
     pub fn end(self, reason: &str) {
         let message = reason.into();
-        Calls::lose(&self.calls, WorkerLoss::Crashed { message });
+        let loss = WorkerLoss::Crashed { message };
+        let wakers = self.calls.borrow_mut().close(Some(loss));
+        drop(self);
+        wakers.into_iter().for_each(Waker::wake);
     }
 
     /// Whether the worker replies to nothing any more.
     pub fn is_lost(&self) -> bool {
-        self.calls.borrow().loss.is_some()
+        self.calls.borrow().is_lost()
     }
 }
 
@@ -190,75 +180,32 @@ impl Drop for WorkerClient {
         self.worker.set_onmessage(None);
         self.worker.set_onerror(None);
         self.worker.terminate();
-        let mut calls = self.calls.borrow_mut();
-        let wakers: Vec<Waker> = calls.open.values_mut().filter_map(Inbox::end).collect();
-        drop(calls);
+        let wakers = self.calls.borrow_mut().close(None);
         wakers.into_iter().for_each(Waker::wake);
     }
 }
 
-impl Calls {
-    fn begin(&mut self) -> RequestId {
-        self.last += 1;
-        let mut inbox = Inbox::default();
-        if let Some(loss) = &self.loss {
-            inbox.letters.push_back(Err(loss.clone()));
-            inbox.is_ended = true;
+/// Passes a letter of the worker to the call that it belongs to.
+fn deliver(calls: &RefCell<Calls<Letter>>, mut letter: Letter) {
+    let delivery = decode_delivery(&letter.bytes).map(|(delivery, rest)| (delivery, rest.len()));
+    let waker = match delivery {
+        Ok((Delivery::Event { id }, length)) => {
+            letter.bytes.drain(..letter.bytes.len() - length);
+            calls.borrow_mut().deliver(id, letter)
         }
-        self.open.insert(self.last, inbox);
-        self.last
-    }
-
-    fn deliver(calls: &RefCell<Calls>, letter: Letter) {
-        let delivery =
-            decode_delivery(&letter.bytes).map(|(delivery, rest)| (delivery, rest.len()));
-        let waker = match delivery {
-            Ok((Delivery::Event { id }, length)) => {
-                let mut letter = letter;
-                letter.bytes.drain(..letter.bytes.len() - length);
-                calls.borrow_mut().open.get_mut(&id).and_then(|inbox| {
-                    inbox.letters.push_back(Ok(letter));
-                    inbox.waker.take()
-                })
-            }
-            Ok((Delivery::End { id }, _)) => {
-                let mut calls = calls.borrow_mut();
-                calls.open.get_mut(&id).and_then(Inbox::end)
-            }
-            Ok((Delivery::Panicked { message }, _)) => {
-                let message = message.into();
-                return Calls::lose(calls, WorkerLoss::Crashed { message });
-            }
-            Err(error) => return Calls::lose(calls, error.into()),
-        };
-        if let Some(waker) = waker {
-            waker.wake();
+        Ok((Delivery::End { id }, _)) => calls.borrow_mut().end(id),
+        Ok((Delivery::Panicked { message }, _)) => {
+            let message = message.into();
+            return lose(calls, WorkerLoss::Crashed { message });
         }
-    }
-
-    fn lose(calls: &RefCell<Calls>, loss: WorkerLoss) {
-        let wakers: Vec<Waker> = {
-            let mut calls = calls.borrow_mut();
-            if calls.loss.is_some() {
-                return;
-            }
-            calls.loss = Some(loss.clone());
-            let inboxes = calls.open.values_mut().filter(|inbox| !inbox.is_ended);
-            let lost = inboxes.filter_map(|inbox| {
-                inbox.letters.push_back(Err(loss.clone()));
-                inbox.end()
-            });
-            lost.collect()
-        };
-        wakers.into_iter().for_each(Waker::wake);
-    }
+        Err(error) => return lose(calls, error.into()),
+    };
+    waker.into_iter().for_each(Waker::wake);
 }
 
-impl Inbox {
-    fn end(&mut self) -> Option<Waker> {
-        self.is_ended = true;
-        self.waker.take()
-    }
+fn lose(calls: &RefCell<Calls<Letter>>, loss: WorkerLoss) {
+    let wakers = calls.borrow_mut().lose(loss);
+    wakers.into_iter().for_each(Waker::wake);
 }
 
 impl<E> Replies<E> {
@@ -266,28 +213,14 @@ impl<E> Replies<E> {
     pub fn id(&self) -> RequestId {
         self.id
     }
-
-    fn poll_letter(&self, context: &Context<'_>) -> Poll<Option<Result<Letter, WorkerLoss>>> {
-        let mut calls = self.calls.borrow_mut();
-        let Some(inbox) = calls.open.get_mut(&self.id) else {
-            return Poll::Ready(None);
-        };
-        match inbox.letters.pop_front() {
-            Some(letter) => Poll::Ready(Some(letter)),
-            None if inbox.is_ended => Poll::Ready(None),
-            None => {
-                inbox.waker = Some(context.waker().clone());
-                Poll::Pending
-            }
-        }
-    }
 }
 
 impl<E: serde::de::DeserializeOwned> Stream for Replies<E> {
     type Item = Result<Reply<E>, WorkerLoss>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.poll_letter(context).map(|letter| {
+        let letter = self.calls.borrow_mut().poll(self.id, context);
+        letter.map(|letter| {
             letter.map(|letter| {
                 let Letter { bytes, attachments } = letter?;
                 let event = decode_event(&bytes)?;
@@ -299,7 +232,7 @@ impl<E: serde::de::DeserializeOwned> Stream for Replies<E> {
 
 impl<E> Drop for Replies<E> {
     fn drop(&mut self) {
-        self.calls.borrow_mut().open.remove(&self.id);
+        self.calls.borrow_mut().give_up(self.id);
     }
 }
 

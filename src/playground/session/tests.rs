@@ -8,6 +8,8 @@ use volary_trace::{Outcome, StepRecord};
 
 use super::*;
 
+mod interleavings;
+
 fn action(words: &str) -> AnyMessage {
     ToolRequestMessage {
         body: volary_core::message::Body::text(words),
