@@ -18,16 +18,16 @@ use crate::shell::{appearance, element, files, keys, location};
 
 /// The keys that work, as the overlay lists them.
 const KEYS: &[(&str, &str)] = &[
-    ("?", "Show these keys"),
+    ("?", "Show keyboard shortcuts"),
     ("j", "Select the next step"),
-    ("k", "Select the step before"),
+    ("k", "Select the previous step"),
     ("g", "Select the reset"),
     ("G", "Select the last step"),
     ("p", "Play or pause"),
     ("Control+Enter", "Send the action (Step)"),
     ("Enter in a tool's form", "Send the action (Step)"),
     ("Arrow keys on the timeline", "Move from step to step"),
-    ("Escape", "Close what is open"),
+    ("Escape", "Close the open dialog or menu"),
 ];
 
 /// The page.
@@ -186,8 +186,8 @@ fn drop_overlay(playground: Playground, pages: Pages) -> AnyView {
                 _ => pages.with_hooks(|hooks| hooks.drop_words),
             };
             let words = words.unwrap_or(
-                "Drop it: an episode (JSON, Renderer zip) or a GSM8K file (JSONL). \
-                 It stays in your browser.",
+                "Drop an episode (JSON, Renderer zip) or a GSM8K file (JSONL). It stays in your \
+                 browser.",
             );
             el("div")
                 .class("drop-overlay")

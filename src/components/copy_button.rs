@@ -64,7 +64,7 @@ pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: b
         let said = match copied.get() {
             Copied::NotYet => "",
             Copied::Yes => "Copied",
-            Copied::No => "Not copied: the browser refused",
+            Copied::No => "Copy failed: the browser blocked it",
         };
         said.to_owned()
     });

@@ -129,7 +129,7 @@ pub fn FrameTree(
     });
     let empty = flag(move || rows.with(Vec::is_empty));
     let nothing_there = || {
-        let words = "This environment shows no state.";
+        let words = "This environment does not expose its state.";
         el("p").class("faint").child(words).view()
     };
     all(vec![

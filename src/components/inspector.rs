@@ -23,7 +23,7 @@ pub fn inspector(exchanges: Signal<Vec<Result<Exchange, KeptError>>>) -> AnyView
         if exchanges.is_empty() {
             return el("p")
                 .class("faint")
-                .child("No request is recorded here.")
+                .child("No requests recorded for this step.")
                 .view();
         }
         let choice = (last > 0).then(|| tries(&exchanges, chosen));
@@ -49,7 +49,7 @@ fn tries(exchanges: &[Result<Exchange, KeptError>], chosen: RwSignal<usize>) -> 
         let reply = exchange.as_ref().map(|exchange| &exchange.reply);
         let outcome = match reply {
             Ok(Some(reply)) => reply.status.to_string(),
-            Ok(None) => "no reply".to_owned(),
+            Ok(None) => "no response".to_owned(),
             Err(_) => "unreadable".to_owned(),
         };
         button("small")
@@ -118,7 +118,7 @@ fn exchange_view(exchange: &Exchange) -> AnyView {
 
 fn reply_view(exchange: &Exchange) -> AnyView {
     let timing = exchange.timing;
-    let mut facts = vec![format!("{} in all", seconds_text(timing.latency))];
+    let mut facts = vec![format!("{} in total", seconds_text(timing.latency))];
     if let Some(first) = timing.first_token {
         facts.push(format!("first token after {}", seconds_text(first)));
     }
@@ -127,7 +127,7 @@ fn reply_view(exchange: &Exchange) -> AnyView {
             el("h3").child("Response").view(),
             el("p")
                 .class("faint")
-                .child("There was none, or its end was not waited for.")
+                .child("No response, or the request was stopped before the response ended.")
                 .view(),
         ]);
     };
@@ -161,7 +161,7 @@ fn cut_note(reply: &KeptReply) -> Option<El> {
         let kept = size_text(reply.body.len());
         el("p")
             .class("faint")
-            .child(format!("Only the first {kept} of it are kept."))
+            .child(format!("Only the first {kept} are stored."))
     })
 }
 

@@ -76,8 +76,7 @@ pub fn outline(
                     .child(sign)
                     .view()
             };
-            let differs =
-                differs.then(|| badge("outline-badge bad", "≠", "differs when run again"));
+            let differs = differs.then(|| badge("outline-badge bad", "≠", "differs on replay"));
             let noted = noted.then(|| badge("outline-badge", "✎", "noted"));
             all([differs, noted].into_iter().flatten().collect())
         });

@@ -123,11 +123,7 @@ fn image(node: &Node, address: &str, at: usize) -> El {
     }
     link(address)
         .class("image-elsewhere")
-        .child(
-            el("span")
-                .attr("data-skip", "")
-                .child("Image, not loaded: "),
-        )
+        .child(el("span").attr("data-skip", "").child("Image not loaded: "))
         .child(match node.children.is_empty() {
             true => vec![
                 el("span")

@@ -46,7 +46,7 @@ pub fn RewardCurve(
             let total =
                 episode.with_untracked(|episode| tally.with_value(|tally| tally.reward(episode)));
             format!(
-                "Reward over {}: in total {}. The curve lies between {} and {}.",
+                "Reward over {}: {} in total. The curve ranges from {} to {}.",
                 plural(bounds.steps, "step"),
                 reward_text(total.unwrap_or_default()),
                 reward_text(bounds.low),
@@ -98,7 +98,7 @@ pub fn measure_curve(
                     (measure.words)(*amount),
                     (measure.words)(so_far)
                 ),
-                None => "nothing yet".to_owned(),
+                None => "no reward yet".to_owned(),
             }
         })
     });
@@ -185,7 +185,7 @@ fn reward_at(rewards: &[f64], step: usize, reward: Option<f64>) -> String {
     let total = reward_text(total);
     match reward {
         Some(reward) => format!("{} at step {step}, {total} so far", reward_text(reward)),
-        None if step == 0 => "nothing yet".to_owned(),
-        None => format!("none at step {step}, {total} so far"),
+        None if step == 0 => "no reward yet".to_owned(),
+        None => format!("no reward at step {step}, {total} so far"),
     }
 }

@@ -56,7 +56,7 @@ fn in_words(bar: &StepBar) -> String {
         .map(|(kind, _)| class_and_name(Some(*kind)).1)
         .collect();
     let widths = if bar.timed {
-        ", as wide as they took"
+        ", width proportional to duration"
     } else {
         ""
     };

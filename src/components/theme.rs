@@ -54,7 +54,7 @@ pub fn ThemeSwitch(
 ) -> impl IntoView {
     let name = words(move || {
         let name = match theme.get() {
-            Theme::System => "Theme: as the system",
+            Theme::System => "Theme: system",
             Theme::Light => "Theme: light",
             Theme::Dark => "Theme: dark",
         };

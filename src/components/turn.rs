@@ -37,7 +37,7 @@ pub fn turn_view(
         None => nothing(),
         Some((step, _)) => el("section")
             .class("step turn")
-            .attr("aria-label", format!("Step {step}, not final"))
+            .attr("aria-label", format!("Step {step}, streaming"))
             .attr("aria-live", "off")
             .child(turn_head(turn, step))
             .child(shown(
@@ -70,7 +70,7 @@ fn turn_head(turn: RwSignal<Option<Turn>>, step: usize) -> El {
         .class("step-head")
         .child(el("span").class("step-name").child("Step"))
         .child(el("span").class("step-number").child(count_text(step)))
-        .child(el("span").class("badge").child("not final"))
+        .child(el("span").class("badge").child("streaming"))
         .child(
             el("span")
                 .class("step-facts")
@@ -162,7 +162,7 @@ fn stage(turn: RwSignal<Option<Turn>>, clock: Signal<f64>, stop: Callback<()>) -
         // Where the eyes are, however the turn was begun.
         let stop = button("small")
             .on_click(move || stop.run(()))
-            .child("Stop the request");
+            .child("Stop request");
         el("div")
             .class("turn-going")
             .child(status)
@@ -197,7 +197,7 @@ fn outcome(turn: RwSignal<Option<Turn>>, actions: TurnActions) -> AnyView {
                 ),
             Some(Stage::Stopped) => el("p")
                 .class("turn-stopped")
-                .child("Stopped: the request was ended, and no action was taken."),
+                .child("Request stopped. No action was taken."),
             _ => return nothing(),
         };
         let press = |label: &'static str, action: Callback<()>| {

@@ -73,7 +73,7 @@ pub(super) fn charts(run: &Rc<Run>) -> El {
     };
     let mut charts = el("div").class("charts").child(figure(
         "Mean reward",
-        "Bars are means, lines their intervals of 95 %.",
+        "Bars show means, lines their 95% intervals.",
         rewards,
     ));
     if run.plan.repeats > 1 {
@@ -88,7 +88,10 @@ pub(super) fn charts(run: &Rc<Run>) -> El {
                     };
                     [
                         line("pass-at", row.passes.iter().map(|(at, _)| *at).collect()),
-                        line("pass-all", row.passes.iter().map(|(_, each)| *each).collect()),
+                        line(
+                            "pass-all",
+                            row.passes.iter().map(|(_, each)| *each).collect(),
+                        ),
                     ]
                 });
                 let drawing = svg()
@@ -98,9 +101,13 @@ pub(super) fn charts(run: &Rc<Run>) -> El {
                     .attr("role", "img")
                     .attr(
                         "aria-label",
-                        "pass@k and pass^k over the number of tries; the table above has the figures.",
+                        "pass@k and pass^k by number of tries. The table above lists the values.",
                     )
-                    .child(path().class("grid").attr("d", "M0 0H100M0 25H100M0 50H100M0 75H100M0 100H100"))
+                    .child(
+                        path()
+                            .class("grid")
+                            .attr("d", "M0 0H100M0 25H100M0 50H100M0 75H100M0 100H100"),
+                    )
                     .child(curves.collect::<Vec<_>>());
                 let legend = of_names.iter().enumerate().map(|(place, name)| {
                     el("li")
@@ -112,7 +119,14 @@ pub(super) fn charts(run: &Rc<Run>) -> El {
                 all(vec![
                     el("div")
                         .class("curves-box")
-                        .child(el("div").class("curves-y").attr("aria-hidden", "true").child(el("span").child("100 %")).child(el("span").child("50 %")).child(el("span").child("0 %")))
+                        .child(
+                            el("div")
+                                .class("curves-y")
+                                .attr("aria-hidden", "true")
+                                .child(el("span").child("100 %"))
+                                .child(el("span").child("50 %"))
+                                .child(el("span").child("0 %")),
+                        )
                         .child(drawing)
                         .view(),
                     el("div")
@@ -121,13 +135,16 @@ pub(super) fn charts(run: &Rc<Run>) -> El {
                         .child(el("span").child("1 try"))
                         .child(el("span").child(format!("{most} tries")))
                         .view(),
-                    el("ul").class("legend").child(legend.collect::<Vec<_>>()).view(),
+                    el("ul")
+                        .class("legend")
+                        .child(legend.collect::<Vec<_>>())
+                        .view(),
                 ])
             })
         });
         charts = charts.child(figure(
             "pass@k and pass^k",
-            "Solid: at least one of k tries succeeds. Dashed: all of them do.",
+            "Solid: at least one of k tries succeeds. Dashed: all k succeed.",
             passes,
         ));
     }

@@ -33,17 +33,16 @@ pub(super) fn delete_dialog(evaluations: Evaluations) -> AnyView {
             evaluations.delete(id.clone());
         };
         let question = format!(
-            "This evaluation and the {} that it made will be deleted from this browser. Imported trajectories stay.",
+            "This deletes the evaluation and its {} from this browser. Imported trajectories are \
+             kept.",
             plural(episodes, "episode")
         );
         all(vec![
             inert_in("p", "", &name).view(),
             el("p").child(question).view(),
             buttons([
-                button("")
-                    .on_click(move || open.set(false))
-                    .child("Keep it"),
-                button("danger").on_click(delete).child("Delete it"),
+                button("").on_click(move || open.set(false)).child("Cancel"),
+                button("danger").on_click(delete).child("Delete"),
             ])
             .view(),
         ])

@@ -32,8 +32,8 @@ pub fn list_view(evaluations: Evaluations) -> AnyView {
         move || {
             el("section")
                 .class("card")
-                .attr("aria-label", "Former evaluations")
-                .child(el("h2").child("Former evaluations"))
+                .attr("aria-label", "Previous evaluations")
+                .child(el("h2").child("Previous evaluations"))
                 .child(el("ul").class("evaluation-list").child(keyed(keys, draw)))
                 .view()
         },

@@ -56,7 +56,7 @@ pub fn page() -> AnyView {
             el("h1").child("Evaluate").view(),
             el("p")
                 .class("faint")
-                .child("Let policies try many tasks, as often as you like, and see how they do.")
+                .child("Run policies on many tasks and compare their results.")
                 .view(),
             results_view::storage_alert(evaluations),
             el("section")

@@ -30,7 +30,7 @@ use crate::storage::evaluations::{Draft, keeping_draft, keeping_step, steps};
 use pace::Flight;
 
 const OFFLINE: &str =
-    "The browser is offline. Nothing is lost: resume once there is a network again.";
+    "The browser is offline. Nothing is lost: resume when the connection is back.";
 
 /// Why an episode does not go on.
 enum Halt {
@@ -211,7 +211,7 @@ impl<'a> Playing<'a> {
         else {
             return Err(Halt::Broken(Failure {
                 kind: FailureKind::Policy,
-                message: "This policy is no model.".into(),
+                message: "This policy does not use a model.".into(),
             }));
         };
         let saved = untrack(|| {
@@ -224,7 +224,8 @@ impl<'a> Playing<'a> {
         let saved = saved.ok_or_else(|| Failure {
             kind: FailureKind::Policy,
             message: format!(
-                "There is no connection \"{connection}\" any more. Make one of that name in the settings."
+                "The connection \"{connection}\" no longer exists. Add a connection with this name \
+                 in the settings."
             )
             .into(),
         })?;
@@ -280,7 +281,7 @@ impl<'a> Playing<'a> {
                 _ if !network::is_online() => return Err(self.give_back(OFFLINE.to_owned())),
                 Next::Wait(seconds) => {
                     let error = &unanswered.error;
-                    let why = format!(", then it is tried again. The last try: {error}");
+                    let why = format!(", then retrying. Last error: {error}");
                     self.wait(seconds, &why).await?;
                 }
                 Next::GiveUp => {

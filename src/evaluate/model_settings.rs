@@ -17,13 +17,13 @@ pub fn properties() -> Object {
     let schema = json!({
         SYSTEM_PROMPT: {
             "type": "string",
-            "description": "What the model is told before all else.",
+            "description": "Sent to the model before everything else.",
             "format": "multiline",
             "default": ""
         },
         TOOL_CHOICE: {
             "enum": ["required", "auto"],
-            "description": "Whether each answer must call a tool, or may.",
+            "description": "Whether the model must call a tool in each response.",
             "default": "required"
         }
     });

@@ -20,17 +20,17 @@ pub fn schema() -> Json {
     object_schema(json!({
         CONCURRENCY: {
             "type": "integer",
-            "description": "How many episodes of models run at once.",
+            "description": "Number of model episodes that run at the same time.",
             "default": 4,
             "minimum": 1,
             "maximum": 64
         },
-        REQUESTS: (limit("To one connection; empty for no limit.")),
-        TOKENS_A_MINUTE: (limit("Of one connection, in and out.")),
-        TOTAL_TOKENS: (limit("Of all episodes together. The evaluation pauses there.")),
+        REQUESTS: (limit("Per connection. Leave empty for no limit.")),
+        TOKENS_A_MINUTE: (limit("Per connection, input and output.")),
+        TOTAL_TOKENS: (limit("For all episodes. The evaluation pauses when this is reached.")),
         MAXIMUM_COST: {
             "type": "number",
-            "description": "Of all episodes together, in US dollars.",
+            "description": "For all episodes, in US dollars.",
             "exclusiveMinimum": 0
         }
     }))

@@ -60,7 +60,7 @@ pub(super) fn policies_table(run: &Rc<Run>) -> El {
                         .child(
                             el("caption")
                                 .class("visually-hidden")
-                                .child("Results by policy, with intervals of 95 percent"),
+                                .child("Results by policy, with 95% intervals"),
                         )
                         .child(el("thead").child(el("tr").child(head_cells)))
                         .child(el("tbody").child(rows)),

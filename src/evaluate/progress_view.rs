@@ -17,8 +17,8 @@ use crate::components::text::inert_in;
 use crate::projection::summary::seconds_text;
 use crate::projection::text::{count_text, large_plural, plural};
 
-const ELSEWHERE: &str = "It goes on in another tab of this browser, and only one may play it, so that nothing is paid \
-     for twice. Cancel it there, or close that tab; then resume here.";
+const ELSEWHERE: &str = "This evaluation is running in another tab. Only one tab can run it, so \
+     that nothing is paid for twice. Cancel it there or close that tab, then resume here.";
 
 /// How far it is, and why it does not go on. `limits` opens the dialog of the limits.
 pub(super) fn progress(run: &Rc<Run>, limits: RwSignal<bool>) -> AnyView {
@@ -76,10 +76,9 @@ fn why(run: &Rc<Run>, limits: RwSignal<bool>) -> AnyView {
     let (phase, table, total) = (run.shown.phase, run.shown.table, run.plan.length());
     dynamic(move || {
         let (reason, is_budget) = match phase.get() {
-            Phase::Paused(Why::Budget(end)) => (
-                format!("{end} Raise the limit to go on, or leave it at that."),
-                true,
-            ),
+            Phase::Paused(Why::Budget(end)) => {
+                (format!("{end} Raise the limit to continue."), true)
+            }
             Phase::Paused(Why::Elsewhere) => (ELSEWHERE.to_owned(), false),
             Phase::Paused(Why::Trouble(trouble)) => (trouble.to_string(), false),
             Phase::Running => return nothing(),
@@ -106,7 +105,8 @@ fn why(run: &Rc<Run>, limits: RwSignal<bool>) -> AnyView {
 
 /// That episodes failed, and what most of them say.
 fn failures(reason: &MainReason, total: usize) -> AnyView {
-    let advice = "Press a failed cell below for what it says itself. Once the cause is mended, retry the failures.";
+    let advice = "Select a failed cell below to see its error. Fix the cause, then retry the \
+         failures.";
     el("div")
         .class("alert")
         .attr("role", "alert")
@@ -133,8 +133,8 @@ fn failed_words(reason: &MainReason, total: usize) -> String {
     };
     words.push_str(&match (*given, *failures) {
         (_, 1) => ":".to_owned(),
-        (given, failures) if given == failures => ", all for one reason:".to_owned(),
-        (1, _) => ", each for another reason. The first:".to_owned(),
+        (given, failures) if given == failures => ", all for the same reason:".to_owned(),
+        (1, _) => ", each for a different reason. The first:".to_owned(),
         (given, _) => format!(", {} of them for this reason:", count_text(given)),
     });
     words
@@ -267,7 +267,10 @@ mod tests {
             failed_words(&reason, total)
         };
         for (counts, expected) in [
-            ((24, 24, 24), "All 24 episodes failed, all for one reason:"),
+            (
+                (24, 24, 24),
+                "All 24 episodes failed, all for the same reason:",
+            ),
             ((1, 1, 1), "The episode failed:"),
             ((1, 1, 5), "1 of 5 episodes failed:"),
             (
@@ -276,7 +279,7 @@ mod tests {
             ),
             (
                 (1, 2, 5),
-                "2 of 5 episodes failed, each for another reason. The first:",
+                "2 of 5 episodes failed, each for a different reason. The first:",
             ),
         ] {
             assert_eq!(words(counts.0, counts.1, counts.2), expected);

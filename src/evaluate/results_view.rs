@@ -55,7 +55,7 @@ pub fn storage_alert(evaluations: Evaluations) -> AnyView {
             .attr("role", "alert")
             .child(
                 alert_words(
-                    "The results stand in this tab alone, until it is closed.",
+                    "The results are not stored. They are lost when this tab is closed.",
                     &trouble.to_string(),
                     trouble.advice(),
                 )
@@ -65,9 +65,9 @@ pub fn storage_alert(evaluations: Evaluations) -> AnyView {
                         .child(
                             button("primary")
                                 .on_click(move || evaluations.export_episodes())
-                                .child("Save the episodes"),
+                                .child("Save episodes"),
                         )
-                        .child(button("").on_click(try_again).child("Try to keep them")),
+                        .child(button("").on_click(try_again).child("Try to store them")),
                 ),
             )
             .view()

@@ -17,7 +17,7 @@ pub const SCRIPT: &str = "Script";
 const MAXIMUM_STEPS: &str = "Maximum steps";
 const REPEATS: &str = "Repeats";
 const SEED: &str = "Seed";
-const SUCCESS: &str = "Success from";
+const SUCCESS: &str = "Success threshold";
 
 /// The most cells: each is a result that is kept.
 pub const MOST_CELLS: usize = 100_000;
@@ -27,21 +27,22 @@ pub fn general_schema() -> Json {
     object_schema(json!({
         REPEATS: {
             "type": "integer",
-            "description": "How often each policy tries each task; from 2 on, pass^k tells how reliable it is.",
+            "description": "Number of tries for each policy and task. With 2 or more, pass^k \
+                 measures reliability.",
             "default": 1,
             "minimum": 1,
             "maximum": 1000
         },
         SEED: {
             "type": "integer",
-            "description": "What all seeds follow from.",
+            "description": "Base seed: the seeds of all episodes are derived from it.",
             "default": 0,
             "minimum": 0,
             "maximum": 2147483647
         },
         SUCCESS: {
             "type": "number",
-            "description": "The total reward from which an episode is a success.",
+            "description": "An episode with at least this total reward counts as a success.",
             "default": 1.0
         }
     }))
@@ -77,10 +78,10 @@ impl Kind {
     /// What it does.
     pub fn summary(&self) -> &'static str {
         match self {
-            Kind::Random => "Calls random tools with random arguments that fit.",
-            Kind::Oracle => "Knows the answer and gives it, where that is known.",
+            Kind::Random => "Calls random tools with valid random arguments.",
+            Kind::Oracle => "Gives the known answer, where the environment has one.",
             Kind::Scripted => "Takes the same actions in each episode.",
-            Kind::Model(_) => "A model acts, with your own key.",
+            Kind::Model(_) => "A language model acts, using your own API key.",
         }
     }
 
@@ -110,7 +111,7 @@ impl Kind {
 pub fn policy_schema(kind: &Kind) -> Json {
     let steps = json!({
         "type": "integer",
-        "description": "An episode that gets so long is truncated.",
+        "description": "Episodes that reach this length are truncated.",
         "default": (if kind.is_model() { 20 } else { 50 }),
         "minimum": 1,
         "maximum": 100000
@@ -121,7 +122,8 @@ pub fn policy_schema(kind: &Kind) -> Json {
             SCRIPT,
             json!({
                 "type": "string",
-                "description": "A JSON list of actions, each a call {\"name\": …, \"arguments\": {…}} or a list of calls.",
+                "description": "A JSON list of actions. Each is a call {\"name\": …, \
+                     \"arguments\": {…}} or a list of calls.",
                 "format": "multiline"
             }),
         );

@@ -112,7 +112,11 @@ pub fn setup_view(evaluations: Evaluations) -> El {
         .child(
             side()
                 .child(tasks)
-                .child(schema_form(setup.general, "evaluation-general", "Tries"))
+                .child(schema_form(
+                    setup.general,
+                    "evaluation-general",
+                    "Repeats and success",
+                ))
                 .child(limits),
         )
         .child(side().child(policies))
@@ -243,27 +247,27 @@ impl Setup {
         let size = untrack(|| self.size()).map(product);
         if let Some(size) = size.filter(|size| *size > MOST_CELLS) {
             return self.refuse(
-                "That is too much.",
+                "This evaluation is too large.",
                 &format!(
-                    "{} are more than the {} that one evaluation may have.",
+                    "{} exceed the limit of {} per evaluation.",
                     plural(size, "episode"),
                     count_text(MOST_CELLS)
                 ),
-                "Take fewer tasks or repeats, or several evaluations.",
+                "Use fewer tasks or repeats, or split it into several evaluations.",
             );
         }
         if untrack(|| self.wants_what_servers_lack()) {
             return self.refuse(
-                "The oracle can't play on a server.",
-                "It knows the answers of built-in environments alone.",
-                "Choose another policy, or tasks of this page.",
+                "The oracle cannot play on a server.",
+                "It only knows the answers of built-in environments.",
+                "Choose another policy or built-in tasks.",
             );
         }
         match self.plan() {
             Some(plan) if plan.length() == 0 => self.refuse(
-                "There is nothing to do.",
-                "There is no task or no policy.",
-                "Choose tasks, and add a policy.",
+                "Nothing to run.",
+                "No tasks or no policies are selected.",
+                "Choose tasks and add a policy.",
             ),
             Some(plan) => self.evaluations.start(plan),
             None => shell::show_fault(FORM),

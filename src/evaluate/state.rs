@@ -57,7 +57,7 @@ impl Evaluations {
         shell::spawn(async move {
             match kept::list().await {
                 Ok(heads) => self.heads.set(heads),
-                Err(error) => self.say_refused("Former evaluations can't be read.", &error),
+                Err(error) => self.say_refused("Previous evaluations cannot be read.", &error),
             }
         });
     }
@@ -100,11 +100,11 @@ impl Evaluations {
             match loaded {
                 Ok(Some(kept)) => self.open.set(Some(Run::open(kept))),
                 Ok(None) => self.playground.alert(Notice::new(
-                    "There is no such evaluation.",
-                    "It was deleted, or made in another browser.",
-                    "Set up a new one, or open a former one.",
+                    "Evaluation not found.",
+                    "It was deleted or belongs to another browser.",
+                    "Set up a new evaluation or open a previous one.",
                 )),
-                Err(error) => self.say_refused("The evaluation can't be read.", &error),
+                Err(error) => self.say_refused("The evaluation cannot be read.", &error),
             }
         });
     }
@@ -131,7 +131,7 @@ impl Evaluations {
             let plan = kept::keeping_plan(&started.id, &started.plan);
             let changes = vec![kept::keeping_head(&head), plan];
             if let Err(error) = storage::write(changes).await {
-                self.say_refused("The evaluation can't be kept.", &error);
+                self.say_refused("The evaluation cannot be stored.", &error);
             }
         });
         shell::element::let_go();
@@ -152,7 +152,7 @@ impl Evaluations {
                     self.doomed.set(Some(Doomed { id, name, episodes }));
                     self.is_asking.set(true);
                 }
-                Err(error) => self.say_refused("The evaluation can't be deleted.", &error),
+                Err(error) => self.say_refused("The evaluation cannot be deleted.", &error),
             }
         });
     }
@@ -181,13 +181,13 @@ impl Evaluations {
             if is_elsewhere {
                 self.playground.alert(Notice::new(
                     "The evaluation was not deleted.",
-                    "It goes on in another tab.",
+                    "It is running in another tab.",
                     "Cancel it there first.",
                 ));
                 return;
             }
             if let Err(error) = kept::forget(&id).await {
-                self.say_refused("The evaluation can't be deleted.", &error);
+                self.say_refused("The evaluation cannot be deleted.", &error);
             }
             self.list();
         });
@@ -201,7 +201,7 @@ impl Evaluations {
         shell::spawn(async move {
             let text = match episodes::text(&episode_id(&run.id, cell)).await {
                 Ok(text) => text,
-                Err(error) => return self.say_refused("The episode can't be read.", &error),
+                Err(error) => return self.say_refused("The episode cannot be read.", &error),
             };
             let read = text.map(|text| native::read(&text.to_text()));
             match read {
@@ -211,14 +211,14 @@ impl Evaluations {
                     }
                 }
                 Some(Err(error)) => self.playground.alert(Notice::new(
-                    "The episode can't be read.",
+                    "The episode cannot be read.",
                     error.to_string(),
-                    "Try the cell again.",
+                    "Run this cell again.",
                 )),
                 None => self.playground.alert(Notice::new(
-                    "There is no episode of this cell.",
-                    "It failed before its environment was there, or it was deleted.",
-                    "Try the failures again.",
+                    "This cell has no episode.",
+                    "It failed before its environment started, or it was deleted.",
+                    "Retry the failures.",
                 )),
             }
         });
@@ -256,7 +256,7 @@ impl Evaluations {
                         bytes.push(b'\n');
                     }
                     Ok(None) => {}
-                    Err(error) => return self.say_refused("The episodes can't be read.", &error),
+                    Err(error) => return self.say_refused("The episodes cannot be read.", &error),
                 }
             }
             let name = format!("episodes-{}.jsonl", run.id);

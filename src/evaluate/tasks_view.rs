@@ -100,11 +100,9 @@ pub fn tasks_view(evaluations: Evaluations, run: &Rc<Run>) -> El {
         .class("card tasks")
         .attr("aria-label", "By task")
         .child(el("h2").child("By task"))
-        .child(
-            el("p").class("faint").child(
-                "Mean reward, and how many tries succeeded. Press a cell to see its episodes.",
-            ),
-        )
+        .child(el("p").class("faint").child(
+            "Mean reward and number of successful tries. Select a cell to see its episodes.",
+        ))
         .child(grid)
         .child(episodes_dialog(evaluations, chosen))
 }

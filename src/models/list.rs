@@ -70,7 +70,7 @@ pub async fn list(saved: &Saved) -> Result<Names, Box<Unanswered>> {
         Ok(body) => Ok(Names::of(provider.read_models(&body))),
         Err(_) => Err(unanswered(ModelError::Malformed {
             format: "a list of models",
-            reason: "it is no JSON.".into(),
+            reason: "it is not valid JSON.".into(),
         })),
     }
 }

@@ -29,23 +29,23 @@ pub fn properties() -> Object {
     let properties = json!({
         TEMPERATURE: {
             "type": "number",
-            "description": "0 is the most predictable.",
+            "description": "0 is the most deterministic.",
             "minimum": 0,
             "maximum": 2
         },
         MAXIMUM_TOKENS: {
             "type": "integer",
-            "description": "Of one answer, thinking included.",
+            "description": "Per response, including thinking.",
             "minimum": 1,
             "maximum": 1000000
         },
         EFFORT: {
             "enum": (Json::List(efforts.into())),
-            "description": "How much to think, where the model can be told."
+            "description": "Reasoning effort, for models that support it."
         },
         SEED: {
             "type": "integer",
-            "description": "For repeatable answers, where the provider has that."
+            "description": "For repeatable responses, if the provider supports it."
         }
     });
     match properties {

@@ -84,19 +84,19 @@ impl Playground {
     /// Says that a server must be connected to first.
     pub(super) fn say_not_connected(self, url: &str) {
         self.alert(Notice::new(
-            "This page is not connected to that server.",
+            "You are not connected to this server.",
             format!("The address names the task dataset server {url}."),
-            "If you trust it, connect to it under Settings, then follow the link again.",
+            "If you trust it, connect to it in the settings, then open the link again.",
         ));
     }
 
     /// Says that an environment on a server was lost, and what can be done.
     pub(super) fn say_lost(self, reason: Text) {
         self.alert(Notice::new(
-            "The environment on the server was lost; the episode ended with it.",
+            "The environment on the server was lost, so the episode ended.",
             reason.to_string(),
-            "All steps so far are kept. Reset starts a new environment; going back to an earlier step starts one \
-             and takes the actions again, which may come out otherwise.",
+            "All steps so far are kept. Reset starts a new environment. Going back to an earlier \
+             step also starts a new one and repeats the actions there; the results may differ.",
         ));
     }
 

@@ -65,14 +65,14 @@ impl PolicyKind {
     /// What it does, for people.
     pub const fn summary(self) -> &'static str {
         match self {
-            PolicyKind::Manual => "You act: choose a tool, fill it in, press Step.",
-            PolicyKind::Scripted => "Takes the actions of a list, one after the other.",
+            PolicyKind::Manual => "You act: choose a tool, fill in its form and press Step.",
+            PolicyKind::Scripted => "Takes the actions of a list, one by one.",
             PolicyKind::Random => {
-                "Calls random tools with random arguments that fit their schemas."
+                "Calls random tools with random arguments that match their schemas."
             }
-            PolicyKind::Oracle => "Knows the answer and gives it.",
+            PolicyKind::Oracle => "Gives the known answer.",
             PolicyKind::Model => {
-                "A language model acts. Step asks it for one action; to act yourself meanwhile, add a call."
+                "A language model acts. Step asks it for one action. To act yourself, add a call."
             }
         }
     }
@@ -88,14 +88,14 @@ impl PolicyKind {
     fn schema(self, Pace { delay, most }: Pace) -> Json {
         let delay = json!({
             "type": "number",
-            "description": "Seconds between two steps.",
+            "description": "Pause between steps, in seconds.",
             "default": delay,
             "minimum": 0,
             "maximum": LONGEST_DELAY
         });
         let maximum = json!({
             "type": "integer",
-            "description": "An episode that gets so long is truncated.",
+            "description": "Episodes that reach this length are truncated.",
             "default": most,
             "minimum": 1,
             "maximum": MOST_STEPS
@@ -106,7 +106,8 @@ impl PolicyKind {
             PolicyKind::Scripted => json!({
                 SCRIPT: {
                     "type": "string",
-                    "description": "A JSON list of actions. An action is a call {\"name\": …, \"arguments\": {…}}, or a list of calls. The n-th is taken in step n.",
+                    "description": "A JSON list of actions. An action is a call {\"name\": …, \
+                         \"arguments\": {…}} or a list of calls. Action n is taken in step n.",
                     "format": "multiline"
                 },
                 DELAY: delay,
@@ -326,7 +327,7 @@ impl Playground {
         });
         let entry = self.entry(&name).ok_or_else(|| PolicyError::Unfit {
             policy: "Oracle".into(),
-            reason: "nobody knows which environment this is.".into(),
+            reason: "the environment is unknown.".into(),
         })?;
         Oracle::new(&entry)
     }

@@ -64,9 +64,9 @@ impl Playground {
                 .engine
                 .update_value(|engine| engine.worker = Some(worker)),
             Err(reason) => self.alert(Notice::new(
-                "The environment's worker could not be started.",
+                "The environment's worker failed to start.",
                 reason,
-                "Load the page again; if that does not help, use another browser.",
+                "Reload the page. If that does not help, use another browser.",
             )),
         }
     }
@@ -132,7 +132,7 @@ impl Playground {
         self.keep_played();
         self.depart_from_link();
         if self.is_abroad() {
-            self.say("A new environment is started on the server, and the actions are taken again there.");
+            self.say("Starting a new environment on the server and repeating the actions there.");
         }
         self.command(|session, episode| session.go_back(episode, steps));
     }
@@ -162,7 +162,7 @@ impl Playground {
             // Nobody knows whether the server takes the step all the same, so nothing is run again
             // unless the person says so.
             return self.lose(
-                "The server took too long, and was not waited for. Whether the step was taken is not known.".into(),
+                "The server did not answer in time. It is unknown whether it took the step.".into(),
             );
         }
         if untrack(|| self.is_python_chosen()) {
@@ -214,7 +214,7 @@ impl Playground {
     /// Says why something can't be done now.
     pub fn refuse(self, refusal: Refusal) {
         self.alert(Notice::new(
-            "That can't be done now.",
+            "This is not possible right now.",
             refusal.to_string(),
             refusal.advice(),
         ));

@@ -26,7 +26,7 @@ pub fn episode_bar() -> El {
         move || {
             button("quiet")
                 .on_click(move || playground.intend(Intent::BringBack))
-                .child("Former episode")
+                .child("Previous episode")
                 .view()
         },
     );
@@ -44,7 +44,7 @@ pub fn episode_bar() -> El {
     });
     let reading = words(move || {
         let label = if transfer.reading.get() {
-            "Reading…"
+            "Importing…"
         } else {
             "Import"
         };
@@ -89,7 +89,7 @@ pub fn episode_bar() -> El {
             el("p")
                 .class("news")
                 .attr("role", "status")
-                .attr("aria-label", "News")
+                .attr("aria-label", "Notifications")
                 .child(words(move || playground.said.get())),
         )
         .child(timeline.into_any())

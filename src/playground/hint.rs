@@ -38,9 +38,9 @@ pub fn hint() -> AnyView {
     let fell = move || over.get() && answers() && playground.episode.with(is_unanswered);
     let last = words(move || {
         let last = match answers() {
-            _ if fell() => "A mistake ended the episode: press Undo, and try again.",
-            true => "Submit your answer: the episode is done, and you have its reward.",
-            false => "Go on until the episode is done: its reward stands above.",
+            _ if fell() => "A failed step ended the episode. Press Undo and try again.",
+            true => "Submit your answer to finish the episode and see the reward.",
+            false => "Continue until the episode is done. The reward is shown above.",
         };
         last.to_owned()
     });
@@ -59,12 +59,9 @@ pub fn hint() -> AnyView {
         let steps = el("ol")
             .child(item(
                 typed,
-                "Read the task below, choose a tool and fill it in.",
+                "Read the task below, choose a tool and fill in its form.",
             ))
-            .child(item(
-                acted,
-                "Press Step, and read what the environment answers.",
-            ))
+            .child(item(acted, "Press Step and read the environment's answer."))
             .child(item(won, last));
         el("aside")
             .class("first-steps")
@@ -72,7 +69,7 @@ pub fn hint() -> AnyView {
             .child(steps)
             .child(
                 button("icon-button")
-                    .attr("aria-label", "Dismiss the hint")
+                    .attr("aria-label", "Dismiss hint")
                     .on_click(dismiss)
                     .child(view! { <Icon glyph=Glyph::Close/> }.into_any()),
             )

@@ -37,7 +37,7 @@ pub fn playground_page() -> El {
         <PaneJumps panes=&[
             ("transcript-pane", "Transcript"),
             ("tools", "Tools"),
-            ("setup", "Set-up"),
+            ("setup", "Setup"),
             ("frame-pane", "Frame"),
             ("settings-pane", "Policy"),
         ]/>
@@ -47,7 +47,7 @@ pub fn playground_page() -> El {
     let side = el("div")
         .class("side")
         .child(
-            pane("setup-pane", "Set-up and tools")
+            pane("setup-pane", "Setup and tools")
                 .child(setup_pane())
                 .child(tools_pane()),
         )

@@ -34,9 +34,9 @@ impl Playground {
                 self.go_to(Place::default());
                 let path: String = path.chars().take(60).collect();
                 self.alert(Notice::new(
-                    format!("There is nothing at \"{path}\"."),
-                    "The address names a page that does not exist.",
-                    "Go on here, in the playground.",
+                    format!("Page \"{path}\" not found."),
+                    "This address does not exist.",
+                    "You can continue here in the playground.",
                 ));
             }
         }
@@ -211,14 +211,14 @@ impl Playground {
             }
             Verdict::NotConnected => {
                 self.say_unreadable(
-                    "It was played on a server that this page is not connected to.",
+                    "It was recorded on a server that you are not connected to.",
                     environment,
                 );
                 self.say_not_connected(&shared.recipe.environment);
             }
             Verdict::Unknown => self.say_unreadable(
                 &format!(
-                    "It names the environment \"{}\", which this page does not have.",
+                    "It uses the environment \"{}\", which this page does not have.",
                     shared.recipe.environment
                 ),
                 environment,
@@ -242,7 +242,7 @@ impl Playground {
         self.alert(Notice::new(
             "The episode in the link could not be opened.",
             reason,
-            "Ask for the link again, whole, or for the episode as a file.",
+            "Ask for the complete link or for the episode as a file.",
         ));
     }
 }

@@ -52,11 +52,11 @@ fn plan_view(playground: Playground, plan: &PlannedEpisode) -> AnyView {
             "The address of this page asks to run an episode on a task dataset server."
         }
         (Then::Resume(Resumed::Reset), _) => {
-            "The shown episode came from elsewhere. Its task is asked for on a task dataset server."
+            "This episode was imported. Its task would be requested from a task dataset server."
         }
         (Then::Resume(_), _) => {
-            "The shown episode came from elsewhere. To go on with it, its actions are taken again on a task dataset \
-             server."
+            "This episode was imported. To continue it, its actions would be repeated on a task \
+             dataset server."
         }
     };
     let task = plan
@@ -79,9 +79,9 @@ fn plan_view(playground: Playground, plan: &PlannedEpisode) -> AnyView {
         actions(plan),
         el("p")
             .child(
-                "Nothing was sent to the server yet. If you agree, it starts an environment, and its tools do what the \
-                 actions say, with your API key for this server if you entered one. Agree only if you trust whoever \
-                 made this.",
+                "Nothing has been sent to the server yet. If you agree, the server starts an \
+                 environment and its tools execute the actions, using your API key for this server \
+                 if you entered one. Agree only if you trust the author.",
             )
             .view(),
         buttons([

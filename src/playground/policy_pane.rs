@@ -57,7 +57,7 @@ pub fn policy_pane() -> El {
         move || {
             buttons([button("quiet small")
                 .on_click(move || playground.intend(Intent::ScriptFromEpisode))
-                .child("Take this episode's actions")])
+                .child("Use this episode's actions")])
             .view()
         },
     );

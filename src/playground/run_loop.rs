@@ -78,7 +78,7 @@ impl Playground {
         match model::seated(self).await {
             Ok(player) => player.map(|player| Plan { player, delay: 0.0 }),
             Err(unloaded) => {
-                let what = "The model can't be asked.";
+                let what = "The model cannot be called.";
                 self.alert(Notice::new(what, unloaded.to_string(), Unloaded::ADVICE));
                 None
             }
@@ -116,7 +116,10 @@ impl Playground {
                 self.drive.run.set(Run::Idle);
                 self.end_worker();
                 if !self.is_abroad() {
-                    self.say("The step took too long and was ended; the episode stands at its last good step.");
+                    self.say(
+                        "The step took too long and was stopped. The episode is at its last \
+                         completed step.",
+                    );
                 }
             }
         });

@@ -154,22 +154,25 @@ pub enum Change {
 #[non_exhaustive]
 pub enum Refusal {
     /// Something is under way.
-    #[error("The environment is still at work.")]
+    #[error("The environment is still working.")]
     Busy,
     /// The episode came to its end.
     #[error("The episode is over.")]
     Over,
     /// Nobody knows how to make the environment again.
-    #[error("This episode was recorded elsewhere; how to make its environment is not known.")]
+    #[error(
+        "This episode was recorded elsewhere, and the recording does not say how to create its \
+         environment."
+    )]
     NoRecipe,
     /// It would run on a server, and the user has not agreed to that.
-    #[error("The actions of this episode came from elsewhere and would be taken on a server.")]
+    #[error("The actions of this episode were imported and would run on a server.")]
     NotAgreed,
     /// The environment of the episode is not among those of this page.
-    #[error("This episode's environment is not among those of this page.")]
+    #[error("This page does not have the environment of this episode.")]
     Unknown,
     /// There is no episode.
-    #[error("No episode was started yet.")]
+    #[error("No episode has been started yet.")]
     Nothing,
 }
 
@@ -178,12 +181,12 @@ impl Refusal {
     pub const fn advice(self) -> &'static str {
         match self {
             Refusal::Busy => "Wait for it, or press Stop.",
-            Refusal::Over => "Press Reset to play it anew, or Undo to take back the last step.",
+            Refusal::Over => "Press Reset to start over, or Undo to take back the last step.",
             Refusal::NoRecipe | Refusal::Unknown => {
-                "Look at it here, or pick an environment and start an episode of your own."
+                "You can view it here, or choose an environment and start a new episode."
             }
-            Refusal::NotAgreed => "Press Step, and decide about it there.",
-            Refusal::Nothing => "Pick an environment and press Reset.",
+            Refusal::NotAgreed => "Press Step to review and confirm the plan.",
+            Refusal::Nothing => "Choose an environment and press Reset.",
         }
     }
 }
@@ -338,7 +341,11 @@ impl Session {
                 self.go_back(episode, episode.steps.len()).ok()
             }
             Phase::Opening(opening) => {
-                self.give_up(*opening, episode, &"It took too long and was ended.".into());
+                self.give_up(
+                    *opening,
+                    episode,
+                    &"It took too long and was stopped.".into(),
+                );
                 None
             }
         }

@@ -212,9 +212,9 @@ impl Playground {
             .with_value(|registry| tasks::from_file(registry, name, text, split));
         match made {
             Ok(source) if source.tasks.is_empty() => self.alert(Notice::new(
-                format!("{} holds no task.", source.title),
-                "The part of the file that was chosen is empty.",
-                "Choose another split, or give a longer file.",
+                format!("{} contains no tasks.", source.title),
+                "The selected split of the file is empty.",
+                "Choose another split or a longer file.",
             )),
             Ok(source) => {
                 let place = self.setup.sources.try_update(|sources| {
@@ -232,7 +232,8 @@ impl Playground {
             Err(reason) => self.alert(Notice::new(
                 format!("The tasks in {name} could not be read."),
                 reason.to_string(),
-                "Give JSON lines, each with a question, and an answer that ends in \"#### \" and a number.",
+                "Use JSON Lines, each with a question and an answer that ends in \"#### \" and a \
+                 number.",
             )),
         }
     }
@@ -251,9 +252,9 @@ impl Playground {
         });
         let shown: String = name.chars().take(60).collect();
         self.alert(Notice::new(
-            format!("There is no environment \"{shown}\"."),
-            "The address names one that this page does not have.",
-            format!("Choose one of these: {known}."),
+            format!("Unknown environment \"{shown}\"."),
+            "The address names an environment that this page does not have.",
+            format!("Available: {known}."),
         ));
     }
 }
@@ -263,5 +264,5 @@ fn read_seed(text: &str) -> Result<u64, &'static str> {
         .parse()
         .ok()
         .filter(|seed| *seed < SEED_END)
-        .ok_or("A seed is a whole number from 0 to 9007199254740991.")
+        .ok_or("The seed must be a whole number from 0 to 9007199254740991.")
 }

@@ -12,8 +12,8 @@ use crate::components::SchemaForm;
 use crate::components::erased::{dynamic, maybe_words, shown, words};
 use crate::components::markup::{El, all, el, nothing};
 
-const ON_A_SERVER: &str = "Runs on a server. Going back to an earlier step starts a new environment there and takes \
-     the actions again, which may come out otherwise.";
+const ON_A_SERVER: &str = "Runs on a server. Going back to an earlier step starts a new \
+     environment there and repeats the actions; the results may differ.";
 
 /// Environment, task, seed, Reset.
 pub fn setup_pane() -> El {
@@ -39,11 +39,11 @@ pub fn setup_pane() -> El {
             None => python_summary(playground),
         }
     });
-    form("setup-form", "Set-up", move || {
+    form("setup-form", "Setup", move || {
         playground.intend(Intent::Reset)
     })
     .attr("id", "setup")
-    .child(el("h2").class("visually-hidden").child("Set-up"))
+    .child(el("h2").class("visually-hidden").child("Setup"))
     .child(
         field("environment", "Environment", environment)
             .child(help(summary).attr("id", "environment-help")),
@@ -186,7 +186,7 @@ fn task_picker(playground: Playground) -> AnyView {
             first.is_some_and(|task| *task.environment == *environment)
         };
         setup.sources.with(|sources| {
-            let mut options = vec![option("", "A configuration of your own").view()];
+            let mut options = vec![option("", "Custom").view()];
             let mut more = Vec::new();
             for (place, source) in sources.iter().enumerate() {
                 if !suits(source) {

@@ -86,7 +86,7 @@ pub fn from_file(
         .datasets
         .iter()
         .find(|entry| property(entry, FILE_KEY).is_some())
-        .ok_or("No dataset reads files.")?;
+        .ok_or("No dataset accepts files.")?;
     let splits = splits(entry);
     let guessed = splits.iter().find(|split| name.contains(&***split));
     let split = split

@@ -41,7 +41,7 @@ pub fn tools_pane() -> El {
             // Beside what began it: on a phone all other ways to stop are out of sight.
             move || {
                 button("act-stop")
-                    .attr("aria-label", "Stop what is under way")
+                    .attr("aria-label", "Stop the current step")
                     .on_click(move || playground.intend(Intent::Stop))
                     .child("Stop")
                     .view()
@@ -58,7 +58,7 @@ pub fn tools_pane() -> El {
         where_it_can(may_undo, button("quiet"), edit)
             .attr(
                 "title",
-                "Goes back to before the last action, and puts it into the form",
+                "Undoes the last action and puts it back into the form",
             )
             .attr("aria-label", "Edit last action")
             .child("Edit last"),
@@ -107,7 +107,7 @@ fn tool_list(playground: Playground) -> El {
     let rows = dynamic(move || {
         let tools = tools.get();
         if tools.is_empty() {
-            return el("li").class("help").child("No tools here.").view();
+            return el("li").class("help").child("No tools").view();
         }
         let row = |(name, description)| tool_row(playground, name, description).view();
         all(tools.into_iter().map(row).collect())
@@ -172,7 +172,7 @@ fn call_queue(playground: Playground) -> AnyView {
             }
             let list = el("ol")
                 .class("call-queue")
-                .attr("aria-label", "Calls of the action");
+                .attr("aria-label", "Calls in this action");
             let rows = calls.iter().enumerate();
             rows.fold(list, |list, (place, call)| {
                 list.child(call_row(playground, place, &call.function))
@@ -207,15 +207,15 @@ fn besides(playground: Playground) -> El {
         .attr("aria-describedby", "words-help");
     el("details")
         .class("besides")
-        .child(el("summary").child("More about the action"))
+        .child(el("summary").child("More options"))
         .child(
             field("words", "Message", typed(message, playground.hands.words))
-                .child(help("What is said besides the calls.").attr("id", "words-help")),
+                .child(help("Text sent along with the calls.").attr("id", "words-help")),
         )
         .child(buttons([button("small")
             .flag_property("disabled", no_tool(playground))
             .on_click(move || playground.intend(Intent::ChooseNoTool))
-            .child("Choose no tool")]))
+            .child("Deselect tool")]))
 }
 
 fn no_tool(playground: Playground) -> Signal<bool> {
@@ -232,7 +232,7 @@ fn may_step(playground: Playground) -> bool {
 fn outlook(playground: Playground) -> String {
     let progress = playground.session.with(|session| session.progress());
     if let Some((done, all)) = progress.filter(|(_, all)| *all > 0) {
-        return format!("Running again: {done} of {all} steps.");
+        return format!("Replaying: {done} of {all} steps.");
     }
     match playground.may_step() {
         Ok(()) | Err(Refusal::Busy) => preview(playground),
@@ -245,7 +245,8 @@ fn preview(playground: Playground) -> String {
     let hands = playground.hands;
     if playground.is_left_to_model() {
         if playground.drive.run.get() != Run::Idle {
-            return "The model is asked. Stop ends that; to act yourself, fill in a tool or add a call."
+            return "Waiting for the model. Press Stop to cancel. To act yourself, fill in a tool \
+                 or add a call."
                 .to_owned();
         }
         return "Step asks the model for one action. To act yourself, fill in a tool or add a call."

@@ -94,7 +94,7 @@ impl Playground {
             self.alert(Notice::new(
                 "The episode could not be exported in this format.",
                 reason,
-                "Export it as Volary JSON instead, which holds everything.",
+                "Export it as Volary JSON instead, which contains everything.",
             ));
         }
     }
@@ -122,11 +122,11 @@ impl Playground {
             Ok(Some(kept)) => {
                 self.former.set(Some(Arc::new(kept)));
                 self.say(
-                    "The page broke down before. \"Former episode\" brings back what was kept.",
+                    "The page crashed. Press \"Previous episode\" to restore the saved episode.",
                 );
             }
             Ok(None) | Err(_) => {
-                self.say("The page broke down before, and the episode could not be kept.");
+                self.say("The page crashed, and the episode could not be saved.");
             }
         }
     }
@@ -168,15 +168,15 @@ impl Playground {
             if file.size > LARGEST_FILE {
                 return Err(Notice::new(
                     format!("{} is too large.", file.name),
-                    format!("It holds {}.", size_text(file.size as usize)),
-                    "Give a file below 512 MB.",
+                    format!("Its size is {}.", size_text(file.size as usize)),
+                    "Choose a file smaller than 512 MB.",
                 ));
             }
             let bytes = file.read().await.map_err(|reason| {
                 Notice::new(
                     format!("{} could not be read.", file.name),
                     reason,
-                    "Check that the file is still there, and give it again.",
+                    "Check that the file still exists and choose it again.",
                 )
             })?;
             let name = file.name;
@@ -204,11 +204,16 @@ impl Playground {
             .is_some_and(|recipe| untrack(|| self.knows(&recipe.environment)));
         let mut words: Vec<String> = notes.iter().map(|note| note.to_string()).collect();
         words.push(if known && is_abroad(&episode) {
-            "This is a record from a server. Before its actions are taken again there, the page asks you.".to_owned()
+            "This is a recording from a server. The page asks before it repeats the actions there."
+                .to_owned()
         } else if known {
-            "This is a record. Step, Run and \"Go on from here\" run its environment again first.".to_owned()
+            "This is a recording. Step, Run and \"Continue from here\" first replay it in its \
+             environment."
+                .to_owned()
         } else {
-            "This is a record: it can be looked at, not continued, for its environment is not known here.".to_owned()
+            "This is a recording. It can be viewed but not continued, because its environment is \
+             unknown here."
+                .to_owned()
         });
         let environment = episode
             .recipe
@@ -227,7 +232,7 @@ impl Playground {
 /// A link that runs an episode again and selects a step, the last one if `None`; or why there can't be one.
 pub fn share_link(episode: &Episode, step: Option<usize>) -> Result<String, String> {
     let recipe = episode.recipe.as_ref().ok_or(
-        "How to make the environment of this episode is not known, so a link could not run it again.",
+        "The recording does not say how to create its environment, so a link could not replay it.",
     )?;
     let text = share::encode(recipe, &bare_actions(episode)).map_err(|error| error.to_string())?;
     let place = Place {

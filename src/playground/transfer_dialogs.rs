@@ -13,17 +13,17 @@ const FORMATS: [(Format, &str, &str); 3] = [
     (
         Format::Native,
         "Volary JSON",
-        "Everything: it can be imported, shown and continued.",
+        "Complete: can be imported, viewed and continued.",
     ),
     (
         Format::Renderer,
         "Renderer files (zip)",
-        "The frames, as aviary's Renderer writes them.",
+        "The frames, in the format of aviary's Renderer.",
     ),
     (
         Format::Messages,
         "Messages (JSONL)",
-        "The conversation, as chat models take it.",
+        "The conversation, in the format of chat models.",
     ),
 ];
 
@@ -67,7 +67,7 @@ pub fn share_dialog() -> AnyView {
         Some(Shared::File(reason)) => all(vec![
             el("p").attr("role", "alert").child(reason).view(),
             el("p")
-                .child("Share the episode as a file instead: whoever imports it sees the same.")
+                .child("Share the episode as a file instead. Importing it shows the same episode.")
                 .view(),
             button("primary")
                 .on_click(move || {
@@ -90,8 +90,8 @@ fn offer_link(link: String) -> AnyView {
     all(vec![
         el("p")
             .child(
-                "The link holds environment, configuration, seed and actions. Whoever opens it runs \
-                 the same episode in their own browser.",
+                "The link contains the environment, configuration, seed and actions. Opening it \
+                 runs the same episode in the recipient's browser.",
             )
             .view(),
         field("share-link", "Link", input).view(),

@@ -172,8 +172,8 @@ const MOST_CALLS: usize = 200;
 /// How a turn stands, in words: what the model does, or what is waited for. `now` is the page's clock.
 pub fn stage_text(turn: &Turn, now: f64) -> String {
     match &turn.stage {
-        Stage::Asking if turn.tries > 1 => format!("Asking again (try {})…", turn.tries),
-        Stage::Asking => "Asking…".to_owned(),
+        Stage::Asking if turn.tries > 1 => format!("Retrying (attempt {})…", turn.tries),
+        Stage::Asking => "Waiting for the model…".to_owned(),
         Stage::Answering => {
             let what = if !turn.calls.is_empty() {
                 "Calling"
@@ -184,10 +184,10 @@ pub fn stage_text(turn: &Turn, now: f64) -> String {
             };
             format!("{what}…")
         }
-        Stage::Taking => "Taking the action…".to_owned(),
+        Stage::Taking => "Running the tools…".to_owned(),
         Stage::Waiting { until, .. } => {
             let seconds = (until - now).max(0.0).ceil();
-            format!("Trying again in {seconds} s.")
+            format!("Retrying in {seconds} s.")
         }
         Stage::Failed(_) => "Failed".to_owned(),
         Stage::Stopped => "Stopped".to_owned(),
@@ -254,10 +254,10 @@ mod tests {
             why: "It is busy.".into(),
             until: 12.5,
         };
-        assert_eq!(stage_text(&turn, 10.0), "Trying again in 3 s.");
+        assert_eq!(stage_text(&turn, 10.0), "Retrying in 3 s.");
         turn.begin_try();
         assert_eq!((turn.tries, &*turn.text, turn.exchanges.len()), (2, "", 1));
-        assert_eq!(stage_text(&turn, 0.0), "Asking again (try 2)…");
+        assert_eq!(stage_text(&turn, 0.0), "Retrying (attempt 2)…");
     }
 
     #[test]

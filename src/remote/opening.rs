@@ -55,8 +55,8 @@ impl Place {
             Ok(found) => {
                 let ids = &found.info.running_env_ids;
                 let now = match self.env_id.as_ref().is_some_and(|id| ids.contains(id)) {
-                    true => format!("{url} answers, and still has the environment."),
-                    false => format!("{url} answers, but no longer has this environment."),
+                    true => format!("{url} responds and still has the environment."),
+                    false => format!("{url} responds but no longer has this environment."),
                 };
                 (now, false)
             }
@@ -105,7 +105,7 @@ pub async fn open(
     let access = known.iter().find(|access| access.url == recipe.environment);
     let access = access.ok_or_else(|| Refused {
         reason: format!(
-            "This page is not connected to {}. Connect to it under Settings first.",
+            "You are not connected to {}. Connect to it in the settings first.",
             recipe.environment
         )
         .into(),

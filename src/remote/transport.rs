@@ -48,7 +48,7 @@ impl Transport for Fetch {
                 Err(HttpError::Silent { .. }) => Err(TransportError::Timeout),
                 // The browser's words say no more. Why, is found out by `connection::explain`.
                 Err(HttpError::NoReply { .. }) => Err(TransportError::Unreachable {
-                    reason: "it gave no reply.".into(),
+                    reason: "no response.".into(),
                 }),
                 Err(error) => Err(TransportError::Unusable {
                     reason: format!("{}.", error.to_string().trim_end_matches('.')).into(),

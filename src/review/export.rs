@@ -24,21 +24,21 @@ struct Format {
 const FORMATS: [Format; 8] = [
     Format {
         name: "Volary JSON",
-        words: "Everything: it can be imported, shown and continued.",
+        words: "Complete: can be imported, viewed and continued.",
         ending: "json",
         kind: "application/json",
         bytes: |episode| Ok(native::to_text(episode).into_bytes()),
     },
     Format {
         name: "Renderer files (zip)",
-        words: "The frames, as aviary's Renderer writes them.",
+        words: "The frames, in the format of aviary's Renderer.",
         ending: "zip",
         kind: "application/zip",
         bytes: |episode| renderer_files::to_zip(episode).map_err(|error| error.to_string()),
     },
     Format {
         name: "Messages (JSONL)",
-        words: "The conversation, as chat models take it.",
+        words: "The conversation, in the format of chat models.",
         ending: "jsonl",
         kind: "application/jsonl",
         bytes: |episode| Ok(messages_jsonl::to_text([episode]).into_bytes()),
@@ -96,7 +96,7 @@ pub fn export_dialog(shelf: Shelf, viewer: Viewer, open: RwSignal<bool>) -> AnyV
                     Err(reason) => shelf.notice.set(Some(Notice::new(
                         "The episode could not be exported in this format.",
                         reason,
-                        "Export it as Volary JSON instead, which holds everything.",
+                        "Export it as Volary JSON instead, which contains everything.",
                     ))),
                 });
         };

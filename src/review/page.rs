@@ -145,8 +145,8 @@ pub fn page() -> AnyView {
     let is_asking = Memo::new(move |_| asked.with(Option::is_some) && is_missing.get());
     let hooks = Hooks {
         keys: KEYS,
-        drop_words: "Drop it: trajectories of any common tool, loose, in a folder or packed. \
-                     They stay in your browser.",
+        drop_words: "Drop trajectories from any common tool: files, folders or archives. They stay \
+             in your browser.",
         press: Box::new(move |press| {
             if press.command || press.typing {
                 return false;
@@ -236,7 +236,7 @@ pub fn page() -> AnyView {
         el("p")
             .class("news")
             .attr("role", "status")
-            .attr("aria-label", "News")
+            .attr("aria-label", "Notifications")
             .child(words(move || shelf.said.get()))
             .view(),
     ])

@@ -81,7 +81,7 @@ test("going back after a model's steps leaves no turn behind", () =>
     await playground.says("1 step");
     await page.waitForTimeout(300);
     assert.equal(await playground.turn.count(), 0);
-    assert.equal(await page.getByRole("button", { name: "Stop the request" }).count(), 0);
+    assert.equal(await page.getByRole("button", { name: "Stop request" }).count(), 0);
   }));
 
 test("the configuration can't be edited while the code of another environment is on its way", async () => {

@@ -26,7 +26,7 @@ test("several calls make one action, and each answer is linked to its call", () 
     await playground.ready();
     await playground.addCall("cast_int", { x: 7.9 });
     await playground.addCall("cast_float", { x: "2.5" });
-    const calls = page.getByRole("list", { name: "Calls of the action" });
+    const calls = page.getByRole("list", { name: "Calls in this action" });
     assert.equal(await calls.getByRole("listitem").count(), 2);
     await playground.button("Step").click();
     await playground.says("1 step");
@@ -51,7 +51,7 @@ test("counter: undo to any step, and on another way", () =>
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("ArrowLeft");
     await playground.frame.getByText("After step 1").waitFor();
-    await page.getByRole("button", { name: "Go on from here" }).nth(1).click();
+    await page.getByRole("button", { name: "Continue from here" }).nth(1).click();
     await playground.says("1 step");
     await playground.act("decr");
     await playground.says("2 steps");
@@ -71,9 +71,9 @@ test("hands: a broken hand fails its step, and the episode goes on", () =>
     const call = playground.messages().filter({ hasText: "assistant" }).last();
     const failure = playground.messages().filter({ hasText: "This step failed" });
     const holdsFocus = (item) => item.evaluate((item) => item.contains(document.activeElement));
-    await call.getByRole("button", { name: "To the answer" }).click();
+    await call.getByRole("button", { name: "Go to result" }).click();
     assert.ok(await holdsFocus(failure));
-    await failure.getByRole("button", { name: "To the call" }).click();
+    await failure.getByRole("button", { name: "Go to call" }).click();
     assert.ok(await holdsFocus(call));
     await failure.getByRole("button", { name: "Copy" }).click();
     await page.getByText("Copied").first().waitFor();

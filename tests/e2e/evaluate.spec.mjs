@@ -102,7 +102,7 @@ test("whoever is at a former evaluation stays at it, though another one goes", (
     await evaluate.button("Start").click();
     await evaluate.says("Finished");
     await page.getByRole("link", { name: "All evaluations" }).click();
-    const former = page.getByRole("region", { name: "Former evaluations" });
+    const former = page.getByRole("region", { name: "Previous evaluations" });
     const [earlier, later] = ["dummy", "faults"].map((name) =>
       former.getByRole("button", { name: new RegExp(`^Delete ${name}`) }),
     );
@@ -134,11 +134,11 @@ test("deleting an evaluation is asked first, and leaves imported trajectories wh
       await library.link(name).waitFor();
     }
     await page.getByRole("link", { name: "Evaluate", exact: true }).click();
-    const former = page.getByRole("region", { name: "Former evaluations" }).getByRole("button", { name: /^Delete dummy/ });
+    const former = page.getByRole("region", { name: "Previous evaluations" }).getByRole("button", { name: /^Delete dummy/ });
     await former.click();
     const dialog = page.getByRole("dialog", { name: "Delete evaluation" });
     await dialog.getByText(/2 episodes/).waitFor();
-    await dialog.getByRole("button", { name: "Keep it" }).click();
+    await dialog.getByRole("button", { name: "Cancel" }).click();
     await dialog.waitFor({ state: "hidden" });
     await former.click();
     await evaluate.confirmDelete("2 episodes");
@@ -226,10 +226,10 @@ test("refused storage is said, and the episodes can be saved", () =>
       await evaluate.from("environment:dummy");
       await evaluate.field("Seeds").fill("3");
       await evaluate.button("Start").click();
-      const alert = page.getByRole("alert").filter({ hasText: "stand in this tab alone" });
+      const alert = page.getByRole("alert").filter({ hasText: "lost when this tab is closed" });
       await alert.waitFor();
       await evaluate.says("3 of 3 episodes");
-      const text = await evaluate.saved("Save the episodes");
+      const text = await evaluate.saved("Save episodes");
       assert.equal(text.trimEnd().split("\n").length, 3);
       for (const dismiss of await page.getByRole("button", { name: "Dismiss" }).all()) await dismiss.click();
     },
@@ -261,8 +261,8 @@ test("a full disk pauses the evaluation and loses nothing", () =>
       await page.evaluate(() => {
         window.roomy = true;
       });
-      await evaluate.button("Try to keep them").click();
-      await page.getByRole("alert").filter({ hasText: "in this tab alone" }).waitFor({ state: "detached" });
+      await evaluate.button("Try to store them").click();
+      await page.getByRole("alert").filter({ hasText: "are lost when" }).waitFor({ state: "detached" });
       await page.reload();
       await evaluate.says("Finished: 4 of 4 episodes");
     },

@@ -68,7 +68,7 @@ test("a refused key pauses, and retried failures succeed once it is accepted", (
     provider.tell({ otherwise: { status: 401, message: "Wrong key." } });
     await evaluate.leaveToModel(2);
     await evaluate.says("1 failed");
-    await evaluate.alert("another key").waitFor();
+    await evaluate.alert("a different key").waitFor();
     assert.equal(provider.requests.length, 1, "nothing is asked in vain");
     provider.tell({ otherwise: story() });
     await evaluate.button("Retry failures").click();
@@ -89,7 +89,7 @@ test("what passes is waited for, and tried again: 429 with and without Retry-Aft
       otherwise: story(),
     });
     await evaluate.leaveToModel(3);
-    await page.getByText(/^Waiting \d+ s, then it is tried again\. .*Slow down/).waitFor();
+    await page.getByText(/^Waiting \d+ s, then retrying\. .*Slow down/).waitFor();
     await evaluate.says("Finished: 3 of 3 episodes");
     assert.equal(provider.requests.length, 6);
     assert.match((await evaluate.row("Test model")).at(-1), /none/);
@@ -220,7 +220,7 @@ test("no more requests a minute than were set, until that is changed", () =>
   evaluated({}, async (evaluate, page) => {
     provider.tell({ otherwise: story() });
     await evaluate.leaveToModel(3, { "Requests per minute": 2, Concurrency: 3 });
-    await page.getByText(/^Waiting \d+ s to keep to the limits that were set/).waitFor();
+    await page.getByText(/^Waiting \d+ s to stay within the rate limits/).waitFor();
     await evaluate.says("Running: 2 of 3");
     assert.equal(provider.requests.length, 2);
     await evaluate.button("Limits").click();
@@ -241,11 +241,11 @@ test("of two tabs one plays, and the other takes over what is left", () =>
     await other.page.goto(page.url());
     await other.says("Paused");
     await other.button("Resume").click();
-    await other.alert("It goes on in another tab").waitFor();
+    await other.alert("is running in another tab").waitFor();
     await other.page.getByRole("link", { name: "All evaluations" }).click();
     await other.page.getByRole("button", { name: /^Delete/ }).click();
     const dialog = other.page.getByRole("dialog", { name: "Delete evaluation" });
-    await dialog.getByRole("button", { name: "Delete it" }).click();
+    await dialog.getByRole("button", { name: "Delete" }).click();
     await other.alert("The evaluation was not deleted").waitFor();
     // The first tab is closed in the middle.
     await page.close();
@@ -263,12 +263,12 @@ test("who goes elsewhere leaves nothing running, and finds it paused", () =>
     await evaluate.leaveToModel(2, { "Maximum steps": 5 });
     await until(() => provider.requests.length >= 2);
     await page.getByRole("link", { name: "All evaluations" }).click();
-    await page.getByRole("region", { name: "Former evaluations" }).waitFor();
+    await page.getByRole("region", { name: "Previous evaluations" }).waitFor();
     await page.waitForTimeout(500);
     const before = provider.requests.length;
     await page.waitForTimeout(600);
     assert.equal(provider.requests.length, before, "nobody sees what it spends");
-    await page.getByRole("region", { name: "Former evaluations" }).getByRole("link").click();
+    await page.getByRole("region", { name: "Previous evaluations" }).getByRole("link").click();
     await evaluate.says(": 0 of 2 episodes");
     await evaluate.button("Resume").click();
     await evaluate.says("Finished: 2 of 2 episodes");

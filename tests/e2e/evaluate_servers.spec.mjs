@@ -57,7 +57,7 @@ for (const size of ["wide", "narrow"]) {
         await evaluate.form.getByText("3 tasks × 2 policies × 2 tries = 12 episodes").waitFor();
         // An oracle knows nothing of what is elsewhere.
         await evaluate.button("Start").click();
-        await page.getByRole("alert").getByText("The oracle can't play on a server").waitFor();
+        await page.getByRole("alert").getByText("The oracle cannot play on a server").waitFor();
         await page.getByRole("button", { name: "Dismiss" }).click();
         await evaluate.policy(1).selectOption("Random");
         if (shots) await page.screenshot({ path: `${shots}/evaluate-server-${size}-${theme}.png`, fullPage: true });
@@ -85,7 +85,7 @@ for (const size of ["wide", "narrow"]) {
 test("a range and a sample of the original's tasks, without frames", async () => {
   await evaluating(their, { left: () => their.runs(0) }, async (page, evaluate) => {
     await script(evaluate, FORTY_TWO);
-    await evaluate.field("Tasks").selectOption("A range");
+    await evaluate.field("Tasks").selectOption("Range");
     await evaluate.field("First task").fill("1");
     await evaluate.button("Start").click();
     await evaluate.says("Finished: 2 of 2 episodes");
@@ -97,7 +97,7 @@ test("a range and a sample of the original's tasks, without frames", async () =>
     await page.getByRole("link", { name: "Evaluate", exact: true }).click();
     await evaluate.from(`server:${their.url}`);
     await script(evaluate, FORTY_TWO);
-    await evaluate.field("Tasks").selectOption("A sample");
+    await evaluate.field("Tasks").selectOption("Sample");
     await evaluate.field("Sample size").fill("1");
     await evaluate.field("Repeats").fill("3");
     await evaluate.button("Start").click();
@@ -255,7 +255,7 @@ test("what one task makes of it harms no other: a task that is gone, nonsense, a
     await script(evaluate, [{ name: "go", arguments: {} }]);
     await evaluate.field("Repeats").fill("3");
     await evaluate.button("Start").click();
-    await page.getByRole("alert").getByText("All 6 episodes failed, all for one reason:").waitFor();
+    await page.getByRole("alert").getByText("All 6 episodes failed, all for the same reason:").waitFor();
     await page.getByRole("alert").getByText("The disk is full.").waitFor();
     const shots = process.env.VOLARY_SHOTS;
     if (shots) await page.screenshot({ path: `${shots}/evaluate-all-failed.png`, fullPage: true });

@@ -54,7 +54,7 @@ test("a press waits for its code", () =>
     await playground.ready();
     // At once: not even the pointer was moved.
     await playground.button("Step").dispatchEvent("click");
-    await page.getByText("This is required").waitFor();
+    await page.getByText("Required", { exact: true }).waitFor();
   }));
 
 /** On a slow connection a press comes long before its code. */

@@ -45,11 +45,11 @@ test("on a phone the problem and what to do next stand on the first screen", () 
       tops.push(y);
     }
     assert.deepEqual(tops, [...tops].sort((a, b) => a - b), "the problem comes first");
-    for (const name of ["Transcript", "Tools", "Set-up", "Frame", "Policy"]) {
+    for (const name of ["Transcript", "Tools", "Setup", "Frame", "Policy"]) {
       await page.getByRole("navigation", { name: "Panes" }).getByRole("button", { name, exact: true }).click();
     }
     // Where a jump leads, nothing is hidden below the bar.
-    await page.getByRole("navigation", { name: "Panes" }).getByRole("button", { name: "Set-up" }).click();
+    await page.getByRole("navigation", { name: "Panes" }).getByRole("button", { name: "Setup" }).click();
     await playground.environment.click({ trial: true });
   }));
 
@@ -70,7 +70,7 @@ test("a mistake that ends the episode is no answer: the hint says how to go on",
     const hint = page.getByRole("complementary", { name: "First steps" });
     await playground.act("calculator", { expr: "6 *" });
     await playground.says("done");
-    await hint.getByText("A mistake ended the episode: press Undo, and try again.").waitFor();
+    await hint.getByText("A failed step ended the episode. Press Undo and try again.").waitFor();
     await playground.button("Undo").click();
     await playground.says("0 steps", "open");
     await hint.getByText("Submit your answer").waitFor();

@@ -30,14 +30,14 @@ for (const { format, kind, mock } of FORMATS) {
     }
   });
 
-  test(`${format}: text, thinking and calls stream in, and are not final until they are`, () =>
+  test(`${format}: text, thinking and calls stream in, and are marked as streaming`, () =>
     played({ format }, async (playground) => {
       const call = story("Once there were five cats. ".repeat(20));
       provider.tell({
         script: [{ thinking: "A story, then. ", text: "Here it is.", calls: [call], pace: format === "gemini" ? 400 : 60, usage: { prompt: 1234, completion: 56 } }],
       });
       await playground.button("Run").click();
-      await playground.turn.getByText("not final").waitFor();
+      await playground.turn.getByText("streaming").waitFor();
       await playground.turn.getByText("Here it is.").waitFor();
       // Gemini's calls come whole, so there is no half of one to see.
       if (format !== "gemini") {
@@ -246,7 +246,7 @@ test("Stop stands beside what a single step is saying", () =>
     await playground.button("Step").click();
     await playground.turn.getByText("One").waitFor();
     await playground.button("Stop").waitFor();
-    await playground.turn.getByRole("button", { name: "Stop the request" }).click();
+    await playground.turn.getByRole("button", { name: "Stop request" }).click();
     await playground.turn.getByText("Stopped").waitFor();
     await until(() => provider.requests[0].aborted);
     assert.equal(await playground.steps(), 0);
@@ -256,7 +256,7 @@ test("on a phone, Stop stands beside Step while the model is asked", () =>
   played({ size: "narrow" }, async (playground, page) => {
     provider.tell({ script: [{ text: "One moment.", hang: "within" }] });
     await playground.button("Step").click();
-    const stop = playground.button("Stop what is under way");
+    const stop = playground.button("Stop the current step");
     await stop.waitFor();
     assert.ok(await inSight(stop), "without scrolling");
     await stop.click();
@@ -302,7 +302,7 @@ test("without a connection the way to the settings is shown", () =>
     const playground = new ModelPlayground(page);
     await playground.ready();
     await playground.policy.selectOption("Model");
-    const link = playground.settings.getByRole("link", { name: "Connect a model" });
+    const link = playground.settings.getByRole("link", { name: "Connect model" });
     await link.waitFor();
     assert.match(await link.getAttribute("href"), /#\/settings$/);
   }));

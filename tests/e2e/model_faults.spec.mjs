@@ -56,7 +56,7 @@ for (const { name, reply, tries } of MENDED) {
     played({}, async (playground) => {
       provider.tell({ script: [reply, { calls: [story()] }] });
       await playground.button("Run").click();
-      await playground.turn.getByText(/Trying again in/).waitFor();
+      await playground.turn.getByText(/Retrying in/).waitFor();
       await playground.says("1 step", "done");
       assert.equal(provider.requests.length, tries);
     }));
@@ -66,8 +66,8 @@ test("fault: a 429 with Retry-After is waited for, with a countdown that Stop en
   played({}, async (playground) => {
     provider.tell({ exposes: "retry-after", script: [{ status: 429, retry_after: 40, message: "Slow down." }] });
     await playground.button("Run").click();
-    await playground.turn.getByText(/Trying again in (40|41|39) s/).waitFor();
-    await playground.turn.getByText(/Trying again in 3[78] s/).waitFor();
+    await playground.turn.getByText(/Retrying in (40|41|39) s/).waitFor();
+    await playground.turn.getByText(/Retrying in 3[78] s/).waitFor();
     await playground.button("Stop").click();
     await playground.turn.getByText("Stopped").waitFor();
     assert.equal(provider.requests.length, 1);
@@ -83,7 +83,7 @@ for (const { hang, seconds } of [{ hang: "before", seconds: 300 }, { hang: "with
       await until(() => provider.requests.length === 1);
       if (hang === "within") await playground.turn.getByText("Well").waitFor();
       await page.clock.fastForward((seconds - 20) * 1000);
-      await playground.turn.getByRole("button", { name: "Stop the request" }).waitFor();
+      await playground.turn.getByRole("button", { name: "Stop request" }).waitFor();
       assert.equal(provider.requests[0].aborted, false, "it may still come");
       await page.clock.fastForward(21_000);
       await playground.turn.getByText(`sent nothing for ${seconds} s`).waitFor();

@@ -80,7 +80,7 @@ test("scripted: the actions of an episode, edited and run again", () =>
     await playground.act("incr");
     await playground.says("2 steps");
     await playground.policy.selectOption("Scripted");
-    await playground.button("Take this episode's actions").click();
+    await playground.button("Use this episode's actions").click();
     await playground.button("Reset").click();
     await playground.says("0 steps");
     await setting(page, "Delay").fill("0");

@@ -89,7 +89,7 @@ for (const size of Object.keys(SIZES)) {
         await transcript.getByText("<img src=x onerror").waitFor();
         assert.equal(await transcript.getByRole("img", { name: "inside" }).evaluate((image) => image.naturalWidth), 1);
         assert.equal(await transcript.locator("img").count(), 1);
-        await transcript.getByText("Image, not loaded").waitFor();
+        await transcript.getByText("Image not loaded").waitFor();
         const red = transcript.getByText("red", { exact: true }).last();
         await red.waitFor();
         assert.notEqual(
@@ -167,7 +167,7 @@ test("message by message through steps that failed, and why they did", () =>
 test("words are found where they are folded away, and marked", () =>
   visit({ hash: "#/review" }, async (page) => {
     const { transcript } = await open(page, ["rich.json", RICH]);
-    await transcript.getByText("Image, not loaded").waitFor();
+    await transcript.getByText("Image not loaded").waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("needle");
     await page.getByRole("search").getByText("1 of 1").waitFor();
@@ -279,7 +279,7 @@ test("the state says when a part of it changed, and a check where another run di
     await page.getByRole("button", { name: "Check" }).click();
     await page.getByRole("status", { name: "Check" }).getByText(/step 2 gave something else/).waitFor();
     await page.waitForURL(/step=2/);
-    await page.getByRole("list", { name: "Outline" }).getByRole("img", { name: "differs when run again" }).waitFor();
+    await page.getByRole("list", { name: "Outline" }).getByRole("img", { name: "differs on replay" }).waitFor();
   }));
 
 test("a fork goes on another way, and stands beside the original", () =>
@@ -287,7 +287,7 @@ test("a fork goes on another way, and stands beside the original", () =>
     const playground = await played(page, ["incr"], ["decr"], ["incr"]);
     const { transcript } = await open(page);
     await page.keyboard.press("j");
-    await transcript.getByRole("button", { name: "Go on from here" }).nth(1).click();
+    await transcript.getByRole("button", { name: "Continue from here" }).nth(1).click();
     await playground.says("1 step");
     assert.equal(await playground.slider.inputValue(), "1", "it opens where it goes on");
     await playground.act("incr");

@@ -252,7 +252,7 @@ test("servers that answer late, twice, with nonsense, or not at all", async () =
     server.tell({ "/step": { hang: true } });
     await playground.act("go");
     await playground.button("Stop").click();
-    await playground.alert.getByText("was not waited for").waitFor();
+    await playground.alert.getByText("did not answer in time").waitFor();
     await playground.says("5 steps", "crashed");
     await playground.alert.getByRole("button", { name: "Dismiss" }).click();
     server.tell({});
@@ -284,7 +284,7 @@ test("a key that a server says back stands nowhere", async () => {
 test("a link to a server that nobody connected to calls nobody", () =>
   visit({ hash: `#/run/${encodeURIComponent(their.url)}` }, async (page) => {
     const playground = new Playground(page);
-    await playground.alert.getByText("not connected to that server").waitFor();
+    await playground.alert.getByText("not connected to this server").waitFor();
     await playground.ready();
   }));
 
@@ -391,7 +391,7 @@ test("an imported episode of a connected server is run again only once the user 
       await playground.says("1 step");
     };
     await given();
-    await page.getByText("This is a record from a server.").waitFor();
+    await page.getByText("This is a recording from a server.").waitFor();
     const plan = playground.plan();
     const asks = async (act) => {
       await act();
@@ -410,7 +410,7 @@ test("an imported episode of a connected server is run again only once the user 
     await playground.pick("counter");
     await playground.act("incr");
     await playground.says("1 step");
-    await playground.button("Former episode").click();
+    await playground.button("Previous episode").click();
     await playground.transcript.getByText("Gone on.").waitFor();
     await playground.button("Undo").click();
     await plan.getByRole("button", { name: "Run on this server" }).click();

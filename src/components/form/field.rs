@@ -153,11 +153,11 @@ fn hint(field: &Field) -> String {
 pub(super) fn blank_words(field: &Field, blank: Blank) -> String {
     match (blank, &field.default) {
         (Blank::Null, _) => "null".to_owned(),
-        (Blank::LeftOut, _) if field.required => "not given".to_owned(),
+        (Blank::LeftOut, _) if field.required => "not set".to_owned(),
         (Blank::LeftOut, Some(default)) if !default.is_null() => {
             format!("default: {}", one_line(default, 40))
         }
-        (Blank::LeftOut, _) => "left out".to_owned(),
+        (Blank::LeftOut, _) => "default".to_owned(),
     }
 }
 

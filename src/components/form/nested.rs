@@ -93,7 +93,7 @@ fn kind_choice(slot: &Slot, variants: &[Arc<Field>], chosen: Memo<Shape>) -> El 
         .class("kind-choice")
         .attr(
             "aria-label",
-            words(move || format!("Kind of {}", label.get())),
+            words(move || format!("Type of {}", label.get())),
         )
 }
 
@@ -147,8 +147,8 @@ fn ways_out(slot: &Slot, shape: Memo<Shape>) -> El {
             }
             let place = place.clone();
             let words = match blank {
-                Blank::Null => "Make it null",
-                Blank::LeftOut => "Leave it out",
+                Blank::Null => "Set to null",
+                Blank::LeftOut => "Remove value",
             };
             let leave = button("quiet small")
                 .on_click(move || editor.put(&place, Draft::Blank(blank)))

@@ -118,7 +118,7 @@ fn blank_choice(slot: &Slot, fault: Fault) -> AnyView {
         }
         let words_of = |meaning: &Shape| match meaning {
             Shape::Blank(blank) => blank_words(&field, *blank),
-            _ => "an empty text".to_owned(),
+            _ => "empty string".to_owned(),
         };
         let options = meanings
             .iter()
@@ -134,9 +134,9 @@ fn blank_choice(slot: &Slot, fault: Fault) -> AnyView {
             .class("blank-choice")
             .attr(
                 "aria-label",
-                words(move || format!("What no {} means", label.get())),
+                words(move || format!("If {} is blank", label.get())),
             )
-            .attr("title", "What it means to leave this blank")
+            .attr("title", "Value used when this field is blank")
             .view()
     })
 }

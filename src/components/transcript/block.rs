@@ -68,7 +68,7 @@ impl Reader {
             items
         });
         if step == 0 && items.is_empty() {
-            return el("p").class("help").child("Nothing is said at the start.");
+            return el("p").class("help").child("No opening message");
         }
         el("ol").class("messages").child(items)
     }
@@ -110,7 +110,7 @@ impl Reader {
         let rewind = move || {
             button("quiet small rewind icon-rewind")
                 .attr(REWIND, true)
-                .child("Go on from here")
+                .child("Continue from here")
                 .view()
         };
         // Steps follow on the last one only.

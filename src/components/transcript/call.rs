@@ -35,8 +35,7 @@ pub(super) fn call_view(
         Some(reading) => read_call(reader, reading, (step, number), call, is_short, element),
     };
     let to_answer = answer.map(|message| {
-        icon_button("quiet small to-answer icon-down", "To the answer")
-            .attr(GO, message.to_string())
+        icon_button("quiet small to-answer icon-down", "Go to result").attr(GO, message.to_string())
     });
     element.child(to_answer).view()
 }
@@ -60,8 +59,7 @@ pub(super) fn invalid_call_view(
             .child(folded_text(text, reader.fold(place)))
     });
     let to_answer = answer.map(|message| {
-        icon_button("quiet small to-answer icon-down", "To the answer")
-            .attr(GO, message.to_string())
+        icon_button("quiet small to-answer icon-down", "Go to result").attr(GO, message.to_string())
     });
     el("div")
         .attr(CALL, number.to_string())

@@ -136,7 +136,7 @@ pub fn Transcript(
         button("to-end")
             .on_click(go)
             .child(icon(Glyph::Down))
-            .child("To the end")
+            .child("Go to end")
             .view()
     };
     let list = el("div")

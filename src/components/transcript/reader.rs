@@ -133,7 +133,7 @@ impl Reader {
         let done = Callback::new(move |worked: bool| {
             let words = match worked {
                 true => "Copied",
-                false => "Not copied: the browser refused",
+                false => "Copy failed: the browser blocked it",
             };
             self.said.try_set(words);
             mark(worked);

@@ -214,7 +214,14 @@ fn ways_to_read(
                 .update(|own| own.folded = fold);
         }
     };
-    let name = words(move || if is_folded.get() { "Unfold" } else { "Fold" }.to_owned());
+    let name = words(move || {
+        if is_folded.get() {
+            "Expand"
+        } else {
+            "Collapse"
+        }
+        .to_owned()
+    });
     let class = words(move || {
         let turned = if is_folded.get() { "" } else { " turned" };
         format!("quiet small icon-button{turned}")
@@ -240,7 +247,7 @@ fn ways_to_read(
 
 /// Leads from a response to its call.
 pub(super) fn to_call() -> El {
-    icon_button("quiet small icon-up", "To the call").attr(GO, "0")
+    icon_button("quiet small icon-up", "Go to call").attr(GO, "0")
 }
 
 fn call_views(
@@ -329,7 +336,7 @@ fn content_view(
                     Part::ImageElsewhere(address) => el("p")
                         .class("text faint")
                         .attr("data-skip", "")
-                        .child("Image, not loaded: ")
+                        .child("Image not loaded: ")
                         .child(inert_in(
                             "span",
                             "image-address",

@@ -30,7 +30,7 @@ impl Playing<'_> {
                     });
                 }
                 Permit::Wait(seconds) => {
-                    let why = " to keep to the limits that were set.";
+                    let why = " to stay within the rate limits.";
                     self.nap(now + seconds, why).await?;
                 }
                 Permit::Hold if self.run.state.borrow().is_left => return Err(Halt::Back),

@@ -98,7 +98,7 @@ pub(super) fn watch(worker: &Rc<RefCell<WorkerSlot>>, hear: &Hear) {
             lose(
                 &worker,
                 &hear,
-                format!("It took longer than {seconds} s, which is the limit."),
+                format!("It exceeded the time limit of {seconds} s."),
             );
         }
     });

@@ -162,7 +162,7 @@ impl Run {
                 state.drafts = kept.drafts.into_iter().collect();
             }
             Ok(None) => {
-                let trouble = "It was deleted in another tab. Set up a new one.";
+                let trouble = "This evaluation was deleted in another tab. Set up a new one.";
                 let why = Why::Trouble(trouble.into());
                 state.schedule.pause(timers::now(), why);
                 return false;

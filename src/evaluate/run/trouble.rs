@@ -9,7 +9,8 @@ use crate::shell::database::DatabaseError;
 /// Why, and what can be done.
 pub(super) fn storage_trouble(error: &DatabaseError) -> Text {
     format!(
-        "{error} What is finished since stands in this tab alone, until it is closed: save it as a file. {}",
+        "{error} Results since then are only in this tab and are lost when it is closed: save them \
+         as a file. {}",
         error.advice()
     )
     .into()
@@ -22,13 +23,13 @@ const MOST_MISSES: usize = 3;
 pub(super) fn of_failures(failure: &Failure, misses: usize) -> Option<Text> {
     let message = &failure.message;
     if failure.kind.concerns_all() {
-        let advice = "Enter another key in the settings, then retry the failures.";
+        let advice = "Enter a different key in the settings, then retry the failures.";
         return Some(format!("{message} {advice}").into());
     }
     (misses >= MOST_MISSES).then(|| {
         format!(
-            "{misses} episodes in a row failed, so no more are begun. The last one: {message} \
-             Resume to go on with the others, or retry the failures."
+            "{misses} episodes in a row failed, so no more are started. Last error: {message} \
+             Resume to run the remaining ones, or retry the failures."
         )
         .into()
     })
@@ -39,7 +40,7 @@ pub(super) fn of_server(done: &[Done]) -> Option<Text> {
     done.iter().find_map(|done| match &done.result.status {
         Status::Failed(failure) if failure.kind == FailureKind::Server => Some(
             format!(
-                "{} Once the server can be used, retry the failures.",
+                "{} Retry the failures when the server works again.",
                 failure.message
             )
             .into(),

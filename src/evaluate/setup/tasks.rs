@@ -18,7 +18,7 @@ const EPISODES: &str = "Seeds";
 const ENVIRONMENTS: &str = "Environments";
 
 /// Which tasks of a dataset.
-pub const CHOICES: [&str; 3] = ["All", "A range", "A sample"];
+pub const CHOICES: [&str; 3] = ["All", "Range", "Sample"];
 
 /// What the field of the ways to choose tasks is called.
 pub const CHOICE_LABEL: &str = TASKS;
@@ -80,29 +80,29 @@ pub fn tasks_schema(source: Source, choice: &str) -> Json {
     };
     let properties = match (source, choice) {
         (Source::Environment, _) => json!({
-            EPISODES: (whole("Each seed is a task of its own.", 10, 1, MOST_CELLS))
+            EPISODES: (whole("Each seed is a separate task.", 10, 1, MOST_CELLS))
         }),
         (Source::Choosing, _) => json!({
             ENVIRONMENTS: (whole(
-                "The tasks of this server have no numbers; it makes a task for each environment.",
+                "This server does not number its tasks; it chooses a task for each environment.",
                 10,
                 1,
                 MOST_CELLS
             ))
         }),
-        (Source::Dataset(length), "A range") => json!({
-            FIRST: (whole("Counted from 1.", 1, 1, length)),
-            LAST: (whole("Included.", length.min(10), 1, length))
+        (Source::Dataset(length), "Range") => json!({
+            FIRST: (whole("Counting from 1.", 1, 1, length)),
+            LAST: (whole("Inclusive.", length.min(10), 1, length))
         }),
-        (Source::Server(length), "A range") => {
+        (Source::Server(length), "Range") => {
             let last = length.saturating_sub(1);
             json!({
-                FIRST: (whole("Counted from 0, as task_idx is.", 0, 0, last)),
-                LAST: (whole("Included.", last.min(9), 0, last))
+                FIRST: (whole("Counting from 0, like task_idx.", 0, 0, last)),
+                LAST: (whole("Inclusive.", last.min(9), 0, last))
             })
         }
-        (Source::Dataset(length) | Source::Server(length), "A sample") => json!({
-            SAMPLE: (whole("How many tasks are drawn.", length.min(10), 1, length)),
+        (Source::Dataset(length) | Source::Server(length), "Sample") => json!({
+            SAMPLE: (whole("Number of tasks to draw.", length.min(10), 1, length)),
             SAMPLE_SEED: (whole("The same seed draws the same tasks.", 0, 0, 1 << 31))
         }),
         _ => json!({}),
@@ -116,11 +116,11 @@ pub fn selection(source: Source, choice: &str, value: &Json) -> Selection {
     // A selection counts from 1.
     let from = usize::from(matches!(source, Source::Server(_)));
     match choice {
-        "A range" => Selection::Range {
+        "Range" => Selection::Range {
             first: whole(FIRST).saturating_add(from),
             last: whole(LAST).saturating_add(from),
         },
-        "A sample" => Selection::Sample {
+        "Sample" => Selection::Sample {
             count: whole(SAMPLE),
             seed: count(value, SAMPLE_SEED).unwrap_or_default(),
         },
@@ -214,11 +214,11 @@ mod tests {
     #[test]
     fn forms_are_ready_as_they_are() {
         assert_eq!(
-            chosen(Source::Dataset(4), "A range"),
+            chosen(Source::Dataset(4), "Range"),
             Selection::Range { first: 1, last: 4 }
         );
         assert_eq!(
-            chosen(Source::Dataset(100), "A sample"),
+            chosen(Source::Dataset(100), "Sample"),
             Selection::Sample { count: 10, seed: 0 }
         );
         assert_eq!(chosen(Source::Dataset(4), "All"), Selection::All);
@@ -229,9 +229,9 @@ mod tests {
     #[test]
     fn tasks_of_a_server_are_counted_from_0() {
         let source = Source::of_server(Some(20));
-        let form = Form::new(tasks_schema(source, "A range")).value().unwrap();
-        assert_eq!(source.count("A range", &form), 10);
-        let tasks = of_server(&server(Some(20)), "A range", &Object::new(), &form);
+        let form = Form::new(tasks_schema(source, "Range")).value().unwrap();
+        assert_eq!(source.count("Range", &form), 10);
+        let tasks = of_server(&server(Some(20)), "Range", &Object::new(), &form);
         let last = tasks.last().unwrap();
         assert_eq!((tasks.len(), &*last.title, &*last.id), (10, "Task 9", "9"));
         assert_eq!(last.configuration, object!({"task_idx": 9}));

@@ -52,12 +52,12 @@ impl Setup {
             all(vec![
                 group("Datasets", datasets),
                 group("Task dataset servers", servers),
-                group("Environments, with seeds as tasks", environments),
+                group("Environments (each seed is a task)", environments),
             ])
         });
         let value = words(move || self.source.get());
         let control = choice(value, move |source| self.pick_source(source)).child(options);
-        field("evaluation-source", "Tasks from", control)
+        field("evaluation-source", "Task source", control)
     }
 
     /// How tasks are chosen, or what environment they are made in.

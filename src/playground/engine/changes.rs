@@ -22,8 +22,8 @@ impl Playground {
             Change::Replaced { differs, then, .. } => {
                 if let Some(step) = differs {
                     self.say(format!(
-                        "Running it again gave something else than the record, from step {step} on. \
-                         What is shown now is what happened here."
+                        "The replay differs from the recording from step {step} on. The page shows \
+                         the replay."
                     ));
                 }
                 self.replaced();
@@ -37,11 +37,14 @@ impl Playground {
                     form.update(|form: &mut Form| form.refuse(key, &reason));
                 }
                 self.alert(Notice::new(
-                    "The environment did not take that.",
+                    "The environment rejected the input.",
                     reason.to_string(),
                     match key {
-                        Some(_) => "Change what is marked and try again; the episode that is shown is as it was.",
-                        None => "The episode that is shown is as it was.",
+                        Some(_) => {
+                            "Correct the marked fields and try again. The current episode \
+                             is unchanged."
+                        }
+                        None => "The current episode is unchanged.",
                     },
                 ));
             }
@@ -53,9 +56,9 @@ impl Playground {
             }
             Change::Crashed { message } if self.is_abroad() => self.say_lost(message),
             Change::Crashed { message } => self.alert(Notice::new(
-                "The environment broke down; the episode ended with it.",
+                "The environment crashed and ended the episode.",
                 message.to_string(),
-                "All steps so far are kept. Go back to an earlier step to go on from there, or Reset.",
+                "All steps so far are kept. Continue from an earlier step, or press Reset.",
             )),
         }
     }

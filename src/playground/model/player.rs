@@ -32,9 +32,9 @@ pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
     let seat = seat();
     if untrack(|| connections::read(|connections| connections.list().is_empty())) {
         playground.alert(Notice::new(
-            "The model can't be called.",
+            "The model cannot be called.",
             "No model is connected.",
-            "Connect one under Settings, then press Run again.",
+            "Connect one in the settings, then press Run again.",
         ));
         return None;
     }
@@ -59,7 +59,7 @@ pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
     })?;
     if let Err(error) = saved.connection.check() {
         playground.alert(Notice::new(
-            format!("The connection {} is not complete.", settings.connection),
+            format!("The connection {} is incomplete.", settings.connection),
             error.to_string(),
             "Complete it in the settings.",
         ));
@@ -258,7 +258,7 @@ fn exhausted(end: Exhausted) -> Move {
         return Move::Failed(Notice::new(
             "The run was stopped.",
             end.to_string(),
-            "Then run it again; the episode goes on from where it stands.",
+            "Then press Run again. The episode continues from its current step.",
         ));
     }
     let reason = Text::from(end.to_string());

@@ -90,7 +90,7 @@ fn asking_schema(connections: &[Text], tools: &[Text]) -> Json {
     choices.extend(tools.iter().map(|tool| format!("{TOOL}{tool}").into()));
     let mut connection = object!({
         "enum": (Json::List(connections.iter().cloned().map(Json::Text).collect())),
-        "description": "Whose model is asked, and with which key."
+        "description": "The model and API key to use."
     });
     if let Some(first) = connections.first() {
         connection.insert("default", first.clone());
@@ -101,13 +101,14 @@ fn asking_schema(connections: &[Text], tools: &[Text]) -> Json {
             CONNECTION: connection,
             SYSTEM_PROMPT: {
                 "type": "string",
-                "description": "What the model is told before all else. Not part of the episode.",
+                "description": "Sent to the model before everything else. Not part of the episode.",
                 "format": "multiline",
                 "default": ""
             },
             TOOL_CHOICE: {
                 "enum": choices,
-                "description": "Whether each answer must call a tool, may, must not, or must call this one.",
+                "description": "Whether the model must call a tool, may call one, must not, or \
+                     must call this one.",
                 "default": "required"
             }
         },
@@ -132,24 +133,24 @@ pub(super) fn limits_form() -> Form {
         "properties": {
             MAXIMUM_STEPS: {
                 "type": "integer",
-                "description": "An episode that gets so long is truncated.",
+                "description": "Episodes that reach this length are truncated.",
                 "default": 20,
                 "minimum": 1,
                 "maximum": 100000
             },
             MAXIMUM_SECONDS: {
                 "type": "number",
-                "description": "Of one run, on the clock.",
+                "description": "Elapsed time of one run.",
                 "exclusiveMinimum": 0
             },
             TOTAL_TOKENS: {
                 "type": "integer",
-                "description": "Of the whole episode, in and out.",
+                "description": "For the whole episode, input and output.",
                 "minimum": 1
             },
             MAXIMUM_COST: {
                 "type": "number",
-                "description": "Of the whole episode, in US dollars.",
+                "description": "For the whole episode, in US dollars.",
                 "exclusiveMinimum": 0
             }
         },

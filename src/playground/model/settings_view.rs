@@ -29,10 +29,11 @@ pub(super) fn settings_view() -> AnyView {
                     el("a")
                         .class("button")
                         .attr("href", "#/settings")
-                        .child("Connect a model"),
+                        .child("Connect model"),
                 )
                 .child(el("p").class("help").child(
-                    "Requests go from this page straight to the address that you enter, with your own key.",
+                    "Requests go directly from this page to the address that you enter, with your \
+                     own key.",
                 ))
                 .view()
         },
@@ -43,17 +44,11 @@ pub(super) fn settings_view() -> AnyView {
             let asking = view! { <SchemaForm form=seat.asking id_prefix="asking"/> };
             all(vec![
                 asking.into_any(),
-                folded(
-                    "Sampling",
-                    "sampling",
-                    "left to the provider",
-                    seat.sampling,
-                )
-                .view(),
+                folded("Sampling", "sampling", "provider default", seat.sampling).view(),
                 folded("Limits", "limits", "none", seat.limits).view(),
                 el("p")
                     .class("help")
-                    .child("Connections, keys and prices stand in the ")
+                    .child("Manage connections, keys and prices in the ")
                     .child(el("a").attr("href", "#/settings").child("settings"))
                     .child(".")
                     .view(),

@@ -45,14 +45,18 @@ fn said(path: &str, reason: &str) -> String {
     }
 }
 
-/// A reason as a sentence of its own: `must be …` becomes `This must be ….`
+/// A reason as a sentence of its own: `must be …` becomes `Must be ….`
 fn sentence(reason: &str) -> String {
-    let subject = if reason.starts_with("must ") || reason.starts_with("is ") {
+    let subject = if reason.starts_with("is ") {
         "This "
     } else {
         ""
     };
-    format!("{subject}{reason}.")
+    let mut text = format!("{subject}{reason}.");
+    if text.starts_with("must ") {
+        text.replace_range(..1, "M");
+    }
+    text
 }
 
 /// The field nearest to a fault, and what of the path leads on from there.

@@ -140,7 +140,9 @@ impl Form {
             Mode::Raw(text) => match Json::parse(text) {
                 Err(error) => (
                     Json::Null,
-                    vec![FieldError::whole(format!("This is no JSON: {error}."))],
+                    vec![FieldError::whole(format!(
+                        "This is not valid JSON: {error}."
+                    ))],
                 ),
                 Ok(value) => {
                     let faults = faults::in_text(&self.schema, &value);
@@ -232,7 +234,7 @@ impl Form {
                     self.mode = mode;
                     return true;
                 }
-                None => "The fields can't hold this value. Change it, or send it from here.",
+                None => "This value does not fit the fields. Edit it here or send it as it is.",
             },
         };
         self.refusals.push(FieldError::whole(problem));

@@ -117,17 +117,17 @@ impl Reader {
         let (value, reason) = match kind {
             Kind::Integer => (
                 Integer::from_digits(text.trim()).map(Json::Integer),
-                "This must be a whole number, such as 3 or -12.".to_owned(),
+                "Must be a whole number, such as 3 or -12.".to_owned(),
             ),
             Kind::Number => (
                 number(text.trim()),
-                "This must be a number, such as 3, 0.5 or 1e-3.".to_owned(),
+                "Must be a number, such as 3, 0.5 or 1e-3.".to_owned(),
             ),
             Kind::Free => match Json::parse(text) {
                 Ok(value) => (Some(value), String::new()),
                 Err(error) => (
                     None,
-                    format!("This is no JSON: {error}. A text needs double quotes."),
+                    format!("This is not valid JSON: {error}. Strings need double quotes."),
                 ),
             },
             _ => (Some(Json::from(text)), String::new()),
@@ -155,7 +155,7 @@ impl Reader {
             };
             if object.insert(entry.name.clone(), value).is_some() {
                 self.place.push(entry.key);
-                self.error(format!("The key “{}” stands here twice.", entry.name));
+                self.error(format!("The key “{}” is used twice.", entry.name));
                 self.place.pop();
             }
         }
@@ -176,10 +176,10 @@ fn number(text: &str) -> Option<Json> {
 
 fn missing(field: &Field) -> String {
     match &field.kind {
-        Kind::Choice(_) => "This is required: choose one.".to_owned(),
-        Kind::Text { .. } => "This is required: type a text.".to_owned(),
-        Kind::Free => "This is required: type a JSON value.".to_owned(),
-        Kind::Integer | Kind::Number => format!("This is required: type a {}.", field.kind_text()),
-        _ => "This is required.".to_owned(),
+        Kind::Choice(_) => "Required".to_owned(),
+        Kind::Text { .. } => "Required".to_owned(),
+        Kind::Free => "Required: enter a JSON value".to_owned(),
+        Kind::Integer | Kind::Number => format!("Required: enter a {}", field.kind_text()),
+        _ => "Required".to_owned(),
     }
 }

@@ -86,21 +86,15 @@ fn what_is_missing_or_wrong_is_said_after_the_submit() {
     assert!(form.errors().is_empty());
     assert_eq!(form.submit(), None);
     let said = |form: &Form, path: &[&str]| form.error_at(&place(form, path)).unwrap_or_default();
-    assert_eq!(said(&form, &["text"]), "This is required: type a text.");
-    assert_eq!(said(&form, &["hand"]), "This is required: choose one.");
-    assert_eq!(
-        said(&form, &["point", "x"]),
-        "This is required: type a number."
-    );
+    assert_eq!(said(&form, &["text"]), "Required");
+    assert_eq!(said(&form, &["hand"]), "Required");
+    assert_eq!(said(&form, &["point", "x"]), "Required: enter a number");
     assert!(said(&form, &["count"]).contains("whole number"));
     assert_eq!(said(&form, &["share"]), "");
     // What can be read is checked besides.
     let entry = form.draft_mut(&place(&form.clone(), &["tags"])).unwrap();
     *entry = Draft::Entries(vec![Entry::new(0, Draft::Text("x".into()))]);
-    assert_eq!(
-        said(&form, &["tags"]),
-        "This must have at least 2 elements."
-    );
+    assert_eq!(said(&form, &["tags"]), "Must have at least 2 elements.");
     type_in(&mut form, &["count"], "99999999999999999999");
     assert_eq!(said(&form, &["count"]), "");
 }
@@ -129,7 +123,11 @@ fn raw_json_and_fields_say_the_same() {
     assert!(form.is_raw());
     form.set_raw("{\"a\": 12".into());
     assert!(!form.edit_fields());
-    assert!(form.errors()[0].reason.starts_with("This is no JSON: "));
+    assert!(
+        form.errors()[0]
+            .reason
+            .starts_with("This is not valid JSON: ")
+    );
     form.set_raw("{\"a\": 12}".into());
     assert!(form.edit_fields());
     assert_eq!(form.value(), Ok(json!({"a": 12})));
@@ -185,7 +183,7 @@ fn a_map_with_a_key_twice_is_refused() {
     assert_eq!(form.submit(), None);
     assert_eq!(
         form.error_at(&at.then(1)).as_deref(),
-        Some("The key “a” stands here twice.")
+        Some("The key “a” is used twice.")
     );
 }
 
@@ -204,12 +202,12 @@ fn faults_of_the_schema_are_said_at_the_field() {
     assert!(!form.is_raw());
     assert_eq!(form.submit(), None);
     let said = |place: Place| form.error_at(&place).unwrap_or_default();
-    assert_eq!(said(place(&form, &["n"])), "This must be at most 5.");
+    assert_eq!(said(place(&form, &["n"])), "Must be at most 5.");
     let entry = place(&form, &["list"]).then(1);
-    assert_eq!(said(entry), "This must have at least 2 characters.");
+    assert_eq!(said(entry), "Must have at least 2 characters.");
     let inner = place(&form, &["either"]).then(1).then(0);
-    assert_eq!(said(inner), "This must be at least 0.");
-    assert_eq!(said(place(&form, &["free"])), "This must be at least 3.");
+    assert_eq!(said(inner), "Must be at least 0.");
+    assert_eq!(said(place(&form, &["free"])), "Must be at least 3.");
     form.edit_raw();
     assert!(form.errors()[0].reason.starts_with("n must be at most 5"));
 }

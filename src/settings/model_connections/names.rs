@@ -99,7 +99,7 @@ impl Names {
         let ask = small("", move || self.ask(editor))
             .attr("disabled", asking)
             .child(words(move || match asking.get() {
-                true => "Asking…".to_owned(),
+                true => "Loading…".to_owned(),
                 false => "List models".to_owned(),
             }));
         field("connection-model", "Model", input)

@@ -24,7 +24,7 @@ export class Evaluate {
   }
 
   async from(source) {
-    await this.form.getByRole("combobox", { name: "Tasks from" }).selectOption(source);
+    await this.form.getByRole("combobox", { name: "Task source" }).selectOption(source);
   }
 
   policy(place) {
@@ -82,8 +82,8 @@ export class Evaluate {
   /** Answers the dialog that asks before an evaluation is deleted with so many episodes. */
   async confirmDelete(episodes) {
     const dialog = this.page.getByRole("dialog", { name: "Delete evaluation" });
-    await dialog.getByText(`the ${episodes} that it made`).waitFor();
-    await dialog.getByRole("button", { name: "Delete it" }).click();
+    await dialog.getByText(`its ${episodes}`).waitFor();
+    await dialog.getByRole("button", { name: "Delete" }).click();
   }
 
   /** Opens the episodes of the first cell of a task. */

@@ -41,7 +41,7 @@ export const FORMATS = [
 export class ModelPlayground extends Playground {
   constructor(page) {
     super(page);
-    this.turn = this.transcript.getByRole("region", { name: /not final/ });
+    this.turn = this.transcript.getByRole("region", { name: /streaming/ });
     this.settings = page.getByRole("form", { name: "Policy settings" });
     this.inspector = page.getByRole("dialog", { name: "Request" });
   }

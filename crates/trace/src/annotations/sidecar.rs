@@ -31,7 +31,7 @@ pub const VERSION: i64 = 1;
 #[non_exhaustive]
 pub enum SidecarError {
     /// No JSON.
-    #[error("This is no JSON: {error}.")]
+    #[error("This is not valid JSON: {error}.")]
     NotJson {
         /// What is wrong, and where.
         error: volary_core::json::ReadError,

@@ -46,7 +46,7 @@ pub(crate) enum FileError {
     Archive { error: ArchiveError },
     #[error("This is no text: it is not UTF-8.")]
     NotText,
-    #[error("This is no JSON: {error}.")]
+    #[error("This is not valid JSON: {error}.")]
     NotJson { error: ReadError },
 }
 

@@ -50,7 +50,7 @@ pub const VERSION: i64 = 1;
 #[non_exhaustive]
 pub enum NativeError {
     /// No JSON.
-    #[error("This is no JSON: {error}.")]
+    #[error("This is not valid JSON: {error}.")]
     NotJson {
         /// What is wrong, and where.
         error: ReadError,

@@ -124,7 +124,7 @@ fn gaps_and_broken_frames_are_said() {
     assert_eq!(outcome.episodes[0].frames, frames);
     let said = notes(&outcome, NoteLevel::Unreadable);
     assert!(
-        said[0].starts_with("test_a_b_6.json: This is no JSON"),
+        said[0].starts_with("test_a_b_6.json: This is not valid JSON"),
         "{said:?}"
     );
     assert_eq!(

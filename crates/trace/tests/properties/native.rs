@@ -264,7 +264,7 @@ fn lines_and_lists_are_read_and_faults_named() {
     assert!(
         lines.faults[0]
             .to_string()
-            .starts_with("Line 4: This is no JSON: Expecting ':'")
+            .starts_with("Line 4: This is not valid JSON: Expecting ':'")
     );
 
     let list = read(&format!("{{\"episodes\": [{first}, 5, {second}]}}")).unwrap();
