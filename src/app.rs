@@ -144,7 +144,7 @@ fn header(playground: Playground, pages: Pages, help: RwSignal<bool>) -> El {
             .view()
     });
     let keys = button("icon-button")
-        .attr("aria-label", "Keys")
+        .attr("aria-label", "Keyboard shortcuts")
         .attr("aria-haspopup", "dialog")
         .on_click(move || help.set(true))
         .child("?");

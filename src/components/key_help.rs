@@ -33,5 +33,5 @@ pub fn KeyHelp(
             .view()
     });
     let list = el("dl").class("key-list").child(rows.collect::<Vec<_>>());
-    dialog(open, "Keys".to_owned(), list.view())
+    dialog(open, "Keyboard shortcuts".to_owned(), list.view())
 }

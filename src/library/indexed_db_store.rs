@@ -54,8 +54,9 @@ fn unreadable_notice(count: usize) -> Option<Notice> {
     (count > 0).then(|| {
         Notice::new(
             format!("{} cannot be read.", plural(count, "stored record")),
-            "They are damaged, or another version of this page stored them.",
-            "Nothing was deleted. Settings, Storage lists them and exports them.",
+            "They are damaged or were stored by another version of this page.",
+            "Nothing was deleted. They are listed under Settings, Storage, where you can export \
+             them.",
         )
     })
 }
@@ -142,7 +143,7 @@ impl EpisodeStore for IndexedDbStore {
     fn notice(&self) -> Option<Notice> {
         if storage::is_read_only() {
             let error = DatabaseError::Newer;
-            let what = "The library can only be read.";
+            let what = "The library is read-only.";
             return Some(Notice::new(what, error.to_string(), error.advice()));
         }
         unreadable_notice(unreadable::all().len())
@@ -166,8 +167,8 @@ impl EpisodeStore for IndexedDbStore {
             };
             let again = |why: String| {
                 format!(
-                    "{} ({}) stays where it is: {why} Until you leave this page its trajectories can be \
-                     opened; after that, import the file again.",
+                    "{} ({}) was not copied into this browser: {why} Its trajectories can be \
+                     opened until you leave this page. After that, import the file again.",
                     file.name,
                     size_text(file.size as usize)
                 )
@@ -179,7 +180,12 @@ impl EpisodeStore for IndexedDbStore {
             };
             let source = source.as_any();
             let given = match source.downcast_ref::<Arriving>() {
-                Some(arriving) => Some(arriving.whole().await.map_err(|error| again(error.to_string()))?),
+                Some(arriving) => Some(
+                    arriving
+                        .whole()
+                        .await
+                        .map_err(|error| again(error.to_string()))?,
+                ),
                 None => source.downcast_ref::<GivenFile>().cloned(),
             };
             let Some(given) = given else {
@@ -192,7 +198,7 @@ impl EpisodeStore for IndexedDbStore {
                 let free = (room.quota * (1.0 - SPARED) - room.used).max(0.0);
                 if file.size as f64 > free {
                     let free = size_text(free as usize);
-                    return Err(again(format!("this browser has room for {free} more.")));
+                    return Err(again(format!("this browser has only {free} left.")));
                 }
             }
             let kept = sources::keep(&file.id, &given).await;

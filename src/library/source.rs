@@ -114,7 +114,7 @@ impl Window {
 
     fn shorter(&self) -> String {
         let name = self.source.name();
-        format!("{name} is shorter than it was when it was read first.")
+        format!("{name} is shorter than when it was first read.")
     }
 
     fn known(&self, range: &Range<u64>) -> Option<Vec<u8>> {

@@ -194,8 +194,8 @@ pub fn read_filter(words: &str, numeric: bool) -> Option<Filter> {
 pub fn filter_text(filter: &Filter) -> String {
     match filter {
         Filter::Known(true) => "is known".to_owned(),
-        Filter::Known(false) => "is not known".to_owned(),
-        Filter::Contains(part) => format!("has \"{part}\""),
+        Filter::Known(false) => "is unknown".to_owned(),
+        Filter::Contains(part) => format!("contains \"{part}\""),
         Filter::OneOf(texts) => {
             let texts: Vec<String> = texts.iter().map(|text| format!("\"{text}\"")).collect();
             format!("is {}", texts.join(" or "))

@@ -33,7 +33,9 @@ pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> 
     let unless_unknown = |does: &'static str| {
         let title = move || match known.get() {
             true => does.to_owned(),
-            false => "This page has no environment in which it could go on".to_owned(),
+            false => {
+                "This page does not have its environment, so it cannot be continued".to_owned()
+            }
         };
         words(title)
     };
@@ -52,9 +54,9 @@ pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> 
                     viewer.checked.set(Some(Checked { words, step }));
                 }
                 Err(reason) => shelf.notice.set(Some(Notice::new(
-                    "This episode can't be run again.",
+                    "This episode cannot be replayed.",
                     reason,
-                    "It can be read, compared and exported all the same.",
+                    "It can still be read, compared and exported.",
                 ))),
             }
         });
@@ -77,16 +79,16 @@ pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> 
     vec![
         // The selection is gone once the button has the focus: so before that.
         el("span")
-            .attr("title", "To the selected words, or to the selected step")
+            .attr("title", "Link to the selected text or step")
             .on("mousedown", |event: leptos::ev::MouseEvent| {
                 event.prevent_default()
             })
             .child(copy_button(link, "Copy link", false)),
         el("span")
-            .attr("title", "The selected step as Markdown")
+            .attr("title", "Copy the selected step as Markdown")
             .child(copy_button(step_as_markdown, "Copy step", false)),
         el("span")
-            .attr("title", "The whole episode as Markdown")
+            .attr("title", "Copy the whole episode as Markdown")
             .child(copy_button(whole_as_markdown, "Copy all", false)),
         button("").on_click(printer::print).child("Print"),
         button("")
@@ -95,7 +97,7 @@ pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> 
         button("")
             .attr(
                 "title",
-                unless_unknown("Runs the recorded actions again and compares"),
+                unless_unknown("Replay the recorded actions and compare the results"),
             )
             .attr("disabled", flag(move || !known.get() || checking.get()))
             .on_click(check)
@@ -103,7 +105,7 @@ pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> 
         button("")
             .attr(
                 "title",
-                unless_unknown("Look at it there, and go on from any step"),
+                unless_unknown("View it there and continue from any step"),
             )
             .attr("disabled", flag(move || !known.get()))
             .on_click(move || playground.visit(Episode::clone(&episode.get_untracked())))
@@ -183,15 +185,19 @@ pub fn link_note(viewer: Viewer, playground: Playground) -> AnyView {
                 .attr("role", "status")
                 .attr("aria-label", "Link")
                 .child(el("p").child(
-                    "This trajectory is only in this browser, so the link works nowhere else. To show it to somebody, \
-                     send it as a page or share its actions.",
+                    "This trajectory is only in this browser, so the link works nowhere else. To \
+                     show it to others, send it as an HTML page or share its actions.",
                 ))
-                .child(button("small").on_click(save_page).child("Save as a page (HTML)"))
+                .child(
+                    button("small")
+                        .on_click(save_page)
+                        .child("Save as HTML page"),
+                )
                 .child(share)
                 .child(
                     button("quiet small icon-button")
                         .on_click(move || viewer.linked_alone.set(false))
-                        .child(named_icon(Glyph::Close, "Put the note away")),
+                        .child(named_icon(Glyph::Close, "Dismiss")),
                 )
                 .view()
         },

@@ -35,27 +35,25 @@ pub fn chosen_bar(look: Look) -> AnyView {
             };
             let deleting = RwSignal::new(false);
             let export = move || look.shelf.export(look.chosen_ids());
-            let words_of = words(move || format!("{} chosen", plural(count(), "trajectory")));
+            let words_of = words(move || format!("{} selected", plural(count(), "trajectory")));
             el("div")
                 .class("chosen-bar")
                 .attr("role", "group")
-                .attr("aria-label", "Chosen trajectories")
+                .attr("aria-label", "Selected trajectories")
                 .child(el("span").attr("role", "status").child(words_of))
                 .child(buttons([
                     button("")
                         .attr("disabled", flag(move || !(2..=MOST).contains(&count())))
                         .attr(
                             "title",
-                            "Two are aligned step by step; up to 24 stand side by side as a grid",
+                            "Two trajectories are aligned step by step; up to 24 are shown as a \
+                             grid",
                         )
                         .on_click(compare)
                         .child("Compare"),
                     button("").on_click(export).child("Export"),
                     button("")
-                        .attr(
-                            "title",
-                            "The table of these, with the columns that are shown",
-                        )
+                        .attr("title", "Save the selected rows with the visible columns")
                         .on_click(move || save_table(look))
                         .child("Save as CSV"),
                     button("danger")
@@ -63,7 +61,7 @@ pub fn chosen_bar(look: Look) -> AnyView {
                         .child("Delete"),
                     button("quiet")
                         .on_click(move || look.choose_all(false))
-                        .child("Choose none"),
+                        .child("Clear selection"),
                 ]))
                 .child(tag_form(look))
                 .child(delete_dialog(look, deleting))
@@ -121,10 +119,10 @@ fn delete_dialog(look: Look, open: RwSignal<bool>) -> AnyView {
         });
         let stay = match kept {
             0 => String::new(),
-            _ => format!(" {} of this site stay.", count_text(kept)),
+            _ => format!(" {} of this site are kept.", count_text(kept)),
         };
         format!(
-            "{} with {} will be gone from this browser.{stay}",
+            "This deletes {} ({}) from this browser.{stay}",
             plural(count, "trajectory"),
             size_text(bytes as usize)
         )
@@ -137,10 +135,8 @@ fn delete_dialog(look: Look, open: RwSignal<bool>) -> AnyView {
     let content = all(vec![
         el("p").child(question).view(),
         buttons([
-            button("")
-                .on_click(move || open.set(false))
-                .child("Keep them"),
-            button("danger").on_click(delete).child("Delete them"),
+            button("").on_click(move || open.set(false)).child("Cancel"),
+            button("danger").on_click(delete).child("Delete"),
         ])
         .view(),
     ]);

@@ -48,7 +48,7 @@ fn head(comparison: Comparison) -> El {
             };
             all(vec![
                 name(left, "left", false).view(),
-                el("span").class("faint").child("beside").view(),
+                el("span").class("faint").child("vs.").view(),
                 name(right, "right", comparison.live.get()).view(),
             ])
         })
@@ -61,12 +61,12 @@ fn head(comparison: Comparison) -> El {
             let differing = alignment.rows.iter().filter(|row| !is_same(row)).count();
             match alignment.first_divergence {
                 None => format!(
-                    "Both are the same, {}.",
+                    "Both are identical: {}.",
                     plural(alignment.rows.len(), "step")
                 ),
-                Some(0) => "They part at the start.".to_owned(),
+                Some(0) => "First difference: start.".to_owned(),
                 Some(row) => format!(
-                    "They part at step {}; {} of {} differ.",
+                    "First difference: step {}; {} of {} steps differ.",
                     count_text(row),
                     count_text(differing),
                     count_text(alignment.rows.len())
@@ -181,7 +181,7 @@ fn aligned_row(comparison: Comparison, number: usize) -> AnyView {
         format!("aligned-row{mark}{selected}")
     });
     let sign = if same { "=" } else { "≠" };
-    let said = if same { "the same" } else { "different" };
+    let said = if same { "same" } else { "different" };
     el("div")
         .class(class)
         .attr("role", "listitem")
@@ -259,7 +259,7 @@ fn section(section: &Section) -> El {
     });
     let same = section.same;
     let body = match section.lines.is_empty() {
-        true => el("p").class("faint").child("Nothing differs."),
+        true => el("p").class("faint").child("No differences."),
         false => el("div")
             .class("diff-lines")
             .attr("dir", "auto")
@@ -270,7 +270,7 @@ fn section(section: &Section) -> El {
         .child(
             el("h2")
                 .child(section.title)
-                .child(same.then(|| el("span").class("badge").child("the same")))
+                .child(same.then(|| el("span").class("badge").child("same")))
                 .child((!same).then(|| el("span").class("badge notice").child("differs"))),
         )
         .child(body)

@@ -94,8 +94,8 @@ fn rest(shelf: Shelf, viewer: Viewer) -> AnyView {
     shown(has_begun, move || {
         el("section")
             .class("rest-of-episode")
-            .attr("aria-label", "The rest")
-            .child(el("p").child("This is its beginning; the rest follows."))
+            .attr("aria-label", "Remaining steps")
+            .child(el("p").child("Showing the beginning; the rest is loading."))
             .child(progress(shelf))
             .view()
     })
@@ -125,7 +125,7 @@ fn verdict(viewer: Viewer) -> AnyView {
             .child(
                 button("quiet small icon-button")
                     .on_click(move || viewer.checked.set(None))
-                    .child(named_icon(Glyph::Close, "Put the check away")),
+                    .child(named_icon(Glyph::Close, "Dismiss check")),
             )
             .view()
     })

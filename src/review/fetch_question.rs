@@ -31,24 +31,29 @@ pub fn fetch_question(
         .child(el("h2").child(format!("Fetch a file from {}?", file.host)))
         .child(inert_in("code", "", &file.url))
         .child(el("p").child(
-            "The address of this page names this file. Nothing was requested yet. If you agree, your browser asks that \
-             host for the file, without cookies, and reads it while it comes, at most 2 GB. Its size is shown as soon as \
-             the host tells it, and you can cancel.",
+            "The address of this page refers to this file. Nothing has been requested yet. If you \
+             agree, your browser downloads the file from that host, without cookies and up to 2 \
+             GB. Its size is shown when the host reports it, and you can cancel.",
         ))
-        .child(file.warning().map(|warning| el("p").class("near-address").child(warning)))
+        .child(
+            file.warning()
+                .map(|warning| el("p").class("near-address").child(warning)),
+        )
         .child(
             el("label")
                 .class("flag-line")
                 .child(keep)
-                .child(el("span").child("Keep its trajectories in this browser")),
+                .child(el("span").child("Store its trajectories in this browser")),
         )
         .child(
             el("p")
                 .class("help")
-                .child("Otherwise they are there until you leave or reload the page."),
+                .child("Otherwise they are available until you leave or reload the page."),
         )
         .child(buttons([
             button("").on_click(decline).child("Don't fetch"),
-            button("primary").on_click(move || fetch(origin())).child("Fetch"),
+            button("primary")
+                .on_click(move || fetch(origin()))
+                .child("Fetch"),
         ]))
 }

@@ -47,7 +47,7 @@ fn filter_chips(look: Look) -> AnyView {
                     .child(
                         button("quiet icon-button small")
                             .on_click(remove)
-                            .child(named_icon(Glyph::Close, "Take this filter away")),
+                            .child(named_icon(Glyph::Close, "Remove filter")),
                     )
                     .view()
             });
@@ -115,7 +115,7 @@ fn new_filter(look: Look) -> El {
     });
     let input = el("input")
         .attr("type", "text")
-        .attr("aria-label", "What it must be")
+        .attr("aria-label", "Condition")
         .attr("placeholder", "text, >= 1, 0..0.5")
         .attr(
             "aria-invalid",
@@ -146,7 +146,7 @@ fn new_filter(look: Look) -> El {
                     .class("refused-filter")
                     .attr("role", "alert")
                     .child(
-                        "This column holds numbers: write 2, >= 1, < 3, 0..0.5, known or unknown.",
+                        "This column contains numbers. Use 2, >= 1, < 3, 0..0.5, known or unknown.",
                     )
                     .view()
             },
@@ -246,10 +246,10 @@ mod tests {
             ("<=0.5", true, "<= 0.5"),
             ("0..1", true, "0 to 1"),
             ("2", true, "= 2"),
-            ("oracle", false, "has \"oracle\""),
+            ("oracle", false, "contains \"oracle\""),
             ("= oracle", false, "is \"oracle\""),
             ("known", true, "is known"),
-            ("unknown", true, "is not known"),
+            ("unknown", true, "is unknown"),
         ] {
             let filter: Option<Filter> = read_filter(words, numeric);
             assert_eq!(

@@ -142,8 +142,8 @@ fn summary(episodes: &[Arc<Episode>], common: usize) -> String {
         }
     };
     let alike = match common {
-        0 => "they part at the first step".to_owned(),
-        common => format!("they act alike for {}", plural(common, "step")),
+        0 => "first difference: step 1".to_owned(),
+        common => format!("same actions for {}", plural(common, "step")),
     };
     format!(
         "{} side by side{mean}; {alike}.",
@@ -205,7 +205,7 @@ fn row(episodes: &[Arc<Episode>], step: usize, common: usize) -> El {
             el("div")
                 .attr("role", "rowheader")
                 .class("grid-number")
-                .attr("title", alike.then_some("All act alike"))
+                .attr("title", alike.then_some("All actions are the same"))
                 .child(number),
         )
         .child(cells.collect::<Vec<_>>())
@@ -227,7 +227,7 @@ fn cell(episode: &Episode, step: usize) -> El {
         el("span").class(class).child(reward_text(reward))
     });
     let title = match line.title.is_empty() {
-        true => el("span").class("outline-title").child("nothing said"),
+        true => el("span").class("outline-title").child("no text"),
         false => inert_in("span", "outline-title", &line.title),
     };
     cell.class("grid-cell").child(

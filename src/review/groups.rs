@@ -102,7 +102,7 @@ fn drawn(look: Look, found: RwSignal<Option<Grouped>>) -> AnyView {
             Some(more) => el("p")
                 .class("faint")
                 .child(format!(
-                    "And {} more; a filter brings them up.",
+                    "{} more groups. Filter to see them.",
                     count_text(more)
                 ))
                 .view(),
@@ -126,7 +126,7 @@ fn drawn(look: Look, found: RwSignal<Option<Grouped>>) -> AnyView {
 
 fn row(look: Look, by: &GroupBy, group: &Group) -> El {
     let name = match group.name.trim() {
-        "" => "not known".to_owned(),
+        "" => "unknown".to_owned(),
         name => name.to_owned(),
     };
     let column = match by {

@@ -61,26 +61,27 @@ pub fn library_page(shelf: Shelf) -> El {
             button("").on_click(pick_folder).child("Import folder"),
             button("primary").on_click(pick).child("Import"),
         ]));
-    let empty = shown(
-        move || {
-            shelf.is_listed.get()
-                && shelf.rows.with(|rows| rows.is_empty())
-                && shelf.readings.with(|readings| readings.is_empty())
-        },
-        || {
-            el("div")
+    let empty =
+        shown(
+            move || {
+                shelf.is_listed.get()
+                    && shelf.rows.with(|rows| rows.is_empty())
+                    && shelf.readings.with(|readings| readings.is_empty())
+            },
+            || {
+                el("div")
                 .class("empty-state")
-                .child(el("h2").child("Nothing to read yet"))
+                .child(el("h2").child("No trajectories yet"))
                 .child(el("p").child(
-                    "Drop trajectories anywhere on this page, or import them: what aviary, ldp, Inspect, \
-                     ATIF, tau-bench, verifiers, SWE-agent, OpenHands, Claude Code, Codex and others have written, \
-                     loose or packed. What you play and evaluate here is shown as well. All of it stays in your \
-                     browser.",
+                    "Drop trajectories anywhere on this page or import them. Supported are files \
+                     and archives from aviary, ldp, Inspect, ATIF, tau-bench, verifiers, \
+                     SWE-agent, OpenHands, Claude Code, Codex and others. Episodes that you play \
+                     or evaluate here also appear. Everything stays in your browser.",
                 ))
                 .child(el("a").class("button").attr("href", EXAMPLE).child("Open an example"))
                 .view()
-        },
-    );
+            },
+        );
     el("section")
         .class("library")
         .attr("aria-label", "Library")
@@ -109,19 +110,18 @@ pub(super) fn back_link() -> El {
 
 /// Whose library came with the site.
 fn site(shelf: Shelf) -> AnyView {
-    dynamic(move || {
-        match shelf.site.get() {
+    dynamic(move || match shelf.site.get() {
         None => nothing(),
         Some(title) => el("p")
             .class("site-label")
             .attr(
                 "title",
-                "These trajectories come with this site. They can be read and exported, not deleted.",
+                "These trajectories are part of this site. They can be read and exported, but not \
+                 deleted.",
             )
             .child(inert_in("span", "", &title))
             .child(el("span").class("badge").child("read-only"))
             .view(),
-    }
     })
 }
 
@@ -148,10 +148,9 @@ fn report(shelf: Shelf) -> AnyView {
             el("details")
                 .class("import-report")
                 .attr("open", notes.len() <= 3)
-                .child(el("summary").child(format!(
-                    "What was imported: {}",
-                    plural(notes.len(), "note")
-                )))
+                .child(
+                    el("summary").child(format!("Import report: {}", plural(notes.len(), "note"))),
+                )
                 .child(el("ul").child(lines.collect::<Vec<_>>()))
                 .view(),
         ])

@@ -34,18 +34,16 @@ pub struct Elsewhere {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
     /// It is not the address of anything on the web.
-    #[error(
-        "It starts with \"{scheme}:\". A link can open files of http and https addresses only."
-    )]
+    #[error("It starts with \"{scheme}:\". Links can only open files at http and https addresses.")]
     Scheme {
         /// What stands before the colon.
         scheme: String,
     },
     /// It names a user, and perhaps a password.
-    #[error("It holds a user name or a password, which a link must not send for you.")]
+    #[error("It contains a user name or password, which a link must not send for you.")]
     Credentials,
     /// No address can be made of it.
-    #[error("It is not a web address.")]
+    #[error("It is not a valid web address.")]
     NotAnAddress,
 }
 
@@ -87,12 +85,12 @@ impl Elsewhere {
         match self.space {
             Space::Public => None,
             Space::Loopback => Some(
-                "This address is on your own machine. A link can use your browser to reach programs there that nobody \
-                 else can reach. Fetch it only if you know what answers there.",
+                "This address is on your own machine. A link could use your browser to reach local \
+                 programs. Fetch it only if you know what runs there.",
             ),
             Space::Local => Some(
-                "This address is in your own network. A link can use your browser to reach devices there that nobody \
-                 else can reach. Fetch it only if you know what answers there.",
+                "This address is in your own network. A link could use your browser to reach local \
+                 devices. Fetch it only if you know what runs there.",
             ),
         }
     }

@@ -136,15 +136,15 @@ impl Notes {
             let taken = match file.read().await {
                 Ok(bytes) => match String::from_utf8(bytes) {
                     Ok(text) => sidecar::read(&text).map_err(|error| error.to_string()),
-                    Err(_) => Err("This is no text.".to_owned()),
+                    Err(_) => Err("This is not a text file.".to_owned()),
                 },
                 Err(reason) => Err(reason),
             };
             let notice = match taken {
                 Err(reason) => Notice::new(
-                    format!("{name} could not be taken over."),
+                    format!("{name} could not be imported."),
                     reason,
-                    "Give a file of annotations that Volary saved. Your notes are as they were.",
+                    "Choose an annotation file saved by Volary. Your notes are unchanged.",
                 ),
                 Ok(reading) if reading.faults.is_empty() => {
                     self.change(|all| {
@@ -159,11 +159,9 @@ impl Notes {
                         all.merge(reading.annotations);
                     });
                     Notice::new(
-                        format!(
-                            "{faults} of {name} could not be read; the others were taken over."
-                        ),
+                        format!("{faults} of {name} could not be read; the others were imported."),
                         first.unwrap_or_default(),
-                        "Ask whoever made the file for another one.",
+                        "Ask the author for a new file.",
                     )
                 }
             };
@@ -199,8 +197,8 @@ impl Notes {
         let text = self.all.with_untracked(sidecar::to_text);
         if !storage::set(Keep::Always, KEPT, &text) {
             self.notice.set(Some(Notice::new(
-                "The note can't be kept for the next visit.",
-                "The browser takes no more, or nothing at all.",
+                "The note cannot be stored for the next visit.",
+                "The browser's storage is full or disabled.",
                 "Save the notes as a file.",
             )));
         }
@@ -214,8 +212,8 @@ fn agreement_text(one: &str, other: &str, did: &str, found: &Agreement) -> Optio
         None => "Cohen's kappa is not defined".to_owned(),
     };
     Some(format!(
-        "{one} and {other} {did} {} alike in {:.0} % ({kappa}).",
-        plural(found.items, "thing"),
+        "{one} and {other} {did} {}, agreeing on {:.0}% ({kappa}).",
+        plural(found.items, "item"),
         observed * 100.0
     ))
 }
@@ -229,8 +227,8 @@ impl Default for Notes {
 /// What a note is about, in words.
 pub fn target_text(target: &Target) -> String {
     match target {
-        Target::Episode => "The whole episode".to_owned(),
-        Target::Step { step: 0 } => "The start".to_owned(),
+        Target::Episode => "Whole episode".to_owned(),
+        Target::Step { step: 0 } => "Start".to_owned(),
         Target::Step { step } => format!("Step {step}"),
         Target::Passage { place, quote, .. } => {
             let short: String = quote.chars().take(60).collect();

@@ -22,7 +22,7 @@ pub fn notes_panel(viewer: Viewer, notes: Notes) -> AnyView {
         notes.all.with(|all| {
             let of_episode = all.of_episode(&id);
             if of_episode.is_empty() {
-                return help("Nothing is noted on this episode yet.").view();
+                return help("No notes on this episode yet.").view();
             }
             let items = of_episode
                 .iter()
@@ -95,7 +95,7 @@ fn item(viewer: Viewer, notes: Notes, note: &Annotation) -> El {
                 .child("Edit"),
             button("quiet small icon-button")
                 .on_click(move || notes.delete(&deleted))
-                .child(named_icon(Glyph::Close, "Delete the note")),
+                .child(named_icon(Glyph::Close, "Delete note")),
         ]));
     el("li")
         .class("note")
@@ -118,9 +118,9 @@ fn new_note(viewer: Viewer, notes: Notes) -> El {
     {
         Some(target) => draft.target.set(target),
         None => notes.notice.set(Some(Notice::new(
-            "No words are selected.",
-            "A passage is a part of one text of the transcript.",
-            "Select words in a message, a call or a thought, then press the button again.",
+            "No text is selected.",
+            "A note on a passage refers to part of one text in the transcript.",
+            "Select text in a message, call or thought, then press the button again.",
         ))),
     };
     let verdict = words(move || {
@@ -170,8 +170,8 @@ fn new_note(viewer: Viewer, notes: Notes) -> El {
                             pressed(|target| matches!(target, Target::Passage { .. })),
                         )
                         .on_click(passage)
-                        .attr("title", "Select words in the transcript first")
-                        .child("Selected words"),
+                        .attr("title", "Select text in the transcript first")
+                        .child("Selected text"),
                     button("small")
                         .attr(
                             "aria-pressed",
@@ -219,7 +219,7 @@ fn new_note(viewer: Viewer, notes: Notes) -> El {
                     move || {
                         button("quiet small")
                             .on_click(move || notes.begin(Target::Episode))
-                            .child("Leave it as it was")
+                            .child("Cancel")
                             .view()
                     },
                 )),

@@ -287,9 +287,9 @@ fn fetch_wanted(
         LinkedFile::Elsewhere(file) => asked.set(Some(file)),
         LinkedFile::Refused(why) => {
             shelf.notice.set(Some(Notice::new(
-                "The file that the address names is not fetched.",
+                "The file in this address was not fetched.",
                 why.to_string(),
-                "If you want to read it, save it as a file and import it here.",
+                "To read it, download it and import it here.",
             )));
             leave_file(pages, wanted);
         }
@@ -361,7 +361,7 @@ fn failed(reason: &str) -> El {
     el("div")
         .class("empty-state")
         .attr("role", "alert")
-        .child(el("h1").child("This trajectory can't be shown."))
+        .child(el("h1").child("This trajectory cannot be shown."))
         .child(el("p").child(reason.to_owned()))
         .child(
             el("a")

@@ -84,7 +84,7 @@ fn details(viewer: Viewer) -> AnyView {
                 .as_ref()
                 .map(|recipe| part("Configuration", &Json::from(recipe.configuration.clone())));
             let raw = (!episode.raw.is_empty())
-                .then(|| part("Kept as it was", &Json::from(episode.raw.clone())));
+                .then(|| part("Unrecognized data", &Json::from(episode.raw.clone())));
             let metadata = (!episode.metadata.is_empty())
                 .then(|| part("Metadata", &Json::from(episode.metadata.clone())));
             let parts = [recipe, metadata, tools, raw].into_iter().flatten();
@@ -147,7 +147,7 @@ fn facts(episode: &Episode) -> Vec<(&'static str, String)> {
         let step = step.unwrap_or_default();
         let relation = link.relation.as_str();
         say(
-            "Belongs to",
+            "Related",
             Some(format!("{relation} {}{step}", link.episode)),
         );
     }
@@ -166,10 +166,10 @@ fn usage_text(usage: &Usage) -> Option<String> {
         count.map(|count| format!("{} {word}", large_count_text(count)))
     };
     let parts = [
-        tokens(usage.input, "tokens read"),
-        tokens(usage.cached, "of them cached"),
-        tokens(usage.output, "written"),
-        tokens(usage.reasoning, "of them reasoning"),
+        tokens(usage.input, "input tokens"),
+        tokens(usage.cached, "cached"),
+        tokens(usage.output, "output tokens"),
+        tokens(usage.reasoning, "reasoning"),
         usage.cost.map(|cost| format!("${cost:.4}")),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
@@ -193,8 +193,8 @@ fn raw(viewer: Viewer) -> AnyView {
             })
     };
     let heading = words(move || match viewer.shown.selected.get() {
-        0 => "The reset, as it was recorded.".to_owned(),
-        step => format!("Step {step}, as it was recorded."),
+        0 => "The reset as recorded.".to_owned(),
+        step => format!("Step {step} as recorded."),
     });
     let copied = Callback::new(move |()| untrack(json).to_python_text_indented(2));
     all(vec![

@@ -31,17 +31,17 @@ pub fn reading_bar(reading: Reading) -> El {
         )
         .child(switch(
             "Messages",
-            "Show messages whole, or fold them to a line each",
+            "Show full messages or collapse them to one line each",
             Kind::Messages,
         ))
         .child(switch(
             "Tools",
-            "Show calls and what they gave, or fold them to a line each",
+            "Show full calls and results or collapse them to one line each",
             Kind::Tools,
         ))
         .child(switch(
             "Reasoning",
-            "Show what the model thought, or fold it away",
+            "Show or hide the model's reasoning",
             Kind::Reasoning,
         ))
         .child(
@@ -50,7 +50,7 @@ pub fn reading_bar(reading: Reading) -> El {
                     "aria-pressed",
                     words(move || reading.formatted.get().to_string()),
                 )
-                .attr("title", "Draw Markdown, or show texts as they are")
+                .attr("title", "Render Markdown or show plain text")
                 .on_click(move || {
                     reading
                         .formatted

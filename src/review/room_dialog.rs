@@ -47,7 +47,8 @@ pub fn room_line(look: Look) -> El {
     let sizes = words(move || {
         let (count, bytes) = total.get();
         format!(
-            "{} take {} here. The column Size shows each; choose some in the table to delete them.",
+            "{} use {}. The column Size shows the size of each. Select rows in the table to delete \
+             them.",
             plural(count, "trajectory"),
             size_text(bytes)
         )
@@ -64,7 +65,7 @@ pub fn room_line(look: Look) -> El {
                 .get()
                 .map_or_else(nothing, |known| of_browser(found, known))
         }),
-        buttons([button("").on_click(choose_all).child("Choose all")]).view(),
+        buttons([button("").on_click(choose_all).child("Select all")]).view(),
     ]);
     el("div")
         .class("library-room")
@@ -75,7 +76,7 @@ pub fn room_line(look: Look) -> El {
 fn of_browser(found: RwSignal<Option<Found>>, known: Found) -> AnyView {
     let room = known.room.map(|room| {
         let text = format!(
-            "All pages of this host use {} of the {} that the browser gives them.",
+            "Storage used by all pages of this host: {} of {}.",
             size_text(room.used as usize),
             size_text(room.quota as usize)
         );
@@ -83,11 +84,11 @@ fn of_browser(found: RwSignal<Option<Found>>, known: Found) -> AnyView {
     });
     let lasting = match known.is_lasting {
         true => el("p")
-            .child("The browser promised to keep it, also when the disk gets full.")
+            .child("The browser keeps this data even when the disk is full.")
             .view(),
         false => all(vec![
             el("p")
-                .child("When the disk gets full, the browser may throw it away.")
+                .child("The browser may delete this data when the disk is full.")
                 .view(),
             button("")
                 .on_click(move || {
@@ -97,7 +98,7 @@ fn of_browser(found: RwSignal<Option<Found>>, known: Found) -> AnyView {
                         ask(found);
                     });
                 })
-                .child("Ask the browser to keep it")
+                .child("Request persistent storage")
                 .view(),
         ]),
     };

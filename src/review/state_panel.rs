@@ -82,15 +82,15 @@ fn history(
 ) -> AnyView {
     let list = dynamic(move || {
         let Some(wanted) = part.get() else {
-            return help("Choose a row of the tree to see at which steps it changed.").view();
+            return help("Select a row of the tree to see when it changed.").view();
         };
         let known = found.get().filter(|(known, _)| *known == wanted);
         let Some((Part(part), found)) = known else {
-            return help("Looking through the steps.").view();
+            return help("Searching the steps…").view();
         };
         let said = match found.len() {
-            0 => "never there".to_owned(),
-            1 => "set once, never changed".to_owned(),
+            0 => "never present".to_owned(),
+            1 => "set once, not changed since".to_owned(),
             count => format!("changed at {}", plural(count - 1, "step")),
         };
         let steps = found
@@ -121,14 +121,14 @@ fn history(
             el("div")
                 .class("button-row history-steps")
                 .attr("role", "group")
-                .attr("aria-label", "Steps at which it changed")
+                .attr("aria-label", "Steps with changes")
                 .child(steps.collect::<Vec<_>>())
                 .child(more)
                 .view(),
             buttons([
                 go(viewer, found.clone(), "Previous change", false),
                 go(viewer, found, "Next change", true),
-                button("small").on_click(note).child("Note on it"),
+                button("small").on_click(note).child("Annotate value"),
             ])
             .view(),
         ])
@@ -136,7 +136,7 @@ fn history(
     el("section")
         .class("state-history")
         .attr("aria-label", "History")
-        .child(el("h3").child("When it changed"))
+        .child(el("h3").child("History"))
         .child(list)
         .view()
 }

@@ -52,7 +52,7 @@ pub fn table(look: Look) -> AnyView {
         || {
             el("p")
                 .class("faint nothing-found")
-                .child("No trajectory is like that. Take a filter or a word away.")
+                .child("No trajectories match. Remove a filter or search term.")
                 .view()
         },
     );
@@ -122,7 +122,7 @@ fn choose_all(look: Look) -> El {
         .child(
             el("input")
                 .attr("type", "checkbox")
-                .attr("aria-label", "Choose all")
+                .attr("aria-label", "Select all")
                 .flag_property("checked", chosen)
                 .on("change", move |event: Event| {
                     look.choose_all(event_target_checked(&event));
@@ -171,7 +171,7 @@ fn row_view(look: Look, standing: &Standing) -> AnyView {
             .attr("type", "checkbox")
             .attr(
                 "aria-label",
-                format!("Choose {}", cell_text(row, &Column::Name)),
+                format!("Select {}", cell_text(row, &Column::Name)),
             )
             .flag_property(
                 "checked",

@@ -11,31 +11,32 @@ use crate::shell::network;
 
 /// The section.
 pub fn section() -> El {
-    let about = "Keys of models and servers. A key goes only to the address that it was entered for, and is in no link, \
-                 export or stored episode.";
+    let about = "API keys of models and servers. A key is only sent to the address that it was \
+         entered for and never appears in links, exports or stored episodes.";
     let refused = RwSignal::new(false);
     let choices = Keeping::ALL.map(|keeping| choice(keeping, refused).view());
     let group = el("fieldset")
         .class("choices")
-        .child(el("legend").child("Keep keys"))
+        .child(el("legend").child("Store keys"))
         .child(all(choices.into()));
-    let trouble = dynamic(move || {
-        match refused.get() {
+    let trouble = dynamic(move || match refused.get() {
         true => el("p")
             .class("error")
             .attr("role", "alert")
-            .child("The browser refused to keep them: its storage is full or forbidden. They stay in memory.")
+            .child(
+                "The browser refused to store them: its storage is full or blocked. They stay \
+                 in memory.",
+            )
             .view(),
         false => nothing(),
-    }
     });
     let neighbours = format!(
-        "Other pages of {} share an origin with this one. While this page is open they can read every key, also one in \
-         memory. On hosts such as github.io all sites of one user are one origin: use keys only where you trust all of \
-         them, or host this page on a domain of its own.",
+        "Other pages on {} share this page's origin. While this page is open they can read every \
+         key, even keys in memory. On hosts such as github.io all sites of one user share an \
+         origin: use keys only if you trust all of them, or host this page on its own domain.",
         network::page().origin
     );
-    settings_section("settings-keys", "Keys", about)
+    settings_section("settings-keys", "API keys", about)
         .child(el("p").class("help").child(neighbours))
         .child(insecure_page())
         .child(group)
@@ -47,21 +48,21 @@ fn choice(keeping: Keeping, refused: RwSignal<bool>) -> El {
     let (id, name) = match keeping {
         Keeping::Page => (
             "keep-page",
-            "In memory, until this page is closed or loaded again",
+            "In memory, until this page is closed or reloaded",
         ),
-        Keeping::Tab => ("keep-tab", "With this tab, until it is closed"),
-        Keeping::Device => ("keep-device", "On this device, until they are forgotten"),
+        Keeping::Tab => ("keep-tab", "In this tab, until it is closed"),
+        Keeping::Device => ("keep-device", "On this device, until you delete them"),
     };
     let origin = network::page().origin;
     let meaning = match keeping {
-        Keeping::Page => "The safest. You enter them again next time.".to_owned(),
+        Keeping::Page => "Safest. You need to enter them again next time.".to_owned(),
         Keeping::Tab => format!(
-            "They survive loading the page again. Every page of {origin} that is opened in this tab can read them, also \
-             after this page was left."
+            "They survive a reload. Every page on {origin} that is opened in this tab can read \
+             them, even after you leave this page."
         ),
         Keeping::Device => format!(
-            "They are stored as plain text. Every page of {origin} can read them, whoever made it, at any time. So can \
-             whoever uses this browser."
+            "They are stored as plain text. Every page on {origin} can read them at any time, \
+             whoever made it, and so can anyone who uses this browser."
         ),
     };
     let help_id = format!("{id}-help");
@@ -88,10 +89,10 @@ fn forget() -> El {
         forgotten.set(true);
     };
     let said = words(move || match (secrets::count(), forgotten.get()) {
-        (0, true) => "All keys are forgotten.".to_owned(),
-        (0, false) => "There are no keys now.".to_owned(),
-        (1, _) => "1 key is kept.".to_owned(),
-        (count, _) => format!("{count} keys are kept."),
+        (0, true) => "All keys deleted.".to_owned(),
+        (0, false) => "No keys stored.".to_owned(),
+        (1, _) => "1 key stored.".to_owned(),
+        (count, _) => format!("{count} keys stored."),
     });
     el("div")
         .class("button-row")
@@ -99,12 +100,12 @@ fn forget() -> El {
             button("danger")
                 .attr("disabled", flag(|| secrets::count() == 0))
                 .on_click(press)
-                .child("Forget all keys"),
+                .child("Delete all keys"),
         )
         .child(
             el("span")
                 .attr("role", "status")
-                .attr("aria-label", "Keys")
+                .attr("aria-label", "API keys")
                 .child(said),
         )
 }

@@ -74,9 +74,9 @@ impl Column {
 /// The section.
 pub fn section() -> El {
     let about = format!(
-        "US dollars for a million tokens, as of {PRICES_AS_OF}. Check them against your provider's. Where a \
-         provider says what it charged, that counts; a model without a price here costs an unknown amount, never \
-         nothing."
+        "US dollars per million tokens, as of {PRICES_AS_OF}. Check them against your provider's \
+         prices. If a provider reports the cost, that value is used. The cost of a model without a \
+         price here is unknown."
     );
     let heads = Column::ALL.map(|column| el("th").attr("scope", "col").child(column.name()).view());
     let head = el("tr")
@@ -208,20 +208,16 @@ fn add() -> El {
     };
     let input = typed(
         el("input")
-            .attr("aria-label", "Name to add")
+            .attr("aria-label", "Model name")
             .attr("autocomplete", "off"),
         model,
     );
     el("div")
         .class("button-row")
-        .child(
-            input
-                .class("price-name")
-                .attr("placeholder", "Name of a model"),
-        )
+        .child(input.class("price-name").attr("placeholder", "Model name"))
         .child(small("Add price", put))
         .child(el("span").class("stretch"))
-        .child(small("Restore the built-in prices", prices::restore))
+        .child(small("Restore built-in prices", prices::restore))
 }
 
 #[cfg(test)]

@@ -37,8 +37,8 @@ pub fn insecure_page() -> AnyView {
         .class("error")
         .attr("role", "note")
         .child(
-            "This page was loaded over plain http: others on the network can read what you enter, and change the page. \
-             Open it over https before you enter a key.",
+            "This page was loaded over plain http: others on the network can read what you enter \
+             and change the page. Open it over https before you enter a key.",
         )
         .view()
 }
@@ -71,7 +71,7 @@ pub fn key_help(ids: [&'static str; 2], elsewhere: Signal<String>, help: impl Ch
 pub fn stays_with(origins: &[Origin]) -> String {
     let origins: Vec<&str> = origins.iter().map(Origin::as_str).collect();
     format!(
-        "The key for {} stays with that address. Enter one for this address, or go back.",
+        "The key for {} stays with that address. Enter a key for this address, or go back.",
         origins.join(" and ")
     )
 }

@@ -77,15 +77,15 @@ fn card(servers: Servers, server: Server) -> El {
                         .child("Play"),
                 )
                 .child(act("quiet", "Check").on_click(move || servers.check(checked.clone())))
-                .child(act("quiet", "Forget").on_click(move || servers.forget(&forgotten))),
+                .child(act("quiet", "Remove").on_click(move || servers.forget(&forgotten))),
         )
 }
 
 fn standing(servers: Servers, server: &Server) -> AnyView {
     let server = server.clone();
     dynamic(move || match servers.standing(&server.url) {
-        Standing::NotAsked => status("Not asked since the page was loaded.").view(),
-        Standing::Asked => status("Asking the server …").view(),
+        Standing::NotAsked => status("Not checked since the page was loaded.").view(),
+        Standing::Asked => status("Contacting the server…").view(),
         Standing::Down(diagnosis) => diagnosed(&diagnosis).attr("role", "alert").view(),
         Standing::Up(connected, said) => all(vec![
             status(format!("{said} {}", summary(&connected)).trim().to_owned()).view(),
@@ -104,7 +104,7 @@ fn summary(connected: &Connected) -> String {
     match connected.info.dataset_size {
         Some(1) => words.push_str("1 task, "),
         Some(size) => words.push_str(&format!("{size} tasks, ")),
-        None => words.push_str("tasks without number, "),
+        None => words.push_str("unnumbered tasks, "),
     }
     match connected.info.running_env_ids.len() {
         1 => words.push_str("1 running environment."),
@@ -112,12 +112,12 @@ fn summary(connected: &Connected) -> String {
     }
     match connected.frames {
         Some(true) => {}
-        Some(false) => words.push_str(" It shows no frames."),
-        None => words.push_str(" It does not say whether it shows frames."),
+        Some(false) => words.push_str(" It does not provide frames."),
+        None => words.push_str(" It does not report whether it provides frames."),
     }
     if !connected.lacks.is_empty() {
         words.push_str(&format!(
-            " It is of another version: it lacks {}.",
+            " Its version differs: it lacks {}.",
             connected.lacks.join(", ")
         ));
     }
@@ -156,7 +156,7 @@ fn environments(servers: Servers, server: &Server, connected: &Connected) -> Any
         true => el("p")
             .class("error")
             .attr("role", "alert")
-            .child("Enter a number of seconds, 0 or more.")
+            .child("Enter a number of seconds of at least 0.")
             .view(),
         false => nothing(),
     });
@@ -170,10 +170,10 @@ fn environments(servers: Servers, server: &Server, connected: &Connected) -> Any
                 .child(
                     el("label")
                         .class("field")
-                        .child("Unused for so many seconds")
+                        .child("Idle time in seconds")
                         .child(typed(field, seconds)),
                 )
-                .child(button("").on_click(close).child("Close old environments")),
+                .child(button("").on_click(close).child("Close idle environments")),
         )
         .child(complaint)
         .view()

@@ -63,8 +63,8 @@ pub fn section() -> El {
         attempt: RwSignal::default(),
         standings: RwSignal::default(),
     };
-    let about = "Environments may run elsewhere: on aviary's TaskDatasetServer, or on volary-server. Connect to one \
-                 here, then choose it as the environment in the playground.";
+    let about = "Environments can also run on a server: aviary's TaskDatasetServer or \
+         volary-server. Connect to one here, then choose it as the environment in the playground.";
     settings_section("settings-servers", "Task dataset servers", about).child(
         el("div")
             .class("servers")
@@ -116,16 +116,17 @@ fn form(servers: Servers) -> El {
                 .child(key_help(
                     ["server-key-elsewhere", "server-key-help"],
                     elsewhere,
-                    "If the server wants one. Sent to this server alone; Keys below says where it is kept.",
+                    "If the server requires one. It is only sent to this server. See API keys \
+                     below for where it is stored.",
                 ))
                 .child(insecure_page()),
         )
         .child(
             field("server-name", "Name", typed(text(), servers.name))
-                .child(help("What you call it; its address if you leave this empty.")),
+                .child(help("A display name. Defaults to the address.")),
         )
         .child(buttons([connect]));
-    controls::form("server-form", "Connect to a server", move || {
+    controls::form("server-form", "Connect to server", move || {
         servers.connect();
     })
     .child(fields)
@@ -137,7 +138,7 @@ fn asking(servers: Servers) -> AnyView {
         Standing::Asked => el("p")
             .attr("role", "status")
             .class("help")
-            .child("Asking the server …")
+            .child("Contacting the server…")
             .view(),
         _ => nothing(),
     })

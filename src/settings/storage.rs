@@ -48,12 +48,12 @@ pub fn section() -> El {
         }
     });
     let body = dynamic(move || match state.get() {
-        State::Looking => el("p").class("help").child("Looking…").view(),
+        State::Looking => el("p").class("help").child("Loading…").view(),
         State::Refused(error) => el("div")
             .class("alert inline")
             .attr("role", "alert")
             .child(alert_words(
-                "Nothing can be kept.",
+                "Nothing can be stored.",
                 &error.to_string(),
                 error.advice(),
             ))
@@ -64,13 +64,13 @@ pub fn section() -> El {
         "storage-title",
         "Storage",
         format!(
-            "What you import, play and evaluate is kept in this browser, in a database of this page, until you delete \
-             it. Other pages of {} can read and change it.",
+            "Everything you import, play and evaluate is stored in a database in this browser \
+             until you delete it. Other pages on {} can read and change it.",
             network::page().origin
         ),
     )
     .child(body)
-    .child(small("Look again", move || look(state)))
+    .child(small("Refresh", move || look(state)))
 }
 
 fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
@@ -93,9 +93,9 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
     ];
     if let Some(room) = kept.room {
         rows.push(row(
-            "Room",
+            "Storage used",
             format!(
-                "{} of {} used by all pages of this host",
+                "{} of {}, by all pages of this host",
                 size_text(room.used as usize),
                 size_text(room.quota as usize)
             ),
@@ -104,7 +104,7 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
     let lasting = match kept.lasting {
         true => el("p")
             .class("help")
-            .child("The browser promised to keep it, also when the disk gets full.")
+            .child("The browser keeps this data even when the disk is full.")
             .view(),
         false => button("")
             .on_click(move || {
@@ -114,14 +114,14 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
                     look(state);
                 });
             })
-            .child("Ask the browser to keep it for good")
+            .child("Request persistent storage")
             .view(),
     };
     let read_only = match kept.is_read_only {
         false => nothing(),
         true => {
             let error = DatabaseError::Newer;
-            let what = "What is stored can only be read.";
+            let what = "Storage is read-only.";
             el("div")
                 .class("alert inline")
                 .attr("role", "alert")
@@ -135,7 +135,7 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
     };
     let label = words(move || {
         match sure.get() {
-            true => "Yes, delete all of it",
+            true => "Yes, delete all",
             false => "Delete all",
         }
         .to_owned()
@@ -159,7 +159,7 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
         true => el("p")
             .class("help")
             .attr("role", "status")
-            .child("All evaluations and episodes that are kept here will be gone.")
+            .child("This deletes all stored evaluations and episodes.")
             .view(),
         false => nothing(),
     });
@@ -208,8 +208,8 @@ fn unreadable_view(state: RwSignal<State>, records: &[Unreadable]) -> AnyView {
     let sure = RwSignal::new(false);
     let label = words(move || {
         match sure.get() {
-            true => "Yes, delete the unreadable records",
-            false => "Delete the unreadable records",
+            true => "Yes, delete unreadable records",
+            false => "Delete unreadable records",
         }
         .to_owned()
     });
@@ -219,14 +219,19 @@ fn unreadable_view(state: RwSignal<State>, records: &[Unreadable]) -> AnyView {
         .child(
             alert_words(
                 &title,
-                "They are damaged, or another version of this page stored them.",
-                "They stay as they are. Export them, and report how they came about; a version that can read them finds them.",
+                "They are damaged or were stored by another version of this page.",
+                "They are left unchanged. Export them and report how they came about. A version \
+                 that can read them will find them.",
             )
-            .child(el("details").child(el("summary").child("Which")).child(el("ul").child(lines.collect::<Vec<_>>())))
+            .child(
+                el("details")
+                    .child(el("summary").child("Show records"))
+                    .child(el("ul").child(lines.collect::<Vec<_>>())),
+            )
             .child(
                 el("div")
                     .class("button-row")
-                    .child(button("").on_click(export).child("Export the raw records"))
+                    .child(button("").on_click(export).child("Export raw records"))
                     .child(
                         button("")
                             .on_click(move || match sure.get_untracked() {

@@ -73,37 +73,37 @@ impl Patience {
 #[non_exhaustive]
 pub enum HttpError {
     /// No request can be made of it.
-    #[error("The request can't be sent: {reason}")]
+    #[error("The request cannot be sent: {reason}")]
     Unsendable {
         /// Why.
         reason: String,
     },
     /// It failed before any reply; browsers don't tell pages why.
-    #[error("there was no reply ({reason})")]
+    #[error("no response ({reason})")]
     NoReply {
         /// The browser's words.
         reason: String,
     },
     /// The server sends to another address, and nobody goes there.
     #[error(
-        "the server redirects to another address, which is not followed, so that keys go nowhere else. \
-         Enter the address where it ends"
+        "the server redirects to another address. Redirects are not followed, so that keys are not \
+         sent elsewhere. Enter the final address"
     )]
     Redirected,
     /// Nothing came for too long.
-    #[error("Nothing came for {seconds} s.")]
+    #[error("No data was received for {seconds} s.")]
     Silent {
         /// How long.
         seconds: u32,
     },
     /// The connection broke within the body.
-    #[error("The connection broke off ({reason}).")]
+    #[error("The connection was interrupted ({reason}).")]
     Broken {
         /// The browser's words.
         reason: String,
     },
     /// The body is larger than the caller takes.
-    #[error("The reply is larger than {limit} bytes.")]
+    #[error("The response is larger than {limit} bytes.")]
     TooLarge {
         /// The limit.
         limit: usize,
@@ -273,8 +273,8 @@ fn described(request: &Request) -> Result<(&str, RequestInit), HttpError> {
             .set(name, value)
             .map_err(|_| HttpError::Unsendable {
                 reason: format!(
-                    "the value of the header {name} holds a character that headers can't hold. \
-                     Was something else pasted than the key?"
+                    "the value of the header {name} contains a character that is not allowed in \
+                     headers. Did you paste something other than the key?"
                 ),
             })?;
     }
@@ -342,5 +342,5 @@ fn words_of(error: &JsValue) -> String {
     let message = error
         .dyn_ref::<js_sys::Error>()
         .map(|error| String::from(error.message()));
-    message.unwrap_or_else(|| "the browser says no more".to_owned())
+    message.unwrap_or_else(|| "the browser gives no details".to_owned())
 }

@@ -25,12 +25,12 @@ pub type Loaded<T> = Result<T, Unloaded>;
 
 /// A part that did not come. The browser's console knows more; a page is not told why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("Its code could not be loaded: there is no connection, or the site was renewed meanwhile.")]
+#[error("Its code could not be loaded: you are offline, or the site was updated.")]
 pub struct Unloaded;
 
 impl Unloaded {
     /// What a person can do about it.
-    pub const ADVICE: &str = "Try again; if that does not help, load the page again.";
+    pub const ADVICE: &str = "Try again. If that does not help, reload the page.";
 }
 
 impl From<SplitLoaderError> for Unloaded {

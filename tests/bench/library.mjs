@@ -215,7 +215,7 @@ async function opened() {
   });
   await page.goto(`${process.env.VOLARY_URL}#/review`);
   const library = await new Library(page).ready();
-  await page.getByText("Nothing to read yet").waitFor();
+  await page.getByText("No trajectories yet").waitFor();
   await page.evaluate(() => (window.longTasks.length = 0));
   return { page, library };
 }

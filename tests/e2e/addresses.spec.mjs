@@ -69,7 +69,7 @@ async function withSite(journey) {
 }
 
 const heading = (page) => page.getByRole("heading", { name: "boxes 1" });
-const rest = (page) => page.getByRole("region", { name: "The rest" });
+const rest = (page) => page.getByRole("region", { name: "Remaining steps" });
 
 test("a file is fetched from an address, and what the other site does not allow is explained", async () => {
   const asked = [];
@@ -109,7 +109,7 @@ test("the beginning of a long trajectory is read while the rest comes, and its r
       const library = new Library(page);
       await library.agree({ keep: true });
       await library.transcript.getByText(/^place0 /).waitFor();
-      await rest(page).getByText(/This is its beginning/).waitFor();
+      await rest(page).getByText(/Showing the beginning/).waitFor();
       await rest(page).getByRole("progressbar").waitFor();
       const some = Number(await library.slider.getAttribute("max"));
       assert.ok(some > 20 && some < 2_500, `${some} steps`);
@@ -222,12 +222,12 @@ test("who stops a file that comes ends the request", () =>
       const library = await new Library(page).ready();
       await library.agree();
       await library.rows(1);
-      await library.table.getByText("being read").waitFor();
+      await library.table.getByText("importing").waitFor();
       const closed = once(await other.reply(), "close");
       await page.getByRole("button", { name: "Cancel" }).click();
       await closed;
-      await page.getByText(/You stopped it/).waitFor();
-      await library.table.getByText("being read").waitFor({ state: "detached" });
+      await page.getByText(/Cancelled/).waitFor();
+      await library.table.getByText("importing").waitFor({ state: "detached" });
       await library.rows(1);
     }),
   ));
@@ -358,7 +358,7 @@ test("an address alone makes the page ask nobody, and what was not kept is gone 
       assert.deepEqual(asked, ["GET /one.json"]);
       await page.goto(`${HOME}#/review`);
       await library.again();
-      await page.getByRole("heading", { name: "Nothing to read yet" }).waitFor();
+      await page.getByRole("heading", { name: "No trajectories yet" }).waitFor();
       // Kept on request, it is there without asking anybody.
       await page.goto(HOME + from("&open=1"));
       await library.agree({ keep: true });
@@ -416,13 +416,13 @@ test("of a trajectory in this browser alone, the page says that the link works h
     await note.getByText(/only in this browser/).waitFor();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      note.getByRole("button", { name: "Save as a page (HTML)" }).click(),
+      note.getByRole("button", { name: "Save as HTML page" }).click(),
     ]);
     assert.match(download.suggestedFilename(), /\.html$/);
     // Its environment is none of this page's, so there is no link that runs it again.
     assert.equal(await note.getByRole("button", { name: "Copy share link" }).count(), 0);
     await accessible(page);
-    await note.getByRole("button", { name: "Put the note away" }).click();
+    await note.getByRole("button", { name: "Dismiss" }).click();
     await note.waitFor({ state: "detached" });
   }));
 

@@ -93,7 +93,7 @@ test("broken files are read as far as they go, and what is wrong with each is sa
       await moves(page, name);
     }
     await library.search('"out of its folder"');
-    await page.getByText("No trajectory is like that.").waitFor();
+    await page.getByText("No trajectories match.").waitFor();
     await library.search("");
     // Ids that come twice, in one file and in several.
     const before = Number(await library.table.getAttribute("aria-rowcount")) - 1;

@@ -51,7 +51,7 @@ test("a refused connection says which it is", async () => {
     server.tell({ "/info": { hang: true } });
     await page.clock.install();
     await servers.enter(server.url, { name: "X" });
-    await page.getByText("Asking the server").waitFor();
+    await page.getByText("Contacting the server").waitFor();
     await page.clock.runFor(20_000);
     await servers.alert.getByText("did not answer in time").first().waitFor();
   });
@@ -76,15 +76,15 @@ test("several servers: named, checked, old environments closed, forgotten", asyn
     await entry.getByText("Running environments", { exact: true }).click();
     await entry.getByText(ids[0]).waitFor();
     await accessible(page);
-    await entry.getByLabel("Unused for so many seconds").fill("0");
-    await entry.getByRole("button", { name: "Close old environments" }).click();
+    await entry.getByLabel("Idle time in seconds").fill("0");
+    await entry.getByRole("button", { name: "Close idle environments" }).click();
     await entry.getByText("Closed 3 environments.").waitFor();
-    await servers.server("Theirs").getByText("shows no frames").waitFor();
+    await servers.server("Theirs").getByText("does not provide frames").waitFor();
 
     await page.reload();
     await servers.server("Ours").getByRole("button", { name: "Check Ours" }).click();
     await servers.server("Ours").getByText("0 running environments").waitFor();
-    await servers.server("Ours").getByRole("button", { name: "Forget Ours" }).click();
+    await servers.server("Ours").getByRole("button", { name: "Remove Ours" }).click();
     await servers.server("Ours").waitFor({ state: "detached" });
     await servers.server("Theirs").waitFor();
   });
@@ -125,7 +125,7 @@ test("two tabs keep each other's servers", async () => {
       await tab.server("Ours").waitFor();
       await tab.server("Theirs").waitFor();
     }
-    await servers.server("Theirs").getByRole("button", { name: "Forget Theirs" }).click();
+    await servers.server("Theirs").getByRole("button", { name: "Remove Theirs" }).click();
     await other.server("Theirs").waitFor({ state: "detached" });
     await other.server("Ours").getByRole("button", { name: "Check Ours" }).click();
     await other.server("Ours").getByText("Connected.").waitFor();

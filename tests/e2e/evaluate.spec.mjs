@@ -169,7 +169,7 @@ test("what is finished is there after the page was closed at that moment, and al
     await page.getByRole("link", { name: "Settings", exact: true }).click();
     await storage.getByText(/500 episodes, /).waitFor();
     await storage.getByRole("button", { name: "Delete all" }).click();
-    await storage.getByRole("button", { name: "Yes, delete all of it" }).click();
+    await storage.getByRole("button", { name: "Yes, delete all" }).click();
     await storage.getByText(/\b0 episodes, /).waitFor();
     await page.reload();
     await storage.getByText(/\b0 episodes, /).waitFor();
@@ -254,7 +254,7 @@ test("a full disk pauses the evaluation and loses nothing", () =>
       await evaluate.from("environment:dummy");
       await evaluate.field("Seeds").fill("4");
       await evaluate.button("Start").click();
-      await page.getByRole("alert").filter({ hasText: "no more room" }).first().waitFor();
+      await page.getByRole("alert").filter({ hasText: "Storage is full" }).first().waitFor();
       // All of them may be done before it is pressed.
       await evaluate.button("Resume").click({ timeout: 3_000 }).catch(() => undefined);
       await evaluate.says("4 of 4 episodes");
@@ -276,6 +276,6 @@ test("the settings say what is kept, and delete it", () =>
     const storage = page.getByRole("region", { name: "Storage" });
     await storage.getByText(/3 episodes, /).waitFor();
     await storage.getByRole("button", { name: "Delete all" }).click();
-    await storage.getByRole("button", { name: "Yes, delete all of it" }).click();
+    await storage.getByRole("button", { name: "Yes, delete all" }).click();
     await storage.getByText(/0 episodes, /).waitFor();
   }));

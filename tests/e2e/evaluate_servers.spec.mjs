@@ -93,7 +93,7 @@ test("a range and a sample of the original's tasks, without frames", async () =>
     await page.getByRole("button", { name: "Open try 1" }).click();
     const playground = new Playground(page);
     await playground.messages().first().getByText("Half of -7?").waitFor();
-    await playground.frame.getByText("shows no frames").waitFor();
+    await playground.frame.getByText("does not provide frames").waitFor();
     await page.getByRole("link", { name: "Evaluate", exact: true }).click();
     await evaluate.from(`server:${their.url}`);
     await script(evaluate, FORTY_TWO);

@@ -50,7 +50,7 @@ test("keys move along the episode, and ? lists them", () =>
     await page.keyboard.press("G");
     await at("After step 3");
     await page.keyboard.press("?");
-    const help = page.getByRole("dialog", { name: "Keys" });
+    const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
     await help.waitFor();
     await page.keyboard.press("Escape");
     await help.waitFor({ state: "hidden" });

@@ -44,9 +44,9 @@ test("one click forgets all keys, wherever they are", () =>
   settings({}, async (settings, page) => {
     await settings.connect("chat");
     await settings.keep(/On this device/).check();
-    await page.getByRole("status", { name: "Keys" }).filter({ hasText: "1 key is kept." }).waitFor();
-    await settings.button("Forget all keys").click();
-    await page.getByRole("status", { name: "Keys" }).filter({ hasText: "All keys are forgotten." }).waitFor();
+    await page.getByRole("status", { name: "API keys" }).filter({ hasText: "1 key stored." }).waitFor();
+    await settings.button("Delete all keys").click();
+    await page.getByRole("status", { name: "API keys" }).filter({ hasText: "All keys deleted." }).waitFor();
     assert.equal(await settings.key.inputValue(), "");
     const { local, session } = await stateOf(page);
     assert.ok(!local.includes(KEY) && !session.includes(KEY));
@@ -59,8 +59,8 @@ test("keys that one tab forgets are forgotten in the other", () =>
     await settings.keep(/On this device/).check();
     const other = await page.context().newPage();
     await other.goto(page.url());
-    await other.getByRole("button", { name: "Forget all keys", exact: true }).click();
-    await other.getByRole("status", { name: "Keys" }).filter({ hasText: "All keys are forgotten." }).waitFor();
+    await other.getByRole("button", { name: "Delete all keys", exact: true }).click();
+    await other.getByRole("status", { name: "API keys" }).filter({ hasText: "All keys deleted." }).waitFor();
     provider.tell({ key: KEY });
     await settings.test();
     await settings.fails("wants an API key");
@@ -123,7 +123,7 @@ test("a key stays with the address that it was entered for", async () => {
     await settings.test();
     await settings.works();
     await settings.button("List models").click();
-    await page.getByLabel("What is listed").waitFor();
+    await page.getByLabel("Listed models").waitFor();
     // A provider whose base URL is filled in.
     await settings.provider.selectOption("Ollama");
     await elsewhere.filter({ hasText: `for ${former} stays with that address` }).waitFor();
@@ -144,9 +144,9 @@ test("a key stays with the address that it was entered for", async () => {
     await settings.works();
     assert.match(provider.requests.at(-1).headers.authorization, new RegExp(KEY));
     assert.ok(!JSON.stringify(provider.requests).includes("another-key"));
-    await page.getByRole("status", { name: "Keys", exact: true }).filter({ hasText: "2 keys are kept." }).waitFor();
+    await page.getByRole("status", { name: "API keys", exact: true }).filter({ hasText: "2 keys stored." }).waitFor();
     await settings.button("Delete").click();
-    await page.getByRole("status", { name: "Keys", exact: true }).filter({ hasText: "There are no keys now." }).waitFor();
+    await page.getByRole("status", { name: "API keys", exact: true }).filter({ hasText: "No keys stored." }).waitFor();
   });
   await other.close();
 });
@@ -154,9 +154,9 @@ test("a key stays with the address that it was entered for", async () => {
 test("the settings say who else can read keys and the library", () =>
   settings({}, async (settings, page) => {
     const { origin } = new URL(HOME);
-    await page.getByText(`Other pages of ${origin} share an origin with this one`).waitFor();
-    await page.getByText("host this page on a domain of its own").waitFor();
-    await page.getByText(`Other pages of ${origin} can read and change it.`).waitFor();
+    await page.getByText(`Other pages on ${origin} share this page's origin`).waitFor();
+    await page.getByText("host this page on its own domain").waitFor();
+    await page.getByText(`Other pages on ${origin} can read and change it.`).waitFor();
     assert.equal(await page.getByText("over plain http").count(), 0, "a page of this machine is no reason to warn");
   }));
 
@@ -203,11 +203,11 @@ test("two tabs keep each other's connections, and drop keys of deleted ones", ()
     await named(settings, "First again").click();
     await settings.key.fill(KEY);
     await settings.keep(/With this tab/).check();
-    await page.getByRole("status", { name: "Keys", exact: true }).filter({ hasText: "1 key is kept." }).waitFor();
+    await page.getByRole("status", { name: "API keys", exact: true }).filter({ hasText: "1 key stored." }).waitFor();
     await named(other, "First again").click();
     await other.button("Delete").click();
     await named(settings, "First again").waitFor({ state: "detached" });
-    await page.getByRole("status", { name: "Keys", exact: true }).filter({ hasText: "There are no keys now." }).waitFor();
+    await page.getByRole("status", { name: "API keys", exact: true }).filter({ hasText: "No keys stored." }).waitFor();
     assert.ok(!(await stateOf(page)).session.includes(KEY));
     // What the first tab shows now is the one that is left, and it can be edited.
     await settings.field("Name").fill("Left");
@@ -222,7 +222,7 @@ test("a list of hundreds of thousands of models is shown in part", () =>
     provider.tell({ models: [...models.slice(0, 10), "x".repeat(500), ...models.slice(10)] });
     await settings.connect("chat");
     await settings.button("List models").click();
-    const listed = page.getByLabel("What is listed");
+    const listed = page.getByLabel("Listed models");
     await listed.getByText("Pick one of the first 2,000, or type one of 148,001 more").waitFor({ state: "attached" });
     assert.equal(await listed.locator("option").count(), 2001);
     provider.tell({ models: [...models, ...models, ...models].map((name) => name.padEnd(20, "-")) });

@@ -43,18 +43,18 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     await until(async () => (await page.evaluate(rowsInSheets)) === 597);
     await library.again();
     await library.rows(598);
-    await library.table.getByRole("checkbox", { name: "Choose all" }).check();
+    await library.table.getByRole("checkbox", { name: "Select all" }).check();
     const saved = (await library.exported()).trimEnd().split("\n").map((text) => JSON.parse(text).id);
     const left = lines(600, 1).split("\n").map((text) => JSON.parse(text).session_id).slice(3);
     assert.deepEqual(saved.sort(), [...left, "one"].sort());
-    await library.table.getByRole("checkbox", { name: "Choose all" }).uncheck();
+    await library.table.getByRole("checkbox", { name: "Select all" }).uncheck();
     // The rest of it goes, and what stood beside it stays.
     await choose(first[3]);
     await tags.getByLabel("Tag", { exact: true }).fill("last");
     await tags.getByRole("button", { name: "Add tag" }).click();
     await showTags();
     await library.table.getByText("last").waitFor();
-    await library.table.getByRole("checkbox", { name: "Choose all" }).check();
+    await library.table.getByRole("checkbox", { name: "Select all" }).check();
     await library.search("marble");
     await library.rows(1);
     await library.table.getByRole("checkbox", { name: "Choose one", exact: true }).uncheck();
@@ -105,7 +105,7 @@ test("an id of a large file and one of a small file are never the same", () =>
     const tab = await page.context().newPage();
     await tab.goto(`${HOME}#/review`);
     const [here, there] = [await new Library(page).ready(), await new Library(tab).ready()];
-    await Promise.all([page, tab].map((one) => one.getByText("Nothing to read yet").waitFor()));
+    await Promise.all([page, tab].map((one) => one.getByText("No trajectories yet").waitFor()));
     const small = (number, says) => [`${number}.json`, trajectory(`episode-${number}`, [{ says }])];
     // Many that come between its ids, and one that has one of them.
     const between = Array.from({ length: 250 }, (_, number) => JSON.stringify(trajectory(`episode-1-${number}`, [{ says: "One of many." }])));
@@ -181,7 +181,7 @@ test("a large file is read in slices, searched, and opened in its place, at the 
     await library.rows(600);
     // What comes while words are looked for is looked through as well.
     await library.search("amber");
-    await page.getByText("No trajectory is like that.").waitFor();
+    await page.getByText("No trajectories match.").waitFor();
     await library.import(["amber.json", trajectory("amber", [{ says: "The marble is amber." }])]);
     await library.rows(1);
     await library.search("");
@@ -228,7 +228,7 @@ test("a reading is cancelled at once, and what was read stays", () =>
     await rows.first().waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
     const asked = Date.now();
-    await page.getByText(/You stopped it; \d+ trajector/).waitFor();
+    await page.getByText(/Cancelled\. \d+ trajector/).waitFor();
     const took = Date.now() - asked;
     assert.ok(took < 2500, `${took} ms`);
     await page.getByText(/was not copied into this browser/).waitFor();
@@ -243,7 +243,7 @@ test("two tabs that import at the same time overwrite nothing of each other's", 
     const tab = await page.context().newPage();
     await tab.goto(`${HOME}#/review`);
     const [here, there] = [await new Library(page).ready(), await new Library(tab).ready()];
-    await Promise.all([page, tab].map((one) => one.getByText("Nothing to read yet").waitFor()));
+    await Promise.all([page, tab].map((one) => one.getByText("No trajectories yet").waitFor()));
     const seven = (says) => trajectory("7", [{ says }]);
     await Promise.all([
       here.import(["red.json", seven("The marble is red.")], ["one.json", ONE], ["large.jsonl", LARGE]),

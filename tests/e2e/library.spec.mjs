@@ -32,14 +32,14 @@ test("what is imported is there at the next visit, until it is deleted", () =>
     await library.delete();
     await library.rows(1);
     await (await library.again()).rows(1);
-    await library.table.getByRole("checkbox", { name: "Choose all" }).check();
+    await library.table.getByRole("checkbox", { name: "Select all" }).check();
     await library.delete();
-    await page.getByText("Nothing to read yet").waitFor();
+    await page.getByText("No trajectories yet").waitFor();
   }));
 
 test("whoever has nothing to read is given an example", () =>
   visit({ hash: "#/review" }, async (page) => {
-    await page.getByText("Nothing to read yet").waitFor();
+    await page.getByText("No trajectories yet").waitFor();
     await accessible(page);
     await page.getByRole("link", { name: "Open an example" }).click();
     const library = new Library(page);
@@ -47,7 +47,7 @@ test("whoever has nothing to read is given an example", () =>
     await library.link(/Roses that wilt, hasty/).click();
     await library.transcript.getByText("Each bunch brings 14 - 8 dollars.").waitFor();
     await page.getByRole("button", { name: "Check", exact: true }).click();
-    await page.getByText(/^Run again, all of its 2 steps gave what was recorded/).waitFor();
+    await page.getByText(/^Replayed: all 2 steps match the recording/).waitFor();
   }));
 
 test("ids that look like places in each other are different ones", () =>
@@ -101,7 +101,7 @@ test("two tabs show the same library", () =>
     const tab = await page.context().newPage();
     await tab.goto(`${HOME}#/review`);
     const there = await new Library(tab).ready();
-    await tab.getByText("Nothing to read yet").waitFor();
+    await tab.getByText("No trajectories yet").waitFor();
     await here.import(["one.json", ONE]);
     await there.rows(1);
     // Whoever is at a row stays with its trajectory, though another comes before it.
@@ -123,9 +123,9 @@ test("two tabs show the same library", () =>
     assert.ok(await group.evaluate((button) => button === document.activeElement));
     await choosing.selectOption("nothing");
     await here.rows(3);
-    await here.table.getByRole("checkbox", { name: "Choose all" }).check();
+    await here.table.getByRole("checkbox", { name: "Select all" }).check();
     await here.delete();
-    await tab.getByText("Nothing to read yet").waitFor();
+    await tab.getByText("No trajectories yet").waitFor();
   }));
 
 test("folders, zip files and packed tar files are taken apart", () =>
@@ -142,11 +142,11 @@ test("folders, zip files and packed tar files are taken apart", () =>
     await library.rows(1);
     await library.import(["runs.zip", readFileSync(join(path, "runs.zip"))]);
     await library.rows(2);
-    await library.table.getByRole("checkbox", { name: "Choose all" }).check();
+    await library.table.getByRole("checkbox", { name: "Select all" }).check();
     await library.delete();
     await library.give("Import folder", join(path, "runs"));
     await library.rows(2);
-    await library.table.getByRole("checkbox", { name: "Choose all" }).check();
+    await library.table.getByRole("checkbox", { name: "Select all" }).check();
     await library.delete();
     // A folder that is dropped, as by a hand.
     const devtools = await page.context().newCDPSession(page);
@@ -174,20 +174,20 @@ test("tags are given, filtered by, and taken away", () =>
     await (await library.again()).rows(2);
     const filter = page.getByRole("form", { name: "New filter" });
     await filter.getByRole("combobox", { name: "Column" }).selectOption({ label: "Steps" });
-    await filter.getByRole("combobox", { name: "What it must be" }).fill("many");
+    await filter.getByRole("combobox", { name: "Condition" }).fill("many");
     await filter.getByRole("button", { name: "Filter" }).click();
-    await filter.getByRole("alert").getByText("This column holds numbers").waitFor();
+    await filter.getByRole("alert").getByText("This column contains numbers").waitFor();
     await library.rows(2);
-    await filter.getByRole("combobox", { name: "What it must be" }).fill("> 1000");
+    await filter.getByRole("combobox", { name: "Condition" }).fill("> 1000");
     await filter.getByRole("alert").waitFor({ state: "detached" });
     await filter.getByRole("combobox", { name: "Column" }).selectOption({ label: "Tags" });
-    await filter.getByRole("combobox", { name: "What it must be" }).fill("good");
+    await filter.getByRole("combobox", { name: "Condition" }).fill("good");
     await filter.getByRole("button", { name: "Filter" }).click();
     await library.rows(1);
-    await library.table.getByRole("checkbox", { name: "Choose all" }).check();
+    await library.table.getByRole("checkbox", { name: "Select all" }).check();
     await tags.getByLabel("Tag", { exact: true }).fill("good");
     await tags.getByRole("button", { name: "Remove tag" }).click();
-    await page.getByText("No trajectory is like that.").waitFor();
+    await page.getByText("No trajectories match.").waitFor();
   }));
 
 const KINDS = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".css": "text/css", ".json": "application/json" };
@@ -223,7 +223,7 @@ test("a site that was published shows its trajectories, to be read only", async 
       await library.link(/two/).click();
       await library.transcript.getByText("The marble is blue.").waitFor();
       await page.goto(`${published.origin}/#/review`);
-      await library.table.getByRole("checkbox", { name: "Choose all" }).check();
+      await library.table.getByRole("checkbox", { name: "Select all" }).check();
       await library.delete();
       await library.rows(2);
       await accessible(page);

@@ -233,7 +233,7 @@ test("notes are pinned to passages, saved, taken over, and annotators compared",
       page.getByRole("button", { name: "Import notes" }).click(),
     ]);
     await chooser.setFiles({ name: "theirs.json", mimeType: "application/json", buffer: Buffer.from(theirs) });
-    await page.getByText(/ada and bob judged 1 thing alike in 100 % \(Cohen's kappa/).waitFor();
+    await page.getByText(/ada and bob judged 1 item, agreeing on 100% \(Cohen's kappa/).waitFor();
   }));
 
 /** Plays; what was played is in the library then. */
@@ -270,14 +270,14 @@ test("the state says when a part of it changed, and a check where another run di
     await review.link(/tampered with/).click();
     await page.getByRole("heading", { name: "tampered with" }).waitFor();
     await page.getByRole("treeitem").filter({ hasText: "messages" }).first().click();
-    const steps = page.getByRole("group", { name: "Steps at which it changed" });
+    const steps = page.getByRole("group", { name: "Steps with changes" });
     await steps.getByRole("button", { name: "2", exact: true }).click();
     await page.waitForURL(/step=2/);
-    await page.getByRole("button", { name: "Note on it" }).click();
+    await page.getByRole("button", { name: "Annotate value" }).click();
     await page.getByRole("form", { name: "Note" }).getByText(/State after step 2/).waitFor();
     await page.keyboard.press("g");
     await page.getByRole("button", { name: "Check" }).click();
-    await page.getByRole("status", { name: "Check" }).getByText(/step 2 gave something else/).waitFor();
+    await page.getByRole("status", { name: "Check" }).getByText(/step 2 differs/).waitFor();
     await page.waitForURL(/step=2/);
     await page.getByRole("list", { name: "Outline" }).getByRole("img", { name: "differs on replay" }).waitFor();
   }));
@@ -293,7 +293,7 @@ test("a fork goes on another way, and stands beside the original", () =>
     await playground.act("incr");
     await playground.says("2 steps");
     await page.getByRole("link", { name: "Compare with the original" }).click();
-    await page.getByText("They part at step 2").waitFor();
+    await page.getByText("First difference: step 2").waitFor();
     const differences = page.getByRole("region", { name: "Differences" });
     await differences.getByText("decr", { exact: false }).first().waitFor();
   }));
@@ -306,9 +306,9 @@ for (const size of Object.keys(SIZES)) {
       const review = await new Library(page).ready();
       await review.import(run("a", "red"), run("b", "blue"), run("c", "green"));
       await review.rows(3);
-      await review.table.getByRole("checkbox", { name: "Choose all" }).check();
+      await review.table.getByRole("checkbox", { name: "Select all" }).check();
       await page.getByRole("button", { name: "Compare" }).click();
-      await page.getByText(/3 episodes side by side.*act alike for 1 step/).waitFor();
+      await page.getByText(/3 episodes side by side.*same actions for 1 step/).waitFor();
       const grid = page.getByRole("table", { name: "Steps side by side" });
       assert.equal(await grid.getByRole("row").count(), 4);
       await grid.getByRole("cell", { name: /blue/ }).getByRole("link").click();
@@ -326,6 +326,6 @@ test("counts of tokens beyond 2^32 are shown as they are", () =>
     await review.rows(1);
     await review.link(/counted/).first().click();
     await page.getByRole("tab", { name: "Details" }).click();
-    await page.getByText("5,000,000,000 tokens read").first().waitFor();
+    await page.getByText("5,000,000,000 input tokens").first().waitFor();
     await page.getByText("6,000,000,000 written").first().waitFor();
   }));

@@ -99,7 +99,7 @@ test("the same actions give the same answers on both servers", async () => {
         await playground.says("0 steps");
       }
       if (server === their) {
-        await playground.frame.getByText("shows no frames").waitFor();
+        await playground.frame.getByText("does not provide frames").waitFor();
       }
       // The last Reset is through: what is being opened when the page is closed is not known to it.
       await server.runs(1);

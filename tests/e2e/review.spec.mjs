@@ -65,10 +65,10 @@ test("rows are filtered, sorted and grouped", () =>
     await review.rows(3);
     const filter = page.getByRole("form", { name: "New filter" });
     await filter.getByRole("combobox", { name: "Column" }).selectOption({ label: "Steps" });
-    await filter.getByRole("combobox", { name: "What it must be" }).fill(">= 1");
+    await filter.getByRole("combobox", { name: "Condition" }).fill(">= 1");
     await filter.getByRole("button", { name: "Filter" }).click();
     await review.rows(2);
-    await page.getByRole("button", { name: "Take this filter away" }).click();
+    await page.getByRole("button", { name: "Remove filter" }).click();
     await review.rows(3);
     const steps = review.table.getByRole("columnheader", { name: "Steps" });
     await steps.getByRole("button").click();
@@ -84,9 +84,9 @@ test("two are compared: where they part, and what differs there", () =>
   visit({ hash: "#/review" }, async (page) => {
     const review = await library(page, ["one.json", ONE], ["other.json", OTHER]);
     await review.rows(2);
-    await review.table.getByRole("checkbox", { name: "Choose all" }).check();
+    await review.table.getByRole("checkbox", { name: "Select all" }).check();
     await page.getByRole("button", { name: "Compare" }).click();
-    await page.getByText(/They part at/).waitFor();
+    await page.getByText(/First difference:/).waitFor();
     const differences = page.getByRole("region", { name: "Differences" });
     await page.keyboard.press("G");
     await differences.getByText("red", { exact: true }).waitFor();
@@ -139,7 +139,7 @@ test("markup in every field stays text", () =>
 
 test("an address of nothing says so", () =>
   visit({ hash: "#/review/nowhere" }, async (page) => {
-    await page.getByRole("alert").getByText("This trajectory can't be shown.").waitFor();
+    await page.getByRole("alert").getByText("This trajectory cannot be shown.").waitFor();
     await page.getByRole("link", { name: "All trajectories" }).click();
     await page.getByRole("heading", { name: "Trajectories" }).waitFor();
   }));
@@ -179,7 +179,7 @@ test("an episode of the playground is read, checked and gone on with", () =>
     await review.rows(1);
     await review.table.getByRole("link").first().click();
     await page.getByRole("button", { name: "Check" }).click();
-    await page.getByText("gave what was recorded").waitFor();
+    await page.getByText("match the recording").waitFor();
     await page.getByRole("button", { name: "Open in the playground" }).click();
     await playground.says("1 step");
   }));

@@ -17,7 +17,7 @@ for (const format of Object.keys(FORMATS)) {
       await settings.connect(format);
       await settings.test();
       await settings.works();
-      await settings.result.filter({ hasText: "It said: OK." }).waitFor();
+      await settings.result.filter({ hasText: "Response: OK." }).waitFor();
       assert.equal(provider.requests.length, 1);
       assert.ok(!provider.requests[0].path.includes(KEY), "the key stands in the address");
     }));
@@ -104,7 +104,7 @@ test("cancelling the test ends the request itself", () =>
     await settings.connect("anthropic");
     await settings.test();
     await until(() => provider.requests.length === 1, "no request");
-    await settings.button("Cancel the test").click();
+    await settings.button("Cancel test").click();
     await settings.button("Test connection").waitFor();
     await until(() => provider.requests[0].aborted, "the request goes on");
   }));
@@ -121,7 +121,7 @@ test("what is missing is said before anything is sent", () =>
     await settings.key.fill("ключ");
     await settings.baseUrl.fill(provider.base("chat"));
     await settings.test();
-    await settings.fails("holds a character that headers can't hold");
+    await settings.fails("contains a character that is not allowed in headers");
     assert.equal(provider.requests.length, 0);
   }));
 
@@ -131,7 +131,7 @@ test("models are listed, and one is picked", () =>
       provider.tell({ models: ["first-one", "second-one"] });
       await settings.connect(format, { model: "x" });
       await settings.button("List models").click();
-      const pick = settings.group.getByRole("combobox", { name: "What is listed" });
+      const pick = settings.group.getByRole("combobox", { name: "Listed models" });
       await pick.selectOption("second-one");
       assert.equal(await settings.model.inputValue(), "second-one");
       await settings.baseUrl.fill(`${provider.base(format)}/other`);
@@ -175,7 +175,7 @@ test("prices are changed, added, removed and restored", () =>
     const input = page.getByLabel("Input of gpt-6-luna", { exact: true });
     await input.fill("0.25");
     await input.press("Enter");
-    await page.getByLabel("Name to add").fill("my-model");
+    await page.getByLabel("Model name").fill("my-model");
     await settings.button("Add price").click();
     await page.getByLabel("Output of my-model", { exact: true }).fill("3");
     await settings.button("Remove the price of gpt-6-astra").click();
@@ -186,7 +186,7 @@ test("prices are changed, added, removed and restored", () =>
     await input.fill("a lot");
     await input.press("Enter");
     assert.equal(await input.inputValue(), "0.25", "no amount");
-    await settings.button("Restore the built-in prices").click();
+    await settings.button("Restore built-in prices").click();
     await page.getByLabel("Input of gpt-6-astra", { exact: true }).waitFor();
     assert.equal(await input.inputValue(), "0.1");
   }));
@@ -249,7 +249,7 @@ for (const size of Object.keys(SIZES)) {
         await settings.test();
         await settings.works();
         await settings.button("List models").click();
-        await settings.group.getByRole("combobox", { name: "What is listed" }).waitFor();
+        await settings.group.getByRole("combobox", { name: "Listed models" }).waitFor();
         await looksWell("works");
         provider.tell({ key: "another-key-entirely" });
         await settings.test();

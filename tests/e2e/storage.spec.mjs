@@ -17,7 +17,7 @@ async function readAndSaved(page, alert) {
   const library = new Library(page);
   await library.import(["one.json", ONE]);
   await library.rows(1);
-  await page.getByRole("alert").filter({ hasText: "This can't be kept for the next visit." }).filter({ hasText: alert }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "This cannot be stored for the next visit." }).filter({ hasText: alert }).waitFor();
   await library.import(["large.jsonl", LARGE]);
   await library.rows(601);
   await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
@@ -32,7 +32,7 @@ async function readAndSaved(page, alert) {
   await library.transcript.getByText("The marble is red.").waitFor();
   await page.getByRole("link", { name: "Review" }).click();
   await library.search("");
-  await library.table.getByRole("checkbox", { name: "Choose all" }).check();
+  await library.table.getByRole("checkbox", { name: "Select all" }).check();
   const saved = (await library.exported()).trimEnd().split("\n").map(JSON.parse);
   assert.equal(new Set(saved.map((episode) => episode.id)).size, 601);
   const texts = JSON.stringify(saved);
@@ -56,11 +56,11 @@ test("where nothing may be kept, all that was read is there until the page is le
     },
     async (page) => {
       const library = await new Library(page).ready();
-      await readAndSaved(page, /refuses to keep anything/);
+      await readAndSaved(page, /refuses to store data/);
       await page.getByText(/large\.jsonl .*import the file again/).waitFor();
       await page.reload();
       await library.ready();
-      await page.getByText("Nothing to read yet").waitFor();
+      await page.getByText("No trajectories yet").waitFor();
     },
   ));
 
@@ -73,11 +73,11 @@ async function room(page, quotaSize) {
 test("where the disk is full, nothing that was read is lost, and what a person then marks is kept with its text", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();
-    await page.getByText("Nothing to read yet").waitFor();
+    await page.getByText("No trajectories yet").waitFor();
     await room(page, 1);
-    await readAndSaved(page, /There is no more room/);
+    await readAndSaved(page, /Storage is full/);
     await room(page);
-    await library.table.getByRole("checkbox", { name: "Choose all" }).uncheck();
+    await library.table.getByRole("checkbox", { name: "Select all" }).uncheck();
     await library.search("marble");
     await library.rows(1);
     await library.table.getByRole("checkbox", { name: /Choose .*one/ }).check();
@@ -85,7 +85,7 @@ test("where the disk is full, nothing that was read is lost, and what a person t
     await tags.getByLabel("Tag", { exact: true }).fill("good");
     await tags.getByRole("button", { name: "Add tag" }).click();
     await library.import(["large.jsonl", LARGE]);
-    await page.locator(".import-report").filter({ hasNotText: "stays where it is" }).waitFor();
+    await page.locator(".import-report").filter({ hasNotText: "was not copied" }).waitFor();
     await page.reload();
     await library.ready();
     for (const [words, says] of [["marble", "The marble is red."], ["word321", "word321"]]) {
@@ -125,17 +125,17 @@ test("stored records that cannot be read are kept, shown and exported, and the o
     await page.getByRole("link", { name: "Settings", exact: true }).click();
     const shown = unreadable(page);
     await shown.getByText("3 stored records cannot be read").waitFor();
-    await shown.getByText("Which", { exact: true }).click();
-    await shown.getByText("journal 3-later: it has format 99, which this version does not know").waitFor();
+    await shown.getByText("Show records", { exact: true }).click();
+    await shown.getByText("journal 3-later: its format 99 is unknown to this version").waitFor();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
-      shown.getByRole("button", { name: "Export the raw records" }).click(),
+      shown.getByRole("button", { name: "Export raw records" }).click(),
     ]);
     const raw = (await readFile(await download.path(), "utf8")).trimEnd().split("\n").map(JSON.parse);
     assert.deepEqual(raw.map(({ store, key }) => [store, key]).sort(), [["journal", "2-cut"], ["journal", "3-later"], ["summaries", "no json"]]);
     assert.deepEqual(raw.find(({ key }) => key === "2-cut").value, [store, ids, { hex: bytes.hex.slice(0, -2) }]);
-    await shown.getByRole("button", { name: "Delete the unreadable records" }).click();
-    await shown.getByRole("button", { name: "Yes, delete the unreadable records" }).click();
+    await shown.getByRole("button", { name: "Delete unreadable records" }).click();
+    await shown.getByRole("button", { name: "Yes, delete unreadable records" }).click();
     await shown.waitFor({ state: "detached" });
     assert.deepEqual(await page.evaluate(keys, "journal"), []);
     await page.getByRole("link", { name: "Review", exact: true }).click();
@@ -168,17 +168,17 @@ test("a database of a newer version is read and exported, and nothing in it is c
     await library.again();
     await library.rows(1);
     const alert = page.getByRole("alert").filter({ hasText: "newer version of this page stored data" });
-    await alert.filter({ hasText: "can only be read" }).waitFor();
+    await alert.filter({ hasText: "is read-only" }).waitFor();
     await library.link(/one/).click();
     await library.transcript.getByText("The marble is red.").waitFor();
     await page.getByRole("link", { name: "Review" }).click();
-    await library.table.getByRole("checkbox", { name: "Choose all" }).check();
+    await library.table.getByRole("checkbox", { name: "Select all" }).check();
     assert.match(await library.exported(), /The marble is red\./);
     await library.import(["two.json", trajectory("two", [{ says: "The marble is blue." }])]);
     await library.rows(2);
-    await page.getByRole("alert").filter({ hasText: "This can't be kept for the next visit." }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "This cannot be stored for the next visit." }).waitFor();
     await page.getByRole("link", { name: "Settings", exact: true }).click();
-    await page.getByRole("region", { name: "Storage" }).getByText("can only be read").waitFor();
+    await page.getByRole("region", { name: "Storage" }).getByText("is read-only").waitFor();
     await page.getByRole("link", { name: "Review", exact: true }).click();
     await library.again();
     await library.rows(1);

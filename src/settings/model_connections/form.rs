@@ -81,14 +81,14 @@ fn provider_field(editor: Editor) -> El {
         option(name, format!("Other, speaks {}", kind.title())).view()
     });
     let formats = el("optgroup")
-        .attr("label", "Any other server")
+        .attr("label", "Other server")
         .child(formats.collect::<Vec<_>>());
     let value = words(move || provider_of(&editor.shown()));
     let control = choice(value, move |value| choose_provider(editor, &value))
         .attr("aria-describedby", "connection-provider-help")
         .child(all(vec![
             group("Providers", far),
-            group("On your machine or network", near),
+            group("On your computer or network", near),
             formats.view(),
         ]));
     let hints = dynamic(move || hints(&editor.shown()));
@@ -223,19 +223,19 @@ fn key_field(editor: Editor) -> El {
         );
     let where_kept = words(|| {
         let kept = match secrets::keeping() {
-            Keeping::Page => "Kept in memory until the page is closed or loaded again",
-            Keeping::Tab => "Kept with this tab",
-            Keeping::Device => "Kept on this device",
+            Keeping::Page => "Stored in memory until the page is closed or reloaded",
+            Keeping::Tab => "Stored in this tab",
+            Keeping::Device => "Stored on this device",
         };
-        format!("{kept}; see Keys below.")
+        format!("{kept}; see API keys below.")
     });
     let make = dynamic(move || {
         let Some(preset) = editor.shown().preset else {
             return nothing();
         };
         match preset.key_url {
-            Some(address) => link_away(address, format!("Make a key at {}", preset.name)),
-            None => "None is needed unless the server was started with one.".into_any(),
+            Some(address) => link_away(address, format!("Create a key at {}", preset.name)),
+            None => "Only needed if the server was started with one.".into_any(),
         }
     });
     let elsewhere = words(move || key_elsewhere(&editor.shown()));

@@ -24,8 +24,8 @@ use crate::shell::element;
 /// The section.
 pub fn section() -> El {
     let editor = Editor::new();
-    let about = "Requests go from this page straight to the address that you enter, with your key, and \
-                 nowhere else.";
+    let about = "Requests go directly from this page to the address that you enter, with your key, \
+         and nowhere else.";
     settings_section("settings-models", "Models", about).child(
         el("div")
             .class("connections")

@@ -64,8 +64,8 @@ impl Names {
             let listed = match list::list(&saved).await {
                 Ok(names) if names.shown.is_empty() => Listed::Failed(Notice::new(
                     "The list of models is empty.",
-                    "The server answered, but named none.",
-                    "Install or load a model at the server, or type a name.",
+                    "The server responded but listed no models.",
+                    "Install or load a model on the server, or type a name.",
                 )),
                 Ok(names) => Listed::Names(names),
                 Err(unanswered) => {
@@ -120,9 +120,9 @@ impl Names {
                 return nothing();
             };
             let first = match names.more {
-                0 => format!("Pick one of {}", count_text(names.shown.len())),
+                0 => format!("Choose one of {}", count_text(names.shown.len())),
                 more => format!(
-                    "Pick one of the first {}, or type one of {} more",
+                    "Choose one of the first {}, or type one of the {} others",
                     count_text(names.shown.len()),
                     count_text(more)
                 ),
@@ -143,7 +143,7 @@ impl Names {
             };
             choice(value, pick)
                 .class("pick")
-                .attr("aria-label", "What is listed")
+                .attr("aria-label", "Listed models")
                 .child(first)
                 .child(options.collect::<Vec<_>>())
                 .view()

@@ -71,7 +71,7 @@ impl Trial {
         let saved = editor.shown_untracked();
         if let Err(error) = saved.connection.check() {
             self.outcome.set(Outcome::Failed(Notice::new(
-                "There is something to fill in first.",
+                "Fill in the marked fields first.",
                 "",
                 error.to_string(),
             )));
@@ -100,7 +100,7 @@ impl Trial {
             false => self.start(editor),
         };
         let name = words(move || match trying.get() {
-            true => "Cancel the test".to_owned(),
+            true => "Cancel test".to_owned(),
             false => "Test connection".to_owned(),
         });
         // One button, so that the focus stays where it is.
@@ -114,7 +114,7 @@ impl Trial {
     pub(super) fn result(self) -> El {
         let said = dynamic(move || match self.outcome.get() {
             Outcome::NotYet | Outcome::Failed(_) => nothing(),
-            Outcome::Trying => el("p").child("Waiting for the model's answer…").view(),
+            Outcome::Trying => el("p").child("Waiting for the model…").view(),
             Outcome::Works(said) => el("div")
                 .class("works")
                 .child(icon(Glyph::Check))
@@ -174,15 +174,15 @@ async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
 fn report(saved: &Saved, asked: &Asked, conceded: &[Concession]) -> Vec<String> {
     let answer = &asked.answer;
     let timing = &asked.exchange.timing;
-    let mut said = vec![format!("It works: {} answers.", saved.connection.name)];
+    let mut said = vec![format!("It works: {} responds.", saved.connection.name)];
     let words = answer.text.as_deref().unwrap_or("").trim();
     if !words.is_empty() {
         let short: String = words.chars().take(80).collect();
-        said.push(format!("It said: {short}"));
+        said.push(format!("Response: {short}"));
     }
     let mut time = format!("{:.1} s", timing.latency);
     if let Some(first) = timing.first_token {
-        time.push_str(&format!(", the first token after {first:.1} s"));
+        time.push_str(&format!(", first token after {first:.1} s"));
     }
     if let Some(usage) = &answer.usage {
         let cost = prices::read(|prices| prices.cost(&saved.connection.model, usage));
@@ -191,7 +191,7 @@ fn report(saved: &Saved, asked: &Asked, conceded: &[Concession]) -> Vec<String> 
         time.push_str(&format!("; {} tokens", spent.tokens));
         time.push_str(&match cost {
             Some(cost) => format!(", ${cost:.6}"),
-            None => ", of unknown price".to_owned(),
+            None => ", price unknown".to_owned(),
         });
     }
     said.push(format!("It took {time}."));
@@ -200,7 +200,7 @@ fn report(saved: &Saved, asked: &Asked, conceded: &[Concession]) -> Vec<String> 
         .as_ref()
         .filter(|model| **model != saved.connection.model)
     {
-        said.push(format!("The model calls itself {model}."));
+        said.push(format!("The model identifies itself as {model}."));
     }
     let explained = conceded
         .iter()

@@ -7,10 +7,10 @@ pub enum Damage {
     #[error("it is not a record of this page")]
     Shape,
     /// Another version wrote it.
-    #[error("it has format {0}, which this version does not know")]
+    #[error("its format {0} is unknown to this version")]
     Format(f64),
     /// It names a store that does not exist.
-    #[error("it belongs to a store that this version does not know")]
+    #[error("it belongs to a store that is unknown to this version")]
     Store(String),
     /// The keys, or the lengths of the texts, are damaged.
     #[error("its keys are damaged")]

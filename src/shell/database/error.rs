@@ -10,24 +10,25 @@ use crate::shell::worker_client::text_of;
 #[non_exhaustive]
 pub enum DatabaseError {
     /// The browser has no database.
-    #[error("This browser has no database for pages.")]
+    #[error("This browser does not support IndexedDB.")]
     Absent,
     /// The browser refuses to keep anything.
-    #[error("The browser refuses to keep anything for this page ({reason})")]
+    #[error("The browser refuses to store data for this page ({reason})")]
     Refused {
         /// Its words.
         reason: String,
     },
     /// There is no more room.
-    #[error("There is no more room: the disk, or this page's share of it, is full.")]
+    #[error("Storage is full: there is no space left on the disk or in this page's quota.")]
     Full,
     /// A newer version of this page upgraded the database: it can be read, not changed.
     #[error(
-        "A newer version of this page stored data in this browser. This older version can read it, but must not change it."
+        "A newer version of this page stored data in this browser. This older version can read it \
+         but not change it."
     )]
     Newer,
     /// Something that was to be new was there already.
-    #[error("Another tab has kept something in the same place.")]
+    #[error("Another tab stored a record with the same key.")]
     Taken,
     /// Anything else.
     #[error("The browser's database failed: {reason}")]
@@ -42,16 +43,18 @@ impl DatabaseError {
     pub fn advice(&self) -> &'static str {
         match self {
             DatabaseError::Absent | DatabaseError::Refused { .. } => {
-                "Use a window that is not private, or allow this page to keep data; until then, save files."
+                "Use a non-private window or allow this page to store data. Until then, save files."
             }
             DatabaseError::Full => {
-                "Delete stored episodes (Settings, Storage) or free space on the disk; until then, save files."
+                "Delete stored episodes (Settings, Storage) or free disk space. Until then, save \
+                 files."
             }
             DatabaseError::Newer => {
-                "Reload to get the newer version, or use the address where it runs. Export what you need: what you make here is gone when you leave."
+                "Reload to get the newer version, or use its address. Export what you need: data \
+                 created here is lost when you leave."
             }
             DatabaseError::Taken | DatabaseError::Failed { .. } => {
-                "Load the page again; until then, save files."
+                "Reload the page. Until then, save files."
             }
         }
     }
@@ -64,7 +67,7 @@ impl DatabaseError {
         match transaction.and_then(|transaction| transaction.error()) {
             Some(exception) => DatabaseError::of_exception(&exception),
             None => DatabaseError::Failed {
-                reason: "a transaction was broken off".to_owned(),
+                reason: "a transaction was aborted".to_owned(),
             },
         }
     }

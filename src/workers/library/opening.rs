@@ -23,7 +23,7 @@ impl LibraryService {
         let is_free = self.volume(id).is_none();
         let grown = self.grown.borrow().get(id).filter(|_| is_free).cloned();
         let id = grown.as_ref().unwrap_or(id);
-        let gone = || "It is not (or no longer) in the library.".to_owned();
+        let gone = || "It is not in the library.".to_owned();
         if let Some(begun) = self.begun.borrow().get(id) {
             return Ok(begun.clone());
         }
@@ -49,7 +49,7 @@ impl LibraryService {
                 let text = self.stock_of(id).text(id).await.ok_or_else(gone)?;
                 let reading = native::read(&text).map_err(|error| error.to_string())?;
                 let first = reading.episodes.into_iter().next();
-                first.ok_or_else(|| "What is kept of it is empty.".to_owned())
+                first.ok_or_else(|| "Its stored record is empty.".to_owned())
             }
         }
     }
@@ -101,7 +101,7 @@ impl LibraryService {
         }
         let name = window.source().name();
         index::open(&name, parts, &at.place, row)
-            .ok_or_else(|| format!("What stands in its place in {name} is no trajectory any more."))
+            .ok_or_else(|| format!("{name} no longer contains a trajectory at this position."))
     }
 
     async fn window(&self, id: &Text) -> Result<Rc<Window>, String> {
@@ -113,12 +113,12 @@ impl LibraryService {
             guest => guest,
         };
         let Some(file) = file else {
-            return Err("The file in which it stands is not in the library.".to_owned());
+            return Err("The file that contains it is not in the library.".to_owned());
         };
         let Some(source) = file.source else {
             return Err(format!(
-                "It stands in {} ({}), which was not copied into this browser. Import that file again: then \
-                 all of its trajectories can be opened.",
+                "It is part of {} ({}), which was not copied into this browser. Import the file \
+                 again to open its trajectories.",
                 file.name,
                 size_text(file.size as usize)
             ));
@@ -137,16 +137,20 @@ impl LibraryService {
             names.any(|name| *name == *recipe.environment)
         });
         if !known {
-            return Err("This page does not have its environment, or the source does not say how it was made.".to_owned());
+            return Err(
+                "This page does not have its environment, or the source does not say how to \
+                 create it."
+                    .to_owned(),
+            );
         }
         let check = check(&self.registry, &episode, Rc::clone(&self.clock)).await;
         match check.map_err(|error| error.to_string())? {
             Check::Same { steps } => Ok((
-                format!("Run again, all of its {steps} steps gave what was recorded."),
+                format!("Replayed: all {steps} steps match the recording."),
                 None,
             )),
             Check::NoRecipe => {
-                Err("The source does not say how its environment is made.".to_owned())
+                Err("The source does not say how to create its environment.".to_owned())
             }
             Check::Differs(Divergence {
                 step,
@@ -155,7 +159,7 @@ impl LibraryService {
                 now,
             }) => Ok((
                 format!(
-                    "Run again, step {step} gave something else: {what} was {}, and is now {}.",
+                    "Replayed: step {step} differs. {what} was {} and is now {}.",
                     short(&recorded),
                     short(&now)
                 ),

@@ -15,7 +15,7 @@ use super::{LibraryService, Output};
 use crate::library::repository::{Held, Item};
 
 /// How a row says that its episode is still being read.
-const OUTCOME: &str = "being read";
+const OUTCOME: &str = "importing";
 
 /// More of it is shown after so many seconds…
 const PAUSE: f64 = 2.0;
@@ -120,8 +120,7 @@ impl LibraryService {
         self.add(reading, vec![Item { row, held, is_new }]).await;
         kept(reading).await;
         let into = reading.first.take().unwrap_or(episode.id);
-        let words =
-            "Only the beginning of a trajectory was read; it is in the library as far as it came.";
+        let words = "Only the beginning of a trajectory was read. The library contains that part.";
         reading.note(NoteLevel::Unreadable, &"".into(), words.to_owned());
         self.say_grown(reading, begun, into);
     }

@@ -153,7 +153,7 @@ fn the_beginning_can_be_opened_while_the_rest_is_read() {
         }
     });
     let row = begun(&said).unwrap();
-    assert_eq!((&*row.id, &*row.outcome), ("e-1-1", "being read"));
+    assert_eq!((&*row.id, &*row.outcome), ("e-1-1", "importing"));
     assert!((100..4_000).contains(&most.get()), "{}", most.get());
     assert_eq!(grown(&said), Some(("e-1-1", "e-1-1")));
     let whole = opened(&service, "e-1-1").unwrap();
@@ -287,7 +287,7 @@ fn what_was_found_before_a_file_broke_off_says_where_it_stands() {
     // At the next visit.
     let next = service_of(store, clock);
     let refused = opened(&next, "a").unwrap_err();
-    assert!(refused.contains("Import that file again"), "{refused}");
+    assert!(refused.contains("Import the file again"), "{refused}");
     // Nothing is known of a file in which nothing was found.
     let nothing = slow("nothing.jsonl", whole.bytes);
     read(&next, &nothing, 0, || {});

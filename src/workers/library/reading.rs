@@ -164,7 +164,7 @@ impl LibraryService {
         let mut notes = reading.notes.take();
         if was_cancelled {
             let found = plural(reading.found.get(), "trajectory");
-            let text = format!("You stopped it; {found} that were read are in the library.");
+            let text = format!("Cancelled. {found} that were read are in the library.");
             notes.push(Note {
                 level: NoteLevel::Unreadable,
                 file: "".into(),

@@ -114,7 +114,7 @@ impl LibraryService {
             self.keep_file(reading, known).await;
             let first = self.tell_again(reading, &id).await;
             self.end_begun(reading, beginning.take_begun().zip(first));
-            let text = format!("{name} is in the library; its trajectories can be opened.");
+            let text = format!("{name} is in the library and its trajectories can be opened.");
             reading.note(NoteLevel::Read, &name, text);
             return Ok(Outcome::Taken);
         }
@@ -214,8 +214,8 @@ impl LibraryService {
         let is_here = |file: KnownFile| file.source.is_some();
         if self.is_wanted(id) && !store.file(id).await.is_some_and(is_here) {
             let text = format!(
-                "{name} was not copied into this browser. Until you leave this page what was read of it can be \
-                 opened; after that, import the file again."
+                "{name} was not copied into this browser. What was read can be opened until you \
+                 leave this page. After that, import the file again."
             );
             reading.note(NoteLevel::Unreadable, name, text);
         }

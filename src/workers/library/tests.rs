@@ -36,7 +36,8 @@ impl Source for MemorySource {
     fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {
         let bytes = self.bytes.get(range.start as usize..range.end as usize);
         let bytes = bytes.map(<[u8]>::to_vec);
-        std::future::ready(bytes.ok_or_else(|| "It ends before that.".to_owned())).boxed_local()
+        std::future::ready(bytes.ok_or_else(|| "The file ends before that.".to_owned()))
+            .boxed_local()
     }
 
     fn as_any(&self) -> &dyn Any {
@@ -298,7 +299,7 @@ fn a_reading_that_is_cancelled_keeps_what_it_has() {
     assert!(reading.now_or_never().is_some());
     let said = said.take();
     assert!((1..8).contains(&ids(&said).len()), "{:?}", ids(&said));
-    assert!(words_of(&said).contains("You stopped it"));
+    assert!(words_of(&said).contains("Cancelled."));
 }
 
 #[test]

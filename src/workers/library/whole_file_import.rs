@@ -36,8 +36,8 @@ impl LibraryService {
             reading.progress(&name, 0);
             let Some(left) = room.checked_sub(size) else {
                 let text = format!(
-                    "{name} ({}) is not read: files of its kind must be read as a whole, and all of them \
-                     together may have {}. Files with a trajectory a line, and Inspect logs, may have any size.",
+                    "{name} ({}) was not read: files of this kind are read as a whole and may have \
+                     {} in total. JSON Lines files and Inspect logs may have any size.",
                     size_text(size as usize),
                     size_text(LARGEST_WHOLE as usize)
                 );

@@ -104,7 +104,7 @@ export class Library {
 
   /** Agrees to fetch the file that the address names. */
   async agree({ keep = false } = {}) {
-    if (keep) await this.question().getByRole("checkbox", { name: "Keep its trajectories in this browser" }).check();
+    if (keep) await this.question().getByRole("checkbox", { name: "Store its trajectories in this browser" }).check();
     await this.question().getByRole("button", { name: "Fetch", exact: true }).click();
   }
 
@@ -140,6 +140,6 @@ export class Library {
   /** Deletes what is chosen. */
   async delete() {
     await this.page.getByRole("button", { name: "Delete", exact: true }).click();
-    await this.page.getByRole("dialog", { name: "Delete trajectories" }).getByRole("button", { name: "Delete them" }).click();
+    await this.page.getByRole("dialog", { name: "Delete trajectories" }).getByRole("button", { name: "Delete" }).click();
   }
 }

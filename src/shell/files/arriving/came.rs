@@ -107,7 +107,7 @@ impl Came {
         }
         match &self.end {
             Some(Err(error)) => Poll::Ready(Err(error.to_string())),
-            Some(Ok(_)) => Poll::Ready(Err("It ends before that.".to_owned())),
+            Some(Ok(_)) => Poll::Ready(Err("The file ends before that.".to_owned())),
             None => self.wait(waker),
         }
     }

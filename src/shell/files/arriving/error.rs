@@ -19,10 +19,10 @@ pub enum FetchError {
         status: u16,
     },
     /// It is too large.
-    #[error("It is larger than 2 GB.")]
+    #[error("The file is larger than 2 GB.")]
     TooLarge,
     /// It is not as long as the server said.
-    #[error("The server sent {came} bytes, and had said that there were {size}.")]
+    #[error("The server sent {came} of {size} announced bytes.")]
     Length {
         /// How many came.
         came: u64,
@@ -30,10 +30,10 @@ pub enum FetchError {
         size: u64,
     },
     /// The browser could not hold it.
-    #[error("The browser has no room for it.")]
+    #[error("The browser has no space for it.")]
     NoRoom,
     /// The person does not want it any more.
-    #[error("You stopped it.")]
+    #[error("Cancelled.")]
     Stopped,
 }
 
