@@ -70,8 +70,8 @@ const BROKEN = [
   ["old.json", Buffer.from(JSON.stringify(says("old", "très déjà vu")), "latin1"), /Latin-1/, "déjà"],
   ["deep.json", deep(10_000), /nested too deeply/, "deep down"],
   ["circle.jsonl", circle(), undefined, "circle c"],
-  ["out.zip", zipped([["../../etc/passwd.json", says("out", "out of its folder")], ["in.json", says("in", "within it")]]), /leads out of its folder/, "within it"],
-  ["up.zip", zipped([["../up.json", says("up", "out of its folder")]]), /leads out of its folder/, undefined],
+  ["out.zip", zipped([["../../etc/passwd.json", says("out", "out of its folder")], ["in.json", says("in", "within it")]]), /leads outside its folder/, "within it"],
+  ["up.zip", zipped([["../up.json", says("up", "out of its folder")]]), /leads outside its folder/, undefined],
   ["noise.json", Buffer.from([0x50, 0x4b, 3, 4, 0xff, 0, 7]), /noise\.json|zip/, undefined],
 ];
 

@@ -22,9 +22,9 @@ test("a refused connection says which it is", async () => {
       await servers.enter(url, { name: "X" });
       for (const word of words) await servers.alert.getByText(word).first().waitFor();
     };
-    await says("soon", /is no web address/);
-    await says("ftp://127.0.0.1", /is no web address/);
-    await says(silent, /Nothing answers at/, /Start the server/);
+    await says("soon", /is not a web address/);
+    await says("ftp://127.0.0.1", /is not a web address/);
+    await says(silent, /Nothing responds at/, /Start the server/);
     // Ours without leave, the original as it is shipped: both want CORS, with lines to copy.
     for (const url of [strict.url, closed.url]) {
       await says(url, /does not allow pages of/, /app\.add_middleware/);
@@ -35,9 +35,9 @@ test("a refused connection says which it is", async () => {
     }
     await accessible(page);
     server.tell({ "/info": { text: "<!doctype html><title>It works!</title>" } });
-    await says(server.url, /is no TaskDatasetServer/);
+    await says(server.url, /is not a TaskDatasetServer/);
     server.tell({ "/info": { status: 404, body: { detail: "Not Found" } } });
-    await says(server.url, /is no TaskDatasetServer/);
+    await says(server.url, /is not a TaskDatasetServer/);
     const paths = { "/start": {}, "/reset": {}, "/step": {}, "/close": {} };
     server.tell({
       "/info": { status: 404, body: { detail: "Not Found" } },
@@ -45,7 +45,7 @@ test("a refused connection says which it is", async () => {
     });
     await says(server.url, /another version/, /lacks \/close_old_envs, \/info/);
     server.tell({ "/info": { status: 503, body: { detail: "Too many" } } });
-    await says(server.url, /takes no more for now/);
+    await says(server.url, /is overloaded/);
     server.tell({ "/info": { status: 500, body: { detail: "Oh" } } });
     await says(server.url, /The server failed/);
     server.tell({ "/info": { hang: true } });

@@ -156,7 +156,7 @@ test("a budget of tokens pauses; raised, it goes on, also after a reload", () =>
     provider.tell({ otherwise: story() });
     // An answer takes thirty.
     await evaluate.leaveToModel(4, { "Total tokens": 50 });
-    await evaluate.alert("The limit of 50 tokens was reached (60 were used)").waitFor();
+    await evaluate.alert("The limit of 50 tokens was reached (60 used)").waitFor();
     await evaluate.says("Paused: 2 of 4");
     assert.equal(provider.requests.length, 2);
     await page.reload();
@@ -197,7 +197,7 @@ test("a budget of money pauses", () =>
   evaluated({ init: priced }, async (evaluate, page) => {
     provider.tell({ otherwise: story() });
     await evaluate.leaveToModel(4, { "Maximum cost": 0.6 });
-    await evaluate.alert("The limit of $0.6 was reached ($1.0000 were spent)").waitFor();
+    await evaluate.alert("The limit of $0.6 was reached ($1.0000 spent)").waitFor();
     await evaluate.says("Paused: 2 of 4", "cost $1.00");
     assert.equal(provider.requests.length, 2);
     await evaluate.button("Change limits").click();

@@ -143,7 +143,7 @@ test("a server is lost in the middle: what is finished stays, the rest is tried 
     await evaluate.button("Start").click();
     await finished(page, 2);
     await server.kill();
-    const alert = page.getByRole("alert").filter({ hasText: "Nothing answers at" });
+    const alert = page.getByRole("alert").filter({ hasText: "Nothing responds at" });
     await alert.getByText("retry the failures").waitFor();
     await evaluate.says("Paused", "failed");
     await accessible(page);
@@ -210,7 +210,7 @@ test("a refused key pauses, and the failures succeed with another", async () => 
     await server.stop();
     server = await ours(["--gsm8k", tasks, ...CORS, "--api-key", "second"], server.port);
     await evaluate.button("Start").click();
-    await page.getByRole("alert").getByText("does not take the API key").waitFor();
+    await page.getByRole("alert").getByText("rejected the API key").waitFor();
     await evaluate.says("failed");
     const address = page.url();
     await page.getByRole("link", { name: "Settings", exact: true }).click();
@@ -234,10 +234,10 @@ test("what one task makes of it harms no other: a task that is gone, nonsense, a
     await evaluate.button("Start").click();
     await evaluate.says("Finished: 2 of 2 episodes, 1 failed");
     await page.getByRole("alert").getByText("1 of 2 episodes failed:").waitFor();
-    await page.getByRole("alert").getByText(/is no JSON/).waitFor();
+    await page.getByRole("alert").getByText(/is not valid JSON/).waitFor();
     await accessible(page);
     await page.getByRole("button", { name: /failed$/ }).click();
-    await page.getByRole("dialog", { name: "Episodes" }).getByText(/is no JSON/).waitFor();
+    await page.getByRole("dialog", { name: "Episodes" }).getByText(/is not valid JSON/).waitFor();
     await page.keyboard.press("Escape");
     server.tell({ "/start": { once: true, status: 500, body: { detail: "There is no task 7." } } });
     await evaluate.button("Retry failures").click();

@@ -24,13 +24,13 @@ test("keys stay in memory, unless another choice is made", () =>
     await settings.connect("chat");
     await settings.field("Name").focus();
     assert.deepEqual(await kept(), { local: false, session: false });
-    await settings.keep(/With this tab/).check();
+    await settings.keep(/In this tab/).check();
     assert.deepEqual(await kept(), { local: false, session: true });
     await again();
     assert.equal(await settings.key.inputValue(), KEY);
     await settings.keep(/On this device/).check();
     assert.deepEqual(await kept(), { local: true, session: false });
-    await page.getByText("can read them, whoever made it").waitFor();
+    await page.getByText("can read them at any time, whoever made it").waitFor();
     await again();
     assert.ok(await settings.keep(/On this device/).isChecked());
     await settings.keep(/In memory/).check();
@@ -63,7 +63,7 @@ test("keys that one tab forgets are forgotten in the other", () =>
     await other.getByRole("status", { name: "API keys" }).filter({ hasText: "All keys deleted." }).waitFor();
     provider.tell({ key: KEY });
     await settings.test();
-    await settings.fails("wants an API key");
+    await settings.fails("requires an API key");
     assert.ok(!JSON.stringify(provider.requests).includes(KEY));
   }));
 
@@ -83,7 +83,7 @@ test("no key is found anywhere in the page's state", async () => {
         // A provider that repeats the key, in its error and in a web page.
         provider.tell({ script: [{ status: 401, message: `Incorrect API key provided: ${KEY}` }] });
         await settings.test();
-        await settings.fails("does not accept");
+        await settings.fails("rejected");
         provider.tell({ script: [{ status: 400, message: `Authorization: Bearer ${KEY}` }] });
         await settings.test();
         await settings.fails("YOUR_API_KEY");
@@ -202,7 +202,7 @@ test("two tabs keep each other's connections, and drop keys of deleted ones", ()
     // A key of this tab, whose connection is deleted in the other one.
     await named(settings, "First again").click();
     await settings.key.fill(KEY);
-    await settings.keep(/With this tab/).check();
+    await settings.keep(/In this tab/).check();
     await page.getByRole("status", { name: "API keys", exact: true }).filter({ hasText: "1 key stored." }).waitFor();
     await named(other, "First again").click();
     await other.button("Delete").click();

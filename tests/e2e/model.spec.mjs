@@ -125,7 +125,7 @@ test("what went over the wire is kept with the episode, without the key", () =>
     await playground.inspector.getByRole("button", { name: "Request 1 (500)" }).click();
     await playground.inspector.getByText("No luck with YOUR_API_KEY.").first().waitFor();
     await playground.inspector.getByRole("button", { name: "Request 2 (200)" }).click();
-    await playground.inspector.getByText("it repeats the API key in pieces").first().waitFor();
+    await playground.inspector.getByText("it contains parts of the API key").first().waitFor();
     await playground.inspector.getByRole("button", { name: "Copy as curl" }).click();
     const curl = await page.evaluate(() => navigator.clipboard.readText());
     assert.match(curl, /^curl --url 'http:\/\/127\.0\.0\.1/);

@@ -13,15 +13,15 @@ const played = playedOn(provider);
 
 /** What can go wrong with a request, what is said of it, and whether it is tried again by itself. */
 const FAULTS = [
-  { name: "a wrong key", tell: { key: "another" }, says: /does not accept the API key/ },
+  { name: "a wrong key", tell: { key: "another" }, says: /rejected the API key/ },
   { name: "a 4xx with JSON", reply: { status: 400, message: "No such thing." }, says: /400: No such thing/ },
   { name: "a 4xx without JSON", reply: { status: 404, raw: "nothing here" }, says: /404/ },
   { name: "HTML instead of JSON", reply: { html: true }, says: /web page/ },
-  { name: "empty choices", reply: { choices: 0 }, says: /no action|can't be read/i },
+  { name: "empty choices", reply: { choices: 0 }, says: /not a valid action|cannot be read/i },
   { name: "an error within the stream", reply: { text: "half", error: { code: "invalid", message: "Broken inside." } }, says: /Broken inside/ },
-  { name: "an answer cut at the limit of tokens", reply: { text: "half", finish: "length" }, says: /limit of tokens/ },
+  { name: "an answer cut at the limit of tokens", reply: { text: "half", finish: "length" }, says: /token limit/ },
   { name: "a filter", reply: { text: "no", finish: "filter" }, says: /declined/ },
-  { name: "50 MB", reply: { text: "x", bytes: 50_000_000 }, says: /larger than/, patience: 60_000 },
+  { name: "50 MB", reply: { text: "x", bytes: 50_000_000 }, says: /exceeds/, patience: 60_000 },
 ];
 
 for (const { name, reply, tell, says, patience } of FAULTS) {

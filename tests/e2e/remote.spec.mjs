@@ -128,9 +128,9 @@ test("an episode is exported without the key, comes back, and goes on", async ()
   const server = await ours(["--gsm8k", taskFile(), "--cors-origin", ORIGIN, "--api-key", "s3cret-key"]);
   await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
     await servers.enter(server.url);
-    await servers.alert.getByText("wants an API key").waitFor();
+    await servers.alert.getByText("requires an API key").waitFor();
     await servers.enter(server.url, { key: "wrong" });
-    await servers.alert.getByText("does not take the API key").waitFor();
+    await servers.alert.getByText("rejected the API key").waitFor();
     await servers.play(server.url, { key: "s3cret-key" });
     await playground.ready();
     await playground.act("calculator", { expr: "40 + 2" });
@@ -177,13 +177,13 @@ test("a server is lost in the middle, and comes back", async () => {
     await server.kill();
     await playground.act("calculator", { expr: "2 + 2" });
     await playground.alert.getByText("The environment on the server was lost").waitFor();
-    await playground.alert.getByText("Nothing answers at").waitFor();
-    await playground.transcript.getByText("Whether the step was taken is not known").waitFor();
+    await playground.alert.getByText("Nothing responds at").waitFor();
+    await playground.transcript.getByText("It is unknown whether the step was taken").waitFor();
     await playground.says("2 steps", "crashed");
     await playground.alert.getByRole("button", { name: "Dismiss" }).click();
     // Nobody there: what is shown stays.
     await playground.button("Reset").click();
-    await playground.alert.getByText("Nothing answers at").waitFor();
+    await playground.alert.getByText("Nothing responds at").waitFor();
     await playground.says("2 steps");
     await playground.alert.getByRole("button", { name: "Dismiss" }).click();
 

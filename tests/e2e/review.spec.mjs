@@ -37,7 +37,7 @@ for (const size of Object.keys(SIZES)) {
         await page.getByRole("tab", { name: "Details" }).click();
         await page.getByRole("tabpanel", { name: "Details" }).getByText("model-one").first().waitFor();
         await page.getByRole("tab", { name: "Raw" }).click();
-        await page.getByText("as it was recorded").waitFor();
+        await page.getByText("as recorded").waitFor();
       }));
   }
 }

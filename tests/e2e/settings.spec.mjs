@@ -27,20 +27,20 @@ for (const format of Object.keys(FORMATS)) {
       await settings.connect(format);
       provider.tell({ key: "another-key-entirely" });
       await settings.test();
-      await settings.fails("does not accept the API key");
+      await settings.fails("rejected the API key");
       provider.tell({ key: null });
       provider.tell({ script: [{ status: 404, message: "The model mock-model does not exist", code: "not_found" }] });
       await settings.test();
       await settings.fails("has no model mock-model");
       provider.tell({ script: [{ status: 429, message: "Slow down", retry_after: 7 }], exposes: "retry-after" });
       await settings.test();
-      await settings.fails("takes no more requests", "Wait 7 s");
+      await settings.fails("is rate limiting requests", "Wait 7 s");
       provider.tell({ script: [{ status: 500, message: "Out of order" }] });
       await settings.test();
       await settings.fails("failed", "Out of order");
       provider.tell({ script: [{ html: true }] });
       await settings.test();
-      await settings.fails("Something other than a model", "Check the base URL");
+      await settings.fails("did not come from a model API", "Check the base URL");
       provider.tell({ script: [{ text: "OK." }] });
       await settings.test();
       await settings.works();
@@ -53,11 +53,11 @@ test("a server that lets no page in is told from one that does not answer", () =
       provider.tell({ cors });
       await settings.connect("chat");
       await settings.test();
-      await settings.fails("can't be reached", "CORS", new URL(settings.page.url()).origin);
+      await settings.fails("cannot be reached", "CORS", new URL(settings.page.url()).origin);
     }
     await settings.connect("chat", { base: `${NOWHERE}/v1` });
     await settings.test();
-    await settings.fails("can't be reached", "Nothing answers");
+    await settings.fails("cannot be reached", "Nothing responds");
   }));
 
 test("a local server's own words for letting a page in", () =>
@@ -92,7 +92,7 @@ test("a server that hangs is given up in time, before its reply and within it", 
         await until(() => provider.requests.length > 0);
         await new Promise((done) => setTimeout(done, 300));
         await page.clock.runFor(61_000);
-        await settings.fails("did not come to its end", "60 s");
+        await settings.fails("was cut off", "60 s");
         await until(() => provider.requests[0].aborted, "the request goes on");
       }
     },
@@ -141,7 +141,7 @@ test("models are listed, and one is picked", () =>
     await settings.connect("chat");
     provider.tell({ key: "another-key-entirely" });
     await settings.button("List models").click();
-    await settings.fails("does not accept the API key");
+    await settings.fails("rejected the API key");
   }));
 
 test("connections are added, renamed, duplicated, chosen and deleted", () =>
@@ -253,7 +253,7 @@ for (const size of Object.keys(SIZES)) {
         await looksWell("works");
         provider.tell({ key: "another-key-entirely" });
         await settings.test();
-        await settings.fails("does not accept the API key");
+        await settings.fails("rejected the API key");
         await looksWell("fails");
       }));
   }

@@ -22,7 +22,7 @@ impl Oracle {
     pub fn new(entry: &EnvironmentEntry) -> Result<Self, PolicyError> {
         let unfit = || PolicyError::Unfit {
             policy: "oracle".into(),
-            reason: format!("for {} no right actions are known.", entry.name).into(),
+            reason: format!("no solution is known for {}.", entry.name).into(),
         };
         Ok(Oracle {
             solve: entry.oracle.ok_or_else(unfit)?,
@@ -39,7 +39,7 @@ impl Oracle {
         });
         match solved {
             None => Decision::End {
-                reason: "The oracle knows nothing more to do.".into(),
+                reason: "The oracle has no more actions.".into(),
             },
             Some(mut action) => {
                 let step = input.episode.steps.len();

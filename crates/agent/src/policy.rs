@@ -32,7 +32,7 @@ pub enum Decision {
 #[non_exhaustive]
 pub enum PolicyError {
     /// The policy does not fit the environment.
-    #[error("The policy {policy} can't act here: {reason}")]
+    #[error("The policy {policy} cannot act here: {reason}")]
     Unfit {
         /// The policy.
         policy: Text,

@@ -79,7 +79,8 @@ pub enum RunnerError {
     },
     /// It broke down, or was lost.
     #[error(
-        "The environment broke down: {message}. The steps so far are kept; reset it, or go back to an earlier step."
+        "The environment crashed: {message}. The steps so far are kept; reset it or go back to an \
+         earlier step."
     )]
     Crashed {
         /// What is known of it.
@@ -87,7 +88,8 @@ pub enum RunnerError {
     },
     /// A step was broken off.
     #[error(
-        "The last step was broken off, so the environment's state is not known; reset it, or go back to an earlier step."
+        "The last step was interrupted, so the environment's state is unknown; reset it or go back \
+         to an earlier step."
     )]
     BrokenOff,
     /// It was closed.
@@ -276,5 +278,5 @@ async fn unwound<T>(future: LocalBoxFuture<'_, T>) -> Result<T, Text> {
 fn message_of(panic: &(dyn Any + Send)) -> Text {
     let text = panic.downcast_ref::<&str>().copied();
     let owned = panic.downcast_ref::<String>().map(String::as_str);
-    text.or(owned).unwrap_or("it gave no reason").into()
+    text.or(owned).unwrap_or("no reason given").into()
 }

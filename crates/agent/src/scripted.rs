@@ -103,7 +103,7 @@ impl Policy for Scripted {
         let decision = match self.actions.get(input.episode.steps.len()) {
             Some(action) => Decision::Act(action.clone()),
             None => Decision::End {
-                reason: "The script has come to its end.".into(),
+                reason: "The script has ended.".into(),
             },
         };
         Box::pin(std::future::ready(Ok(decision)))
@@ -156,7 +156,7 @@ fn call(step: usize, place: usize, value: &Json) -> Result<ToolCall, String> {
         .find(|key| !["name", "arguments", "id"].contains(&key.as_ref()))
     {
         return Err(format!(
-            "{other:?} is none of \"name\", \"arguments\", \"id\""
+            "unknown key {other:?}; expected \"name\", \"arguments\" or \"id\""
         ));
     }
     let name = object.get("name").ok_or("lacks \"name\"")?;
@@ -167,12 +167,12 @@ fn call(step: usize, place: usize, value: &Json) -> Result<ToolCall, String> {
     };
     let id = match object.get("id") {
         None | Some(Json::Null) => call_id(step, place),
-        Some(id) => id.as_text().cloned().ok_or("\"id\" must be a text")?,
+        Some(id) => id.as_text().cloned().ok_or("\"id\" must be a string")?,
     };
     Ok(ToolCall {
         id,
         function: ToolCallFunction {
-            name: name.as_text().cloned().ok_or("\"name\" must be a text")?,
+            name: name.as_text().cloned().ok_or("\"name\" must be a string")?,
             arguments,
         },
     })

@@ -72,7 +72,7 @@ pub fn rows<T>(text: &str, row: impl Fn(&Object) -> Result<T, Text>) -> Result<V
 pub fn text(row: &Object, key: &str) -> Result<Text, Text> {
     match row.get(key) {
         Some(Json::Text(text)) => Ok(text.clone()),
-        Some(_) => Err(format!("'{key}' must be a text").into()),
+        Some(_) => Err(format!("'{key}' must be a string").into()),
         None => Err(format!("has no '{key}'").into()),
     }
 }
@@ -81,9 +81,11 @@ fn object(line: &str) -> Result<Object, Text> {
     match read::read(line) {
         Ok(Json::Object(object)) => Ok(object),
         Ok(_) => Err("must hold a JSON object".into()),
-        Err(error) => {
-            Err(format!("is no JSON: {} at column {}", error.problem, error.column).into())
-        }
+        Err(error) => Err(format!(
+            "is not valid JSON: {} at column {}",
+            error.problem, error.column
+        )
+        .into()),
     }
 }
 
@@ -108,8 +110,8 @@ mod tests {
         assert_eq!(
             questions(jsonl),
             Err(
-                "line 3: must hold a JSON object; line 4: 'question' must be a text; \
-                 line 5: has no 'question'; line 6: is no JSON: Expecting ':' delimiter at column \
+                "line 3: must hold a JSON object; line 4: 'question' must be a string; \
+                 line 5: has no 'question'; line 6: is not valid JSON: Expecting ':' delimiter at column \
                  12"
                 .into()
             )

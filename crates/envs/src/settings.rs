@@ -45,14 +45,14 @@ impl<'a> Settings<'a> {
         match self.value(key) {
             None => Ok(None),
             Some(Json::Text(text)) => Ok(Some(text.clone())),
-            Some(other) => Err(self.expected(key, "a text", other)),
+            Some(other) => Err(self.expected(key, "a string", other)),
         }
     }
 
     /// A text that must be there.
     pub fn required_text(&self, key: &str) -> Result<Text, RegistryError> {
         self.text(key)?
-            .ok_or_else(|| self.fault(key, "is missing; give a text"))
+            .ok_or_else(|| self.fault(key, "is missing; give a string"))
     }
 
     /// A boolean, or its default. Within a group, words and numbers that stand for one are read, as
@@ -158,7 +158,7 @@ impl<'a> Settings<'a> {
             Json::Null => "null",
             Json::Bool(_) => "a boolean",
             Json::Integer(_) | Json::Float(_) => "a number",
-            Json::Text(_) => "a text",
+            Json::Text(_) => "a string",
             Json::List(_) => "a list",
             Json::Object(_) => "an object",
         };
@@ -184,11 +184,11 @@ mod tests {
         let said = |error: RegistryError| error.to_string();
         assert_eq!(
             settings.text("a").map_err(said),
-            Err("a: must be a text, not a number".into())
+            Err("a: must be a string, not a number".into())
         );
         assert_eq!(
             inner.number("b", 0.0).map_err(said),
-            Err("inner.b: must be a number, not a text".into())
+            Err("inner.b: must be a number, not a string".into())
         );
         assert_eq!(
             inner.boolean("c", true).map_err(said),
@@ -196,7 +196,7 @@ mod tests {
         );
         assert_eq!(
             inner.required_text("missing").map_err(said),
-            Err("inner.missing: is missing; give a text".into())
+            Err("inner.missing: is missing; give a string".into())
         );
         assert_eq!(
             settings.whole("a", 2..=3).map_err(said),

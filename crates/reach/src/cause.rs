@@ -105,32 +105,35 @@ impl Cause {
     /// Why, in a sentence or two; "perhaps" where that is all that can be said.
     pub fn why(self, url: &str, page: &Page) -> String {
         match self {
-            Cause::NotAnAddress => format!("{url} is no web address."),
-            Cause::Offline => "The browser says that this machine is offline.".to_owned(),
+            Cause::NotAnAddress => format!("{url} is not a web address."),
+            Cause::Offline => "The browser reports that this computer is offline.".to_owned(),
             Cause::Cors => format!(
-                "A server answers at {url}, but it does not allow pages of {} to read its answers (CORS).",
+                "A server responds at {url}, but it does not allow pages from {} to read its \
+                 responses (CORS).",
                 page.origin
             ),
             Cause::NotAllowed(space) => format!(
-                "The browser does not allow this page to reach {}.",
+                "The browser does not allow this page to access {}.",
                 network(space)
             ),
             Cause::NotYetAllowed(space) => format!(
-                "The browser asks before a page may reach {}, and there was no consent yet.",
+                "The browser asks for permission before a page may access {}, and it has not been \
+                 granted yet.",
                 network(space)
             ),
             Cause::MixedContent => {
-                "This page came over https, and browsers keep such pages from http addresses of other machines."
+                "This page was loaded over https, and browsers block requests from such pages to \
+                 http addresses of other machines."
                     .to_owned()
             }
             Cause::PerhapsMixedContent => format!(
-                "Perhaps nothing runs at {url}. Perhaps this browser keeps https pages from all http addresses, even \
-                 from near ones, as Safari does."
+                "Either nothing runs at {url}, or this browser blocks http addresses for https \
+                 pages, even local ones, as Safari does."
             ),
-            Cause::NobodyNear => format!("Nothing answers at {url}."),
+            Cause::NobodyNear => format!("Nothing responds at {url}."),
             Cause::NobodyFar => format!(
-                "Nothing answers at {url}: the name may be wrong, the server down, or something between (a \
-                 blocker, a firewall) holds the request back."
+                "Nothing responds at {url}: the name may be wrong, the server may be down, or a \
+                 blocker or firewall may stop the request."
             ),
         }
     }
@@ -139,7 +142,7 @@ impl Cause {
     pub const fn in_the_browser(self) -> Option<&'static str> {
         match self {
             Cause::Offline => {
-                Some("Connect to the network and try again. What came so far is kept.")
+                Some("Connect to the network and try again. The data received so far is kept.")
             }
             Cause::NotAllowed(_) => Some(
                 "Allow it in the browser's settings of this site (the icon left of the address: local network), \

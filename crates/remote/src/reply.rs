@@ -31,7 +31,7 @@ pub enum ReplyError {
         expected: &'static str,
     },
     /// One of its messages cannot be read.
-    #[error("The reply to {endpoint} has a message that can't be read: {error}")]
+    #[error("The reply to {endpoint} has a message that cannot be read: {error}")]
     Message {
         /// The endpoint.
         endpoint: &'static str,
@@ -39,7 +39,7 @@ pub enum ReplyError {
         error: MessageError,
     },
     /// One of its tools cannot be read.
-    #[error("The reply to /reset has a tool that can't be read: {error}.")]
+    #[error("The reply to /reset has a tool that cannot be read: {error}.")]
     Tool {
         /// What is wrong with it.
         error: FieldError,

@@ -56,13 +56,13 @@ pub enum TransportError {
     #[error("The server did not answer in time.")]
     Timeout,
     /// No connection, or it broke.
-    #[error("The server can't be reached: {reason}")]
+    #[error("The server cannot be reached: {reason}")]
     Unreachable {
         /// What is known of it.
         reason: Text,
     },
     /// There was a reply, but not one that can be taken in: it broke off, is too large, leads elsewhere.
-    #[error("The server's reply can't be used: {reason}")]
+    #[error("The server's reply cannot be used: {reason}")]
     Unusable {
         /// What is wrong with it.
         reason: Text,

@@ -44,7 +44,8 @@ pub struct Shared {
 pub enum ShareError {
     /// The episode is too long for a link.
     #[error(
-        "The episode is too long for a link: it would have {length} characters, and more than {limit} break in many programs. Share it as a file instead."
+        "The episode is too long for a link: it would have {length} characters, and many programs \
+         break links of more than {limit}. Share it as a file instead."
     )]
     TooLong {
         /// How long the text would be.
@@ -53,15 +54,18 @@ pub enum ShareError {
         limit: usize,
     },
     /// The text ends too early.
-    #[error("The link is incomplete: its end is missing. Copy it again, as a whole.")]
+    #[error("The link is incomplete: its end is missing. Copy the whole link again.")]
     Cut,
     /// The text is no episode.
     #[error(
-        "The link holds no episode: it was changed on its way, or is none of Volary's. Copy it again."
+        "The link does not contain an episode: it was altered or is not from Volary. Copy it again."
     )]
     Damaged,
     /// Made by a later Volary.
-    #[error("The link was made by a newer Volary (its kind is {version}); this one can't read it.")]
+    #[error(
+        "The link was made by a newer Volary (link format {version}), which this version \
+         cannot read."
+    )]
     Newer {
         /// The first character.
         version: char,
@@ -73,7 +77,7 @@ pub enum ShareError {
         limit: usize,
     },
     /// What it holds is not as it must be.
-    #[error("The link holds no episode that can be run: {0}")]
+    #[error("The link contains no episode that can be run: {0}")]
     Misfit(#[from] NativeError),
 }
 

@@ -175,7 +175,7 @@ fn policy(job: &Job, registry: &Registry) -> Result<Box<dyn Policy>, Failure> {
         Actor::Scripted { script } => {
             Box::new(Scripted::parse(script).map_err(|error| unfit(error.to_string()))?)
         }
-        Actor::Model { .. } => return Err(unfit("models are asked from the page.".to_owned())),
+        Actor::Model { .. } => return Err(unfit("models are called from the page.".to_owned())),
     })
 }
 

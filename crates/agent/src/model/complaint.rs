@@ -34,10 +34,9 @@ impl Complaint {
             };
         }
         let message = if body.trim().is_empty() {
-            "it gave no reason.".into()
+            "no reason given.".into()
         } else if looks_like_html(&body) {
-            "it sent a web page, so something other than a model answered; check the base URL."
-                .into()
+            "it returned a web page, so this is not a model API; check the base URL.".into()
         } else {
             shown(&key.redact(body.trim()))
         };
@@ -228,10 +227,10 @@ mod tests {
             (r#"{"error":"model not found"}"#, "model not found", None),
             (
                 "<!DOCTYPE html><p>502",
-                "it sent a web page, so something other than a model answered; check the base URL.",
+                "it returned a web page, so this is not a model API; check the base URL.",
                 None,
             ),
-            ("  ", "it gave no reason.", None),
+            ("  ", "no reason given.", None),
             ("upstream connect error", "upstream connect error", None),
         ] {
             let complaint = complaint(body);

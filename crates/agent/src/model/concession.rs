@@ -64,27 +64,41 @@ impl Concession {
     pub const fn explanation(self) -> &'static str {
         match self {
             Concession::FreeChoice => {
-                "It can't be made to call a tool, so it is left the choice (auto)."
+                "This model cannot be forced to call a tool, so tool choice is auto."
             }
-            Concession::NoToolChoice => "It knows no tool choice, so none is sent.",
-            Concession::NoTemperature => "It takes no temperature, so none is sent.",
-            Concession::NoStop => "It takes no stop texts, so none are sent.",
-            Concession::NoSeed => "It takes no seed, so none is sent.",
+            Concession::NoToolChoice => {
+                "This model does not support tool choice, so it is not \
+                 sent."
+            }
+            Concession::NoTemperature => {
+                "This model does not support temperature, so it is not \
+                 sent."
+            }
+            Concession::NoStop => {
+                "This model does not support stop sequences, so they are not \
+                 sent."
+            }
+            Concession::NoSeed => "This model does not support a seed, so it is not sent.",
             Concession::NoEffort => {
-                "It can't be told how much to think in such a request, so it isn't."
+                "This model does not support reasoning effort in this request, so it is not sent."
             }
-            Concession::NoSummary => "It gives no summaries of its thinking.",
-            Concession::NoEncryptedReasoning => "It gives no reasoning to be sent back.",
-            Concession::NewLimitName => "It wants its token limit as max_completion_tokens.",
-            Concession::NoStreamUsage => "It counts no tokens in streams.",
-            Concession::NoEcho => {
-                "It did not take back its own earlier thinking, so that is left out."
+            Concession::NoSummary => "This model does not provide reasoning summaries.",
+            Concession::NoEncryptedReasoning => {
+                "This model does not provide reasoning to send \
+                 back."
             }
+            Concession::NewLimitName => {
+                "This model requires the token limit as \
+                 max_completion_tokens."
+            }
+            Concession::NoStreamUsage => "This model does not report tokens in streams.",
+            Concession::NoEcho => "This model rejected its earlier reasoning, so it is not sent.",
             Concession::EmptyReasoning => {
-                "It wants a thought with every call, so calls without one get an empty one."
+                "This model requires reasoning with every call, so an empty one is added to calls \
+                 without it."
             }
             Concession::Bridge => {
-                "It wants words of its own after tools have answered, so some are put there."
+                "This model requires an assistant message after tool results, so one is inserted."
             }
         }
     }

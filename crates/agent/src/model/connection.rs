@@ -42,7 +42,8 @@ pub enum ConnectionError {
     NotAnAddress,
     /// The address holds what belongs into other fields.
     #[error(
-        "The base URL must hold no user, question mark or #: keys belong into their own field."
+        "The base URL must not contain a user name, a question mark or #. Enter the key in its own \
+         field."
     )]
     TooMuchInAddress,
 }

@@ -33,7 +33,7 @@ pub enum ModelError {
         transient: bool,
     },
     /// The reply is not what the provider's format says.
-    #[error("The reply can't be read as {format}: {reason}")]
+    #[error("The response cannot be read as {format}: {reason}")]
     Malformed {
         /// The format that was expected.
         format: &'static str,
@@ -41,32 +41,30 @@ pub enum ModelError {
         reason: Text,
     },
     /// The stream ended before the answer did.
-    #[error("The answer was cut off: the stream ended before the model had finished.")]
+    #[error("The response was cut off: the stream ended before the model had finished.")]
     Cut,
     /// The reply is larger than any answer.
-    #[error(
-        "The reply is larger than {limit_megabytes} MB, which no answer is; reading it was stopped."
-    )]
+    #[error("The response exceeds {limit_megabytes} MB, so reading was stopped.")]
     TooLarge {
         /// The limit.
         limit_megabytes: usize,
     },
     /// No reply came at all. Said by whoever sends.
-    #[error("The provider can't be reached: {reason}")]
+    #[error("The provider cannot be reached: {reason}")]
     Unreachable {
         /// As far as the sender can tell.
         reason: Text,
     },
     /// Nothing came for too long. Said by whoever sends.
-    #[error("The provider sent nothing for {seconds} s, so waiting was given up.")]
+    #[error("The provider sent nothing for {seconds} s, so the request was stopped.")]
     Silent {
         /// How long.
         seconds: u32,
     },
     /// The answer ended at the limit of tokens.
     #[error(
-        "The answer was cut at the limit of tokens before an action was complete. Raise the maximum of \
-         tokens, or let the model think less."
+        "The response reached the token limit before an action was complete. Raise the maximum \
+         tokens or lower the reasoning effort."
     )]
     TokenLimit,
     /// The model, or a filter before it, declined.

@@ -17,7 +17,7 @@ use super::{ApiKey, Delta, HttpRequest};
 /// How much of a reply is kept. Larger ones are none that anybody reads.
 const KEPT_BYTES: usize = 1_000_000;
 /// What is kept in place of a reply that repeats the key in pieces.
-const WITHHELD: &str = "This reply is not kept, because it repeats the API key in pieces.";
+const WITHHELD: &str = "This response is not stored, because it contains parts of the API key.";
 
 /// A request and what became of it.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -80,7 +80,7 @@ pub enum Exhausted {
         limit: f64,
     },
     /// Tokens.
-    #[error("The limit of {limit} tokens was reached ({spent} were used).")]
+    #[error("The limit of {limit} tokens was reached ({spent} used).")]
     Tokens {
         /// The limit.
         limit: u64,
@@ -88,7 +88,7 @@ pub enum Exhausted {
         spent: u64,
     },
     /// Money.
-    #[error("The limit of ${limit} was reached (${spent:.4} were spent).")]
+    #[error("The limit of ${limit} was reached (${spent:.4} spent).")]
     Cost {
         /// The limit.
         limit: f64,
@@ -97,8 +97,8 @@ pub enum Exhausted {
     },
     /// Money, of which nobody knows how much.
     #[error(
-        "The limit of ${limit} can't be kept, since the price of the model is unknown. Enter its price in \
-         the settings, or remove the limit."
+        "The limit of ${limit} cannot be enforced, because the price of the model is unknown. \
+         Enter its price in the settings or remove the limit."
     )]
     CostUnknown {
         /// The limit.
@@ -171,14 +171,14 @@ mod tests {
                     tokens: 130,
                     ..spent
                 },
-                "The limit of 100 tokens was reached (130 were used).",
+                "The limit of 100 tokens was reached (130 used).",
             ),
             (
                 Spent {
                     cost: Some(0.51),
                     ..spent
                 },
-                "The limit of $0.5 was reached ($0.5100 were spent).",
+                "The limit of $0.5 was reached ($0.5100 spent).",
             ),
         ] {
             assert_eq!(

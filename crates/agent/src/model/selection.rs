@@ -39,14 +39,14 @@ pub fn select(
         Finish::ContentFilter => {
             let why = answer.refusal.as_deref().or(answer.text.as_deref());
             return Err(ModelError::Refused {
-                reason: why.unwrap_or("it gave no reason.").into(),
+                reason: why.unwrap_or("no reason given.").into(),
             });
         }
         _ => {}
     }
     if answer.calls.is_empty() && answer.text.is_none() && answer.refusal.is_none() {
         return Err(ModelError::NoAction(MalformedMessageError {
-            message: "The model said nothing and called nothing.".into(),
+            message: "The model returned no text and no calls.".into(),
         }));
     }
     let mended = Answer {

@@ -45,7 +45,7 @@ fn error_statuses_say_what_their_bodies_say() {
                 "<html><body>Bad gateway</body></html>".to_owned(),
                 "web page",
             ),
-            (503, String::new(), "it gave no reason"),
+            (503, String::new(), "no reason given"),
         ] {
             let error = read(kind, status, "text/plain", body.as_bytes()).unwrap_err();
             assert!(error.to_string().contains(said), "{error}");

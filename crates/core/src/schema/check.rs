@@ -287,7 +287,7 @@ mod tests {
         );
         assert_eq!(
             problems(json!({"type": ["string", "null"]}), json!([])),
-            ["must be a text or null, not a list"]
+            ["must be a string or null, not a list"]
         );
     }
 
@@ -311,7 +311,7 @@ mod tests {
                 "missing: is required",
                 "n: must be at most 1",
                 "t: must not be empty",
-                "l[1]: must be a text, not a whole number",
+                "l[1]: must be a string, not a whole number",
                 "l: must have at most 1 element",
                 "l[2]: stands there already; elements must differ",
                 "more: is not known here; known are n, t, e, l",
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(
             problems(schema, json!({"a": ["1", "y"], "b.c": [1]})),
             [
-                "a[0]: must be a whole number, not a text",
+                "a[0]: must be a whole number, not a string",
                 "a[1]: must be \"x\"",
                 "[\"b.c\"]: must have at least 2 elements",
             ]

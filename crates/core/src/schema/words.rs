@@ -60,7 +60,7 @@ impl Kind {
             Kind::Boolean => "true or false",
             Kind::Integer => "a whole number",
             Kind::Number => "a number",
-            Kind::String => "a text",
+            Kind::String => "a string",
             Kind::Array => "a list",
             Kind::Object => "an object",
         }

@@ -135,7 +135,7 @@ impl ToolCallFunction {
                 Err(error) => {
                     let name = object.get("name").unwrap_or(&Json::Null).to_display();
                     notes.push(
-                        format!("The arguments of a call of {name} are no JSON ({error}); the call became {INVALID}.")
+                        format!("The arguments of a call of {name} are not valid JSON ({error}); the call became {INVALID}.")
                             .into(),
                     );
                     return Ok(ToolCallFunction {

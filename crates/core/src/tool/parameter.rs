@@ -32,7 +32,7 @@ pub trait Parameter: Sized {
 }
 
 /// A value that does not fit its parameter. Shows as `{place} {problem}`, to stand after a name:
-/// `[2].name must be a text, not 5`.
+/// `[2].name must be a string, not 5`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterError {
     /// Where inside the value: empty, or such as `[2].name`.

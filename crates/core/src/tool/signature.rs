@@ -88,7 +88,7 @@ impl Signature {
         let value = self.value(arguments, name)?;
         match value {
             Json::Text(text) => Ok(text),
-            _ => Err(self.unfit(name, &ParameterError::expected("a text", value))),
+            _ => Err(self.unfit(name, &ParameterError::expected("a string", value))),
         }
     }
 
@@ -272,7 +272,10 @@ mod tests {
         assert_eq!(argument_or(&arguments, "d", 7_i64), Ok(7));
         assert_eq!(argument_or(&arguments, "a", 7_i64), Ok(1));
         let error = signature.text(&arguments, "a").unwrap_err();
-        assert_eq!(error.to_string(), "f() argument 'a' must be a text, not 1");
+        assert_eq!(
+            error.to_string(),
+            "f() argument 'a' must be a string, not 1"
+        );
         assert!(signature.read::<Text>(&arguments, "d").is_err());
     }
 }

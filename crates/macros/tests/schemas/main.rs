@@ -292,7 +292,7 @@ fn what_does_not_fit_is_said_with_its_place() {
     assert_eq!(problem::<Pet>("{}"), "x lacks the field 'kind'");
     assert_eq!(
         problem::<Amount>("[1]"),
-        "x must be an integer, not [1]; or must be a text, not [1]"
+        "x must be an integer, not [1]; or must be a string, not [1]"
     );
     assert_eq!(problem::<Meters>("true"), "x must be a number, not true");
 }

@@ -209,8 +209,10 @@ fn not_stepped(error: ClientError) -> EnvironmentError {
         return EnvironmentError::NotReset;
     }
     let advice = match () {
-        () if error.is_uncertain() => "Whether the step was taken is not known; reset to go on.",
-        () if error.is_gone() => "It was closed, or the server was started again; reset to go on.",
+        () if error.is_uncertain() => {
+            "It is unknown whether the step was taken; reset to continue."
+        }
+        () if error.is_gone() => "It was closed, or the server was restarted; reset to continue.",
         () => return failed(error),
     };
     EnvironmentError::Lost {

@@ -26,7 +26,9 @@ pub enum ClientError {
         detail: Text,
     },
     /// A reply that is no JSON.
-    #[error("The server's reply to {endpoint} is no JSON, so this may be no TaskDatasetServer.")]
+    #[error(
+        "The server's reply to {endpoint} is not valid JSON. It may not be a TaskDatasetServer."
+    )]
     NotJson {
         /// The endpoint.
         endpoint: &'static str,

@@ -112,12 +112,13 @@ fn of_silence(server_url: &str, page: &Page, silence: &Silence) -> Diagnosis {
         Cause::Offline => (Trouble::Offline, ""),
         Cause::Cors => (
             Trouble::Cors,
-            "Let this page in at the server, then connect again.",
+            "Allow this page on the server, then connect again.",
         ),
         Cause::NotAllowed(_) | Cause::NotYetAllowed(_) => (Trouble::LocalNetwork, ""),
         Cause::MixedContent => (
             Trouble::MixedContent,
-            "Put a proxy with TLS before the server and enter its https address, or open this page over http.",
+            "Put a TLS proxy in front of the server and enter its https address, or open this page \
+             over http.",
         ),
         Cause::PerhapsMixedContent => (
             Trouble::MixedContent,
@@ -126,7 +127,7 @@ fn of_silence(server_url: &str, page: &Page, silence: &Silence) -> Diagnosis {
         ),
         Cause::NobodyNear => (
             Trouble::NotReachable,
-            "Start the server, and compare its port with the address.",
+            "Start the server and check that its port matches the address.",
         ),
         Cause::NobodyFar => (
             Trouble::NotReachable,
@@ -136,7 +137,7 @@ fn of_silence(server_url: &str, page: &Page, silence: &Silence) -> Diagnosis {
     let lines = match cause {
         Cause::Cors => letting_in(&page.origin),
         Cause::PerhapsMixedContent => vec![Lines {
-            place: "A server that serves this page too",
+            place: "A server that also serves this page",
             text: "volary-server --serve-page dist".to_owned(),
         }],
         Cause::NobodyNear => vec![Lines {
@@ -147,7 +148,7 @@ fn of_silence(server_url: &str, page: &Page, silence: &Silence) -> Diagnosis {
     };
     Diagnosis {
         trouble,
-        what: "The server can't be reached from this page.".to_owned(),
+        what: "The server cannot be reached from this page.".to_owned(),
         why: cause.why(server_url, page),
         remedy: cause.in_the_browser().unwrap_or(remedy).to_owned(),
         lines,

@@ -14,15 +14,15 @@ pub(super) fn of_error(
 ) -> Diagnosis {
     let trouble = trouble_of(has_key, error, description);
     let what = match trouble {
-        Trouble::NotAServer => format!("What answers at {server_url} is no TaskDatasetServer."),
-        Trouble::OtherVersion => "The server speaks another version of the protocol.".to_owned(),
-        Trouble::NoKey => "The server wants an API key.".to_owned(),
-        Trouble::WrongKey => "The server does not take the API key.".to_owned(),
+        Trouble::NotAServer => format!("{server_url} is not a TaskDatasetServer."),
+        Trouble::OtherVersion => "The server uses a different version of the protocol.".to_owned(),
+        Trouble::NoKey => "The server requires an API key.".to_owned(),
+        Trouble::WrongKey => "The server rejected the API key.".to_owned(),
         Trouble::Timeout => "The server is too slow.".to_owned(),
-        Trouble::Busy => "The server takes no more for now.".to_owned(),
+        Trouble::Busy => "The server is overloaded.".to_owned(),
         Trouble::ServerFailure => "The server failed.".to_owned(),
-        Trouble::NotReachable => "The server can't be reached from this page.".to_owned(),
-        _ => "The server did not do as asked.".to_owned(),
+        Trouble::NotReachable => "The server cannot be reached from this page.".to_owned(),
+        _ => "The server rejected the request.".to_owned(),
     };
     let lacking = description.map(Description::lacks).unwrap_or_default();
     let mut why = error.to_string();
@@ -76,14 +76,15 @@ fn trouble_of(has_key: bool, error: &ClientError, description: Option<&Descripti
 fn remedy(trouble: Trouble) -> &'static str {
     match trouble {
         Trouble::NotAServer => {
-            "Check the address and its port: it must lead to aviary's TaskDatasetServer or to volary-server."
+            "Check the address and port: they must point to aviary's TaskDatasetServer or \
+             volary-server."
         }
         Trouble::OtherVersion => "Use volary-server, or the TaskDatasetServer of fhaviary 0.37.",
         Trouble::NoKey | Trouble::WrongKey => "Enter the key that the server was started with.",
-        Trouble::Timeout => "Try again. If it stays so, look at what the server is doing.",
-        Trouble::Busy => "Wait a little, or close old environments, and try again.",
-        Trouble::ServerFailure => "Look at what the server logs, and try again.",
-        Trouble::NotReachable => "Try again. What came so far is kept.",
-        _ => "Change what it complains of, and try again.",
+        Trouble::Timeout => "Try again. If it persists, check what the server is doing.",
+        Trouble::Busy => "Wait a moment or close idle environments, and try again.",
+        Trouble::ServerFailure => "Check the server's log and try again.",
+        Trouble::NotReachable => "Try again. The data received so far is kept.",
+        _ => "Correct the request and try again.",
     }
 }

@@ -37,11 +37,12 @@ pub enum SidecarError {
         error: volary_core::json::ReadError,
     },
     /// Something else.
-    #[error("This holds no annotations: it lacks \"format\": \"{FORMAT}\".")]
+    #[error("This is not an annotation file: it lacks \"format\": \"{FORMAT}\".")]
     OtherFormat,
     /// Made by a later Volary.
     #[error(
-        "These are annotations of version {version}, and version {VERSION} is the newest that is understood. A newer Volary can open them."
+        "These annotations have version {version}; the newest supported version is {VERSION}. A \
+         newer Volary can open them."
     )]
     Newer {
         /// What the file says.

@@ -64,9 +64,7 @@ impl Default for Limits {
 #[non_exhaustive]
 pub enum ArchiveError {
     /// Not a zip file, or cut off.
-    #[error(
-        "This is no zip file, or not all of it: its directory, which stands at the end, is missing."
-    )]
+    #[error("This is not a complete zip file: the directory at its end is missing.")]
     NoArchive,
     /// The directory cannot be read.
     #[error("The zip file is damaged: {reason}.")]
@@ -90,7 +88,8 @@ pub enum ArchiveError {
     },
     /// A member is packed in a way that is not read.
     #[error(
-        "{name} in the zip file is packed by method {method}; only stored, deflated and Zstandard files are read. Pack it anew with an ordinary zip program."
+        "{name} in the zip file is packed by method {method}; only stored, deflated and Zstandard \
+         files are read. Repack it with a common zip program."
     )]
     Method {
         /// The member.
@@ -105,7 +104,8 @@ pub enum ArchiveError {
         limit: usize,
     },
     /// Too much comes out.
-    #[error("The zip file unpacks to more than {} MB, so it is not read; {name} is where that was noticed. Unpack it and import what comes out.", .limit >> 20)]
+    #[error("The zip file unpacks to more than {} MB, so it is not read; the limit was exceeded at \
+         {name}. Unpack it and import the contents.", .limit >> 20)]
     TooLarge {
         /// The member.
         name: String,

@@ -288,7 +288,7 @@ impl StepRecord {
             Outcome::Observed {
                 truncated: true, ..
             } => Ending::Truncated {
-                reason: "The environment cut the episode off.".into(),
+                reason: "The environment truncated the episode.".into(),
             },
             _ => Ending::Open,
         }

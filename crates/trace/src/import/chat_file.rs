@@ -20,7 +20,7 @@ impl Reader for ChatFile {
     }
 
     fn name(&self) -> &'static str {
-        "chat messages (JSON, or a conversation a line)"
+        "chat messages (JSON, or one conversation per line)"
     }
 
     fn recognise(&self, document: &Document) -> Confidence {

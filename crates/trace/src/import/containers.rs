@@ -46,12 +46,12 @@ pub(super) fn unpack_single(
         Err(partial) => {
             let text = match partial.problem {
                 Problem::TooLarge => format!(
-                    "It unpacks to more than {} MB; what comes after that is not read. Unpack it and import what \
-                     comes out.",
+                    "It unpacks to more than {} MB; the rest is not read. Unpack it and import the \
+                     contents.",
                     limit >> 20
                 ),
                 Problem::Damaged => {
-                    "It is cut off or damaged; what could be unpacked is read.".to_owned()
+                    "It is cut off or damaged; the part that could be unpacked is read.".to_owned()
                 }
             };
             (partial.output, Some(text))

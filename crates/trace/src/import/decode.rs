@@ -82,9 +82,7 @@ fn decode_bytes(bytes: &[u8]) -> Option<Decoded<'_>> {
     if error.error_len().is_none() || is_mostly_utf8(bytes) {
         return Some(Decoded {
             text: String::from_utf8_lossy(bytes).into_owned().into(),
-            remark: Some(
-                "This is UTF-8 with bytes that are none; each is shown as the sign \u{fffd}.",
-            ),
+            remark: Some("This is UTF-8 with invalid bytes; each is shown as \u{fffd}."),
         });
     }
     Some(Decoded {
@@ -93,7 +91,7 @@ fn decode_bytes(bytes: &[u8]) -> Option<Decoded<'_>> {
             .map(|byte| windows_1252(*byte))
             .collect::<String>()
             .into(),
-        remark: Some("This is no UTF-8; it was read as Windows-1252 (Latin-1)."),
+        remark: Some("This is not UTF-8; it was read as Windows-1252 (Latin-1)."),
     })
 }
 

@@ -26,13 +26,13 @@ pub(super) fn describe(start: &[u8], whole: bool) -> String {
         (b"7z\xbc\xaf", "a 7z file; unpack it first"),
         (b"\xfd7zXZ", "an xz file; unpack it first"),
         (b"Rar!", "a RAR file; unpack it first"),
-        (b"PAR1", "a Parquet file; write it as JSON Lines first"),
+        (b"PAR1", "a Parquet file; convert it to JSON Lines first"),
         (b"SQLite format 3", "an SQLite database; export it first"),
         (
             b"\x80\x04\x95",
-            "a Python pickle, which could run anything; write it as JSON first",
+            "a Python pickle, which could run any code; convert it to JSON first",
         ),
-        (b"PK", "a zip file within another"),
+        (b"PK", "a zip file inside another"),
     ];
     if start.is_empty() {
         return "an empty file".to_owned();
@@ -46,7 +46,7 @@ pub(super) fn describe(start: &[u8], whole: bool) -> String {
         Err(error) if error.error_len().is_none() => {
             std::str::from_utf8(&start[..error.valid_up_to()]).unwrap_or_default()
         }
-        Err(_) => return "no text, but binary data".to_owned(),
+        Err(_) => return "binary data".to_owned(),
     };
     describe_text(text.trim_start_matches('\u{feff}'), whole)
 }
@@ -68,7 +68,7 @@ fn describe_text(text: &str, whole: bool) -> String {
         _ if !whole && trimmed.starts_with('{') => begun(trimmed),
         _ if !whole && trimmed.starts_with('[') => "a JSON list of another kind".to_owned(),
         Err(error) if trimmed.starts_with(['{', '[']) => format!("broken JSON ({error})"),
-        Err(_) => "text that is no JSON".to_owned(),
+        Err(_) => "text that is not JSON".to_owned(),
     }
 }
 
@@ -148,11 +148,11 @@ mod tests {
         let cases: [(&[u8], &str); 7] = [
             (b"", "an empty file"),
             (b"\x89PNG\r\n", "a PNG image"),
-            (b"\x00\xff\xfe", "no text, but binary data"),
+            (b"\x00\xff\xfe", "binary data"),
             (b"{\"a\": 1, \"b\": 2}", "JSON with the members a, b"),
             (b"[1, 2]", "a JSON list of 2"),
             (b"<!DOCTYPE html>", "a web page"),
-            (b"hello", "text that is no JSON"),
+            (b"hello", "text that is not JSON"),
         ];
         for (bytes, expected) in cases {
             assert_eq!(describe(bytes, true), expected);

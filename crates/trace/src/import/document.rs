@@ -36,7 +36,7 @@ pub(crate) fn read(text: &str) -> Result<DocumentRead, ReadError> {
     let mended = mend(text)?;
     let mut read = DocumentRead::of(Document::Value(mended.value));
     if let Some(why) = mended.cut {
-        let text = format!("The file is cut off or broken ({why}); what stands before is read.");
+        let text = format!("The file is cut off or broken ({why}); the content before it is read.");
         read.losses.push(text);
     }
     read.mended(mended.deep, mended.odd);
@@ -54,13 +54,11 @@ impl DocumentRead {
 
     fn mended(&mut self, deep: usize, odd: usize) {
         if deep > 0 {
-            let text = format!("Parts that are nested too deeply ({deep}) are kept as text.");
+            let text = format!("Values that are nested too deeply ({deep}) are kept as text.");
             self.remarks.push(text);
         }
         if odd > 0 {
-            let text = format!(
-                "Texts with characters that JSON wants escaped ({odd}) are read as they stand."
-            );
+            let text = format!("Strings with unescaped characters ({odd}) are read unchanged.");
             self.remarks.push(text);
         }
     }
@@ -109,7 +107,7 @@ fn lines(text: &str) -> Option<DocumentRead> {
                     odd += mended.odd;
                     if let Some(why) = mended.cut {
                         let text = format!(
-                            "Line {number} is cut off ({why}); what stands before is read."
+                            "Line {number} is cut off ({why}); the content before it is read."
                         );
                         read.losses.push(text);
                     }
@@ -153,7 +151,8 @@ fn several(text: &str) -> Option<DocumentRead> {
                 (deep, odd) = (deep + mended.deep, odd + mended.odd);
                 if let Some(why) = mended.cut {
                     read.losses.push(format!(
-                        "What begins in line {number} is cut off or broken ({why}); what stands before is read."
+                        "What begins in line {number} is cut off or broken ({why}); the content \
+                         before it is read."
                     ));
                 }
                 lines.push(Line {
@@ -170,8 +169,8 @@ fn several(text: &str) -> Option<DocumentRead> {
     if words || !is_between(rest) {
         // A tool may have written a value that looks like part of the log.
         read.losses.push(
-            "JSON stands among other text, which is left out. Whoever wrote that text may have written some of the \
-             JSON as well."
+            "The file mixes JSON with other text, which is ignored. Parts of the JSON may also \
+             come from that text."
                 .to_owned(),
         );
     }
@@ -221,8 +220,10 @@ impl DocumentRead {
         match self.losses.len() {
             ..MOST => self
                 .losses
-                .push(format!("Line {line} is no JSON: {error}.")),
-            MOST => self.losses.push("More lines are no JSON.".to_owned()),
+                .push(format!("Line {line} is not valid JSON: {error}.")),
+            MOST => self
+                .losses
+                .push("More lines are not valid JSON.".to_owned()),
             _ => {}
         }
     }

@@ -44,7 +44,7 @@ enum Content<'a> {
 pub(crate) enum FileError {
     #[error("{error}")]
     Archive { error: ArchiveError },
-    #[error("This is no text: it is not UTF-8.")]
+    #[error("This is not a text file: it is not UTF-8.")]
     NotText,
     #[error("This is not valid JSON: {error}.")]
     NotJson { error: ReadError },
@@ -78,8 +78,8 @@ impl<'a> Files<'a> {
         let archive = Archive::open_within(bytes, limits, left)?;
         let mut files = Files::new(name);
         if archive.is_cut() {
-            let text = "This zip file is cut off or damaged: its directory, which stands at the end, is \
-                        missing. The files that were found are read; others may be missing.";
+            let text = "This zip file is cut off or damaged: the directory at its end is missing. \
+                 The files that were found are read; others may be missing.";
             outcome.note(NoteLevel::Unreadable, name, text);
         }
         for (member, name) in archive.names().enumerate() {
@@ -112,7 +112,7 @@ impl<'a> Files<'a> {
 
     fn add(&mut self, name: &str, content: Content<'a>, outcome: &mut ImportOutcome) {
         let Some(name) = relative(name) else {
-            let text = "Its path leads out of its folder, so it is not read.";
+            let text = "Its path leads outside its folder, so it is not read.";
             return outcome.note(NoteLevel::Unreadable, name, text);
         };
         let open = !is_litter(&name);

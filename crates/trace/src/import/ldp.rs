@@ -62,7 +62,7 @@ impl Reader for Ldp {
                     for step in whole.take_list("steps").unwrap_or_default() {
                         match step {
                             Json::Object(step) => transition(step, &mut read, sink),
-                            _ => sink.lost("A transition is no object."),
+                            _ => sink.lost("A transition is not an object."),
                         }
                     }
                     keep_rest(&mut read, whole, sink);
@@ -81,7 +81,7 @@ impl Reader for Ldp {
                 }
                 other => {
                     sink.kept(format!(
-                        "Line {number} is no transition; it is kept as it is."
+                        "Line {number} is not a transition; it is kept unchanged."
                     ));
                     let episode = episode.get_or_insert_with(Episode::default);
                     episode.raw.insert(format!("line {number}"), other);
@@ -227,7 +227,7 @@ fn message(value: &Json, sink: &mut Sink<'_>) -> Vec<AnyMessage> {
     if value.is_null() {
         return Vec::new();
     }
-    sink.kept("Some messages are not as aviary writes them; they are read as far as they go.");
+    sink.kept("Some messages differ from aviary's format; they are read as far as possible.");
     let said = chat::read(value).into_iter();
     said.map(|said| said.message).collect()
 }

@@ -160,7 +160,7 @@ pub(crate) fn keep_rest(episode: &mut Episode, mut rest: Object, sink: &mut Sink
     if rest.is_empty() {
         return;
     }
-    sink.kept(format!("Kept as they are: {}.", names(&rest)));
+    sink.kept(format!("Kept unchanged: {}.", names(&rest)));
     episode.raw.extend(rest);
 }
 

@@ -105,7 +105,7 @@ pub enum NoteLevel {
 #[non_exhaustive]
 pub enum ImportError {
     /// There were no files.
-    #[error("There is nothing to import: no file was given.")]
+    #[error("Nothing to import: no file was given.")]
     NoFiles,
     /// No file held an episode.
     #[error("No episode was found. {}{}", seen(.notes), understood())]
@@ -171,7 +171,7 @@ fn read_files(mut files: Files<'_>, budget: &Budget, outcome: &mut ImportOutcome
             outcome.note(
                 NoteLevel::Unreadable,
                 &name,
-                "It is packed in too many layers; unpack it first.",
+                "It is nested in too many archives; unpack it first.",
             );
             continue;
         }
@@ -206,8 +206,8 @@ fn read_container(
         Container::Zip => {
             match Files::packed(name, bytes, budget.limits, budget.left.clone(), outcome) {
                 Ok(files) if files.is_torch() => {
-                    let text = "This is a PyTorch file (tensors and a Python pickle, which could run anything), which is \
-                                not understood. Write what it holds as JSON first.";
+                    let text = "This is a PyTorch file (tensors and a Python pickle, which could \
+                         run any code), which is not supported. Convert it to JSON first.";
                     return outcome.note(NoteLevel::Unreadable, name, text);
                 }
                 Ok(files) => return read_files(files, &inside, outcome),
@@ -243,7 +243,7 @@ fn keep_others(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         {
             let value = Json::parse(text).unwrap_or_else(|_| text.into());
             let name = files.name(index).to_owned();
-            let text = "This is no part of the episode; it is kept with it as it is.";
+            let text = "This is not part of the episode; it is kept with it unchanged.";
             outcome.note(NoteLevel::KeptRaw, &name, text);
             kept.push((name.into(), value));
         } else {
@@ -267,13 +267,13 @@ fn leftovers(files: &Files<'_>, outcome: &mut ImportOutcome) {
             Some(error) => error.to_string(),
             None => {
                 let what = describe::describe(&files.start(index), files.is_whole(index));
-                format!("This is {what}, which is not understood.")
+                format!("This is {what}, which is not supported.")
             }
         };
         outcome.note(NoteLevel::Unreadable, files.name(index), text);
     }
     if open.len() > MOST {
-        let text = format!("And {} more files are not understood.", open.len() - MOST);
+        let text = format!("{} more files are not supported.", open.len() - MOST);
         outcome.note(NoteLevel::Unreadable, "", text);
     }
 }
@@ -319,7 +319,7 @@ fn seen(notes: &[Note]) -> String {
     }
     match notes.len().saturating_sub(MOST) {
         0 => text,
-        more => format!("{text}And {more} more. "),
+        more => format!("{text}{more} more. "),
     }
 }
 
@@ -328,5 +328,5 @@ fn understood() -> String {
         .iter()
         .map(|reader| reader.name())
         .collect();
-    format!("Understood are: {}.", names.join("; "))
+    format!("Supported formats: {}.", names.join("; "))
 }

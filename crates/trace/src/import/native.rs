@@ -17,7 +17,7 @@ impl Reader for Native {
     }
 
     fn name(&self) -> &'static str {
-        "Volary episodes (JSON, one a line, or zip)"
+        "Volary episodes (JSON, JSON Lines or zip)"
     }
 
     /// In our zip the episode stands beside its Renderer files, which add nothing to it.

@@ -225,8 +225,7 @@ impl<'a> Sink<'a> {
         }
         if episode.frames.left_out() > 0 {
             self.lost(format!(
-                "The last {} of {} frames are left out: making each out of the one before copies more than {} GB \
-                 in all.",
+                "The last {} of {} frames are omitted: building them would copy more than {} GB.",
                 episode.frames.left_out(),
                 episode.frames.len() + episode.frames.left_out(),
                 MOST_TO_READ >> 30
@@ -239,8 +238,8 @@ impl<'a> Sink<'a> {
     pub fn leave_out(&mut self) {
         self.is_full = true;
         self.lost(format!(
-            "An episode is left out: the episodes of this file repeat so much that together they take more than {} \
-             MB and {FACTOR} times the file.",
+            "An episode is omitted: the episodes of this file repeat so much that together they \
+             take more than {} MB and {FACTOR} times the file.",
             FREE >> 20
         ));
     }
@@ -263,7 +262,7 @@ impl<'a> Sink<'a> {
     fn note(&mut self, level: NoteLevel, text: Text) {
         /// So many different ones of a file; the rest is counted.
         const MOST: usize = 100;
-        const MORE: &str = "There is more of this kind, which is not listed.";
+        const MORE: &str = "More notes of this kind are not listed.";
         let full = self.counts.len() >= MOST && !self.counts.contains_key(&(level, text.clone()));
         let text = if full { MORE.into() } else { text };
         let notes = &mut self.outcome.notes;

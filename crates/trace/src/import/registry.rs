@@ -82,7 +82,7 @@ fn read_with(reader: &dyn Reader, document: Document, name: &str, outcome: &mut 
     reader.read(document, &mut sink);
     if sink.episodes() == 0 && outcome.notes.len() == before {
         let text = format!(
-            "This looks like {}, but there is no episode in it.",
+            "This looks like {}, but it contains no episode.",
             reader.name()
         );
         outcome.note(NoteLevel::Unreadable, name, text);

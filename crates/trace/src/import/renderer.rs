@@ -290,7 +290,7 @@ impl<'a> Trajectory<'a> {
         };
         if !self.missing.is_empty() {
             let text = format!(
-                "Missing or unreadable: {}. The others are shown one after the other.",
+                "Missing or unreadable: {}. The others are shown in order.",
                 frames_text(&self.missing)
             );
             outcome.note(NoteLevel::Unreadable, &file, text);
@@ -302,20 +302,19 @@ impl<'a> Trajectory<'a> {
         let text = match self.manifest {
             Some(_) => format!("Renderer files with {count}."),
             None => {
-                format!("Renderer files with {count}, but no manifest; their names say the order.")
+                format!("Renderer files with {count} but no manifest; ordered by name.")
             }
         };
         outcome.note(NoteLevel::Read, &file, text);
         if !self.raw.is_empty() {
             let text = format!(
-                "Of another shape, kept as they are: {}.",
+                "Of another shape, kept unchanged: {}.",
                 frames_text(&self.raw)
             );
             outcome.note(NoteLevel::KeptRaw, &file, text);
         }
         if !self.others.is_empty() {
-            let text =
-                "Some frames have members that frames don't have; they are kept in the metadata.";
+            let text = "Some frames have unknown members, which are kept in the metadata.";
             outcome.note(NoteLevel::KeptRaw, &file, text);
         }
         outcome.episodes.push(self.episode(file));

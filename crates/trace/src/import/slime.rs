@@ -26,7 +26,7 @@ impl Reader for Slime {
     }
 
     fn name(&self) -> &'static str {
-        "slime interactions or samples (JSON, or one a line)"
+        "slime interactions or samples (JSON, or one per line)"
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
@@ -50,7 +50,7 @@ impl Reader for Slime {
                     let episode = interaction(object, number, sink);
                     sink.episode(episode);
                 }
-                _ => sink.lost(format!("Line {number} is no interaction.")),
+                _ => sink.lost(format!("Line {number} is not an interaction.")),
             }
         }
         let count = sink.episodes() - before;

@@ -55,7 +55,7 @@ impl Reader for SweAgent {
                     let episode = trajectory(object, sink);
                     sink.episode(episode);
                 }
-                _ => sink.lost(format!("Line {number} is no trajectory.")),
+                _ => sink.lost(format!("Line {number} is not a trajectory.")),
             }
         }
         let count = sink.episodes() - before;
@@ -117,7 +117,7 @@ fn attempts(mut around: Object, all: Vec<Json>, sink: &mut Sink<'_>) {
                 }
                 tell(attempt, number, sink);
             }
-            _ => sink.lost(format!("Attempt {} is no object.", place + 1)),
+            _ => sink.lost(format!("Attempt {} is not an object.", place + 1)),
         }
     }
     if left {
@@ -166,7 +166,7 @@ fn trajectory(mut rest: Object, sink: &mut Sink<'_>) -> Episode {
     let mut states = Vec::new();
     for step in steps {
         let Json::Object(step) = step else {
-            sink.lost("A step of the trajectory is no object.");
+            sink.lost("A step of the trajectory is not an object.");
             continue;
         };
         let known = step.get("state").filter(|state| !state.is_null());

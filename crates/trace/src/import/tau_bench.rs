@@ -46,7 +46,7 @@ impl Reader for TauBench {
                 let episode = result(object, number, sink);
                 sink.episode(episode);
             } else {
-                sink.lost(format!("Element {number} is no result of tau-bench."));
+                sink.lost(format!("Element {number} is not a tau-bench result."));
             }
         }
         if results > 0 {
@@ -57,7 +57,7 @@ impl Reader for TauBench {
         }
         if displays > 0 {
             sink.understood(format!(
-                "tau-bench displays: {}. They name no tools, so calls are empty.",
+                "tau-bench displays: {}. They contain no tool names, so calls are empty.",
                 counted(displays, "episode")
             ));
         }

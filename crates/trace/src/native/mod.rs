@@ -56,11 +56,12 @@ pub enum NativeError {
         error: ReadError,
     },
     /// Something of another format.
-    #[error("This is no Volary episode: it lacks \"format\": \"{FORMAT}\".")]
+    #[error("This is not a Volary episode: it lacks \"format\": \"{FORMAT}\".")]
     OtherFormat,
     /// Made by a later Volary.
     #[error(
-        "This is a Volary episode of version {version}, and version {VERSION} is the newest that is understood. A newer Volary can open it."
+        "This Volary episode has version {version}; the newest supported version is {VERSION}. A \
+         newer Volary can open it."
     )]
     Newer {
         /// What the file says.

@@ -80,7 +80,7 @@ impl<'a> Node<'a> {
     }
 
     pub fn text(&self) -> Result<Text, Fault> {
-        self.expected("a text", self.value.as_text().cloned())
+        self.expected("a string", self.value.as_text().cloned())
     }
 
     pub fn boolean(&self) -> Result<bool, Fault> {
@@ -179,7 +179,7 @@ fn kind(value: &Json) -> &'static str {
         Json::Null => "null",
         Json::Bool(_) => "true or false",
         Json::Integer(_) | Json::Float(_) => "a number",
-        Json::Text(_) => "a text",
+        Json::Text(_) => "a string",
         Json::List(_) => "a list",
         Json::Object(_) => "an object",
     }

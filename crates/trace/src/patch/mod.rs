@@ -75,13 +75,13 @@ const DEEPEST: usize = 64;
 #[non_exhaustive]
 pub enum PatchError {
     /// It was made for another value.
-    #[error("A change does not fit the state before it: it was made for a different {expected}.")]
+    #[error("A change does not match the state before it: it was made for a different {expected}.")]
     Misfit {
         /// What it was made for.
         expected: &'static str,
     },
     /// Applying it would copy more than is allowed.
-    #[error("A change of the state takes more memory or time than it may.")]
+    #[error("A change of the state exceeds the limit of memory or time.")]
     TooLarge,
 }
 

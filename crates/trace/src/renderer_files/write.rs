@@ -21,10 +21,15 @@ pub const LIMIT: usize = 128 << 20;
 #[non_exhaustive]
 pub enum RendererFilesError {
     /// There is nothing to write.
-    #[error("The episode has no frames, and Renderer files are frames. Export it as JSON instead.")]
+    #[error(
+        "The episode has no frames, so it cannot be written as Renderer files. Export it as \
+         JSON instead."
+    )]
     NoFrames,
     /// It would be too much.
-    #[error("The Renderer files of this episode would take about {megabytes} MB, since each of its {frames} frames is written whole; the limit is {} MB. Export it as JSON, which holds the same in less room.", LIMIT >> 20)]
+    #[error("The Renderer files of this episode would take about {megabytes} MB, because each of \
+         its {frames} frames is written in full; the limit is {} MB. Export it as JSON, which is \
+         smaller.", LIMIT >> 20)]
     TooLarge {
         /// How many frames there are.
         frames: usize,

@@ -203,7 +203,7 @@ fn what_lies_beside_is_kept_or_named() {
     let said = notes(&outcome, NoteLevel::Unreadable);
     assert_eq!(
         said,
-        ["plot.png: This is a PNG image, which is not understood."]
+        ["plot.png: This is a PNG image, which is not supported."]
     );
 }
 
@@ -231,8 +231,8 @@ fn frames_of_another_shape_are_kept_as_they_are() {
 fn what_is_none_is_named_with_what_is_understood() {
     let refused = |content: &[u8]| import(&[file("x", content)]).unwrap_err().to_string();
     let told = refused(b"{\"a\": 1}");
-    let expected = "No episode was found. x: This is JSON with the members a, which is not understood. \
-                    Understood are: Volary episodes (JSON, one a line, or zip); ";
+    let expected = "No episode was found. x: This is JSON with the members a, which is not \
+         supported. Understood are: Volary episodes (JSON, one a line, or zip); ";
     assert!(told.starts_with(expected), "{told}");
     let among = "; Aviary Renderer files (manifest and frames, together or as zip); ";
     assert!(told.contains(among), "{told}");

@@ -272,7 +272,7 @@ fn lines_and_lists_are_read_and_faults_named() {
     assert!(
         list.faults[0]
             .to_string()
-            .starts_with("Episode 2: This is no Volary episode")
+            .starts_with("Episode 2: This is not a Volary episode")
     );
 }
 

@@ -66,8 +66,9 @@ impl StreamReader for MessageStream {
         if event.data.trim().is_empty() {
             return Ok(());
         }
-        let value = read(&event.data)
-            .map_err(|error| malformed(format!("a piece of the stream is no JSON: {error}.")))?;
+        let value = read(&event.data).map_err(|error| {
+            malformed(format!("a piece of the stream is not valid JSON: {error}."))
+        })?;
         let part = |key: &str| value.get(key).unwrap_or(&Json::Null);
         let index = || part("index").to_compact_text();
         match text(&value, "type") {
@@ -80,9 +81,8 @@ impl StreamReader for MessageStream {
             }
             "message_stop" => self.finished = true,
             "error" => {
-                return Err(
-                    in_band_error(&value).unwrap_or_else(|| malformed("an error without text."))
-                );
+                return Err(in_band_error(&value)
+                    .unwrap_or_else(|| malformed("an error without a message.")));
             }
             _ => {}
         }

@@ -40,7 +40,7 @@ pub static PRESETS: [Preset; 15] = [
         base_url: "https://api.openai.com/v1",
         key_url: Some("https://platform.openai.com/api-keys"),
         models: &["gpt-6-luna"],
-        note: "Current models refuse tools together with reasoning here; use OpenAI for those.",
+        note: "Current models reject tools together with reasoning here; use OpenAI for those.",
         allow: "",
     },
     Preset {
@@ -85,7 +85,7 @@ pub static PRESETS: [Preset; 15] = [
         base_url: "https://openrouter.ai/api/v1",
         key_url: Some("https://openrouter.ai/settings/keys"),
         models: &["openai/gpt-6-luna", "anthropic/claude-haiku-5.5"],
-        note: "Says what each answer cost.",
+        note: "Reports the cost of each response.",
         allow: "",
     },
     Preset {
@@ -121,7 +121,7 @@ pub static PRESETS: [Preset; 15] = [
         base_url: "http://localhost:11434/v1",
         key_url: None,
         models: &[],
-        note: "Use a model with tools, and give it room for the conversation (num_ctx).",
+        note: "Use a model that supports tools, with enough context for the conversation (num_ctx).",
         allow: "Start it with OLLAMA_ORIGINS set to this page's origin, for example \
                 OLLAMA_ORIGINS=https://example.org ollama serve.",
     },
@@ -132,7 +132,7 @@ pub static PRESETS: [Preset; 15] = [
         key_url: None,
         models: &[],
         note: "",
-        allow: "Switch on CORS in its server settings, or start it with lms server start --cors.",
+        allow: "Enable CORS in its server settings, or start it with lms server start --cors.",
     },
     Preset {
         name: "llama.cpp",
@@ -140,7 +140,7 @@ pub static PRESETS: [Preset; 15] = [
         base_url: "http://localhost:8080/v1",
         key_url: None,
         models: &[],
-        note: "Start llama-server with --jinja, or it knows no tools.",
+        note: "Start llama-server with --jinja to enable tools.",
         allow: "",
     },
     Preset {

@@ -10,18 +10,18 @@ pub fn of_error(connection: &Connection, has_key: bool, error: &ModelError) -> D
     let name = &connection.name;
     let trouble = trouble_of(has_key, error);
     let what = match trouble {
-        Trouble::WrongKey => format!("{name} does not accept the API key."),
-        Trouble::NoKey => format!("{name} wants an API key."),
+        Trouble::WrongKey => format!("{name} rejected the API key."),
+        Trouble::NoKey => format!("{name} requires an API key."),
         Trouble::NotAllowed => format!("{name} does not allow this with the API key."),
         Trouble::WrongModel => format!("{name} has no model {}.", connection.model),
-        Trouble::RateLimit => format!("{name} takes no more requests for now."),
+        Trouble::RateLimit => format!("{name} is rate limiting requests."),
         Trouble::NoCredit => format!("The account at {name} has no credit left."),
         Trouble::Refused => format!("{name} refused the request."),
         Trouble::ServerFailure => format!("{name} failed."),
-        Trouble::NotAModel => "Something other than a model answers there.".to_owned(),
-        Trouble::Unreachable => format!("{name} can't be reached."),
-        Trouble::Interrupted => "The answer did not come to its end.".to_owned(),
-        _ => "The model's answer is no action.".to_owned(),
+        Trouble::NotAModel => "The response did not come from a model API.".to_owned(),
+        Trouble::Unreachable => format!("{name} cannot be reached."),
+        Trouble::Interrupted => "The response was cut off.".to_owned(),
+        _ => "The model's response is not a valid action.".to_owned(),
     };
     Diagnosis {
         trouble,
@@ -111,7 +111,7 @@ fn remedy(connection: &Connection, trouble: Trouble, error: &ModelError) -> Stri
     match trouble {
         Trouble::WrongKey | Trouble::NoKey => match key_page {
             Some(url) => format!(
-                "Enter a key of {} with nothing before or behind it. Keys are made at {url}.",
+                "Enter a key of {} without anything before or after it. Create keys at {url}.",
                 connection.name
             ),
             None => "Enter the key that the server was started with.".to_owned(),
@@ -130,29 +130,29 @@ fn remedy(connection: &Connection, trouble: Trouble, error: &ModelError) -> Stri
                 retry_after: Some(seconds),
                 ..
             } => format!("Wait {seconds:.0} s and try again, or run fewer episodes at once."),
-            _ => "Wait a little and try again, or run fewer episodes at once.".to_owned(),
+            _ => "Wait a moment and try again, or run fewer episodes at once.".to_owned(),
         },
         Trouble::NoCredit => {
             "Add credit in the provider's billing settings, or use another connection.".to_owned()
         }
         Trouble::Refused if wants_responses(connection, error) => {
-            "This model takes tools only through OpenAI's Responses: choose the provider OpenAI \
-             instead of OpenAI (Chat Completions)."
+            "This model supports tools only through OpenAI's Responses API: choose the provider \
+             OpenAI instead of OpenAI (Chat Completions)."
                 .to_owned()
         }
         Trouble::Refused => {
-            "Change what it complains of: the settings of the policy, or the model.".to_owned()
+            "Change the policy settings or the model.".to_owned()
         }
         Trouble::ServerFailure => "Try again later, or use another model.".to_owned(),
         Trouble::NotAModel => {
-            "Check the base URL: it must lead to the provider's interface for programs, not to its web \
-             pages, and the provider must be the right one."
+            "Check the base URL: it must be the provider's API, not its web site, and the provider \
+             must be correct."
                 .to_owned()
         }
         Trouble::Unreachable | Trouble::Interrupted => {
-            "Try again. What came so far is kept.".to_owned()
+            "Try again. The content received so far is kept.".to_owned()
         }
-        _ => "Try again, or take the step by hand.".to_owned(),
+        _ => "Try again, or take the step manually.".to_owned(),
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn of_silence(connection: &Connection, page: &Page, silence: &Silence
     };
     Diagnosis {
         trouble,
-        what: format!("{} can't be reached from this page.", connection.name),
+        what: format!("{} cannot be reached from this page.", connection.name),
         why: cause.why(base, page),
         remedy: remedy(connection, cause, &page.origin),
     }
@@ -58,8 +58,8 @@ fn cors_remedy(connection: &Connection, origin: &str) -> String {
         told
     } else if is_far {
         format!(
-            "This provider can't be used from a page directly. Use one that can, or put a proxy before it that \
-             allows {origin} (LiteLLM is one)."
+            "This provider cannot be called directly from a web page. Use another one, or a proxy \
+             that allows {origin}, such as LiteLLM."
         )
     } else {
         format!("Start the server so that it allows the origin {origin}.")

@@ -137,7 +137,7 @@ fn replies_are_told_apart() {
         (
             "vLLM",
             404,
-            "it sent a web page, so something other than a model answered; check the base URL.",
+            "it returned a web page, so this is not a model API; check the base URL.",
             None,
             Trouble::NotAModel,
         ),

@@ -20,7 +20,7 @@ pub(super) fn read_answer(body: &Json) -> Result<Answer, ModelError> {
             }
         }
         Json::Object(_) => reader.chunk(body, &mut Vec::new())?,
-        _ => return Err(malformed("it is no object.")),
+        _ => return Err(malformed("it is not an object.")),
     }
     if !reader.answered {
         return Err(not_one_choice(0));
@@ -67,8 +67,9 @@ impl StreamReader for ContentStream {
         if data.is_empty() || data == "[DONE]" {
             return Ok(());
         }
-        let chunk = read(data)
-            .map_err(|error| malformed(format!("a piece of the stream is no JSON: {error}.")))?;
+        let chunk = read(data).map_err(|error| {
+            malformed(format!("a piece of the stream is not valid JSON: {error}."))
+        })?;
         self.chunk(&chunk, deltas)
     }
 

@@ -39,8 +39,9 @@ impl StreamReader for ChatStream {
             self.finished = true;
             return Ok(());
         }
-        let chunk = read(data)
-            .map_err(|error| malformed(format!("a piece of the stream is no JSON: {error}.")))?;
+        let chunk = read(data).map_err(|error| {
+            malformed(format!("a piece of the stream is not valid JSON: {error}."))
+        })?;
         if let Some(error) = in_band_error(&chunk) {
             return Err(error);
         }

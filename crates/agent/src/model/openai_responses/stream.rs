@@ -29,8 +29,9 @@ impl StreamReader for ResponseStream {
         if data.is_empty() || data == "[DONE]" {
             return Ok(());
         }
-        let value = read(data)
-            .map_err(|error| malformed(format!("a piece of the stream is no JSON: {error}.")))?;
+        let value = read(data).map_err(|error| {
+            malformed(format!("a piece of the stream is not valid JSON: {error}."))
+        })?;
         self.take(&value, deltas)
     }
 

@@ -174,7 +174,7 @@ pub fn field_or<T: Parameter>(
 pub fn tag<'a>(fields: &'a Object, name: &str) -> Result<&'a str, ParameterError> {
     match fields.get(name) {
         Some(Json::Text(tag)) => Ok(tag),
-        Some(other) => Err(ParameterError::expected("a text", other).at_key(name)),
+        Some(other) => Err(ParameterError::expected("a string", other).at_key(name)),
         None => Err(ParameterError::new(format!("lacks the field '{name}'"))),
     }
 }

@@ -102,7 +102,7 @@ impl Parameter for Text {
         value
             .as_text()
             .cloned()
-            .ok_or_else(|| ParameterError::expected("a text", value))
+            .ok_or_else(|| ParameterError::expected("a string", value))
     }
 
     fn dump(&self) -> Json {
@@ -220,7 +220,7 @@ mod tests {
         let list = vec![Json::Null; 1000];
         assert_eq!(
             read::<Text>(list),
-            Err("must be a text, not a list of 1000".into())
+            Err("must be a string, not a list of 1000".into())
         );
     }
 }

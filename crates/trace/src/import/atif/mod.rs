@@ -28,7 +28,7 @@ impl Reader for Atif {
     }
 
     fn name(&self) -> &'static str {
-        "ATIF (Harbor), one trajectory a file or a line, or the folder of a trial"
+        "ATIF (Harbor): one trajectory per file or line, or the folder of a trial"
     }
 
     /// The folder of a trial: `result.json` says what the trajectories below it were worth.
@@ -73,7 +73,7 @@ fn read(document: Document, sink: &mut Sink<'_>) {
     let mut steps = 0;
     for Line { number, value } in document.into_records() {
         let Json::Object(object) = value else {
-            sink.lost(format!("Trajectory {number} is no object."));
+            sink.lost(format!("Trajectory {number} is not an object."));
             continue;
         };
         steps += trajectory(object, None, sink);
@@ -115,7 +115,7 @@ fn trajectory(mut object: Object, parent: Option<&Text>, sink: &mut Sink<'_>) ->
         Some(Json::List(steps)) => steps,
         None | Some(Json::Null) => Vec::new(),
         Some(other) => {
-            sink.lost("Its steps are no list.");
+            sink.lost("Its steps are not a list.");
             episode.raw.insert("steps", other);
             Vec::new()
         }
@@ -126,7 +126,7 @@ fn trajectory(mut object: Object, parent: Option<&Text>, sink: &mut Sink<'_>) ->
         match step {
             Json::Object(step) => reading.step(step, &mut episode),
             other => {
-                sink.lost(format!("Step {} is no object.", index + 1));
+                sink.lost(format!("Step {} is not an object.", index + 1));
                 let key = format!("step {}", index + 1);
                 episode.raw.insert(key, other);
             }

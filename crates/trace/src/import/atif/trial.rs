@@ -86,7 +86,7 @@ pub(super) fn read(
     if found {
         let name = files.name(result_index).to_owned();
         files.take(result_index);
-        let text = "The result of the trial; its rewards are those of the trajectory.";
+        let text = "The result of the trial. Its rewards are used for the trajectory.";
         outcome.note(NoteLevel::Read, &name, text);
     }
     judge(

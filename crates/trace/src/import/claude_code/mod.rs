@@ -94,14 +94,15 @@ impl Reader for ClaudeCode {
         let lines = all.len();
         if twice > 0 {
             sink.understood(format!(
-                "Written twice, and counted once: {}.",
+                "Duplicates, counted once: {}.",
                 counted(twice, "line")
             ));
         }
         let (threads, left_out) = thread::threads(all);
         if left_out > 0 {
             sink.lost(format!(
-                "{} left out: each repeats the session up to its fork, and together they take too much.",
+                "{} omitted: each repeats the session up to its fork, and together they take too \
+                 much memory.",
                 match left_out {
                     1 => "1 branch is".to_owned(),
                     count => format!("{count} branches are"),

@@ -125,7 +125,7 @@ impl Reader for Codex {
         sink.episode(episode);
         let besides = match encrypted {
             0 => String::new(),
-            count => format!("; encrypted, and not shown: {}", counted(count, "thought")),
+            count => format!("; encrypted and not shown: {}", counted(count, "thought")),
         };
         sink.understood(format!(
             "Codex session of {}{besides}.",

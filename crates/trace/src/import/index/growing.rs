@@ -90,7 +90,7 @@ impl Growing {
             }
             Err(error) => {
                 self.losses
-                    .push(format!("A part of a sample is no JSON: {error}."));
+                    .push(format!("A part of a sample is not valid JSON: {error}."));
                 None
             }
         }
@@ -115,10 +115,10 @@ impl Growing {
                 self.losses.extend(read.losses);
                 match read.document {
                     Document::Value(Json::Object(around)) => Ok(whole(around, self.lists)),
-                    _ => Err("A sample is no object.".to_owned()),
+                    _ => Err("A sample is not an object.".to_owned()),
                 }
             }
-            Err(error) => Err(format!("A sample is no JSON: {error}.")),
+            Err(error) => Err(format!("A sample is not valid JSON: {error}.")),
         };
         (object, self.losses)
     }

@@ -144,11 +144,11 @@ impl Pieces {
             return;
         }
         let Some(text) = decode(bytes).map(|decoded| decoded.text) else {
-            return self.lost(format!("Line {number} is no text."));
+            return self.lost(format!("Line {number} is not text."));
         };
         let read = match document::read(text.trim()) {
             Ok(read) => read,
-            Err(error) => return self.lost(format!("Line {number} is no JSON: {error}.")),
+            Err(error) => return self.lost(format!("Line {number} is not valid JSON: {error}.")),
         };
         for loss in read.losses {
             self.lost(format!("Line {number}: {loss}"));
@@ -260,7 +260,7 @@ impl Pieces {
 
     /// The file ends within an element.
     pub fn cut_off(&mut self) {
-        let text = "The file is cut off within a sample; what stands before is read.";
+        let text = "The file is cut off within a sample; the content before it is read.";
         self.lost(text.to_owned());
     }
 

@@ -71,13 +71,13 @@ impl Log {
         };
         sink.understood(format!("Inspect log of the task {task} with {samples}."));
         sink.kept(
-            "The header of the log is kept with its first episode. What models were sent over the wire and \
-             answered is left out, since the messages say it.",
+            "The header of the log is kept with its first episode. Raw model requests and \
+             responses are omitted, because the messages contain the same content.",
         );
         match self.status.as_deref() {
             Some("success") | None => {}
             Some(status) => sink.lost(format!(
-                "The log says that its run did not end well ({status}); samples may be missing."
+                "The log reports that its run did not succeed ({status}); samples may be missing."
             )),
         }
     }

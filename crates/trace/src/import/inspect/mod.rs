@@ -49,10 +49,10 @@ pub(super) fn read_sample(bytes: &[u8], log: &Log, sink: &mut Sink<'_>) {
             }
             match read.document {
                 Document::Value(Json::Object(object)) => read_object(object, log, sink),
-                _ => sink.lost("A sample is no object."),
+                _ => sink.lost("A sample is not an object."),
             }
         }
-        Err(error) => sink.lost(format!("A sample is no JSON: {error}.")),
+        Err(error) => sink.lost(format!("A sample is not valid JSON: {error}.")),
     }
 }
 
@@ -124,12 +124,12 @@ impl Reader for Inspect {
             _ => Vec::new(),
         };
         if samples.is_empty() {
-            sink.lost("This Inspect log has no samples: it is the header alone.");
+            sink.lost("This Inspect log has no samples, only a header.");
         }
         for value in samples {
             match value {
                 Json::Object(object) => sample::read(object, &log, sink),
-                _ => sink.lost("A sample is no object."),
+                _ => sink.lost("A sample is not an object."),
             }
             log.header = None;
         }

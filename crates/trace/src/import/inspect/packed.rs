@@ -94,7 +94,7 @@ fn read(files: &mut Files<'_>, folder: &str, outcome: &mut ImportOutcome) {
     sink.set_version(log.version.clone());
     read_samples(files, samples, &mut log, &mut sink);
     if sink.episodes() == 0 {
-        sink.lost("There is no sample in this Inspect log that can be read.");
+        sink.lost("This Inspect log has no readable sample.");
     }
     log.report(&mut sink);
     // Summaries, reductions and the journal say again what the samples say.
@@ -116,7 +116,7 @@ fn header(
     let ended = files.find(&format!("{folder}header.json"));
     let started = files.find(&format!("{folder}_journal/start.json"));
     if ended.is_none() {
-        let text = "This log has no header yet: its run was not over, or was broken off.";
+        let text = "This log has no header: its run is unfinished or was interrupted.";
         outcome.note(NoteLevel::Unreadable, file, text);
     }
     for index in [ended, started].into_iter().flatten() {
@@ -201,7 +201,7 @@ fn assemble(
     let value = |index: usize| match files.read_document(index) {
         Ok(read) => match read.document {
             Document::Value(value) => Ok((value, read.losses)),
-            Document::Lines(_) => Err("it is no JSON object, but lines".to_owned()),
+            Document::Lines(_) => Err("it contains lines instead of one JSON object".to_owned()),
         },
         Err(error) => Err(error.to_string()),
     };
@@ -209,7 +209,7 @@ fn assemble(
         Members::Whole(index) => {
             return match value(index)? {
                 (Json::Object(object), losses) => Ok((object, losses)),
-                _ => Err("it is no object".to_owned()),
+                _ => Err("it is not an object".to_owned()),
             };
         }
         Members::Chunks(chunks) => chunks,
@@ -251,7 +251,7 @@ fn assemble(
                 let key = inner.trim_end_matches(".json").to_owned();
                 sample.insert(key, value);
             }
-            (Some((list, start)), _) => losses.push(format!("{list}/{start}.json is no list")),
+            (Some((list, start)), _) => losses.push(format!("{list}/{start}.json is not a list")),
         }
     }
     if sample.is_empty() && lists.is_empty() {

@@ -32,12 +32,12 @@ pub(super) fn read(mut sample: Object, log: &Log, sink: &mut Sink<'_>) {
     }
     if unresolved.missing > 0 {
         let missing = unresolved.missing;
-        sink.lost(format!("{missing} attachments are not in the file."));
+        sink.lost(format!("{missing} attachments are missing from the file."));
     }
     if unresolved.too_large > 0 {
         sink.lost(format!(
-            "{} references to attachments are left as they are: with all of them in place the sample would take \
-             more than {} MB and {FACTOR} times its attachments.",
+            "{} references to attachments are not resolved: the sample would take more than {} MB \
+             and {FACTOR} times its attachments.",
             unresolved.too_large,
             FREE >> 20
         ));
@@ -51,7 +51,7 @@ pub(super) fn read(mut sample: Object, log: &Log, sink: &mut Sink<'_>) {
     let (messages, events, left_out) = said(&mut sample);
     if left_out > 0 {
         sink.lost(format!(
-            "{left_out} messages are left out: the sample names the same ones too often."
+            "{left_out} messages are omitted: the sample references the same messages too often."
         ));
     }
     let (transcript, ids) = transcript(messages);
@@ -63,7 +63,7 @@ pub(super) fn read(mut sample: Object, log: &Log, sink: &mut Sink<'_>) {
     let left_out = events::read(events, &ids, &mut episode);
     if left_out > 0 {
         sink.lost(format!(
-            "{left_out} changes of the store are left out: they copy too much within it."
+            "{left_out} changes of the store are omitted: they copy too much data."
         ));
     }
     // The frames show the store.
@@ -212,7 +212,7 @@ fn judged(sample: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
     };
     for (name, score) in scores {
         let Json::Object(mut score) = score else {
-            sink.kept("A score is no object; it is kept as it is.");
+            sink.kept("A score is not an object; it is kept unchanged.");
             episode.scores.push(Score {
                 name: name.as_ref().into(),
                 value: score,

@@ -77,7 +77,7 @@ impl Reader for MiniSweAgent {
                             let episode = trajectory(object, messages, sink);
                             sink.episode(episode);
                         }
-                        _ => sink.lost(format!("Line {number} is no trajectory.")),
+                        _ => sink.lost(format!("Line {number} is not a trajectory.")),
                     }
                 }
             }

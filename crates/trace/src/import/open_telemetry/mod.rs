@@ -38,7 +38,7 @@ impl Reader for OpenTelemetry {
     }
 
     fn name(&self) -> &'static str {
-        "OpenTelemetry traces of models and tools (JSON, or one a line)"
+        "OpenTelemetry traces of models and tools (JSON, or one per line)"
     }
 
     fn recognise(&self, document: &Document) -> Confidence {
@@ -74,10 +74,11 @@ impl Reader for OpenTelemetry {
         }
         match sink.episodes() {
             0 => sink.lost(format!(
-                "None of the {count} spans says what a model or a tool did (attributes gen_ai, openinference or traceloop)."
+                "None of the {count} spans describes a model or tool call (attributes gen_ai, \
+                 openinference or traceloop)."
             )),
             episodes => sink.understood(format!(
-                "OpenTelemetry: {episodes} agents or traces, of {count} spans."
+                "OpenTelemetry: {episodes} agents or traces with {count} spans."
             )),
         }
     }

@@ -80,10 +80,7 @@ impl Reader for OpenHands {
             let mut sink = Sink::new(outcome, self.id(), &name);
             let episode = conversation(state.unwrap_or_default(), values, None, &mut sink);
             sink.episode(episode);
-            sink.understood(format!(
-                "OpenHands: {} events in a file each.",
-                events.len()
-            ));
+            sink.understood(format!("OpenHands: {} events, one per file.", events.len()));
         }
     }
 
@@ -221,7 +218,7 @@ fn conversation(
         }
     }
     if odd > 0 {
-        sink.lost(format!("{odd} events are no objects."));
+        sink.lost(format!("{odd} events are not objects."));
     }
     let Conversation {
         transcript,

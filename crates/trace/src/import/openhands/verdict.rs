@@ -67,7 +67,7 @@ pub(super) fn ending(state: &str, why: Option<Text>) -> Option<Ending> {
             message: because("The agent ended with an error."),
         }),
         "stuck" => Some(Ending::Truncated {
-            reason: because("The agent did the same again and again, and was stopped."),
+            reason: because("The agent was stopped because it repeated the same action."),
         }),
         _ => None,
     }

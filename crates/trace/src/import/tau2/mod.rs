@@ -137,7 +137,7 @@ fn read_results(mut results: Object, simulations: Vec<Json>, sink: &mut Sink<'_>
                 let episode = simulation_episode(object, &run, sink);
                 sink.episode(episode);
             }
-            _ => sink.lost(format!("Simulation {} is no object.", index + 1)),
+            _ => sink.lost(format!("Simulation {} is not an object.", index + 1)),
         }
     }
     sink.understood(format!(

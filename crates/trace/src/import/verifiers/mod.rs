@@ -110,7 +110,7 @@ fn read_rollouts(document: Document, about: Option<&Object>, sink: &mut Sink<'_>
                 }
                 sink.episode(episode);
             }
-            _ => sink.lost(format!("Line {number} is no rollout.")),
+            _ => sink.lost(format!("Line {number} is not a rollout.")),
         }
     }
     sink.understood(format!("verifiers results: {}.", counted(count, "episode")));

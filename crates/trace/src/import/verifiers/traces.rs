@@ -51,7 +51,7 @@ impl Reader for Traces {
         let (mut traces, mut without, before) = (0, 0, sink.episodes());
         for Line { number, value } in document.into_records() {
             let Json::Object(mut around) = value else {
-                sink.lost(format!("Line {number} is no object."));
+                sink.lost(format!("Line {number} is not an object."));
                 continue;
             };
             if around.contains_key("nodes") {
@@ -75,17 +75,17 @@ impl Reader for Traces {
                         traces += 1;
                         read_trace(trace, &around, number, sink);
                     }
-                    _ => sink.lost(format!("A trace in line {number} is no object.")),
+                    _ => sink.lost(format!("A trace in line {number} is not an object.")),
                 }
             }
         }
         let branches = sink.episodes() - before - without;
         let besides = match without {
             0 => String::new(),
-            count => format!(" Without a trace, since they broke down before: {count}."),
+            count => format!(" Failed before the trace began: {count}."),
         };
         sink.understood(format!(
-            "verifiers traces: {traces}, with {branches} branches, an episode each.{besides}"
+            "verifiers traces: {traces} with {branches} branches, one episode each.{besides}"
         ));
     }
 }
@@ -121,7 +121,10 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
     let parents = parents(&nodes);
     let (paths, left_out) = branches(&parents);
     if left_out > 0 {
-        sink.lost(format!("{left_out} branches are left out: a trace may have {MOST_BRANCHES}, with {MOST_MESSAGES} messages."));
+        sink.lost(format!(
+            "{left_out} branches are omitted: a trace may have {MOST_BRANCHES} \
+             branches with {MOST_MESSAGES} messages."
+        ));
     }
     if paths.is_empty() {
         return sink.episode(whole);
@@ -136,7 +139,7 @@ fn read_trace(mut rest: Object, around: &Object, number: usize, sink: &mut Sink<
     if several && size_of_object(&whole.metadata) + size_of_object(&whole.raw) > LARGE {
         let metadata = std::mem::take(&mut whole.metadata);
         first = Some((metadata, std::mem::take(&mut whole.raw)));
-        sink.kept("What a trace says of itself is large, so its first branch alone keeps it.");
+        sink.kept("The metadata of a trace is large, so only its first branch keeps it.");
     }
     for (branch, path) in paths.iter().enumerate() {
         let mut episode = match branch + 1 == paths.len() {

@@ -40,10 +40,10 @@ pub(super) fn without_traces(mut around: Object, number: usize, sink: &mut Sink<
         },
         (None, Some(true)) => Ending::Done,
         (None, _) if timed_out => Ending::Truncated {
-            reason: "Its time was over before there was a trace.".into(),
+            reason: "It timed out before the trace began.".into(),
         },
         (None, _) => Ending::Crashed {
-            message: "It ended before there was a trace.".into(),
+            message: "It ended before the trace began.".into(),
         },
     };
     if matches!(task, Json::Object(_)) {
