@@ -29,7 +29,7 @@ OWN_WORDS = (
     "does not implement",
     "stepped before its first reset",
     "is required",
-    "is not known here",
+    "is unknown",
 )
 
 

@@ -48,7 +48,7 @@ pub fn kind_of(value: &Json) -> &'static str {
         Json::Bool(_) => "true or false",
         Json::Integer(_) => "an integer",
         Json::Float(_) => "a float",
-        Json::Text(_) => "a text",
+        Json::Text(_) => "a string",
         Json::List(_) => "a list",
         Json::Object(_) => "an object",
     }
@@ -66,7 +66,7 @@ pub fn text(key: &str, value: &Json) -> Result<Text, FieldError> {
     value
         .as_text()
         .cloned()
-        .ok_or_else(|| FieldError::unfit(key, "a text", value))
+        .ok_or_else(|| FieldError::unfit(key, "a string", value))
 }
 
 /// The value as an object.

@@ -294,7 +294,7 @@ mod tests {
         let unfit = crate::object!({"times": 0, "time": 1});
         assert_eq!(
             opening("echo", None, unfit),
-            Err("times: must be at least 1; time: is not known here; known are task, times".into())
+            Err("times: must be at least 1; time: is unknown; known are task, times".into())
         );
     }
 

@@ -95,7 +95,7 @@ fn read(value: &Json) -> Result<TaskConfig, FieldError> {
             "train_kwargs" => &mut config.train_kwargs,
             "eval_kwargs" => &mut config.eval_kwargs,
             "test_kwargs" => &mut config.test_kwargs,
-            unknown => return Err(FieldError::new(unknown, "is not known here")),
+            unknown => return Err(FieldError::new(unknown, "is unknown")),
         };
         *arguments = fields::object(key, value)?.clone();
     }

@@ -144,10 +144,10 @@ impl<'a> Settings<'a> {
         match stranger {
             None => Ok(self),
             Some(key) if known.is_empty() => {
-                Err(self.fault(key, "is not known; there is nothing to configure here"))
+                Err(self.fault(key, "is unknown; there is nothing to configure"))
             }
             Some(key) => {
-                let reason = format!("is not known; there are {}", known.join(", "));
+                let reason = format!("is unknown; known are {}", known.join(", "));
                 Err(self.fault(key, &reason))
             }
         }
@@ -206,11 +206,11 @@ mod tests {
         assert_eq!(inner.text("c").map_err(said), Ok(None));
         assert_eq!(
             Settings::new(&values, &["a", "inner", "n"]).err().map(said),
-            Some("t: is not known; there are a, inner, n".into())
+            Some("t: is unknown; known are a, inner, n".into())
         );
         assert_eq!(
             Settings::new(&values, &[]).err().map(said),
-            Some("a: is not known; there is nothing to configure here".into())
+            Some("a: is unknown; there is nothing to configure".into())
         );
     }
 }

@@ -25,7 +25,7 @@ pub enum MessageError {
     #[error("Content is not valid JSON. It is flagged as JSON but null.")]
     ContentNull,
     /// A block of flagged content whose type is a list or an object, which aviary cannot look up.
-    #[error("The type of a content block must be a text, not {found}.")]
+    #[error("The type of a content block must be a string, not {found}.")]
     BlockType {
         /// What it is.
         found: &'static str,

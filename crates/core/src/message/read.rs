@@ -110,7 +110,7 @@ impl Body {
             _ => Err(FieldError::new(
                 "content",
                 format!(
-                    "a text, null, or JSON that is not empty, zero or false is needed, not {}",
+                    "a string, null, or JSON that is not empty, zero or false is required, not {}",
                     value.to_compact_text()
                 ),
             )),
@@ -232,7 +232,7 @@ fn answered(object: &Object) -> Result<(Text, Text), FieldError> {
 fn with_content(body: Body) -> Result<Body, FieldError> {
     match body.content {
         Some(_) => Ok(body),
-        None => Err(FieldError::new("content", "a text is needed, not null")),
+        None => Err(FieldError::new("content", "a string is required, not null")),
     }
 }
 

@@ -45,11 +45,11 @@ impl<'a> Checker<'a> {
             return self.report("is nested too deeply to be checked");
         };
         let Some(resolved) = resolve(self.root, schema) else {
-            return self.report("has a schema that refers to nothing");
+            return self.report("has a schema with an unresolved reference");
         };
         let outer = std::mem::replace(&mut self.depth, depth);
         match resolved {
-            Json::Bool(false) => self.report("must not be there"),
+            Json::Bool(false) => self.report("is not allowed"),
             Json::Object(schema) => self.check_object(schema, value),
             _ => {}
         }
@@ -180,7 +180,7 @@ impl<'a> Checker<'a> {
             });
             if let Some((place, _)) = repeated {
                 self.within(&format!("[{place}]"), |checker| {
-                    checker.report("stands there already; elements must differ");
+                    checker.report("is a duplicate; elements must be unique");
                 });
             }
         }
@@ -313,8 +313,8 @@ mod tests {
                 "t: must not be empty",
                 "l[1]: must be a string, not a whole number",
                 "l: must have at most 1 element",
-                "l[2]: stands there already; elements must differ",
-                "more: is not known here; known are n, t, e, l",
+                "l[2]: is a duplicate; elements must be unique",
+                "more: is unknown; known are n, t, e, l",
             ]
         );
     }

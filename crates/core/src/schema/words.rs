@@ -117,8 +117,8 @@ pub(super) fn unknown(properties: Option<&Object>) -> String {
         .map(|key| &**key)
         .collect();
     match known.is_empty() {
-        true => "is not known here".to_owned(),
-        false => format!("is not known here; known are {}", known.join(", ")),
+        true => "is unknown".to_owned(),
+        false => format!("is unknown; known are {}", known.join(", ")),
     }
 }
 

@@ -318,7 +318,7 @@ mod tests {
             ),
             (
                 object!({"split": "test", "jsonl": (jsonl(1)), "config": {"x": 1}}),
-                "config.x: is not known; there are correct_reward, incorrect_reward, \
+                "config.x: is unknown; known are correct_reward, incorrect_reward, \
                  tool_failure_reward, tool_success_reward, rel_tol, done_on_failure",
             ),
         ] {

@@ -25,7 +25,10 @@ fn a_greeting_that_fails_says_how() {
             .contains("connection refused")
     );
     let page = greeted_with(ok("<!doctype html><title>It works!</title>"));
-    assert!(page.to_string().contains("no TaskDatasetServer"), "{page}");
+    assert!(
+        page.to_string().contains("not be a TaskDatasetServer"),
+        "{page}"
+    );
     for other in [
         "[]",
         "5",
@@ -69,10 +72,10 @@ fn a_step_that_may_have_been_taken_says_so() {
         answer(404, r#"{"detail": "Environment e1 not found"}"#),
     ]);
     let error = now(environment.step(action())).unwrap_err().to_string();
-    assert!(error.contains("not known"), "{error}");
+    assert!(error.contains("unknown"), "{error}");
     let error = now(environment.step(action())).unwrap_err().to_string();
     assert!(
-        error.contains("not found") && !error.contains("not known"),
+        error.contains("not found") && !error.contains("unknown"),
         "{error}"
     );
 }
