@@ -1,6 +1,9 @@
-//! A planned episode: which server it would run on, what would be sent there, and the user's choice.
+//! A planned episode: which server it would run on and what would be sent there, or which Python code; and the user's
+//! choice.
 
 use leptos::prelude::*;
+use volary_core::Json;
+use volary_remote::task::{self, PYTHON_CODE};
 
 use super::consent::{PlannedEpisode, Resumed, Then, action_lines};
 use super::controls::buttons;
@@ -16,31 +19,84 @@ use crate::projection::text::{count_text, plural};
 /// So many actions are shown at once; a button shows as many again.
 const ACTIONS_AT_ONCE: usize = 200;
 
-/// The dialog, which is open while an episode is planned and the playground is shown.
+/// The dialogs, one of which is open while an episode is planned and the playground is shown.
 pub fn plan_dialog() -> AnyView {
+    all(vec![
+        dialog_for(
+            "Run this episode on a server?",
+            |plan| !is_python(plan),
+            plan_view,
+        ),
+        dialog_for("Run this Python code?", is_python, python_view),
+    ])
+}
+
+fn is_python(plan: &PlannedEpisode) -> bool {
+    task::python_file(&plan.recipe.environment).is_some()
+}
+
+fn dialog_for(
+    title: &'static str,
+    concerns: fn(&PlannedEpisode) -> bool,
+    view: fn(Playground, &PlannedEpisode) -> AnyView,
+) -> AnyView {
     let (playground, pages) = (use_playground(), use_pages());
     let planned = playground.planned;
     let open = RwSignal::new(false);
     watch(move || {
-        let wanted = planned.with(Option::is_some) && pages.shown.get() == Page::Playground;
+        let is_planned = planned.with(|plan| plan.as_ref().is_some_and(concerns));
+        let wanted = is_planned && pages.shown.get() == Page::Playground;
         if open.get_untracked() != wanted {
             open.set(wanted);
         }
     });
     watch(move || {
         // Closed by Escape or its button, not because another page is shown.
-        let is_closed = !open.get() && planned.with_untracked(Option::is_some);
+        let is_planned = planned.with_untracked(|plan| plan.as_ref().is_some_and(concerns));
+        let is_closed = !open.get() && is_planned;
         if is_closed && pages.shown.get_untracked() == Page::Playground {
             playground.intend(Intent::DismissPlanned);
         }
     });
     let content = dynamic(move || {
         planned.with(|plan| match plan {
-            Some(plan) => plan_view(playground, plan),
-            None => nothing(),
+            Some(plan) if concerns(plan) => view(playground, plan),
+            _ => nothing(),
         })
     });
-    dialog(open, "Run this episode on a server?".to_owned(), content)
+    dialog(open, title.to_owned(), content)
+}
+
+/// The code, and what it can and cannot do.
+fn python_view(playground: Playground, plan: &PlannedEpisode) -> AnyView {
+    let code = plan.recipe.configuration.get(PYTHON_CODE);
+    let code = code.and_then(Json::as_text).cloned().unwrap_or_default();
+    all(vec![
+        el("p")
+            .child(
+                "It came with a link or a file. It runs sandboxed in your browser: it cannot use the network, read your \
+                 episodes, keys or cookies, or leave its frame. Its answers are shown here and sent to the model that you \
+                 chose. It can keep your processor busy: Stop ends it at once.",
+            )
+            .view(),
+        el("pre")
+            .class("plan-code")
+            .attr("role", "region")
+            .attr("tabindex", "0")
+            .attr("aria-label", "Code")
+            .child(inert(&code))
+            .view(),
+        actions(plan),
+        buttons([
+            button("")
+                .on_click(move || playground.intend(Intent::DismissPlanned))
+                .child("Don't run"),
+            button("primary")
+                .on_click(move || playground.intend(Intent::RunPlanned))
+                .child("Run this code"),
+        ])
+        .view(),
+    ])
 }
 
 fn plan_view(playground: Playground, plan: &PlannedEpisode) -> AnyView {

@@ -12,7 +12,7 @@
 //!   tabs.
 //! - [`claim`]: what only one tab may have at a time.
 //! - [`http`]: requests to models and servers; [`network`]: what the browser says of networks.
-//! - [`code_editor`]: CodeMirror.
+//! - [`code_editor`]: the editor of code, CodeMirror.
 //! - [`python_frame`]: the sandboxed frame in which Python runs; [`python_port`]: questions to it.
 //! - [`rescue`]: what happens when the page itself breaks down.
 

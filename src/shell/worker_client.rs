@@ -245,5 +245,5 @@ pub(super) fn text_of(error: &JsValue) -> String {
                 .dyn_ref::<js_sys::Error>()
                 .map(|error| String::from(error.message()))
         })
-        .unwrap_or_else(|| "The browser did not say why.".to_owned())
+        .unwrap_or_else(|| "The browser gave no reason.".to_owned())
 }

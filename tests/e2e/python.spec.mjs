@@ -1,0 +1,182 @@
+// Environments that users write in Python: written, broken, mended, played, stopped, shared.
+
+import assert from "node:assert/strict";
+import { test } from "@playwright/test";
+
+import { visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
+import { site } from "./support/site.mjs";
+
+// Python takes seconds to load, more on a busy machine.
+test.slow();
+
+const code = (page) => page.getByRole("textbox", { name: "Code" });
+const result = (page) => page.getByRole("status", { name: "Result" });
+
+/** Makes a file of a template and opens it in the editor. */
+async function fromTemplate(page, name) {
+  await page.getByRole("button", { name: "New environment" }).click();
+  await page.getByRole("button", { name: `Use template ${name}` }).click();
+  await code(page).waitFor();
+}
+
+/** Replaces the code, as a person who pastes does. */
+async function write(page, text) {
+  await code(page).click();
+  await page.keyboard.press("Control+A");
+  await page.keyboard.insertText(text);
+}
+
+test("the example of aviary's README is written, played and rewarded", () =>
+  visit({ hash: "#/environments" }, async (page) => {
+    await fromTemplate(page, "Story");
+    await page.getByRole("button", { name: "Save and play" }).click();
+    const playground = new Playground(page);
+    await playground.ready();
+    await page.getByText("Write a 5 word story and call print_story").first().waitFor();
+    await playground.act("print_story", { story: "Once upon a time done" });
+    await playground.says("done");
+    await page.getByText("reward 1", { exact: false }).first().waitFor();
+  }));
+
+test("each template runs", () =>
+  visit({ hash: "#/environments" }, async (page) => {
+    for (const name of ["Story", "Counter", "Thermostat", "Capitals", "Help desk"]) {
+      await fromTemplate(page, name);
+      await page.getByRole("button", { name: "Save and check" }).click();
+      await result(page).getByText("is ready to be played").waitFor();
+      await page.getByRole("link", { name: "Environments" }).last().click();
+      await page.getByRole("button", { name: `Play ${name}` }).waitFor();
+    }
+  }));
+
+test("an error is shown at its line, and goes when it is mended", () =>
+  visit({ hash: "#/environments" }, async (page) => {
+    await fromTemplate(page, "Counter");
+    await write(page, "import aviary.core\n\nvalue = 1 / 0\n");
+    await page.getByRole("button", { name: "Save and check" }).click();
+    const alert = page.getByRole("alert").filter({ hasText: "ZeroDivisionError in line 3" });
+    await alert.waitFor();
+    await page.locator(".cm-lint-marker-error").waitFor();
+    await write(page, "x = (\n");
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await page.getByRole("alert").filter({ hasText: "SyntaxError in line 1" }).waitFor();
+    await write(page, "from aviary.core import DummyEnv\n\nprint('hello from Python')\n");
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await result(page).getByText("DummyEnv is ready to be played").waitFor();
+    await page.getByRole("group", { name: "Output" }).getByText("hello from Python").waitFor();
+    assert.equal(await page.getByRole("alert").filter({ hasText: "Error" }).count(), 0);
+  }));
+
+test("an endless loop ends with Stop, and Python goes on", () =>
+  visit({ hash: "#/environments" }, async (page) => {
+    await fromTemplate(page, "Counter");
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await result(page).getByText("is ready to be played").waitFor();
+    await write(page, "while True:\n    pass\n");
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await page.getByRole("button", { name: "Stop Python" }).click();
+    await page.getByRole("alert").filter({ hasText: "Python was stopped." }).waitFor();
+    await write(page, "from aviary.core import DummyEnv\n");
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await result(page).getByText("DummyEnv is ready to be played").waitFor();
+  }));
+
+test("a link runs its code only after the reader agreed, and gives the same episode", async () => {
+  let link = "";
+  await visit({ hash: "#/environments" }, async (page) => {
+    await fromTemplate(page, "Thermostat");
+    await page.getByRole("button", { name: "Save and play" }).click();
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.act("set_heating", { power: "0.5" });
+    await playground.says("1 step");
+    await playground.button("Share").click();
+    link = await page.getByRole("dialog", { name: "Share this episode" }).getByLabel("Link").inputValue();
+  });
+  await visit({ hash: link.slice(link.indexOf("#")) }, async (page) => {
+    const dialog = page.getByRole("dialog", { name: "Run this Python code?" });
+    await dialog.getByText("class Thermostat").waitFor();
+    assert.equal(await page.locator("iframe").count(), 0, "Python was loaded before the reader agreed");
+    await dialog.getByRole("button", { name: "Run this code" }).click();
+    const playground = new Playground(page);
+    await playground.says("1 step");
+    await page.getByText("The heating is at 50%.").first().waitFor();
+  });
+});
+
+/** Python that tries to reach an address in every way it has. */
+const probes = (address) => `
+import js
+from pyodide.code import run_js
+from pyodide.http import open_url
+
+ADDRESS = ${JSON.stringify(address)}
+
+TRIES = [
+    "fetch(A)", "fetch(A, {mode: 'no-cors', keepalive: true})",
+    "new Promise((ok, no) => { const x = new XMLHttpRequest(); x.open('GET', A); x.onload = ok; x.onerror = no; x.send(); })",
+    "new Promise((ok, no) => { const s = new EventSource(A); s.onopen = ok; s.onerror = no; })",
+    "new Promise((ok, no) => { const s = new WebSocket(A.replace('http', 'ws')); s.onopen = ok; s.onerror = no; })",
+    "import(A)", "Object.constructor('return import(A)')()",
+    "new Promise((ok, no) => { try { importScripts(A); ok(); } catch (error) { no(error); } })",
+    "new Promise((ok, no) => { const w = new Worker(A); w.onmessage = ok; w.onerror = no; })",
+    "new FontFace('x', 'url(' + A + ')').load()",
+    "new Promise((ok) => { const p = new RTCPeerConnection({iceServers: [{urls: 'stun:' + new URL(A).host}]}); p.createDataChannel('x'); p.createOffer().then((o) => p.setLocalDescription(o)).then(ok); })",
+    "indexedDB.open('x')", "caches.open('x')", "localStorage.getItem('x')",
+]
+
+async def reached():
+    names = []
+    for number, source in enumerate(TRIES):
+        try:
+            run = run_js("(async (A) => { await Promise.race([" + source + ", new Promise((_, no) => setTimeout(() => no(new Error('silent')), 1500))]); })")
+            await run(ADDRESS + "?probe=" + str(number))
+            names.append(source)
+        except BaseException:
+            pass
+    try:
+        open_url(ADDRESS + "?probe=open_url")
+        names.append("open_url")
+    except BaseException:
+        pass
+    return names
+
+from aviary.core import Environment, Message, Tool
+
+class Probe(Environment[None]):
+    def look(self) -> str:
+        """Look."""
+        return "nothing"
+
+    async def reset(self):
+        self.tools = [Tool.from_function(self.look)]
+        return [Message(content="reached: " + repr(await reached()))], self.tools
+
+    async def step(self, action):
+        return await self.exec_tool_calls(action), 0.0, True, False
+`;
+
+test("Python reaches no address, in whatever way it tries", async () => {
+  const heard = [];
+  const listener = await site((path, response) => {
+    heard.push(path);
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    response.end("x");
+  });
+  try {
+    // Blocked requests are what this is about, so the console may say that they were.
+    await visit({ hash: "#/environments", origins: [listener.origin], allowedErrors: [/Content Security Policy|Refused|blocked/i] }, async (page) => {
+      await fromTemplate(page, "Counter");
+      await write(page, probes(`${listener.origin}/`));
+      await page.getByRole("button", { name: "Save and play" }).click();
+      await page.getByText("reached: []").first().waitFor();
+    });
+    assert.deepEqual(heard, []);
+    // Without the policies the same server is reached: the probe can fail.
+    await fetch(`${listener.origin}/control`);
+    assert.equal(heard.length, 1);
+  } finally {
+    listener.close();
+  }
+});
