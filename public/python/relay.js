@@ -14,7 +14,10 @@ const blob = (text) => URL.createObjectURL(new Blob([text], {type: 'text/javascr
 const starter = blob('onmessage = (event) => import(event.data.boot).then((boot) => boot.default(event.data));');
 
 let port;
+/** What every worker is given; `undefined` while it is being prepared. */
 let kit;
+/** Questions that came before the kit. */
+const early = [];
 /** The worker that answers, and the warm one that replaces it after Stop. */
 let active;
 let spare;
@@ -78,6 +81,8 @@ function close(state, reason) {
 
 /** Ends the active worker, whatever it does, and lets the spare one take over. */
 function stop() {
+  for (const {id} of early.splice(0)) port.postMessage({id, error: 'Python was stopped.'});
+  if (!kit) return;
   if (active) {
     active.worker.terminate();
     const ended = active;
@@ -91,6 +96,10 @@ function stop() {
 }
 
 function ask({id, question}) {
+  if (!kit) {
+    early.push({id, question});
+    return;
+  }
   active ??= spare ?? start();
   if (active === spare) spare = undefined;
   active.open.add(id);
@@ -112,6 +121,7 @@ async function begin(files) {
     module,
   };
   active = start();
+  for (const question of early.splice(0)) ask(question);
 }
 
 onmessage = (event) => {

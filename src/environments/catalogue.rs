@@ -5,10 +5,11 @@ use leptos::prelude::*;
 use super::templates::{TEMPLATES, Template};
 use crate::components::erased::{dynamic, shown};
 use crate::components::markup::{El, all, button, el};
+use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{self, PythonFile};
 use crate::python::stored;
-use crate::route::{Place, Route};
+use crate::route::Route;
 use crate::shell::files::{GivenFile, pick};
 use crate::shell::{location, spawn};
 
@@ -128,7 +129,9 @@ fn own_row(playground: Playground, file: &PythonFile) -> El {
         Some(
             button("small")
                 .attr("aria-label", format!("Play {name}"))
-                .on_click(move || playground.go_to_environment(&environment))
+                .on_click(move || {
+                    playground.intend(Intent::GoToEnvironment(environment.to_string()))
+                })
                 .child("Play"),
         )
     });
@@ -178,7 +181,7 @@ fn built_in(playground: Playground) -> AnyView {
             let name = card.name;
             let play = button("small")
                 .attr("aria-label", format!("Play {name}"))
-                .on_click(move || playground.go_to_environment(name))
+                .on_click(move || playground.intend(Intent::GoToEnvironment(name.to_string())))
                 .child("Play");
             row(name.to_owned(), card.summary.to_owned(), vec![play])
         })
@@ -207,7 +210,9 @@ fn servers(playground: Playground) -> AnyView {
                     let url = server.url.clone();
                     let play = button("small")
                         .attr("aria-label", format!("Play {}", server.name))
-                        .on_click(move || playground.go_to_environment(&url))
+                        .on_click(move || {
+                            playground.intend(Intent::GoToEnvironment(url.to_string()))
+                        })
                         .child("Play");
                     row(server.name.to_string(), server.url.to_string(), vec![play])
                 })
@@ -259,13 +264,4 @@ fn import(picked: Vec<GivenFile>, problem: RwSignal<String>) {
             location::go(&Route::Environments { file: Some(name) }.to_hash());
         }
     });
-}
-
-/// The address of an environment in the playground.
-pub(super) fn address(environment: &str) -> String {
-    Route::Playground(Place {
-        environment: Some(environment.to_owned()),
-        ..Place::default()
-    })
-    .to_hash()
 }

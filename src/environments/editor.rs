@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 
-use super::catalogue::address;
 use crate::components::erased::{dynamic, flag, watch, words};
 use crate::components::growing_text::growing_text;
 use crate::components::markup::{El, ElementRef, all, button, el, nothing};
@@ -15,7 +14,7 @@ use crate::python::runtime::{self, LoadError, Progress};
 use crate::python::stored;
 use crate::shell::code_editor::CodeEditor;
 use crate::shell::files::download;
-use crate::shell::{location, spawn};
+use crate::shell::spawn;
 
 /// What Python said of the code.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -170,10 +169,8 @@ fn actions(state: Editor, playground: Playground) -> El {
         .attr("disabled", is_running)
         .on_click(move || {
             spawn(async move {
-                if let Some((code, _)) = state.run().await {
-                    let environment = files::environment(&code);
-                    playground.go_to_environment(&environment);
-                    location::go(&address(&environment));
+                if let Some((code, description)) = state.run().await {
+                    playground.play_python(&state.name.get_value(), &code, description);
                 }
             });
         })

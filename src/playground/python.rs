@@ -6,6 +6,7 @@ use volary_core::{Object, object};
 use volary_remote::task::{self, PYTHON_CODE, TASK_INDEX};
 use volary_trace::Recipe;
 
+use super::intents::Intent;
 use super::state::Playground;
 use crate::components::erased::watch;
 use crate::projection::form::Form;
@@ -54,6 +55,23 @@ impl Playground {
         self.setup
             .environment
             .with(|name| task::python_file(name).is_some())
+    }
+
+    /// Opens the environment of a file that just ran, and goes to it.
+    pub fn play_python(self, name: &str, code: &str, description: Description) {
+        let entry = PythonEntry {
+            environment: files::environment(code),
+            name: name.into(),
+            code: code.into(),
+            description: Some(description),
+        };
+        let environment = entry.environment.clone();
+        // At once: what follows the stored files hears of them later.
+        self.setup.python.update(|entries| {
+            entries.retain(|other| other.environment != environment);
+            entries.push(entry);
+        });
+        self.intend(Intent::GoToEnvironment(environment.to_string()));
     }
 
     /// Adds the code of a recipe to what can be chosen, under a name that says where it came from.
