@@ -4,6 +4,8 @@ use std::fmt;
 
 use volary_core::Text;
 
+use crate::ops::tokens::TOKENIZER_VARIABLE;
+
 /// A case whose result is not as expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -22,6 +24,8 @@ pub struct Report {
     pub passed: usize,
     /// How many cases were not asked for.
     pub left_out: usize,
+    /// The cases that could not be run without the tokenizer of Qwen2.5, as operation and name.
+    pub without_tokenizer: Vec<String>,
     /// The cases that are not as expected.
     pub failures: Vec<Failure>,
     /// Why files could not be run at all.
@@ -44,12 +48,18 @@ impl fmt::Display for Report {
         for reason in &self.broken {
             writeln!(formatter, "FAILED {reason}")?;
         }
+        for name in &self.without_tokenizer {
+            writeln!(
+                formatter,
+                "LEFT OUT {name}: needs the path of Qwen2.5's tokenizer.json in {TOKENIZER_VARIABLE}"
+            )?;
+        }
         write!(
             formatter,
             "golden cases: {} passed, {} failed, {} left out",
             self.passed,
             self.failures.len(),
-            self.left_out,
+            self.left_out + self.without_tokenizer.len(),
         )
     }
 }

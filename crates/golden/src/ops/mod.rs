@@ -4,6 +4,7 @@
 //! - [`environments`]: whole episodes; [`story`] is an environment of the harness's own.
 //! - [`frames`], [`datasets`].
 //! - [`exec`], [`concurrency`]: running tool calls.
+//! - [`tokens`]: templates, tokenizers, masks, tool calls in text.
 //! - [`selector`]: selecting tools by a model. [`server`], [`client`]: environments over HTTP.
 
 mod calls;
@@ -18,6 +19,7 @@ mod messages;
 mod selector;
 mod server;
 mod story;
+pub(crate) mod tokens;
 mod tools;
 
 use volary_core::Json;
@@ -64,6 +66,12 @@ pub fn find(name: &str) -> Option<Run> {
         "selector_ledger" => selector::ledger,
         "server_http" => server::server_http,
         "client_http" => client::client_http,
+        "chat_template" => tokens::chat_template,
+        "tokenize" => tokens::tokenize,
+        "token_delta" => tokens::token_delta,
+        "qwen_tool_parse" => tokens::qwen_tool_parse,
+        "call_to_action" => tokens::call_to_action,
+        "tool_instruction" => tokens::tool_instruction,
         _ => return None,
     };
     let loose = match name {

@@ -1,0 +1,163 @@
+//! The text of a built-in template, message by message.
+//!
+//! Invariant: joined, the pieces are exactly what the template renders for the messages without tools
+//! (`tests/incremental.rs` proves it against the template itself). A piece depends on its message, on whether its
+//! neighbours are answers of tools, on whether it is the last, and with hybrid thinking on whether the newest question
+//! of the user comes after it. So a new message changes pieces near the end only; with hybrid thinking, a question
+//! changes the turns since the question before.
+
+use volary_core::Text;
+
+use super::{ChatMessage, ChatRole};
+use crate::template::Builtin;
+
+const SYSTEM_OF_QWEN_25: &str = "<|im_start|>system\nYou are Qwen, created by Alibaba Cloud. You are a helpful assistant.<|im_end|>\n";
+const PROMPT: &str = "<|im_start|>assistant\n";
+
+/// The pieces of a conversation's text.
+#[derive(Clone, Debug)]
+pub(super) struct Pieces {
+    family: Builtin,
+    pieces: Vec<Piece>,
+    /// Where the newest question of the user is. Answers of tools that stand in a user's message are none.
+    question: Option<usize>,
+}
+
+#[derive(Clone, Debug)]
+struct Piece {
+    role: ChatRole,
+    content: Text,
+    written: String,
+}
+
+impl Pieces {
+    pub(super) fn new(family: Builtin) -> Self {
+        Pieces {
+            family,
+            pieces: Vec::new(),
+            question: None,
+        }
+    }
+
+    /// Adds a message. Gives the text before and after it, from the first piece on that it changes.
+    pub(super) fn push(&mut self, message: &ChatMessage) -> (String, String) {
+        let place = self.pieces.len();
+        let earlier = self.question;
+        if message.role == ChatRole::User && !is_wrapped(&message.content) {
+            self.question = Some(place);
+        }
+        self.pieces.push(Piece {
+            role: message.role,
+            content: message.content.clone(),
+            written: String::new(),
+        });
+        let mut first = place.saturating_sub(1);
+        if self.question != earlier {
+            // With no question before, no turn was one after a question.
+            first = first.min(earlier.unwrap_or(first));
+        }
+        let mut before = String::new();
+        let mut after = String::new();
+        for changed in first..self.pieces.len() {
+            let written = self.write(changed);
+            let piece = &mut self.pieces[changed];
+            before.push_str(&piece.written);
+            after.push_str(&written);
+            piece.written = written;
+        }
+        (before, after)
+    }
+
+    /// The text of the first message, with the head before it.
+    pub(super) fn first(&self) -> &str {
+        self.pieces.first().map_or("", |piece| &piece.written)
+    }
+
+    /// Appends the text of all messages but the first.
+    pub(super) fn write_rest(&self, out: &mut String) {
+        for piece in self.pieces.iter().skip(1) {
+            out.push_str(&piece.written);
+        }
+    }
+
+    /// What asks for the next message of the assistant.
+    pub(super) fn prompt(&self) -> &'static str {
+        PROMPT
+    }
+
+    fn write(&self, place: usize) -> String {
+        let piece = &self.pieces[place];
+        let mut out = String::new();
+        if place == 0 && self.family == Builtin::Qwen25 && piece.role != ChatRole::System {
+            out.push_str(SYSTEM_OF_QWEN_25);
+        }
+        match piece.role {
+            ChatRole::System | ChatRole::User => block(&mut out, piece, &piece.content),
+            ChatRole::Assistant => block(&mut out, piece, &self.assistant(place)),
+            ChatRole::Tool => {
+                let is_tool = |place: Option<usize>| {
+                    place
+                        .and_then(|place| self.pieces.get(place))
+                        .is_some_and(|piece| piece.role == ChatRole::Tool)
+                };
+                if !is_tool(place.checked_sub(1)) {
+                    out.push_str("<|im_start|>user");
+                }
+                out.push_str("\n<tool_response>\n");
+                out.push_str(&piece.content);
+                out.push_str("\n</tool_response>");
+                if !is_tool(place.checked_add(1)) {
+                    out.push_str("<|im_end|>\n");
+                }
+            }
+        }
+        out
+    }
+
+    /// What is written of an assistant's message.
+    fn assistant(&self, place: usize) -> String {
+        let content = &*self.pieces[place].content;
+        if self.family != Builtin::Qwen3 {
+            return content.to_owned();
+        }
+        let (reasoning, said) = split_thinking(content);
+        let is_after = self.question.is_some_and(|question| place > question);
+        let is_last = place + 1 == self.pieces.len();
+        if is_after && (is_last || !reasoning.is_empty()) {
+            let reasoning = reasoning.trim_matches('\n');
+            let said = said.trim_start_matches('\n');
+            format!("<think>\n{reasoning}\n</think>\n\n{said}")
+        } else {
+            said.to_owned()
+        }
+    }
+}
+
+fn block(out: &mut String, piece: &Piece, content: &str) {
+    out.push_str("<|im_start|>");
+    out.push_str(piece.role.name());
+    out.push('\n');
+    out.push_str(content);
+    out.push_str("<|im_end|>\n");
+}
+
+fn is_wrapped(content: &str) -> bool {
+    content.starts_with("<tool_response>") && content.ends_with("</tool_response>")
+}
+
+/// What was thought before the first end mark, and what was said after the last one.
+fn split_thinking(content: &str) -> (&str, &str) {
+    const END: &str = "</think>";
+    let (Some((thought, _)), Some((_, said))) = (content.split_once(END), content.rsplit_once(END))
+    else {
+        return ("", content);
+    };
+    let thought = thought.trim_end_matches('\n');
+    let thought = thought
+        .rsplit_once("<think>")
+        .map_or(thought, |(_, thought)| thought);
+    (
+        thought.trim_start_matches('\n'),
+        said.trim_start_matches('\n'),
+    )
+}

@@ -1,0 +1,32 @@
+//! What a trained agent reads and writes: chat templates, tokens, loss masks, tool calls in text.
+//!
+//! - [`template`]: chat templates, rendered as Hugging Face's transformers renders them.
+//! - [`tokenizer`]: text to token ids and back, from files or by bytes.
+//! - [`conversation`]: flat messages, and what each adds to the rendered text, in linear time.
+//! - [`delta`]: the tokens and the loss mask that a message adds, in three modes.
+//! - [`strip`]: tokens of a message with mask and named streams of numbers.
+//! - [`tool_parser`]: tool calls out of a completion, as SGLang's `qwen25` parser finds them.
+//! - [`openai`], [`action`]: what was parsed as an OpenAI message, and as the action of tau-bench.
+//! - [`tool_instruction`]: the sentence of Qwen's templates that an agent replaces.
+//!
+//! What always holds: no I/O and no clock. Templates and tokenizer files are untrusted: they cost a bounded amount of
+//! work, and what is wrong with them is an error with its place, never a panic.
+
+pub mod action;
+pub mod conversation;
+pub mod delta;
+mod json_text;
+pub mod openai;
+pub mod strip;
+pub mod template;
+pub mod tokenizer;
+pub mod tool_instruction;
+pub mod tool_parser;
+
+pub use action::{Action, call_to_action};
+pub use conversation::{ChatMessage, ChatRole, Conversation};
+pub use delta::{Delta, DeltaError, MaskMode, RenderedMode};
+pub use strip::TokenStrip;
+pub use template::{Builtin, ChatTemplate, RenderInput, TemplateError};
+pub use tokenizer::{FileTokenizer, TokenId, Tokenizer, TokenizerError, ToyTokenizer};
+pub use tool_parser::{ParseOptions, Parsed, ToolParser};

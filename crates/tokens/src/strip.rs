@@ -1,0 +1,152 @@
+//! Tokens of a message, with what is known about each.
+
+use std::collections::BTreeMap;
+
+use volary_core::Text;
+
+use crate::tokenizer::TokenId;
+
+/// The tokens that a message adds to an episode. The mask is as long as the ids, and so is each stream.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TokenStrip {
+    ids: Vec<TokenId>,
+    mask: Vec<bool>,
+    streams: BTreeMap<Text, Vec<Option<f64>>>,
+}
+
+/// A stream or mask of another length than the tokens.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} has {length} values for {tokens} tokens")]
+pub struct LengthError {
+    /// What it is called.
+    pub name: Text,
+    /// Its length.
+    pub length: usize,
+    /// How many tokens there are.
+    pub tokens: usize,
+}
+
+impl TokenStrip {
+    /// Tokens of which each is trained, or not.
+    pub fn new(ids: Vec<TokenId>, mask: Vec<bool>) -> Result<Self, LengthError> {
+        check("loss_mask", mask.len(), ids.len())?;
+        Ok(TokenStrip {
+            ids,
+            mask,
+            streams: BTreeMap::new(),
+        })
+    }
+
+    /// Tokens that are all trained, or all not.
+    pub fn uniform(ids: Vec<TokenId>, is_trained: bool) -> Self {
+        TokenStrip {
+            mask: vec![is_trained; ids.len()],
+            ids,
+            streams: BTreeMap::new(),
+        }
+    }
+
+    /// Tokens whose first ones are not trained, and all others are.
+    pub fn with_header(ids: Vec<TokenId>, header: usize) -> Self {
+        TokenStrip {
+            mask: (0..ids.len()).map(|place| place >= header).collect(),
+            ids,
+            streams: BTreeMap::new(),
+        }
+    }
+
+    /// The ids.
+    pub fn ids(&self) -> &[TokenId] {
+        &self.ids
+    }
+
+    /// For each token whether it is trained.
+    pub fn mask(&self) -> &[bool] {
+        &self.mask
+    }
+
+    /// Numbers by name, one a token, such as log probabilities; `None` where there is none.
+    pub fn streams(&self) -> &BTreeMap<Text, Vec<Option<f64>>> {
+        &self.streams
+    }
+
+    /// Adds a stream, or replaces the one of this name.
+    pub fn set_stream(
+        &mut self,
+        name: impl Into<Text>,
+        values: Vec<Option<f64>>,
+    ) -> Result<(), LengthError> {
+        let name = name.into();
+        check(&name, values.len(), self.ids.len())?;
+        self.streams.insert(name, values);
+        Ok(())
+    }
+
+    /// Appends tokens. A stream that only one of the two has gets empty places for the other.
+    pub fn extend(&mut self, other: &TokenStrip) {
+        let before = self.ids.len();
+        self.ids.extend_from_slice(&other.ids);
+        self.mask.extend_from_slice(&other.mask);
+        for name in other.streams.keys() {
+            let stream = self.streams.entry(name.clone());
+            stream.or_insert_with(|| vec![None; before]);
+        }
+        for (name, stream) in &mut self.streams {
+            match other.streams.get(name) {
+                Some(values) => stream.extend_from_slice(values),
+                None => stream.resize(self.ids.len(), None),
+            }
+        }
+    }
+
+    /// How many tokens there are.
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// How many tokens are trained.
+    pub fn trained(&self) -> usize {
+        self.mask.iter().filter(|is_trained| **is_trained).count()
+    }
+}
+
+fn check(name: &str, length: usize, tokens: usize) -> Result<(), LengthError> {
+    match length == tokens {
+        true => Ok(()),
+        false => Err(LengthError {
+            name: name.into(),
+            length,
+            tokens,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_stay_as_long_as_the_tokens() {
+        let mut whole = TokenStrip::uniform(vec![1, 2], false);
+        let mut sampled = TokenStrip::with_header(vec![3, 4], 1);
+        assert!(sampled.set_stream("logprob", vec![Some(-0.5)]).is_err());
+        assert!(
+            sampled
+                .set_stream("logprob", vec![None, Some(-0.5)])
+                .is_ok()
+        );
+        whole.extend(&sampled);
+        whole.extend(&TokenStrip::uniform(vec![5], true));
+        assert_eq!(whole.mask(), [false, false, false, true, true]);
+        assert_eq!(
+            whole.streams()["logprob"],
+            [None, None, None, Some(-0.5), None]
+        );
+        assert!(TokenStrip::new(vec![1], vec![]).is_err());
+    }
+}
