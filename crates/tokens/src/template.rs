@@ -7,6 +7,7 @@ mod builtin;
 mod civil_time;
 mod error;
 mod generation;
+mod methods;
 mod python;
 mod value;
 
@@ -71,7 +72,7 @@ impl ChatTemplate {
         engine.set_formatter(write_value);
         engine.set_fuel(Some(FUEL));
         engine.set_recursion_limit(RECURSION);
-        engine.set_unknown_method_callback(minijinja_contrib::pycompat::unknown_method_callback);
+        engine.set_unknown_method_callback(methods::call);
         python::add_to(&mut engine);
         let rewritten = generation::rewrite(source);
         engine

@@ -1,7 +1,7 @@
 //! Python's ways with values: how they are written, and the functions and filters that transformers adds or changes.
 
 use minijinja::value::{Kwargs, Rest, ValueKind};
-use minijinja::{Environment, Error, ErrorKind, Value};
+use minijinja::{Environment, Error, ErrorKind, State, Value};
 use volary_core::json::{float_text, text_repr};
 
 use super::error::Raised;
@@ -13,12 +13,26 @@ use crate::json_text::JsonStyle;
 const DEPTH_LIMIT: usize = 200;
 /// The widest indentation of `tojson`.
 const WIDEST_INDENT: i64 = 1000;
+/// The widest that a text is centred in.
+const WIDEST_TEXT: usize = 100_000;
 
 /// Adds functions and filters to an engine.
 pub(super) fn add_to(engine: &mut Environment<'static>) {
     engine.add_function("raise_exception", raise_exception);
     engine.add_filter("tojson", to_json_text);
     engine.add_filter("string", |value: &Value| display(value));
+    engine.add_filter("join", join);
+    engine.add_filter("int", int);
+    engine.add_filter("float", float);
+    engine.add_filter("wordcount", word_count);
+    engine.add_filter("center", center);
+    engine.add_test("callable", |value: &Value| is_callable(value));
+    engine.add_test("sequence", |value: &Value| {
+        matches!(
+            value.kind(),
+            ValueKind::Seq | ValueKind::Map | ValueKind::String
+        )
+    });
     engine.add_filter(generation::FILTER, |text: Value| text);
 }
 
@@ -26,6 +40,73 @@ fn raise_exception(message: &Value) -> Result<Value, Error> {
     let message = display(message);
     let error = Error::new(ErrorKind::InvalidOperation, message.clone());
     Err(error.with_source(Raised(message)))
+}
+
+/// Python's texts of the elements, or of an attribute of each.
+fn join(values: &Value, joiner: Option<&Value>, options: Kwargs) -> Result<String, Error> {
+    let joiner = match joiner {
+        Some(joiner) => display(joiner),
+        None => options.get::<Option<String>>("d")?.unwrap_or_default(),
+    };
+    let attribute = options.get::<Option<String>>("attribute")?;
+    options.assert_all_used()?;
+    let mut out = String::new();
+    for (place, value) in values.try_iter()?.enumerate() {
+        if place > 0 {
+            out.push_str(&joiner);
+        }
+        match &attribute {
+            Some(attribute) => out.push_str(&display(&value.get_attr(attribute)?)),
+            None => out.push_str(&display(&value)),
+        }
+    }
+    Ok(out)
+}
+
+/// The engine's filter, but Python's gives the default for what is no number.
+fn int(
+    state: &State<'_, '_>,
+    value: &Value,
+    default: Option<Value>,
+    base: Option<u32>,
+    options: Kwargs,
+) -> Result<Value, Error> {
+    let given = default.clone().or(options.get("default")?);
+    let number = minijinja::filters::int(state, value, default, base, options);
+    Ok(number.unwrap_or_else(|_| given.unwrap_or_else(|| Value::from(0))))
+}
+
+/// The engine's filter, but Python's gives the default for what is no number.
+fn float(
+    state: &State<'_, '_>,
+    value: &Value,
+    default: Option<Value>,
+    options: Kwargs,
+) -> Result<Value, Error> {
+    let given = default.clone().or(options.get("default")?);
+    let number = minijinja::filters::float(state, value, default, options);
+    Ok(number.unwrap_or_else(|_| given.unwrap_or_else(|| Value::from(0.0))))
+}
+
+fn word_count(text: String) -> usize {
+    text.split(|character: char| !character.is_alphanumeric() && character != '_')
+        .filter(|word| !word.is_empty())
+        .count()
+}
+
+fn center(text: String, width: Option<usize>) -> String {
+    let width = width.unwrap_or(80).min(WIDEST_TEXT);
+    let missing = width.saturating_sub(text.chars().count());
+    let before = missing / 2 + (missing & width & 1);
+    format!(
+        "{}{text}{}",
+        " ".repeat(before),
+        " ".repeat(missing - before)
+    )
+}
+
+fn is_callable(value: &Value) -> bool {
+    value.kind() == ValueKind::Plain
 }
 
 fn to_json_text(value: &Value, positional: Rest<Value>, options: Kwargs) -> Result<String, Error> {
