@@ -6,10 +6,12 @@ use crate::project::Project;
 use crate::run::output;
 
 /// The crates that the page is made of, from the innermost outward. Each may reach those before it.
-pub const BELOW_THE_PAGE: [&str; 8] = [
+pub const BELOW_THE_PAGE: [&str; 10] = [
     "volary-macros",
     "volary-reach",
     "volary-core",
+    "volary-tokens",
+    "volary-rollout",
     "volary-envs",
     "volary-remote",
     "volary-trace",

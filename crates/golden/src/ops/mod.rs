@@ -4,7 +4,7 @@
 //! - [`environments`]: whole episodes; [`story`] is an environment of the harness's own.
 //! - [`frames`], [`datasets`].
 //! - [`exec`], [`concurrency`]: running tool calls.
-//! - [`tokens`]: templates, tokenizers, masks, tool calls in text.
+//! - [`tokens`]: templates, tokenizers, masks, tool calls in text. [`rollout`]: whole episodes.
 //! - [`selector`]: selecting tools by a model. [`server`], [`client`]: environments over HTTP.
 
 mod calls;
@@ -16,6 +16,7 @@ mod exec;
 mod frames;
 mod input;
 mod messages;
+mod rollout;
 mod selector;
 mod server;
 mod story;
@@ -71,6 +72,7 @@ pub fn find(name: &str) -> Option<Run> {
         "token_delta" => tokens::token_delta,
         "qwen_tool_parse" => tokens::qwen_tool_parse,
         "call_to_action" => tokens::call_to_action,
+        "slime_rollout" => rollout::slime_rollout,
         "tool_instruction" => tokens::tool_instruction,
         _ => return None,
     };

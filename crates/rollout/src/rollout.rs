@@ -1,0 +1,306 @@
+//! The loop of slime's tau-bench agent, as a state machine.
+//!
+//! [`Rollout::start`] gives the first effect; for each event, [`Rollout::handle`] gives the next one, until it is
+//! [`Effect::Finished`]. Whoever drives it does the I/O.
+//!
+//! In each turn the whole history is rendered and sent; the completion is parsed; the action goes to the environment;
+//! both messages are recorded with their tokens. What is recorded on each way out is what the original records there.
+
+mod recorder;
+
+use std::rc::Rc;
+
+use volary_core::{Json, Object, Text};
+use volary_tokens::tool_parser::ParseOptions;
+use volary_tokens::{
+    Action, ChatMessage, ChatRole, ChatTemplate, MaskMode, Tokenizer, ToolParser, call_to_action,
+    tool_instruction,
+};
+
+use crate::environment::{EnvReset, EnvStep};
+use crate::result::{InteractionResult, StopReason};
+use crate::sglang::{FinishReason, GenerateReply, GenerateRequest, Prompt, SamplingParams};
+pub(crate) use recorder::Recorder;
+
+/// The mark that ends a turn in Qwen's templates. A server that is told to leave nothing out ends its text with it.
+pub const END_OF_TURN: &str = "<|im_end|>";
+
+/// How a rollout is done.
+#[derive(Clone, Debug)]
+pub struct RolloutSettings {
+    /// The chat template.
+    pub template: Rc<ChatTemplate>,
+    /// The policy of the domain, which is the system message.
+    pub wiki: Text,
+    /// The tools, as they stand in the prompt.
+    pub tools: Vec<Json>,
+    /// How tokens and mask are found.
+    pub mode: MaskMode,
+    /// The generation of the tool parser.
+    pub parser: ToolParser,
+    /// Whether calls of undeclared tools go to the environment.
+    pub forward_unknown: bool,
+    /// What stands in prompts for the sentence of Qwen's templates about tools.
+    pub tool_instruction: Text,
+    /// How tokens are sampled.
+    pub sampling_params: SamplingParams,
+    /// Whether prompts are sent as tokens. In mode `token_in` these are the recorded ones.
+    pub send_ids: bool,
+    /// Whether log probabilities are asked for and recorded.
+    pub return_logprob: bool,
+    /// The task, or one of the environment's choice.
+    pub task_index: Option<i64>,
+    /// The most turns.
+    pub max_num_steps: usize,
+}
+
+impl RolloutSettings {
+    /// The usual settings, under a template.
+    pub fn new(template: Rc<ChatTemplate>) -> Self {
+        RolloutSettings {
+            template,
+            wiki: "".into(),
+            tools: Vec::new(),
+            mode: MaskMode::Fixed,
+            parser: ToolParser::default(),
+            forward_unknown: false,
+            tool_instruction: tool_instruction::INSTRUCTION.into(),
+            sampling_params: SamplingParams::default(),
+            send_ids: false,
+            return_logprob: false,
+            task_index: None,
+            max_num_steps: 30,
+        }
+    }
+
+    /// The names of the declared tools. A tool without a name is none that could be called.
+    fn tool_names(&self) -> Vec<Text> {
+        let names = self.tools.iter().filter_map(|tool| {
+            let name = tool.get("function").unwrap_or(tool).get("name")?;
+            name.as_text().cloned()
+        });
+        names.collect()
+    }
+}
+
+/// What is to be done next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Reset the environment to this task.
+    Reset(Option<i64>),
+    /// Send this to `/generate`.
+    Generate(GenerateRequest),
+    /// Take this action in the environment.
+    Step(Action),
+    /// Nothing: the episode is over.
+    Finished,
+}
+
+/// What came of an effect.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// Of [`Effect::Reset`].
+    Reset(Result<EnvReset, Text>),
+    /// Of [`Effect::Generate`].
+    Generated(Result<GenerateReply, GenerateFailure>),
+    /// Of [`Effect::Step`].
+    Stepped(Result<EnvStep, Text>),
+    /// The user wants it to stop. It comes at any time.
+    Cancel,
+}
+
+/// Why nothing was generated.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GenerateFailure {
+    /// The server could not be reached, after all tries.
+    Transport(Text),
+    /// It answered something else.
+    Reply(Text),
+}
+
+/// An event that does not belong to the effect that was given last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("The rollout does not wait for this event")]
+pub struct UnexpectedEvent;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiting {
+    Reset,
+    Generated,
+    Stepped,
+    Nothing,
+}
+
+/// An episode of a model behind `/generate` and an environment.
+pub struct Rollout {
+    settings: RolloutSettings,
+    tool_names: Vec<Text>,
+    recorder: Recorder,
+    waiting: Waiting,
+    turns: usize,
+    /// The action that the environment takes now.
+    action: Option<Action>,
+}
+
+impl Rollout {
+    /// A rollout, and its first effect.
+    pub fn start(settings: RolloutSettings, tokenizer: Rc<dyn Tokenizer>) -> (Self, Effect) {
+        let recorder = Recorder::new(Rc::clone(&settings.template), settings.mode, tokenizer);
+        let effect = Effect::Reset(settings.task_index);
+        let rollout = Rollout {
+            tool_names: settings.tool_names(),
+            recorder,
+            waiting: Waiting::Reset,
+            turns: 0,
+            action: None,
+            settings,
+        };
+        (rollout, effect)
+    }
+
+    /// What is recorded so far.
+    pub fn result(&self) -> &InteractionResult {
+        self.recorder.result()
+    }
+
+    /// What was recorded.
+    pub fn into_result(self) -> InteractionResult {
+        self.recorder.into_result()
+    }
+
+    /// Takes an event, and says what to do next.
+    pub fn handle(&mut self, event: Event) -> Result<Effect, UnexpectedEvent> {
+        let next = match (self.waiting, event) {
+            (Waiting::Nothing, Event::Cancel) => return Ok(Effect::Finished),
+            (_, Event::Cancel) => Err(StopReason::Cancelled),
+            (Waiting::Reset, Event::Reset(reset)) => self.was_reset(reset),
+            (Waiting::Generated, Event::Generated(reply)) => self.was_generated(reply),
+            (Waiting::Stepped, Event::Stepped(step)) => self.was_stepped(step),
+            _ => return Err(UnexpectedEvent),
+        };
+        Ok(match next {
+            Ok(effect) => effect,
+            Err(reason) => {
+                self.recorder.stop(reason);
+                self.waiting = Waiting::Nothing;
+                Effect::Finished
+            }
+        })
+    }
+
+    fn was_reset(&mut self, reset: Result<EnvReset, Text>) -> Result<Effect, StopReason> {
+        let reset = reset.map_err(StopReason::Reset)?;
+        self.recorder.begin(
+            ChatMessage::new(ChatRole::System, self.settings.wiki.clone()),
+            ChatMessage::new(ChatRole::User, reset.observation),
+            reset.info,
+        );
+        let prompt = self.prompt()?;
+        self.recorder.set_prompt(prompt)?;
+        if self.settings.max_num_steps == 0 {
+            return Err(StopReason::NoTurns);
+        }
+        self.ask()
+    }
+
+    /// The whole history as text, with the instruction about tools.
+    fn prompt(&self) -> Result<String, StopReason> {
+        let text = self.recorder.render(&self.settings.tools)?;
+        Ok(tool_instruction::replace(
+            &text,
+            &self.settings.tool_instruction,
+        ))
+    }
+
+    fn ask(&mut self) -> Result<Effect, StopReason> {
+        let prompt = match (self.settings.send_ids, self.settings.mode) {
+            (false, _) => Prompt::Text(self.prompt()?),
+            (true, MaskMode::TokenIn) => Prompt::InputIds(self.result().tokens_and_mask().0),
+            (true, MaskMode::Seed | MaskMode::Fixed) => {
+                Prompt::InputIds(self.recorder.encode(&self.prompt()?)?)
+            }
+        };
+        self.waiting = Waiting::Generated;
+        Ok(Effect::Generate(GenerateRequest {
+            prompt,
+            sampling_params: self.settings.sampling_params.clone(),
+            return_logprob: self.settings.return_logprob,
+        }))
+    }
+
+    fn was_generated(
+        &mut self,
+        reply: Result<GenerateReply, GenerateFailure>,
+    ) -> Result<Effect, StopReason> {
+        let reply = reply.map_err(|failure| match failure {
+            GenerateFailure::Transport(reason) => StopReason::Transport(reason),
+            GenerateFailure::Reply(reason) => StopReason::Reply(reason),
+        })?;
+        if let FinishReason::Abort(message) = &reply.finish_reason {
+            return Err(StopReason::ServerAbort(message.clone()));
+        }
+        let said: Text = reply
+            .text
+            .strip_suffix(END_OF_TURN)
+            .unwrap_or(&reply.text)
+            .into();
+        let options = ParseOptions {
+            tools: &self.tool_names,
+            forward_unknown: self.settings.forward_unknown,
+        };
+        let parsed = self
+            .settings
+            .parser
+            .parse(&said, &options)
+            .map_err(|error| StopReason::Parser(error.to_string().into()))?;
+        if reply.finish_reason == FinishReason::Length {
+            self.recorder.note_cut(self.turns);
+        }
+        self.recorder.note_version(reply.weight_version.clone());
+        self.recorder.record_turn(said, &reply)?;
+        // A call without a name passes only where unknown tools are forwarded; it makes no action.
+        let action = call_to_action(&parsed.calls, &parsed.normal_text)
+            .map_err(|error| StopReason::Reply(error.to_string().into()))?;
+        self.action = Some(action.clone());
+        self.waiting = Waiting::Stepped;
+        Ok(Effect::Step(action))
+    }
+
+    fn was_stepped(&mut self, step: Result<EnvStep, Text>) -> Result<Effect, StopReason> {
+        let step = step.map_err(StopReason::Environment)?;
+        let action = self.action.take().unwrap_or_else(|| Action::respond(""));
+        let message = match action.is_respond() {
+            true => ChatMessage::new(ChatRole::User, step.observation),
+            false => ChatMessage::tool(action.name, step.observation),
+        };
+        self.turns += 1;
+        let is_last = step.done || self.turns >= self.settings.max_num_steps;
+        self.recorder.record_observation(message, is_last)?;
+        self.recorder.note_outcome(step.reward, &step.info);
+        if step.done {
+            return Err(StopReason::Done);
+        }
+        if is_last {
+            return Err(StopReason::MaxSteps(self.settings.max_num_steps));
+        }
+        self.ask()
+    }
+}
+
+impl std::fmt::Debug for Rollout {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Rollout")
+            .field("settings", &self.settings)
+            .field("waiting", &self.waiting)
+            .field("result", self.result())
+            .finish()
+    }
+}
+
+/// Later values replace earlier ones, key by key.
+pub(crate) fn merge(info: &mut Object, newer: &Object) {
+    for (key, value) in newer.iter() {
+        info.insert(key.clone(), value.clone());
+    }
+}

@@ -1,0 +1,300 @@
+//! What SGLang's `/generate` is sent, and what it answers.
+
+use volary_core::{Json, Object, Text, json, object};
+use volary_tokens::TokenId;
+
+/// How tokens are sampled. What is `None` is not sent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SamplingParams {
+    /// Randomness.
+    pub temperature: f64,
+    /// The share of the likeliest tokens that are sampled from.
+    pub top_p: f64,
+    /// How many of the likeliest tokens are sampled from; -1 for all.
+    pub top_k: i64,
+    /// The most tokens of one turn.
+    pub max_new_tokens: i64,
+    /// Texts that end a turn.
+    pub stop: Option<Vec<Text>>,
+    /// Tokens that end a turn.
+    pub stop_token_ids: Option<Vec<TokenId>>,
+}
+
+impl Default for SamplingParams {
+    /// slime's values for training.
+    fn default() -> Self {
+        SamplingParams {
+            temperature: 1.0,
+            top_p: 1.0,
+            top_k: -1,
+            max_new_tokens: 1024,
+            stop: None,
+            stop_token_ids: None,
+        }
+    }
+}
+
+impl SamplingParams {
+    /// The value on the wire. Special tokens and the end of the turn stay in the answer, so that nothing of what was
+    /// sampled is lost.
+    pub fn to_json(&self) -> Json {
+        let ids = self.stop_token_ids.clone();
+        json!({
+            "temperature": (self.temperature),
+            "top_p": (self.top_p),
+            "top_k": (self.top_k),
+            "max_new_tokens": (self.max_new_tokens),
+            "stop": (self.stop.clone()),
+            "stop_token_ids": ids,
+            "skip_special_tokens": false,
+            "no_stop_trim": true,
+            "spaces_between_special_tokens": false
+        })
+    }
+}
+
+/// The text to go on from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Prompt {
+    /// As text, which the server tokenizes.
+    Text(String),
+    /// As tokens.
+    InputIds(Vec<TokenId>),
+}
+
+/// A request.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GenerateRequest {
+    /// The text to go on from.
+    pub prompt: Prompt,
+    /// How to sample.
+    pub sampling_params: SamplingParams,
+    /// Whether log probabilities are wanted.
+    pub return_logprob: bool,
+}
+
+impl GenerateRequest {
+    /// The body of the request.
+    pub fn to_json(&self) -> Json {
+        let mut body = match &self.prompt {
+            Prompt::Text(text) => object!({"text": (text.clone())}),
+            Prompt::InputIds(ids) => object!({"input_ids": (ids.clone())}),
+        };
+        body.insert("sampling_params", self.sampling_params.to_json());
+        if self.return_logprob {
+            body.insert("return_logprob", true);
+        }
+        Json::Object(body)
+    }
+}
+
+/// Why the server stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FinishReason {
+    /// The turn is over.
+    Stop,
+    /// The turn is cut: it reached its most tokens.
+    Length,
+    /// The request was given up, with the server's words.
+    Abort(Text),
+    /// A reason of the server's own.
+    Other(Text),
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GenerateReply {
+    /// What was generated.
+    pub text: Text,
+    /// The sampled tokens, where the server gives them.
+    pub output_ids: Option<Vec<TokenId>>,
+    /// Why it stopped.
+    pub finish_reason: FinishReason,
+    /// Log probability of each token and its id, where asked for.
+    pub logprobs: Option<Vec<(Option<f64>, TokenId)>>,
+    /// The version of the weights that answered.
+    pub weight_version: Option<Text>,
+}
+
+/// Why an answer can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReplyError {
+    /// The body is empty.
+    #[error("The server answered with nothing")]
+    Empty,
+    /// The body is a web page: this is not SGLang, or a proxy stands before it.
+    #[error("The server answered with a web page instead of JSON; check the address")]
+    Html,
+    /// The body is no JSON.
+    #[error("The server's answer is no JSON: {0}")]
+    NoJson(String),
+    /// The server says what is wrong.
+    #[error("The server refused the request: {0}")]
+    Refused(String),
+    /// A field is missing or of another type.
+    #[error("The server's answer lacks {0}")]
+    Lacks(&'static str),
+}
+
+impl GenerateReply {
+    /// Reads the body of an answer.
+    pub fn read_body(body: &str) -> Result<Self, ReplyError> {
+        let trimmed = body.trim_start();
+        if trimmed.is_empty() {
+            return Err(ReplyError::Empty);
+        }
+        if trimmed.starts_with('<') {
+            return Err(ReplyError::Html);
+        }
+        let value = Json::parse(body).map_err(|error| ReplyError::NoJson(error.to_string()))?;
+        Self::read(&value)
+    }
+
+    /// Reads the value of an answer. For one prompt some servers answer with a list of one.
+    pub fn read(value: &Json) -> Result<Self, ReplyError> {
+        let value = match value {
+            Json::List(list) if list.len() == 1 => list.first().unwrap_or(value),
+            other => other,
+        };
+        if let Some(error) = value.get("error") {
+            let message = error.get("message").unwrap_or(error);
+            return Err(ReplyError::Refused(message.to_display()));
+        }
+        let meta = value
+            .get("meta_info")
+            .and_then(Json::as_object)
+            .ok_or(ReplyError::Lacks("`meta_info`"))?;
+        let finish_reason = finish_reason(meta)?;
+        let text = value.get("text").and_then(Json::as_text).cloned();
+        let is_abort = matches!(finish_reason, FinishReason::Abort(_));
+        let logprobs = match meta.get("output_token_logprobs") {
+            None | Some(Json::Null) => None,
+            Some(given) => Some(logprobs(given)?),
+        };
+        Ok(GenerateReply {
+            // Nothing is read of an aborted turn.
+            text: match text {
+                Some(text) => text,
+                None if is_abort => "".into(),
+                None => return Err(ReplyError::Lacks("`text`")),
+            },
+            output_ids: match value.get("output_ids") {
+                None | Some(Json::Null) => None,
+                Some(given) => Some(ids(given).ok_or(ReplyError::Lacks("token ids"))?),
+            },
+            finish_reason,
+            logprobs,
+            weight_version: meta.get("weight_version").and_then(Json::as_text).cloned(),
+        })
+    }
+
+    /// The sampled tokens: given as such, or beside their log probabilities.
+    pub fn sampled(&self) -> Option<Vec<TokenId>> {
+        let beside = || {
+            let logprobs = self.logprobs.as_ref()?.iter();
+            Some(logprobs.map(|(_, id)| *id).collect())
+        };
+        self.output_ids.clone().or_else(beside)
+    }
+}
+
+fn finish_reason(meta: &Object) -> Result<FinishReason, ReplyError> {
+    let reason = meta
+        .get("finish_reason")
+        .and_then(Json::as_object)
+        .ok_or(ReplyError::Lacks("`finish_reason`"))?;
+    let kind = reason
+        .get("type")
+        .and_then(Json::as_text)
+        .ok_or(ReplyError::Lacks("the type of `finish_reason`"))?;
+    Ok(match &**kind {
+        "stop" => FinishReason::Stop,
+        "length" => FinishReason::Length,
+        "abort" => {
+            let message = reason.get("message").and_then(Json::as_text);
+            FinishReason::Abort(message.cloned().unwrap_or_else(|| "no reason given".into()))
+        }
+        _ => FinishReason::Other(kind.clone()),
+    })
+}
+
+fn ids(value: &Json) -> Option<Vec<TokenId>> {
+    let list = value.as_list()?.iter();
+    list.map(id).collect()
+}
+
+fn id(value: &Json) -> Option<TokenId> {
+    TokenId::try_from(value.as_i64()?).ok()
+}
+
+fn logprobs(value: &Json) -> Result<Vec<(Option<f64>, TokenId)>, ReplyError> {
+    let read = |entry: &Json| match entry.as_list()? {
+        [probability, token, ..] => Some((probability.as_f64(), id(token)?)),
+        _ => None,
+    };
+    let list = value
+        .as_list()
+        .ok_or(ReplyError::Lacks("a list of log probabilities"))?;
+    list.iter()
+        .map(|entry| read(entry).ok_or(ReplyError::Lacks("log probabilities with token ids")))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_has_what_slime_sends() {
+        let request = GenerateRequest {
+            prompt: Prompt::Text("p".to_owned()),
+            sampling_params: SamplingParams::default(),
+            return_logprob: false,
+        };
+        assert_eq!(
+            request.to_json().to_python_text(),
+            "{\"text\": \"p\", \"sampling_params\": {\"temperature\": 1.0, \"top_p\": 1.0, \"top_k\": -1, \
+             \"max_new_tokens\": 1024, \"stop\": null, \"stop_token_ids\": null, \"skip_special_tokens\": false, \
+             \"no_stop_trim\": true, \"spaces_between_special_tokens\": false}}"
+        );
+    }
+
+    #[test]
+    fn answers_that_are_none_are_told_apart() {
+        let read = GenerateReply::read_body;
+        assert_eq!(read(" \n"), Err(ReplyError::Empty));
+        assert_eq!(read("<!doctype html><p>"), Err(ReplyError::Html));
+        assert!(matches!(read("Not Found"), Err(ReplyError::NoJson(_))));
+        assert!(matches!(
+            read(r#"{"error": {"message": "too long"}}"#),
+            Err(ReplyError::Refused(message)) if message == "too long"
+        ));
+        assert_eq!(
+            read(r#"{"text": "x"}"#),
+            Err(ReplyError::Lacks("`meta_info`"))
+        );
+        let no_text = r#"{"meta_info": {"finish_reason": {"type": "stop"}}}"#;
+        assert_eq!(read(no_text), Err(ReplyError::Lacks("`text`")));
+        let abort = r#"{"meta_info": {"finish_reason": {"type": "abort", "message": "gone"}}}"#;
+        assert_eq!(
+            read(abort).map(|reply| reply.finish_reason),
+            Ok(FinishReason::Abort("gone".into()))
+        );
+    }
+
+    #[test]
+    fn tokens_stand_beside_their_log_probabilities() {
+        let body = r#"{"text": "ab", "meta_info": {"finish_reason": {"type": "length", "length": 2},
+            "output_token_logprobs": [[-0.5, 97, null], [null, 98, null]]}}"#;
+        let reply = GenerateReply::read_body(body);
+        assert_eq!(
+            reply.as_ref().map(GenerateReply::sampled),
+            Ok(Some(vec![97, 98]))
+        );
+        assert_eq!(
+            reply.map(|reply| reply.finish_reason),
+            Ok(FinishReason::Length)
+        );
+    }
+}
