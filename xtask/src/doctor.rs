@@ -8,13 +8,13 @@ use anyhow::Result;
 use crate::project::Project;
 use crate::setup::{
     BUILD_TOOLS, Chromium, FIREFOX, HARNESSES, HaProxy, Need, Node, ORIGINAL, PLAYWRIGHT, PYODIDE,
-    Remedy, SDKS, Trunk, WEBKIT, WasmStd, Wheels,
+    Remedy, SDKS, TOKENIZER, Trunk, WEBKIT, WasmStd, Wheels,
 };
 
 /// Says what is here, what is missing, and what would be done about it.
 pub fn doctor(project: &Project) -> Result<()> {
     let page: [&dyn Need; 6] = [&WasmStd, &Node, &Trunk, &BUILD_TOOLS, &PYODIDE, &Wheels];
-    let tests: [&dyn Need; 8] = [
+    let tests: [&dyn Need; 9] = [
         &Chromium,
         &FIREFOX,
         &WEBKIT,
@@ -23,6 +23,7 @@ pub fn doctor(project: &Project) -> Result<()> {
         &HaProxy,
         &SDKS,
         &HARNESSES,
+        &TOKENIZER,
     ];
     let mut report = String::from("To build and serve the page:\n");
     let mut missing = tell(project, &page, &mut report)?;

@@ -8,10 +8,11 @@ use anyhow::{Context, Result};
 use crate::project::Project;
 
 const CARGO: [&str; 1] = ["Cargo.lock"];
-const NPM: [&str; 3] = [
+const NPM: [&str; 4] = [
     "tests/package-lock.json",
     "xtask/npm/package-lock.json",
     "xtask/python/package-lock.json",
+    "xtask/tokenizer/package-lock.json",
 ];
 const PYTHON: [&str; 4] = [
     "xtask/python/requirements.txt",

@@ -7,7 +7,9 @@ use anyhow::{Result, bail};
 use crate::count::Count;
 use crate::project::Project;
 use crate::run::{Stream, output};
-use crate::setup::{self, HARNESSES, HaProxy, Node, ORIGINAL, PLAYWRIGHT, SDKS};
+use crate::setup::{
+    self, HARNESSES, HaProxy, Need, Node, ORIGINAL, PLAYWRIGHT, SDKS, TOKENIZER, TOKENIZER_FILE,
+};
 use crate::{journeys, run};
 
 /// The parts, in the order in which they fail soonest.
@@ -72,8 +74,18 @@ fn unit(project: &Project) -> Result<Count> {
     Ok(count)
 }
 
+/// Where the harness looks for Qwen2.5's tokenizer.
+const TOKENIZER_VARIABLE: &str = "VOLARY_QWEN25_TOKENIZER";
+
 fn golden(project: &Project) -> Result<Count> {
+    // The harness names the cases that it can't run without the file.
+    if let Err(error) = setup::ensure(project, &[&Node, &TOKENIZER]) {
+        eprintln!("Without {}: {error:#}", TOKENIZER.name());
+    }
     let mut cargo = project.cargo("test");
+    if TOKENIZER.find(project).is_some() && std::env::var_os(TOKENIZER_VARIABLE).is_none() {
+        cargo.env(TOKENIZER_VARIABLE, project.path(TOKENIZER_FILE));
+    }
     tally(cargo.args(["--workspace", "--test", "golden"]))
 }
 

