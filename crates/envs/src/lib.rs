@@ -18,6 +18,7 @@ pub mod hands;
 pub mod jsonl;
 pub mod settings;
 pub mod slow;
+pub mod tau;
 pub mod tool_environment;
 
 use volary_core::registry::{EnvironmentEntry, Registry};

@@ -1,5 +1,6 @@
 //! What came of a run.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use volary_core::Text;
@@ -26,6 +27,10 @@ pub struct Report {
     pub left_out: usize,
     /// The cases that could not be run without the tokenizer of Qwen2.5, as operation and name.
     pub without_tokenizer: Vec<String>,
+    /// How many cases of each operation could not be run without the original's data.
+    pub without_data: BTreeMap<Text, usize>,
+    /// In how many cases of each operation the wording of prompts was not compared.
+    pub without_wording: BTreeMap<Text, usize>,
     /// The cases that are not as expected.
     pub failures: Vec<Failure>,
     /// Why files could not be run at all.
@@ -52,6 +57,19 @@ impl fmt::Display for Report {
             writeln!(
                 formatter,
                 "LEFT OUT {name}: needs the path of Qwen2.5's tokenizer.json in {TOKENIZER_VARIABLE}"
+            )?;
+        }
+        for (op, count) in &self.without_data {
+            writeln!(
+                formatter,
+                "LEFT OUT {op}: {count} cases need the original's checkout in TAU_BENCH_DIR"
+            )?;
+        }
+        for (op, count) in &self.without_wording {
+            writeln!(
+                formatter,
+                "{op}: in {count} cases prompts have our wording, so only their roles are compared; \
+                 TAU_BENCH_DIR gives the original's"
             )?;
         }
         write!(

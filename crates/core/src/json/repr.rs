@@ -25,7 +25,7 @@ impl Json {
 /// Python's `repr` of a text.
 pub fn text_repr(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
-    write_text(&mut out, text);
+    write_text_repr(&mut out, text);
     out
 }
 
@@ -36,7 +36,7 @@ fn write(out: &mut String, value: &Json) {
         Json::Bool(false) => out.push_str("False"),
         Json::Integer(value) => write_integer(out, value),
         Json::Float(value) => out.push_str(&float_text(*value)),
-        Json::Text(text) => write_text(out, text),
+        Json::Text(text) => write_text_repr(out, text),
         Json::List(list) => {
             out.push('[');
             for (place, element) in list.iter().enumerate() {
@@ -53,7 +53,7 @@ fn write(out: &mut String, value: &Json) {
                 if place > 0 {
                     out.push_str(", ");
                 }
-                write_text(out, key);
+                write_text_repr(out, key);
                 out.push_str(": ");
                 write(out, value);
             }
@@ -62,7 +62,8 @@ fn write(out: &mut String, value: &Json) {
     }
 }
 
-fn write_text(out: &mut String, text: &str) {
+/// Appends the `repr` of a text.
+pub fn write_text_repr(out: &mut String, text: &str) {
     let quote = if text.contains('\'') && !text.contains('"') {
         '"'
     } else {

@@ -5,6 +5,7 @@
 //! - [`frames`], [`datasets`].
 //! - [`exec`], [`concurrency`]: running tool calls.
 //! - [`tokens`]: templates, tokenizers, masks, tool calls in text. [`rollout`]: whole episodes.
+//! - [`tau`]: tau-bench.
 //! - [`selector`]: selecting tools by a model. [`server`], [`client`]: environments over HTTP.
 
 mod calls;
@@ -21,6 +22,7 @@ mod selector;
 mod server;
 mod story;
 pub(crate) mod tokens;
+pub(crate) mod tau;
 mod tools;
 
 use volary_core::Json;
@@ -33,6 +35,8 @@ pub struct Run {
     pub run: fn(&Json) -> Result<Json, String>,
     /// Where only the value of numbers counts.
     pub loose: Loose,
+    /// What is expected where the original's wording is not at hand.
+    pub without_wording: Option<fn(&Json) -> Json>,
 }
 
 /// The operation of a name.
@@ -74,6 +78,12 @@ pub fn find(name: &str) -> Option<Run> {
         "call_to_action" => tokens::call_to_action,
         "slime_rollout" => rollout::slime_rollout,
         "tool_instruction" => tokens::tool_instruction,
+        "tau_env" => tau::env,
+        "tau_gold" => tau::gold,
+        "tau_data_hash" => tau::hash,
+        "tau_calculate" => tau::calculate,
+        "tau_user" => tau::user,
+        "pass_hat_k" => tau::pass,
         _ => return None,
     };
     let loose = match name {
@@ -81,5 +91,10 @@ pub fn find(name: &str) -> Option<Run> {
         "server_http" => Loose::StepReward,
         _ => Loose::Named,
     };
-    Some(Run { run, loose })
+    let ours = name == "tau_user" && tau::original_prompts().is_none();
+    Some(Run {
+        run,
+        loose,
+        without_wording: ours.then_some(tau::without_wording as fn(&Json) -> Json),
+    })
 }

@@ -10,7 +10,7 @@ use volary_core::json::text_repr;
 pub enum EvaluationError {
     /// A division by zero, a remainder by zero, or zero to a negative power.
     #[error("Division by zero is not allowed")]
-    DivisionByZero,
+    DivisionByZero(ZeroDivision),
     /// Not an expression, not one that is supported, or values that do not fit an operation.
     #[error("Invalid mathematical expression: {reason}")]
     Invalid {
@@ -48,7 +48,7 @@ impl EvaluationError {
     /// The class of exception that Python raises.
     pub fn exception(&self) -> &'static str {
         match self {
-            EvaluationError::DivisionByZero | EvaluationError::Invalid { .. } => "ValueError",
+            EvaluationError::DivisionByZero(_) | EvaluationError::Invalid { .. } => "ValueError",
             EvaluationError::Overflow { .. } | EvaluationError::PowerOverflow => "OverflowError",
             EvaluationError::ComplexResult => "TypeError",
             EvaluationError::NotText { .. } => "AttributeError",
@@ -60,6 +60,45 @@ impl EvaluationError {
         match self {
             EvaluationError::PowerOverflow => format!("{}{self}", self.exception()),
             _ => format!("{}({})", self.exception(), text_repr(&self.to_string())),
+        }
+    }
+}
+
+/// Which operation divided by zero. aviary's calculator says the same of all of them, Python does
+/// not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ZeroDivision {
+    /// `/` of integers.
+    Integers,
+    /// `/` of floats.
+    Floats,
+    /// `//` or `%` of integers.
+    IntegerFloor,
+    /// `//` of floats.
+    FloatFloor,
+    /// `%` of floats.
+    FloatModulo,
+    /// Zero to a negative power.
+    Power,
+    /// `/` of complex numbers.
+    Complex,
+    /// Complex zero to a power that is negative or complex.
+    ComplexPower,
+}
+
+impl ZeroDivision {
+    /// What CPython 3.11 says.
+    pub fn python_text(self) -> &'static str {
+        match self {
+            ZeroDivision::Integers => "division by zero",
+            ZeroDivision::Floats => "float division by zero",
+            ZeroDivision::IntegerFloor => "integer division or modulo by zero",
+            ZeroDivision::FloatFloor => "float floor division by zero",
+            ZeroDivision::FloatModulo => "float modulo",
+            ZeroDivision::Power => "0.0 cannot be raised to a negative power",
+            ZeroDivision::Complex => "complex division by zero",
+            ZeroDivision::ComplexPower => "0.0 to a negative or complex power",
         }
     }
 }

@@ -26,8 +26,10 @@ use std::borrow::Cow;
 use volary_core::json::float_text;
 use volary_core::json::text::strip;
 
-pub use error::EvaluationError;
+pub use error::{EvaluationError, ZeroDivision};
 pub use numbers::Integer;
+pub(crate) use numbers::{Budget, Value, binary, compare, divide, round_to_digits};
+pub(crate) use program::Operator;
 
 /// The result of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +60,14 @@ const MAXIMUM_LENGTH: usize = 1 << 20;
 /// The exception that aviary's calculator reports; and, where that would hang or fail outside the
 /// reply, an error about the size.
 pub fn evaluate(source: &str) -> Result<Outcome, EvaluationError> {
+    numbers::conclude(value(source)?)
+}
+
+/// The value that Python itself would give, before the calculator makes its result of it.
+///
+/// # Errors
+/// As [`evaluate`].
+pub(crate) fn value(source: &str) -> Result<Value, EvaluationError> {
     let source = strip(source);
     if source.len() > MAXIMUM_LENGTH {
         return Err(EvaluationError::invalid(
@@ -71,7 +81,7 @@ pub fn evaluate(source: &str) -> Result<Outcome, EvaluationError> {
     }
     let source = unify_line_ends(source);
     let program = parser::parse(&source).map_err(|fault| fault.in_source(&source))?;
-    numbers::conclude(evaluate::run(program)?)
+    evaluate::run(program)
 }
 
 fn unify_line_ends(source: &str) -> Cow<'_, str> {

@@ -6,7 +6,7 @@
 
 use std::ops::{Add, Mul, Neg, Sub};
 
-use super::super::error::EvaluationError;
+use super::super::error::{EvaluationError, ZeroDivision};
 use super::{Computed, exponentiation, power, trigonometry};
 
 /// A complex number.
@@ -86,7 +86,7 @@ impl Complex {
         let (real, imaginary) = (other.real.abs(), other.imaginary.abs());
         if real >= imaginary {
             if real == 0.0 {
-                return Err(EvaluationError::DivisionByZero);
+                return Err(EvaluationError::DivisionByZero(ZeroDivision::Complex));
             }
             let ratio = other.imaginary / other.real;
             let divisor = other.real + other.imaginary * ratio;
@@ -154,7 +154,7 @@ impl Complex {
         if self.real == 0.0 && self.imaginary == 0.0 {
             // A real part that is nan counts as not below zero, as in CPython.
             return if exponent.imaginary != 0.0 || exponent.real < 0.0 {
-                Err(EvaluationError::DivisionByZero)
+                Err(EvaluationError::DivisionByZero(ZeroDivision::ComplexPower))
             } else {
                 Ok(Complex::from(0.0))
             };
@@ -169,7 +169,7 @@ impl Complex {
         }
         if phase.is_infinite() {
             // The cosine of an infinity is a domain error, which CPython takes for one of zero.
-            return Err(EvaluationError::DivisionByZero);
+            return Err(EvaluationError::DivisionByZero(ZeroDivision::ComplexPower));
         }
         let (sine, cosine) = trigonometry::sine_and_cosine(phase);
         Ok(Complex {

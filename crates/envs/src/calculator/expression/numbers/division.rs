@@ -1,6 +1,6 @@
 //! Division, and the floor division and remainder of floats.
 
-use super::super::error::EvaluationError;
+use super::super::error::{EvaluationError, ZeroDivision};
 use super::budget::Budget;
 use super::{Computed, Integer, float};
 
@@ -13,7 +13,7 @@ const EXACT: u64 = 1 << 53;
 /// Division by zero, a quotient too large for a float, or the budget is spent.
 pub fn divide(left: Integer, right: Integer, budget: &mut Budget) -> Computed<f64> {
     if right.is_zero() {
-        return Err(EvaluationError::DivisionByZero);
+        return Err(EvaluationError::DivisionByZero(ZeroDivision::Integers));
     }
     if let (Integer::Small(left), Integer::Small(right)) = (&left, &right)
         && left.unsigned_abs() <= EXACT
@@ -60,7 +60,7 @@ pub fn divide(left: Integer, right: Integer, budget: &mut Budget) -> Computed<f6
 /// Division by zero.
 pub fn modulo(left: f64, right: f64) -> Computed<f64> {
     if right == 0.0 {
-        return Err(EvaluationError::DivisionByZero);
+        return Err(EvaluationError::DivisionByZero(ZeroDivision::FloatModulo));
     }
     let remainder = left % right;
     Ok(if remainder == 0.0 {
@@ -78,7 +78,7 @@ pub fn modulo(left: f64, right: f64) -> Computed<f64> {
 /// Division by zero.
 pub fn floor_divide(left: f64, right: f64) -> Computed<f64> {
     if right == 0.0 {
-        return Err(EvaluationError::DivisionByZero);
+        return Err(EvaluationError::DivisionByZero(ZeroDivision::FloatFloor));
     }
     let remainder = left % right;
     let mut quotient = (left - remainder) / right;
@@ -126,6 +126,9 @@ mod tests {
         assert_eq!(quotient((1 << 53) + 1, 1), Ok(9_007_199_254_740_992.0));
         assert_eq!(quotient((1 << 53) + 3, 1), Ok(9_007_199_254_740_996.0));
         assert_eq!(quotient(i128::MAX, -i128::MAX), Ok(-1.0));
-        assert_eq!(quotient(1, 0), Err(EvaluationError::DivisionByZero));
+        assert_eq!(
+            quotient(1, 0),
+            Err(EvaluationError::DivisionByZero(ZeroDivision::Integers))
+        );
     }
 }

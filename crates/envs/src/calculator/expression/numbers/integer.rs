@@ -7,7 +7,7 @@ use std::ops::{Add, Neg, Sub};
 use num_bigint::{BigInt, Sign};
 use num_traits::{Signed, ToPrimitive, Zero};
 
-use super::super::error::EvaluationError;
+use super::super::error::{EvaluationError, ZeroDivision};
 use super::Computed;
 use super::budget::{Budget, MAXIMUM_BITS, TOO_LARGE};
 use super::float;
@@ -144,7 +144,7 @@ impl Integer {
         budget: &mut Budget,
     ) -> Computed<(Integer, Integer)> {
         if other.is_zero() {
-            return Err(EvaluationError::DivisionByZero);
+            return Err(EvaluationError::DivisionByZero(ZeroDivision::IntegerFloor));
         }
         match (self, other) {
             (Integer::Small(left), Integer::Small(right)) => {

@@ -20,12 +20,13 @@ mod trigonometry;
 pub use budget::Budget;
 pub use comparison::compare;
 pub use complex::Complex;
+pub use division::divide;
 pub use integer::Integer;
 pub use literal::literal;
 pub use rounding::{round, round_to_digits};
 
 use super::Outcome;
-use super::error::EvaluationError;
+use super::error::{EvaluationError, ZeroDivision};
 use super::program::Operator;
 
 type Computed<T = Value> = Result<T, EvaluationError>;
@@ -104,7 +105,7 @@ impl Pair {
 
 impl Value {
     /// The nearest float.
-    fn into_float(self) -> Computed<f64> {
+    pub(crate) fn into_float(self) -> Computed<f64> {
         match self {
             Value::Boolean(value) => Ok(f64::from(u8::from(value))),
             Value::Integer(value) => value.to_float(),
@@ -158,7 +159,9 @@ fn floats(operator: Operator, left: f64, right: f64) -> Computed {
         Operator::Add => left + right,
         Operator::Subtract => left - right,
         Operator::Multiply => left * right,
-        Operator::Divide if right == 0.0 => return Err(EvaluationError::DivisionByZero),
+        Operator::Divide if right == 0.0 => {
+            return Err(EvaluationError::DivisionByZero(ZeroDivision::Floats));
+        }
         Operator::Divide => left / right,
         Operator::FloorDivide => division::floor_divide(left, right)?,
         Operator::Modulo => division::modulo(left, right)?,

@@ -2,7 +2,7 @@
 
 use num_traits::Pow;
 
-use super::super::error::EvaluationError;
+use super::super::error::{EvaluationError, ZeroDivision};
 use super::budget::{Budget, MAXIMUM_BITS, TOO_LARGE};
 use super::{Complex, Computed, Integer, Value, exponentiation};
 
@@ -83,7 +83,7 @@ pub fn special(base: f64, exponent: f64) -> Computed<Option<f64>> {
         }
     } else if base.is_infinite() || base == 0.0 {
         if base == 0.0 && exponent < 0.0 {
-            return Err(EvaluationError::DivisionByZero);
+            return Err(EvaluationError::DivisionByZero(ZeroDivision::Power));
         }
         let grows = base.is_infinite() == (exponent > 0.0);
         let magnitude = if grows { f64::INFINITY } else { 0.0 };

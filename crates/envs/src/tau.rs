@@ -1,0 +1,36 @@
+//! tau-bench: an agent serves a customer by tools that change data, and is rewarded if the data are the
+//! right ones in the end.
+//!
+//! [`retail`] and [`airline`] behave as the original (sierra-research/tau-bench at 59a200c), whose data
+//! and tasks the user brings ([`checkout`]).
+//!
+//! - [`domain`]: tools, data, policy and tasks. [`tool`]: what a tool is; [`common`]: those that all have.
+//! - [`episode`]: actions, and what comes of them; [`reward`]; [`pass_hat_k`](mod@pass_hat_k).
+//! - [`customer`]: a script, a person, or a model that plays one.
+//! - [`database`], [`state`], [`hash`]: the data, as read and as changed, and their hash.
+//! - [`python`]: operations on values of any type, as Python has them. [`literal`]: reading Python's
+//!   literals.
+//!
+//! What always holds: nothing here does I/O, and no argument or file makes it panic.
+
+pub mod airline;
+pub mod checkout;
+pub mod common;
+pub mod customer;
+pub mod database;
+pub mod domain;
+pub mod episode;
+pub mod hash;
+pub mod literal;
+pub mod pass_hat_k;
+pub mod python;
+pub mod retail;
+pub mod reward;
+pub mod state;
+pub mod tool;
+
+pub use customer::{Customer, CustomerError, Progress};
+pub use domain::{Action, Domain, RESPOND, STOP, Task};
+pub use episode::{Episode, Step, Turn};
+pub use pass_hat_k::pass_hat_k;
+pub use reward::Reward;

@@ -1,0 +1,170 @@
+//! A tool of a domain: its name, what a model is told of it, and what it does to the data.
+
+use volary_core::json::text_repr;
+use volary_core::{Json, Object};
+
+use super::python::{Computed, Exception, equal};
+use super::state::State;
+
+/// What a call does: the text that it gives, or `None` where the original gives no text, which ends the
+/// episode with an error.
+pub type Run = fn(&mut State, &Arguments<'_>) -> Computed<Option<String>>;
+
+/// A tool.
+#[derive(Clone, Copy)]
+pub struct TauTool {
+    /// The name by which it is called.
+    pub name: &'static str,
+    /// What it does, for a model.
+    pub description: &'static str,
+    /// Its parameters, all required.
+    pub parameters: &'static [Parameter],
+    /// What it does.
+    pub run: Run,
+    /// Whether a call ends the episode.
+    pub terminates: bool,
+}
+
+/// A parameter.
+#[derive(Clone, Copy)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: Kind,
+    /// What it is, for a model.
+    pub description: &'static str,
+}
+
+/// The type of a parameter, for a model: calls are not held to it.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    /// A text.
+    Text,
+    /// One of some texts.
+    OneOf(&'static [&'static str]),
+    /// A whole number.
+    Integer,
+    /// A list of texts.
+    Texts,
+    /// A list of objects with these members.
+    Objects(&'static [(&'static str, &'static str)]),
+}
+
+/// The arguments of a call, which fit the parameters by name.
+pub struct Arguments<'a>(&'a Object);
+
+impl TauTool {
+    /// The name of the Python class of the tool.
+    pub fn class(&self) -> String {
+        self.name
+            .split('_')
+            .flat_map(|word| {
+                let mut characters = word.chars();
+                let first = characters.next().map(|first| first.to_ascii_uppercase());
+                first.into_iter().chain(characters)
+            })
+            .collect()
+    }
+
+    /// Checks the arguments as Python does when it calls a function: one that is called `data`
+    /// first, then the first unexpected one, then those that are missing.
+    pub fn bind<'a>(&self, domain: &str, arguments: &'a Object) -> Computed<Arguments<'a>> {
+        let class = self.class();
+        if arguments.contains_key("data") {
+            let name = self.name;
+            return Err(Exception(format!(
+                "tau_bench.envs.{domain}.tools.{name}.{class}.invoke() got multiple values for \
+                 keyword argument 'data'"
+            )));
+        }
+        let is_known = |key: &str| self.parameters.iter().any(|known| known.name == key);
+        if let Some(key) = arguments.keys().find(|key| !is_known(key)) {
+            return Err(Exception(format!(
+                "{class}.invoke() got an unexpected keyword argument '{key}'"
+            )));
+        }
+        let names = self.parameters.iter().map(|parameter| parameter.name);
+        let missing: Vec<String> = names
+            .filter(|name| !arguments.contains_key(name))
+            .map(text_repr)
+            .collect();
+        let listed = match &*missing {
+            [] => return Ok(Arguments(arguments)),
+            [one] => format!(": {one}"),
+            [one, two] => format!("s: {one} and {two}"),
+            [more @ .., last] => format!("s: {}, and {last}", more.join(", ")),
+        };
+        let count = missing.len();
+        Err(Exception(format!(
+            "{class}.invoke() missing {count} required positional argument{listed}"
+        )))
+    }
+}
+
+impl<'a> Arguments<'a> {
+    /// The argument of a name. Those of the tool's own parameters are always there.
+    pub fn get(&self, name: &str) -> Computed<&'a Json> {
+        let missing = || Exception(text_repr(name));
+        self.0.get(name).ok_or_else(missing)
+    }
+
+    /// Whether the argument is one of these texts.
+    pub fn is_any(&self, name: &str, texts: &[&str]) -> Computed<bool> {
+        let argument = self.get(name)?;
+        Ok(texts.iter().any(|text| equal(argument, &Json::from(*text))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::object;
+
+    use super::*;
+
+    const TOOL: TauTool = TauTool {
+        name: "find_it_2",
+        description: "",
+        parameters: &[parameter("a"), parameter("b"), parameter("c")],
+        run: |_, _| Ok(None),
+        terminates: false,
+    };
+
+    const fn parameter(name: &'static str) -> Parameter {
+        Parameter {
+            name,
+            kind: Kind::Text,
+            description: "",
+        }
+    }
+
+    #[test]
+    fn arguments_that_do_not_fit() {
+        let error = |arguments: Object| TOOL.bind("d", &arguments).err().map(|error| error.0);
+        assert_eq!(error(object!({"c": 1, "a": 1, "b": 1})), None);
+        for (arguments, text) in [
+            (
+                object!({"x": 1, "data": 1}),
+                "tau_bench.envs.d.tools.find_it_2.FindIt2.invoke() got multiple values for keyword argument 'data'",
+            ),
+            (
+                object!({"a": 1, "y": 1, "x": 1}),
+                "FindIt2.invoke() got an unexpected keyword argument 'y'",
+            ),
+            (
+                object!({"a": 1, "b": 1}),
+                "FindIt2.invoke() missing 1 required positional argument: 'c'",
+            ),
+            (
+                object!({"b": 1}),
+                "FindIt2.invoke() missing 2 required positional arguments: 'a' and 'c'",
+            ),
+            (
+                object!({}),
+                "FindIt2.invoke() missing 3 required positional arguments: 'a', 'b', and 'c'",
+            ),
+        ] {
+            assert_eq!(error(arguments).as_deref(), Some(text));
+        }
+    }
+}
