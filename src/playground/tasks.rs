@@ -151,6 +151,7 @@ fn make(registry: &Registry, name: &str, arguments: &Object) -> Result<Arc<[Task
     let setting = Setting {
         seed: 0,
         clock: Rc::new(Standstill),
+        outside: Rc::new(volary_core::outside::Closed),
     };
     let dataset = registry
         .dataset_from_name(name, arguments, &setting)

@@ -152,6 +152,7 @@ impl Runner {
         let setting = Setting {
             seed: recipe.seed,
             clock: Rc::clone(&clock),
+            outside: Rc::new(volary_core::outside::Closed),
         };
         let entry = registry.environment(&recipe.environment)?;
         let environment = entry.make(&recipe.configuration, &setting)?;

@@ -42,6 +42,7 @@ fn made(name: &str, configuration: &Object) -> Option<Box<dyn Environment>> {
     let setting = Setting {
         seed: 0,
         clock: Rc::new(Performance),
+        outside: Rc::new(volary_core::outside::Closed),
     };
     let registry = registry();
     registry

@@ -8,8 +8,9 @@ use futures_util::future::LocalBoxFuture;
 use crate::clock::Clock;
 use crate::exec::ExecError;
 use crate::frame::Frame;
-use crate::json::Text;
+use crate::json::{Object, Text};
 use crate::message::{AnyMessage, Message};
+use crate::outside::Outside;
 use crate::tool::Tool;
 
 /// What `reset` gives: the first observations and the tools on offer.
@@ -34,13 +35,16 @@ pub struct Step {
     pub truncated: bool,
 }
 
-/// What an environment gets of the world: a seed for whatever is random, and a clock.
+/// What an environment gets of the world: a seed for whatever is random, a clock, and what it may ask
+/// of the outside.
 #[derive(Clone)]
 pub struct Setting {
     /// Whatever is random in the environment follows from this.
     pub seed: u64,
     /// Time.
     pub clock: Rc<dyn Clock>,
+    /// Pages, models, a person.
+    pub outside: Rc<dyn Outside>,
 }
 
 /// Why an environment could not do as asked.
@@ -101,6 +105,12 @@ pub trait Environment {
             )
             .into(),
         })
+    }
+
+    /// What it got from outside since the reset, as members of its configuration: with them, the same
+    /// actions give the same observations again without anything from outside. Empty by default.
+    fn recorded(&self) -> Object {
+        Object::new()
     }
 
     /// Frees what it holds. Nothing by default.

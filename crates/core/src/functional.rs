@@ -195,6 +195,7 @@ mod tests {
         let setting = Setting {
             seed: 0,
             clock: Rc::new(Standstill),
+            outside: Rc::new(crate::outside::Closed),
         };
         let builder = FunctionalBuilder::start(|configuration| {
             let topic = configuration.get("topic").and_then(Json::as_text);
@@ -312,6 +313,7 @@ mod tests {
         let setting = Setting {
             seed: 0,
             clock: Rc::new(Standstill),
+            outside: Rc::new(crate::outside::Closed),
         };
         let builder = FunctionalBuilder::start(|_| {
             let message = "no luck".into();

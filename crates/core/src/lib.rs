@@ -1,7 +1,8 @@
 //! The aviary core: messages, tools, environments, frames, renderer, task datasets.
 //!
 //! What always holds here: no I/O, no time, no randomness of its own. Time comes in through
-//! [`Clock`], randomness through a seed ([`random::Random`]), so that the same calls give the same
+//! [`Clock`], randomness through a seed ([`random::Random`]), pages and models through
+//! [`outside::Outside`], so that the same calls give the same
 //! results natively, in WebAssembly and in tests. On the wire everything equals aviary
 //! (fhaviary 0.37), which the golden cases prove.
 //!
@@ -17,6 +18,7 @@ pub mod frame;
 pub mod functional;
 pub mod json;
 pub mod message;
+pub mod outside;
 pub mod random;
 pub mod registry;
 pub mod renderer;

@@ -265,6 +265,7 @@ mod tests {
         Setting {
             seed: 0,
             clock: Rc::new(Standstill),
+            outside: Rc::new(crate::outside::Closed),
         }
     }
 

@@ -40,6 +40,7 @@ fn main() -> Result<(), Failure> {
         let setting = Setting {
             seed: 0,
             clock: Rc::new(Standstill),
+            outside: Rc::new(volary_core::outside::Closed),
         };
         let made = registry().environment_from_name(name, None, &configuration, &setting);
         let mut environment = made?;

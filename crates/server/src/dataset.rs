@@ -79,6 +79,7 @@ fn build(spec: &DatasetSpec, given: &Arc<AtomicU64>) -> Result<Box<dyn TaskDatas
     let setting = Setting {
         seed: spec.seed,
         clock: RuntimeClock::new(),
+        outside: std::rc::Rc::new(volary_core::outside::Closed),
     };
     let Ok(entry) = registry.environment(&spec.name) else {
         return Ok(registry.dataset_from_name(&spec.name, &spec.arguments, &setting)?);
@@ -156,6 +157,7 @@ impl TaskDataset for Environments {
         let setting = Setting {
             seed: self.setting.seed.wrapping_add(number),
             clock: self.setting.clock.clone(),
+            outside: std::rc::Rc::new(volary_core::outside::Closed),
         };
         Ok(self.entry.make(&self.configuration, &setting)?)
     }

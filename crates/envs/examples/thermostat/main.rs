@@ -27,6 +27,7 @@ fn play(changes: &[i64]) -> Result<Vec<String>, Box<dyn std::error::Error>> {
     let setting = Setting {
         seed: 0,
         clock: Rc::new(Standstill),
+        outside: Rc::new(volary_core::outside::Closed),
     };
     let mut environment =
         registry.environment_from_name("thermostat", None, &Object::new(), &setting)?;

@@ -39,6 +39,7 @@ impl TaskDataset for DummyDataset {
         let setting = Setting {
             seed: self.setting.seed.wrapping_add(number),
             clock: self.setting.clock.clone(),
+            outside: std::rc::Rc::new(volary_core::outside::Closed),
         };
         Ok(dummy(DummyConfig::default(), &setting))
     }

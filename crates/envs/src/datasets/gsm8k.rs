@@ -256,6 +256,7 @@ mod tests {
         Setting {
             seed: 0,
             clock: std::rc::Rc::new(Standstill),
+            outside: std::rc::Rc::new(volary_core::outside::Closed),
         }
     }
 

@@ -16,6 +16,7 @@ fn dataset(name: &str, arguments: Object) -> Box<dyn TaskDataset> {
     let setting = Setting {
         seed: 0,
         clock: Rc::new(Standstill),
+        outside: Rc::new(volary_core::outside::Closed),
     };
     let made = registry().dataset_from_name(name, &arguments, &setting);
     made.unwrap()

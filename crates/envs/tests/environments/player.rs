@@ -40,6 +40,7 @@ impl Player {
         let setting = Setting {
             seed,
             clock: Rc::new(clock.clone()),
+            outside: Rc::new(volary_core::outside::Closed),
         };
         let environment = registry()
             .environment_from_name(name, None, &configuration, &setting)

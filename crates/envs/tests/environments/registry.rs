@@ -15,6 +15,7 @@ fn setting() -> Setting {
     Setting {
         seed: 0,
         clock: Rc::new(Standstill),
+        outside: Rc::new(volary_core::outside::Closed),
     }
 }
 

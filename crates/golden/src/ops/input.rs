@@ -74,6 +74,7 @@ impl World {
         Setting {
             seed: 0,
             clock: std::rc::Rc::new(self.clock.clone()),
+            outside: std::rc::Rc::new(volary_core::outside::Closed),
         }
     }
 

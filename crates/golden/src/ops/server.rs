@@ -140,6 +140,7 @@ fn make(dataset: &Json) -> Result<Box<dyn TaskDataset>, DatasetError> {
     let setting = Setting {
         seed: 0,
         clock: Rc::new(Standstill),
+        outside: Rc::new(volary_core::outside::Closed),
     };
     let kind = text(dataset, "kind").map_err(wrong)?;
     match &*kind {

@@ -1,0 +1,75 @@
+//! The world outside an environment: pages, models, a person.
+//!
+//! An environment that needs one of them awaits it here; whoever plays the environment decides what
+//! can be reached. What came of it belongs to the episode
+//! ([`Environment::recorded`](crate::Environment::recorded)), so that playing it again needs nothing
+//! from outside.
+
+use futures_util::future::LocalBoxFuture;
+
+use crate::json::{Json, Text};
+use crate::message::Role;
+
+/// What comes of asking.
+pub type Answer = LocalBoxFuture<'static, Result<Text, OutsideError>>;
+
+/// The world outside.
+pub trait Outside {
+    /// The body of a page, by its address.
+    fn fetch(&self, address: &str) -> Answer;
+
+    /// What a model completes a conversation with.
+    fn complete(&self, request: ModelRequest) -> Answer;
+
+    /// What a person types who is shown this.
+    fn ask(&self, shown: &str) -> Answer;
+}
+
+/// A conversation for a model to complete.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelRequest {
+    /// What it is for, so that whoever plays can choose the model and its budget: `customer`, `judge`.
+    pub purpose: &'static str,
+    /// The model and the temperature that the environment asks for; null for whatever there is.
+    pub model: Json,
+    /// See `model`.
+    pub temperature: Json,
+    /// The messages.
+    pub messages: Vec<(Role, Text)>,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct OutsideError {
+    /// What failed and why.
+    pub message: Text,
+}
+
+/// No world outside: everything fails.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Closed;
+
+impl Outside for Closed {
+    fn fetch(&self, address: &str) -> Answer {
+        closed(format!(
+            "{address} was not fetched: nothing outside can be reached from here."
+        ))
+    }
+
+    fn complete(&self, request: ModelRequest) -> Answer {
+        let purpose = request.purpose;
+        closed(format!("There is no model here to be the {purpose}."))
+    }
+
+    fn ask(&self, _: &str) -> Answer {
+        closed("There is no person here to answer.".to_owned())
+    }
+}
+
+fn closed(message: String) -> Answer {
+    let error = OutsideError {
+        message: message.into(),
+    };
+    Box::pin(std::future::ready(Err(error)))
+}
