@@ -6,6 +6,7 @@
 //! Where to start: [`counter`] is the smallest environment; [`registry`] is where a new one is
 //! named.
 
+pub mod answers;
 pub mod blocks;
 pub mod calculator;
 pub mod calls;
@@ -15,6 +16,7 @@ pub mod datasets;
 pub mod dummy;
 pub mod faults;
 pub mod hands;
+pub mod hotpotqa;
 pub mod jsonl;
 pub mod settings;
 pub mod slow;

@@ -13,11 +13,11 @@ use crate::blocks::shortened;
 const OPENING: usize = 72;
 
 /// The opening of a problem.
-fn opening(text: &Text) -> Text {
+pub(crate) fn opening(text: &Text) -> Text {
     shortened(text, OPENING)
 }
 
-fn out_of_range(index: usize, length: usize) -> DatasetError {
+pub(crate) fn out_of_range(index: usize, length: usize) -> DatasetError {
     DatasetError::OutOfRange {
         index: i64::try_from(index).unwrap_or(i64::MAX),
         length,

@@ -142,7 +142,7 @@ fn call_calculator(
     }))
 }
 
-fn play(
+pub(super) fn play(
     world: &World,
     environment: &mut dyn Environment,
     action: AnyMessage,
@@ -156,11 +156,11 @@ fn play(
     }))
 }
 
-fn shown(reset: &Reset) -> Result<Object, String> {
+pub(super) fn shown(reset: &Reset) -> Result<Object, String> {
     Ok(object!({"messages": (full(&reset.messages)?), "tools": (names(reset))}))
 }
 
-fn names(reset: &Reset) -> Vec<Json> {
+pub(super) fn names(reset: &Reset) -> Vec<Json> {
     let name = |tool: &std::sync::Arc<Tool>| tool.info.name.clone().into();
     reset.tools.iter().map(name).collect()
 }

@@ -6,6 +6,7 @@
 //! - [`exec`], [`concurrency`]: running tool calls.
 //! - [`tokens`]: templates, tokenizers, masks, tool calls in text. [`rollout`]: whole episodes.
 //! - [`tau`]: tau-bench.
+//! - [`tau`]: tau-bench. [`hotpotqa`]: HotPotQA, and answers that are judged.
 //! - [`selector`]: selecting tools by a model. [`server`], [`client`]: environments over HTTP.
 
 mod calls;
@@ -15,6 +16,7 @@ mod datasets;
 mod environments;
 mod exec;
 mod frames;
+mod hotpotqa;
 mod input;
 mod messages;
 mod rollout;
@@ -78,6 +80,11 @@ pub fn find(name: &str) -> Option<Run> {
         "call_to_action" => tokens::call_to_action,
         "slime_rollout" => rollout::slime_rollout,
         "tool_instruction" => tokens::tool_instruction,
+        "hotpot_episode" => hotpotqa::episode,
+        "hotpot_normalize" => hotpotqa::normalize,
+        "hotpot_clean_str" => hotpotqa::clean,
+        "eval_answer" => hotpotqa::eval_answer,
+        "eval_answer_llm" => hotpotqa::eval_answer_llm,
         "tau_env" => tau::env,
         "tau_gold" => tau::gold,
         "tau_data_hash" => tau::hash,
@@ -87,7 +94,7 @@ pub fn find(name: &str) -> Option<Run> {
         _ => return None,
     };
     let loose = match name {
-        "gsm8k_answer_parse" => Loose::Whole,
+        "gsm8k_answer_parse" | "eval_answer" => Loose::Whole,
         "server_http" => Loose::StepReward,
         _ => Loose::Named,
     };

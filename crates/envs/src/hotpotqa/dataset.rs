@@ -1,0 +1,475 @@
+//! Questions: our own, which our encyclopedia answers, and those of a HotPotQA file that the user brings.
+
+use volary_core::dataset::{DatasetError, Task, TaskDataset};
+use volary_core::environment::{Environment, Setting};
+use volary_core::json::{Json, Object, Text};
+use volary_core::random::Random;
+use volary_core::registry::{DatasetEntry, RegistryError};
+use volary_core::{fields, json};
+
+use super::config::uuid_of;
+use super::{Config, HotPotQa, pages};
+use crate::datasets::{opening, out_of_range};
+use crate::jsonl;
+use crate::settings::Settings;
+
+/// Our own questions.
+pub const TWO_HOP: DatasetEntry = DatasetEntry {
+    name: "two_hop_questions",
+    summary: "Questions that take two articles of a small encyclopedia, without a network.",
+    configuration: || {
+        json!({
+            "type": "object",
+            "properties": {"level": (level_schema())},
+            "required": [],
+            "additionalProperties": false,
+        })
+    },
+    make: |arguments, setting| {
+        let settings = Settings::new(arguments, &["level"])?;
+        let level = settings.text("level")?;
+        let mut rows = own_rows()?;
+        rows.retain(|row| level.is_none() || row.level == level);
+        Ok(Box::new(Questions {
+            kind: "TwoHopDataset",
+            rows,
+            config: Object::new(),
+            setting: setting.clone(),
+        }))
+    },
+};
+
+/// Questions of a file.
+pub const HOTPOTQA: DatasetEntry = DatasetEntry {
+    name: "hotpotqa",
+    summary: "HotPotQA questions from a file of your own (JSON or JSON lines).",
+    configuration: schema,
+    make: |arguments, setting| Ok(Box::new(from_file(arguments, setting)?)),
+};
+
+/// A question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Its id: of a file's question a UUID.
+    pub id: Text,
+    /// What is asked.
+    pub question: Text,
+    /// What is right: a text or a number.
+    pub answer: Json,
+    /// `easy`, `medium` or `hard`, where the file says.
+    pub level: Option<Text>,
+}
+
+struct Questions {
+    kind: &'static str,
+    rows: Vec<Row>,
+    /// Members of the configuration that all share.
+    config: Object,
+    setting: Setting,
+}
+
+/// Our own questions, easy ones first. The tests hold the file to its form, so that an error here is not
+/// to be met.
+pub fn own_rows() -> Result<Vec<Row>, RegistryError> {
+    let rows = jsonl::rows(include_str!("../../data/two_hop.jsonl"), |row| {
+        Ok(Row {
+            id: jsonl::text(row, "id")?,
+            question: jsonl::text(row, "question")?,
+            answer: jsonl::text(row, "answer")?.into(),
+            level: Some(jsonl::text(row, "level")?),
+        })
+    });
+    rows.map_err(|faults| RegistryError::Configuration {
+        key: "two_hop_questions".into(),
+        reason: faults.to_string().into(),
+    })
+}
+
+impl Row {
+    /// A question of a HotPotQA file, as its authors' site or a data hub has it.
+    fn read(row: &Object) -> Result<Row, Text> {
+        let text = |key: &str| row.get(key).and_then(Json::as_text).cloned();
+        let id = text("id")
+            .or_else(|| text("_id"))
+            .ok_or("'id' must be a text")?;
+        let fits = id.len() == 24 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !fits {
+            return Err("'id' must be 24 hexadecimal digits".into());
+        }
+        let answer = row.get("answer").cloned();
+        let fits = |answer: &Json| matches!(answer, Json::Text(_) | Json::Float(_));
+        Ok(Row {
+            // Four zero bytes make a UUID of it.
+            id: uuid_of(&format!("{:0>32}", id.to_ascii_lowercase())),
+            question: text("question").ok_or("'question' must be a text")?,
+            answer: answer
+                .filter(fits)
+                .ok_or("'answer' must be a text or a float")?,
+            level: text("level"),
+        })
+    }
+}
+
+impl Questions {
+    fn configuration(&self, row: &Row) -> Object {
+        let mut configuration = self.config.clone();
+        configuration.insert("question", row.question.clone());
+        configuration.insert("correct_answer", row.answer.clone());
+        if row.id.len() == 36 {
+            configuration.insert("question_id", row.id.clone());
+        }
+        configuration
+    }
+}
+
+impl TaskDataset for Questions {
+    fn kind(&self) -> &'static str {
+        self.kind
+    }
+
+    fn length(&self) -> Option<usize> {
+        Some(self.rows.len())
+    }
+
+    fn task(&self, index: usize) -> Option<Task> {
+        let row = self.rows.get(index)?;
+        let opening = opening(&row.question);
+        Some(Task {
+            id: row.id.clone(),
+            title: match &row.level {
+                Some(level) => format!("{level}: {opening}").into(),
+                None => opening,
+            },
+            environment: super::ENTRY.name,
+            configuration: self.configuration(row),
+        })
+    }
+
+    fn environment_at(&self, index: usize) -> Result<Box<dyn Environment>, DatasetError> {
+        let row = self.rows.get(index);
+        let row = row.ok_or_else(|| out_of_range(index, self.rows.len()))?;
+        let config = Config::read(&self.configuration(row))?;
+        let pages = pages::of(&config, &self.setting);
+        Ok(Box::new(HotPotQa::new(config, pages, &self.setting)))
+    }
+}
+
+/// Settings of the dataset itself; the others are those of the environment.
+const OF_DATASET: [&str; 4] = ["split", "json", "config", "level"];
+
+/// Settings under `config`.
+const CONFIG: [&str; 9] = [
+    "shuffle_data",
+    "data_fraction",
+    "difficulty_level",
+    "correct_reward",
+    "incorrect_reward",
+    "tool_failure_reward",
+    "evaluation_mode",
+    "wiki",
+    "proxy",
+];
+
+fn from_file(arguments: &Object, setting: &Setting) -> Result<Questions, RegistryError> {
+    let settings = Settings::new(arguments, &OF_DATASET)?;
+    split(&settings)?;
+    let config = settings.group("config", &CONFIG)?;
+    let text = settings.required_text("json")?;
+    let mut rows = read_rows(&text).map_err(|reason| settings.fault("json", &reason))?;
+    if let Some(levels) =
+        levels(arguments).map_err(|reason| config.fault("difficulty_level", &reason))?
+    {
+        if rows.iter().any(|row| row.level.is_none()) {
+            let reason = "can't be chosen: this file does not say how difficult its questions are";
+            return Err(config.fault("difficulty_level", reason));
+        }
+        rows.retain(|row| {
+            row.level
+                .as_ref()
+                .is_some_and(|level| levels.contains(level))
+        });
+    }
+    if config.boolean("shuffle_data", false)? {
+        Random::new(setting.seed)
+            .fork("hotpotqa")
+            .shuffle(&mut rows);
+    }
+    let fraction = config.number("data_fraction", 1.0)?;
+    if !(fraction > 0.0 && fraction <= 1.0) {
+        return Err(config.fault("data_fraction", "must be above 0 and at most 1"));
+    }
+    if fraction < 1.0 {
+        rows.truncate((fraction * rows.len() as f64) as usize);
+    }
+    let mut shared = Object::new();
+    let given = arguments.get("config").and_then(Json::as_object);
+    for (key, value) in given.into_iter().flat_map(Object::iter) {
+        if CONFIG[3..8].contains(&&**key) {
+            shared.insert(key.clone(), value.clone());
+        }
+    }
+    Ok(Questions {
+        kind: "HotPotQADataset",
+        rows,
+        config: shared,
+        setting: setting.clone(),
+    })
+}
+
+/// The splits, by all their names.
+const SPLITS: [&str; 6] = ["train", "validation", "test", "dev", "eval", "val"];
+
+fn split(settings: &Settings<'_>) -> Result<(), RegistryError> {
+    let split = settings.required_text("split")?;
+    if SPLITS.contains(&&*split) {
+        return Ok(());
+    }
+    let reason = format!(
+        "Split '{split}' was invalid; there are {} (dev, eval and val mean validation)",
+        SPLITS[..3].join(", ")
+    );
+    Err(settings.fault("split", &reason))
+}
+
+/// The levels to keep; `None` for all.
+fn levels(arguments: &Object) -> Result<Option<Vec<Text>>, String> {
+    let config = arguments.get("config");
+    let Some(levels) = config.and_then(|config| config.get("difficulty_level")) else {
+        return Ok(None);
+    };
+    if levels.is_null() {
+        return Ok(None);
+    }
+    let list = fields::list("difficulty_level", levels).map_err(|error| error.to_string())?;
+    let levels = list.iter().map(|level| {
+        let level = level.as_text().filter(|level| LEVELS.contains(&&***level));
+        level
+            .cloned()
+            .ok_or_else(|| format!("there are {}", LEVELS.join(", ")))
+    });
+    levels.collect::<Result<_, _>>().map(Some)
+}
+
+const LEVELS: [&str; 3] = ["easy", "medium", "hard"];
+
+/// The questions of a file: a JSON list, or an object a line.
+pub fn read_rows(text: &str) -> Result<Vec<Row>, String> {
+    let text = text.trim_start_matches('\u{feff}').trim_start();
+    let rows = if text.starts_with('[') {
+        let list = Json::parse(text).map_err(|error| error.to_string())?;
+        let list = list.as_list().unwrap_or_default().iter().enumerate();
+        list.map(|(place, row)| {
+            let row = row
+                .as_object()
+                .ok_or_else(|| Text::from("must be an object"));
+            let row = row.and_then(Row::read);
+            row.map_err(|reason| format!("question {}: {reason}", place + 1))
+        })
+        .collect::<Result<Vec<_>, _>>()?
+    } else {
+        jsonl::rows(text, Row::read).map_err(|faults| faults.to_string())?
+    };
+    match rows.is_empty() {
+        true => Err("holds no question".to_owned()),
+        false => Ok(rows),
+    }
+}
+
+fn level_schema() -> Json {
+    json!({
+        "anyOf": [
+            {"type": "string", "enum": ["easy", "medium", "hard"]},
+            {"type": "null"},
+        ],
+        "title": "Level",
+        "description": "How difficult the questions are. Without a level, all.",
+        "default": null,
+    })
+}
+
+fn schema() -> Json {
+    let number = |title: &str, description: &str, default: f64| json!({"type": "number", "title": title, "description": description, "default": default});
+    json!({
+        "type": "object",
+        "properties": {
+            "split": {
+                "type": "string",
+                "enum": (SPLITS.to_vec()),
+                "title": "Split",
+                "description": "Which part of HotPotQA the file is; dev, eval and val mean \
+                                validation.",
+                "default": "validation",
+            },
+            "json": {
+                "type": "string",
+                "title": "Questions",
+                "description": "A HotPotQA file: a JSON list or JSON lines, each question with id, \
+                                question and answer.",
+                "contentMediaType": "application/json",
+            },
+            "config": {
+                "type": "object",
+                "title": "Settings",
+                "description": "Which questions, and how they are played.",
+                "properties": {
+                    "shuffle_data": {
+                        "type": "boolean",
+                        "title": "Shuffle",
+                        "description": "Whether the questions are shuffled, by the seed.",
+                        "default": false,
+                    },
+                    "data_fraction": {
+                        "type": "number",
+                        "title": "Fraction",
+                        "description": "Which part of the questions to use, after shuffling.",
+                        "exclusiveMinimum": 0,
+                        "maximum": 1,
+                        "default": 1.0,
+                    },
+                    "difficulty_level": {
+                        "anyOf": [
+                            {
+                                "type": "array",
+                                "items": {"type": "string", "enum": ["easy", "medium", "hard"]},
+                            },
+                            {"type": "null"},
+                        ],
+                        "title": "Difficulty",
+                        "description": "Which levels to keep. Without any, all.",
+                        "default": null,
+                    },
+                    "correct_reward": (number("Correct reward", "For a right answer.", 1.0)),
+                    "incorrect_reward": (number("Incorrect reward", "For a wrong answer.", 0.0)),
+                    "tool_failure_reward": (number("Tool failure reward", "For a step without a call.", 0.0)),
+                    "evaluation_mode": {
+                        "type": "string",
+                        "enum": ["exact", "contains", "llm"],
+                        "title": "Evaluation",
+                        "description": "Whether an answer has to be the right one, to contain it, \
+                                        or to convince a model.",
+                        "default": "contains",
+                    },
+                    "wiki": {
+                        "anyOf": [{"type": "string"}, {"type": "null"}],
+                        "title": "Wiki",
+                        "description": "The api.php of a MediaWiki. Without one, our own small \
+                                        encyclopedia.",
+                        "default": "https://en.wikipedia.org/w/api.php",
+                    },
+                },
+                "additionalProperties": false,
+                "default": {},
+            },
+        },
+        "required": ["split", "json"],
+        "additionalProperties": false,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::outside::Closed;
+    use volary_core::{clock::Standstill, object};
+
+    use super::super::encyclopedia::articles;
+    use super::*;
+
+    fn setting() -> Setting {
+        Setting {
+            seed: 1,
+            clock: std::rc::Rc::new(Standstill),
+            outside: std::rc::Rc::new(Closed),
+        }
+    }
+
+    fn tasks(entry: &DatasetEntry, arguments: Object) -> Result<Vec<Task>, String> {
+        let dataset = (entry.make)(&arguments, &setting()).map_err(|error| error.to_string())?;
+        Ok((0..).map_while(|index| dataset.task(index)).collect())
+    }
+
+    #[test]
+    fn our_articles_answer_our_questions() {
+        let rows = own_rows().unwrap();
+        assert!(rows.len() >= 40);
+        let file = include_str!("../../data/two_hop.jsonl").lines();
+        for (row, line) in rows.iter().zip(file) {
+            let pages = Json::parse(line).unwrap();
+            let pages = pages.get("pages").and_then(Json::as_list).unwrap();
+            assert_eq!(pages.len(), 2);
+            let article = |title: &Json| {
+                let title = title.as_text().unwrap();
+                let found = articles()
+                    .iter()
+                    .find(|article| article.names[0] == &**title);
+                found.unwrap_or_else(|| unreachable!("{title} is missing"))
+            };
+            let last = article(&pages[1]);
+            article(&pages[0]);
+            let text = format!("{} {}", last.names[0], last.paragraphs.join(" ")).to_lowercase();
+            let answer = row.answer.as_text().unwrap().to_lowercase();
+            assert!(text.contains(&answer), "{}", row.id);
+        }
+        let easy = tasks(&TWO_HOP, object!({"level": "easy"})).unwrap();
+        assert!(easy.len() < rows.len() && easy[0].title.starts_with("easy: "));
+    }
+
+    const FILE: &str = r#"[
+        {"_id": "5a8d7341554299441c6b9fe5", "question": "q", "answer": "a", "level": "hard"},
+        {"id": "000000000000000000000001", "question": "r", "answer": "yes", "level": "easy"}
+    ]"#;
+
+    #[test]
+    fn questions_of_a_file() {
+        let config = object!({"difficulty_level": ["hard"], "correct_reward": 2.0});
+        let arguments = object!({"split": "dev", "json": FILE, "config": config});
+        assert_eq!(
+            tasks(&HOTPOTQA, arguments).map(|tasks| tasks[0].configuration.clone()),
+            Ok(object!({
+                "correct_reward": 2.0, "question": "q", "correct_answer": "a",
+                "question_id": "00000000-5a8d-7341-5542-99441c6b9fe5",
+            }))
+        );
+        let half = object!({"data_fraction": 0.5, "shuffle_data": true});
+        let arguments = object!({"split": "train", "json": FILE, "config": half});
+        assert_eq!(tasks(&HOTPOTQA, arguments).map(|tasks| tasks.len()), Ok(1));
+        let lines = r#"{"id": "000000000000000000000001", "question": "r", "answer": 0.5}"#;
+        assert_eq!(
+            read_rows(lines).map(|rows| rows[0].answer.clone()),
+            Ok(json!(0.5))
+        );
+    }
+
+    #[test]
+    fn faults_say_what_is_needed() {
+        let lines = r#"{"id": "000000000000000000000001", "question": "r", "answer": "x"}"#;
+        for (arguments, said) in [
+            (
+                object!({"split": "x", "json": FILE}),
+                "split: Split 'x' was invalid",
+            ),
+            (
+                object!({"split": "dev", "json": "[]"}),
+                "json: holds no question",
+            ),
+            (
+                object!({"split": "dev", "json": "[1]"}),
+                "json: question 1: must be an object",
+            ),
+            (
+                object!({"split": "dev", "json": lines, "config": {"difficulty_level": ["easy"]}}),
+                "config.difficulty_level: can't be chosen",
+            ),
+            (
+                object!({"split": "dev", "json": FILE, "config": {"data_fraction": 0}}),
+                "config.data_fraction: must be above 0",
+            ),
+            (
+                object!({"split": "dev", "json": FILE, "config": {"difficulty_level": ["x"]}}),
+                "config.difficulty_level: there are easy, medium, hard",
+            ),
+        ] {
+            let error = tasks(&HOTPOTQA, arguments).err().unwrap_or_default();
+            assert!(error.starts_with(said), "{error}");
+        }
+    }
+}
