@@ -18,6 +18,7 @@ pub mod faults;
 pub mod hands;
 pub mod hotpotqa;
 pub mod jsonl;
+pub mod library_desk;
 pub mod settings;
 pub mod slow;
 pub mod tau;

@@ -5,7 +5,7 @@
 //! and tasks the user brings ([`checkout`]).
 //!
 //! - [`domain`]: tools, data, policy and tasks. [`tool`]: what a tool is; [`common`]: those that all have.
-//! - [`episode`]: actions, and what comes of them; [`reward`]; [`pass_hat_k`](mod@pass_hat_k).
+//! - [`episode`]: actions, and what comes of them; [`environment`]: the same as an environment; [`reward`]; [`pass_hat_k`](mod@pass_hat_k).
 //! - [`customer`]: a script, a person, or a model that plays one.
 //! - [`database`], [`state`], [`hash`]: the data, as read and as changed, and their hash.
 //! - [`python`]: operations on values of any type, as Python has them. [`literal`]: reading Python's
@@ -19,6 +19,7 @@ pub mod common;
 pub mod customer;
 pub mod database;
 pub mod domain;
+pub mod environment;
 pub mod episode;
 pub mod hash;
 pub mod literal;

@@ -105,6 +105,13 @@ impl Customer {
         }
     }
 
+    /// Goes on with what the customer said when the conversation was held before.
+    pub fn recall(&mut self, said: &str) {
+        if let Customer::Simulated(simulator) = self {
+            simulator.recall(said);
+        }
+    }
+
     /// Goes on with what the model or the person answered.
     ///
     /// # Errors

@@ -45,6 +45,8 @@ pub enum Kind {
     OneOf(&'static [&'static str]),
     /// A whole number.
     Integer,
+    /// A number.
+    Number,
     /// A list of texts.
     Texts,
     /// A list of objects with these members.

@@ -110,6 +110,12 @@ impl Simulator {
         self.ask(0)
     }
 
+    /// Remembers what the customer said, instead of asking the model.
+    pub fn recall(&mut self, said: &str) {
+        self.stage = Stage::Idle;
+        self.remember(said);
+    }
+
     fn ask(&mut self, turned_down: usize) -> Vec<ChatMessage> {
         self.stage = Stage::Reply { turned_down };
         self.messages.clone()

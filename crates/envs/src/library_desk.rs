@@ -1,0 +1,225 @@
+//! The desk of a public library: a domain in the manner of tau-bench that needs no foreign data.
+//!
+//! - [`tools`]: eight tools on books and members.
+//! - [`tasks`]: 40 tasks in three levels, made from the data, each with the actions that solve it.
+//!
+//! What always holds: the same version has the same tasks, and the actions of a task earn its reward.
+
+pub mod tasks;
+pub mod tools;
+mod view;
+
+use std::sync::{Arc, LazyLock};
+
+use volary_core::dataset::{DatasetError, Task as ListedTask, TaskDataset};
+use volary_core::environment::{Environment, Setting};
+use volary_core::json::{Json, Object, Text};
+use volary_core::registry::{DatasetEntry, EnvironmentEntry, RegistryError};
+use volary_core::{json, object};
+
+use crate::datasets::out_of_range;
+use crate::settings::Settings;
+use crate::tau::customer::{Customer, Prompts, Simulator, Strategy};
+use crate::tau::database::{Database, Table};
+use crate::tau::domain::Domain;
+use crate::tau::environment::TauEnvironment;
+use tasks::DeskTask;
+
+/// The entry in the registry.
+pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
+    name: "library_desk",
+    summary: "Serve a customer of a public library by tools, and keep to its policy.",
+    configuration: schema,
+    make: |configuration, setting| Ok(Box::new(make(configuration, setting)?)),
+    from_task: None,
+    view: Some(view::view),
+    oracle: Some(view::oracle),
+};
+
+/// The tasks as a dataset.
+pub const DATASET: DatasetEntry = DatasetEntry {
+    name: "library_desk",
+    summary: "40 tasks at the desk of a library, on three levels.",
+    configuration: || {
+        json!({
+            "type": "object",
+            "properties": {
+                "level": {
+                    "anyOf": [
+                        {"type": "integer", "minimum": 1, "maximum": 3},
+                        {"type": "null"},
+                    ],
+                    "title": "Level",
+                    "description": "1 takes one change, 3 takes several that depend on each \
+                                    other. Without a level, all.",
+                    "default": null,
+                },
+            },
+            "required": [],
+            "additionalProperties": false,
+        })
+    },
+    make: |arguments, setting| {
+        let level = Settings::new(arguments, &["level"])?.whole("level", 1..=3)?;
+        let all = DESK.tasks.iter();
+        let tasks = all.filter(|task| level.is_none_or(|level| level == i64::from(task.level)));
+        Ok(Box::new(Tasks {
+            tasks: tasks.collect(),
+            setting: setting.clone(),
+        }))
+    },
+};
+
+/// What the agent has to keep to.
+pub const POLICY: &str = include_str!("../data/library_desk_policy.txt");
+
+const DATA: &str = include_str!("../data/library_desk.json");
+
+/// The domain and its tasks.
+pub struct Desk {
+    /// The domain.
+    pub domain: Arc<Domain>,
+    /// The tasks, with what the domain does not hold of them.
+    pub tasks: Vec<DeskTask>,
+}
+
+/// The desk. The tests hold its data to their form.
+pub static DESK: LazyLock<Desk> = LazyLock::new(|| {
+    let data = Json::parse(DATA).unwrap_or_default();
+    let table = |name: &'static str| {
+        let records = data.get(name).and_then(Json::as_object);
+        Table::new(name, records.cloned().unwrap_or_default())
+    };
+    let tasks = tasks::all(&data);
+    let domain = Domain {
+        name: "library_desk",
+        tools: tools::TOOLS,
+        database: Arc::new(Database::new(vec![table("books"), table("members")])),
+        policy: POLICY.into(),
+        tasks: tasks.iter().map(|task| task.task.clone()).collect(),
+    };
+    Desk {
+        domain: Arc::new(domain),
+        tasks,
+    }
+});
+
+/// Who the customer is.
+const CUSTOMERS: [&str; 6] = ["script", "person", "llm", "react", "verify", "reflection"];
+
+fn make(configuration: &Object, setting: &Setting) -> Result<TauEnvironment, RegistryError> {
+    let settings = Settings::new(configuration, &["task", "customer", "replies"])?;
+    let id = settings.required_text("task")?;
+    let found = DESK.tasks.iter().find(|task| task.id == id);
+    let task = found.ok_or_else(|| {
+        let reason = format!("there is no task {id}; there are library_01 to library_40");
+        settings.fault("task", &reason)
+    })?;
+    let kind = settings
+        .text("customer")?
+        .unwrap_or_else(|| "script".into());
+    let customer = customer(&kind, task).ok_or_else(|| {
+        let reason = format!("there is no {kind}; there are {}", CUSTOMERS.join(", "));
+        settings.fault("customer", &reason)
+    })?;
+    let replies = configuration.get("replies").and_then(Json::as_list);
+    let replies = replies.unwrap_or_default().iter().map(|reply| {
+        let malformed = || settings.fault("replies", "must be texts");
+        reply.as_text().cloned().ok_or_else(malformed)
+    });
+    let replies: Vec<Text> = replies.collect::<Result<_, _>>()?;
+    Ok(environment(task, customer, setting).with_replies(replies))
+}
+
+fn customer(kind: &str, task: &DeskTask) -> Option<Customer> {
+    let simulated = |strategy| {
+        Some(Customer::Simulated(Simulator::new(
+            strategy,
+            Prompts::default(),
+        )))
+    };
+    match kind {
+        "script" => Some(Customer::scripted(task.script.iter().cloned())),
+        "person" => Some(Customer::Human),
+        "llm" => simulated(Strategy::Llm),
+        "react" => simulated(Strategy::React { legacy: false }),
+        "verify" => simulated(Strategy::Verify),
+        "reflection" => simulated(Strategy::Reflection),
+        _ => None,
+    }
+}
+
+fn environment(task: &DeskTask, customer: Customer, setting: &Setting) -> TauEnvironment {
+    let domain = Arc::clone(&DESK.domain);
+    TauEnvironment::new(
+        domain,
+        task.task.clone(),
+        task.id.clone(),
+        customer,
+        setting,
+    )
+}
+
+fn schema() -> Json {
+    json!({
+        "type": "object",
+        "properties": {
+            "task": {
+                "type": "string",
+                "title": "Task",
+                "description": "Which task: library_01 to library_40, easy ones first.",
+                "default": "library_01",
+            },
+            "customer": {
+                "type": "string",
+                "enum": (CUSTOMERS.to_vec()),
+                "title": "Customer",
+                "description": "A script, a person, or a model that plays the customer, by one \
+                                reply (llm), with a thought (react), or with a judge (verify, \
+                                reflection).",
+                "default": "script",
+            },
+            "replies": {
+                "type": "array",
+                "items": {"type": "string"},
+                "title": "Recorded replies",
+                "description": "What the customer said when the episode was played before.",
+                "default": [],
+            },
+        },
+        "required": [],
+        "additionalProperties": false,
+    })
+}
+
+struct Tasks {
+    tasks: Vec<&'static DeskTask>,
+    setting: Setting,
+}
+
+impl TaskDataset for Tasks {
+    fn kind(&self) -> &'static str {
+        "LibraryDeskDataset"
+    }
+
+    fn length(&self) -> Option<usize> {
+        Some(self.tasks.len())
+    }
+
+    fn task(&self, index: usize) -> Option<ListedTask> {
+        let task = self.tasks.get(index)?;
+        Some(ListedTask {
+            id: task.id.clone(),
+            title: format!("Level {}: {}", task.level, task.title).into(),
+            environment: ENTRY.name,
+            configuration: object!({"task": (task.id.clone())}),
+        })
+    }
+
+    fn environment_at(&self, index: usize) -> Result<Box<dyn Environment>, DatasetError> {
+        let task = self.tasks.get(index);
+        let task = task.ok_or_else(|| out_of_range(index, self.tasks.len()))?;
+        let customer = Customer::scripted(task.script.iter().cloned());
+        Ok(Box::new(environment(task, customer, &self.setting)))
+    }
+}
