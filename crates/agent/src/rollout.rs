@@ -160,6 +160,9 @@ pub async fn rollout(
             }
         })?;
         episode.record(stepped.record, stepped.frame)?;
+        if let Some(recipe) = &mut episode.recipe {
+            recipe.configuration.extend(stage.recorded());
+        }
         on_step(episode);
     }
 }

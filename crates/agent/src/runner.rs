@@ -13,6 +13,7 @@ use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::environment::Setting;
 use volary_core::json::{Object, Text};
+use volary_core::outside::{Closed, Outside};
 use volary_core::registry::{Registry, RegistryError};
 use volary_core::{AnyMessage, Clock, Environment, EnvironmentError, Frame, Tool};
 use volary_trace::{Episode, FramePatch, Outcome, Recipe, StepRecord};
@@ -122,6 +123,12 @@ pub trait Stage {
     /// Takes an action.
     fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>>;
 
+    /// What the environment got from outside, as members of its configuration; see
+    /// [`Environment::recorded`]. Empty by default.
+    fn recorded(&self) -> Object {
+        Object::new()
+    }
+
     /// Frees what it holds; it cannot be stepped afterwards. What it says on closing changes nothing of
     /// what happened. Where dropping it is enough, this does nothing.
     fn close(&mut self) -> LocalBoxFuture<'_, ()> {
@@ -143,16 +150,26 @@ impl Opening {
 }
 
 impl Runner {
-    /// Makes the environment of a recipe and resets it.
+    /// Makes the environment of a recipe and resets it. Nothing outside can be reached from it.
     pub async fn open(
         registry: &Registry,
         recipe: &Recipe,
         clock: Rc<dyn Clock>,
     ) -> Result<(Runner, Opening), RunnerError> {
+        Runner::open_with(registry, recipe, clock, Rc::new(Closed)).await
+    }
+
+    /// Makes the environment of a recipe and resets it. It may ask for pages, models and a person.
+    pub async fn open_with(
+        registry: &Registry,
+        recipe: &Recipe,
+        clock: Rc<dyn Clock>,
+        outside: Rc<dyn Outside>,
+    ) -> Result<(Runner, Opening), RunnerError> {
         let setting = Setting {
             seed: recipe.seed,
             clock: Rc::clone(&clock),
-            outside: Rc::new(volary_core::outside::Closed),
+            outside,
         };
         let entry = registry.environment(&recipe.environment)?;
         let environment = entry.make(&recipe.configuration, &setting)?;
@@ -259,6 +276,10 @@ impl Runner {
 impl Stage for Runner {
     fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>> {
         Box::pin(Runner::step(self, action))
+    }
+
+    fn recorded(&self) -> Object {
+        self.environment.recorded()
     }
 
     fn close(&mut self) -> LocalBoxFuture<'_, ()> {

@@ -28,11 +28,13 @@ use volary_core::registry::{EnvironmentEntry, Registry};
 use volary_core::view::{View, ViewInput};
 
 /// The environments, in the order of display.
-const ENVIRONMENTS: [EnvironmentEntry; 6] = [
+const ENVIRONMENTS: [EnvironmentEntry; 8] = [
     calculator::ENTRY,
     dummy::ENTRY,
     counter::ENTRY,
     hands::ENTRY,
+    library_desk::ENTRY,
+    hotpotqa::ENTRY,
     slow::ENTRY,
     faults::ENTRY,
 ];
@@ -45,6 +47,9 @@ pub fn registry() -> Registry {
             datasets::word_problems::ENTRY,
             datasets::gsm8k::ENTRY,
             datasets::dummy::ENTRY,
+            library_desk::DATASET,
+            hotpotqa::dataset::TWO_HOP,
+            hotpotqa::dataset::HOTPOTQA,
         ],
     }
 }

@@ -104,12 +104,15 @@ pub static DESK: LazyLock<Desk> = LazyLock::new(|| {
     }
 });
 
+/// The task that is played if none is named.
+const FIRST_TASK: &str = "library_01";
+
 /// Who the customer is.
 const CUSTOMERS: [&str; 6] = ["script", "person", "llm", "react", "verify", "reflection"];
 
 fn make(configuration: &Object, setting: &Setting) -> Result<TauEnvironment, RegistryError> {
     let settings = Settings::new(configuration, &["task", "customer", "replies"])?;
-    let id = settings.required_text("task")?;
+    let id = settings.text("task")?.unwrap_or_else(|| FIRST_TASK.into());
     let found = DESK.tasks.iter().find(|task| task.id == id);
     let task = found.ok_or_else(|| {
         let reason = format!("there is no task {id}; there are library_01 to library_40");
@@ -166,9 +169,10 @@ fn schema() -> Json {
         "properties": {
             "task": {
                 "type": "string",
+                "enum": (DESK.tasks.iter().map(|task| task.id.clone()).collect::<Vec<_>>()),
                 "title": "Task",
                 "description": "Which task: library_01 to library_40, easy ones first.",
-                "default": "library_01",
+                "default": FIRST_TASK,
             },
             "customer": {
                 "type": "string",

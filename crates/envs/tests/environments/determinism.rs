@@ -54,6 +54,8 @@ proptest! {
             ("calculator", object!({"problem": "?", "answer": 5})),
             ("counter", object!({})),
             ("hands", object!({"right_hand_broken": true})),
+            ("library_desk", object!({"task": "library_20"})),
+            ("hotpotqa", object!({})),
             ("slow", object!({"limit_seconds": null, "with_writer": true})),
         ] {
             let play = || play(name, configuration.clone(), seed, &actions);

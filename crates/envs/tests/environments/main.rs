@@ -10,6 +10,8 @@ mod dummy;
 mod faults;
 mod guide;
 mod hands;
+mod hotpotqa;
+mod library_desk;
 mod player;
 mod registry;
 mod slow;

@@ -24,10 +24,29 @@ fn every_name_is_there_once() {
     let names: Vec<&str> = registry().available().collect();
     assert_eq!(
         names,
-        ["calculator", "dummy", "counter", "hands", "slow", "faults"]
+        [
+            "calculator",
+            "dummy",
+            "counter",
+            "hands",
+            "library_desk",
+            "hotpotqa",
+            "slow",
+            "faults"
+        ]
     );
     let datasets: Vec<&str> = registry().datasets.iter().map(|entry| entry.name).collect();
-    assert_eq!(datasets, ["word_problems", "gsm8k", "dummy"]);
+    assert_eq!(
+        datasets,
+        [
+            "word_problems",
+            "gsm8k",
+            "dummy",
+            "library_desk",
+            "two_hop_questions",
+            "hotpotqa"
+        ]
+    );
 }
 
 /// Every property says what it is for, and its default fits it.
@@ -106,6 +125,20 @@ fn misfits_name_the_key() {
             "calculator",
             object!({"problem": "x", "answer": 5, "config": {"tolerance": 1}}),
             "config.tolerance",
+        ),
+        ("library_desk", object!({"task": "x"}), "task"),
+        ("library_desk", object!({"replies": [1]}), "replies"),
+        ("hotpotqa", object!({"wiki": "wikipedia"}), "wiki"),
+        ("hotpotqa", object!({"question_id": "7"}), "question_id"),
+        (
+            "hotpotqa",
+            object!({"evaluation_mode": "llm-score"}),
+            "evaluation_mode",
+        ),
+        (
+            "hotpotqa",
+            object!({"question": "x", "correct_answer": "y", "pages": {"x": 1}}),
+            "pages",
         ),
         ("slow", object!({"tool_seconds": (-1)}), "tool_seconds"),
         ("slow", object!({"limit_seconds": 1e9}), "limit_seconds"),
