@@ -14,7 +14,7 @@ use crate::tool_environment::{ToolEnvironment, ToolState, answered};
 /// The entry in the registry.
 pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: "counter",
-    summary: "Count to 10: the smallest environment that there is.",
+    summary: "Count to 10: the smallest possible environment.",
     configuration: || json!({"type": "object", "properties": {}, "additionalProperties": false}),
     make: |configuration, setting| {
         Settings::new(configuration, &[])?;

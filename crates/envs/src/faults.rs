@@ -18,7 +18,7 @@ use crate::tool_environment::{ToolEnvironment, ToolState, answered};
 /// The entry in the registry.
 pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: "faults",
-    summary: "Misbehaves on request: failures, crashes, floods, long waits, hostile texts.",
+    summary: "Fails on request: errors, crashes, floods, long waits, hostile texts.",
     configuration: schema,
     make: |configuration, setting| {
         let settings = Settings::new(configuration, &["answer_failures"])?;
@@ -215,8 +215,8 @@ fn schema() -> Json {
             "answer_failures": {
                 "type": "boolean",
                 "title": "Answer failures",
-                "description": "Whether a failing tool gets a reply that says so; else the step \
-                                fails.",
+                "description": "Whether a failing tool returns an error message; otherwise the \
+                     step fails.",
                 "default": false,
             },
         },

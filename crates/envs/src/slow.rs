@@ -22,7 +22,7 @@ use crate::tool_environment::{ToolEnvironment, ToolState, answered};
 /// The entry in the registry.
 pub const ENTRY: EnvironmentEntry = EnvironmentEntry {
     name: "slow",
-    summary: "Tools that take their time: see timeouts and concurrency.",
+    summary: "Slow tools that show timeouts and concurrency.",
     configuration: schema,
     make: |configuration, setting| {
         let config = SlowConfig::read(configuration)?;
@@ -171,7 +171,7 @@ fn row(exchange: &Exchange<'_>, first: f64) -> Row {
     let times = moment(exchange, "start_ts").zip(moment(exchange, "end_ts"));
     match (exchange.content(), times) {
         (None, _) => (call, "The step failed.".into(), Tone::Bad),
-        (Some(_), None) => (call, "There is no such tool.".into(), Tone::Bad),
+        (Some(_), None) => (call, "Unknown tool.".into(), Tone::Bad),
         (Some(content), Some((start, end))) => {
             let failed = content.starts_with("Encountered exception");
             let tone = if failed { Tone::Bad } else { Tone::Good };
@@ -206,23 +206,23 @@ fn schema() -> Json {
                     {"type": "null"},
                 ],
                 "title": "Time limit of a call (s)",
-                "description": "How long a call may take before it fails; without a limit, as long \
-                                as it takes. Waiting for its turn does not count.",
+                "description": "How long a call may take before it fails. Waiting for its turn \
+                     does not count. Without a value, there is no limit.",
                 "default": (default.limit.map(|limit| limit.as_secs_f64())),
             },
             "concurrent": (switch(
                 "Concurrent calls",
-                "Whether the calls of one action run beside each other.",
+                "Whether the calls of one action run concurrently.",
                 default.concurrent,
             )),
             "answer_timeouts": (switch(
                 "Answer timeouts",
-                "Whether a call over the limit gets a reply that says so; else the step fails.",
+                "Whether a call over the limit returns an error message; otherwise the step fails.",
                 default.answer_timeouts,
             )),
             "with_writer": (switch(
                 "A tool that runs alone",
-                "Whether there is a third tool, slow_writer, beside which nothing runs.",
+                "Whether to add a third tool, slow_writer, which runs exclusively.",
                 default.with_writer,
             )),
         },

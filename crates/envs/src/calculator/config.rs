@@ -91,7 +91,7 @@ impl CalculatorConfig {
                 )),
                 "tool_failure_reward": (number(
                     "Reward for a failure",
-                    "Given for an expression that cannot be computed, an answer that is no number, \
+                    "Given for an expression that cannot be computed, an answer that is not a number, \
                      or an action without a valid call.",
                     default.tool_failure_reward,
                 )),
@@ -102,14 +102,14 @@ impl CalculatorConfig {
                 )),
                 "rel_tol": (number(
                     "Relative tolerance",
-                    "How far off an answer may be, as a part of the right one. With 0, every \
+                    "How far an answer may be from the correct one, relative to it. With 0, every \
                      answer is wrong.",
                     default.rel_tol,
                 )),
                 "done_on_failure": {
                     "type": "boolean",
                     "title": "A failure ends the episode",
-                    "description": "Whether the episode is over after a failure.",
+                    "description": "Whether a failure ends the episode.",
                     "default": (default.done_on_failure),
                 },
             },
@@ -154,13 +154,13 @@ pub fn schema() -> Json {
             "problem": {
                 "type": "string",
                 "title": "Problem",
-                "description": "What is asked. The episode begins with this text.",
+                "description": "The question. The episode begins with this text.",
                 "examples": problems,
             },
             "answer": {
                 "type": "number",
                 "title": "Answer",
-                "description": "The right answer, against which submitted answers are judged.",
+                "description": "The correct answer that submitted answers are compared with.",
                 "examples": answers,
             },
             "config": (CalculatorConfig::schema()),

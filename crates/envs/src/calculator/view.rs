@@ -50,7 +50,7 @@ pub fn oracle(input: &ViewInput<'_>) -> Option<ToolRequestMessage> {
 
 fn row(exchange: Exchange<'_>) -> Row {
     if exchange.tool() != "calculator" {
-        let text = "There is no such tool.";
+        let text = "Unknown tool.";
         return (exchange.tool().into(), text.into(), Tone::Bad);
     }
     let (result, tone) = match exchange.content() {

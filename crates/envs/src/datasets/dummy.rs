@@ -13,7 +13,7 @@ use crate::settings::Settings;
 /// The entry in the registry.
 pub const ENTRY: DatasetEntry = DatasetEntry {
     name: "dummy",
-    summary: "Dummy environments without end.",
+    summary: "An endless supply of dummy environments.",
     configuration: || json!({"type": "object", "properties": {}, "additionalProperties": false}),
     make: |arguments, setting| {
         Settings::new(arguments, &[])?;

@@ -18,7 +18,7 @@ use crate::settings::Settings;
 /// The entry in the registry.
 pub const ENTRY: DatasetEntry = DatasetEntry {
     name: "gsm8k",
-    summary: "Grade school math problems from a GSM8K file of your own (JSON lines).",
+    summary: "Grade school math problems from your own GSM8K file (JSON Lines).",
     configuration: schema,
     make: |arguments, setting| Ok(Box::new(Gsm8k::from_configuration(arguments, setting)?)),
 };
@@ -171,7 +171,11 @@ impl Gsm8k {
         let rows =
             read_rows(&settings.required_text("jsonl")?).map_err(|error| fault("jsonl", &error))?;
         if rows.is_empty() {
-            return Err(settings.fault("jsonl", "holds no problem; give one JSON object a line"));
+            return Err(settings.fault(
+                "jsonl",
+                "contains no problems; expected one JSON object per \
+                 line",
+            ));
         }
         let mut dataset =
             Gsm8k::new(split, &rows, config, setting).map_err(|error| fault("jsonl", &error))?;
@@ -227,15 +231,15 @@ fn schema() -> Json {
                 "type": "string",
                 "enum": (Split::ALL.map(Split::name).to_vec()),
                 "title": "Split",
-                "description": "train_full, train (without every fifth problem) and val (every \
-                                fifth) take the training file; test takes the test file.",
+                "description": "train_full, train (all but every fifth problem) and val (every \
+                     fifth) use the training file; test uses the test file.",
                 "default": (Split::TrainFull.name()),
             },
             "jsonl": {
                 "type": "string",
                 "title": "Problems",
-                "description": "JSON lines, each with a question and an answer that ends in \
-                                '#### ' and a number.",
+                "description": "JSON Lines, each with a question and an answer that ends in '#### \
+                     ' and a number.",
                 "contentMediaType": "application/jsonl",
             },
             "config": (CalculatorConfig::schema()),
@@ -311,7 +315,7 @@ mod tests {
             ),
             (
                 object!({"split": "test", "jsonl": "\n"}),
-                "jsonl: holds no problem; give one JSON object a line",
+                "jsonl: contains no problems; expected one JSON object per line",
             ),
             (
                 object!({"split": "test", "jsonl": "{\"question\": \"\", \"answer\": \"5\"}"}),

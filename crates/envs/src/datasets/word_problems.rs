@@ -17,7 +17,7 @@ use crate::settings::Settings;
 /// The entry in the registry.
 pub const ENTRY: DatasetEntry = DatasetEntry {
     name: "word_problems",
-    summary: "Word problems on three levels, ready to be played with the calculator.",
+    summary: "Built-in word problems on three levels, solved with the calculator.",
     configuration: schema,
     make: |arguments, setting| {
         let level = Settings::new(arguments, &["level"])?.whole("level", LEVELS)?;
@@ -121,7 +121,8 @@ fn schema() -> Json {
             "level": {
                 "anyOf": [{"type": "integer", "minimum": 1, "maximum": 3}, {"type": "null"}],
                 "title": "Level",
-                "description": "1 takes one or two steps, 3 takes many. Without a level, all.",
+                "description": "Level 1 takes one or two steps, level 3 takes many. Without a \
+                     level, all are used.",
                 "default": null,
             },
         },

@@ -129,19 +129,19 @@ fn schema() -> Json {
             "task": {
                 "anyOf": [{"type": "string"}, {"type": "null"}],
                 "title": "Task",
-                "description": "What the story shall be about.",
+                "description": "What the story should be about.",
                 "default": null,
             },
             "end_immediately": {
                 "type": "boolean",
                 "title": "The story ends the episode",
-                "description": "Whether the episode is over once a story is told.",
+                "description": "Whether the episode ends after one story.",
                 "default": (default.end_immediately),
             },
             "concurrent_tool_calls": {
                 "type": "boolean",
                 "title": "Concurrent tool calls",
-                "description": "Whether the calls of one action run beside each other.",
+                "description": "Whether the calls of one action run concurrently.",
                 "default": (default.concurrent_tool_calls),
             },
         },

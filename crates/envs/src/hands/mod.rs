@@ -112,7 +112,7 @@ fn schema() -> Json {
             "right_hand_broken": {
                 "type": "boolean",
                 "title": "The right hand is broken",
-                "description": "Whether moving the right hand fails, and the step with it.",
+                "description": "Whether moving the right hand fails, which fails the step.",
                 "default": false,
             },
         },

@@ -63,7 +63,7 @@ fn timeouts_can_be_answered_and_the_view_shows_the_times() {
         shown,
         [
             ("slow_tool (a)", "0.00 s to 0.50 s (0.50 s)"),
-            ("nothing (b)", "There is no such tool."),
+            ("nothing (b)", "Unknown tool."),
         ]
     );
 }
