@@ -27,7 +27,7 @@ pub async fn open(
 ) -> Result<(Box<dyn Stage>, Episode), RunnerError> {
     let lease = pool
         .lease()
-        .ok_or_else(|| crashed("there is no worker".to_owned()))?;
+        .ok_or_else(|| crashed("no worker is available".to_owned()))?;
     let stage = WorkerStage {
         is_on_server: task::is_server(&recipe.environment),
         lease,

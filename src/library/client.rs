@@ -492,7 +492,7 @@ impl Shelf {
                 self.notice.set(Some(Notice::new(
                     "Nothing could be imported.",
                     reason.to_string(),
-                    "Give a file that one of the known tools wrote. What is in the library is as it was.",
+                    "Choose a file from a supported tool. The library is unchanged.",
                 )));
             }
             event => self.apply(
@@ -523,9 +523,9 @@ impl Shelf {
                 }
             }
             Event::NotRead { reason } => self.notice.set(Some(Notice::new(
-                "What was kept before can't be read.",
+                "The stored library cannot be read.",
                 reason.to_string(),
-                "Nothing of it was changed: load the page again. What you import now is shown all the same.",
+                "Nothing was changed. Reload the page. New imports are still shown.",
             ))),
             Event::Notice { what, why, advice } => {
                 self.notice.set(Some(Notice::new(&*what, &*why, &*advice)));
@@ -537,9 +537,9 @@ impl Shelf {
                 // Each batch of a reading reports it; once is enough.
                 if was != Some(true) {
                     self.notice.set(Some(Notice::new(
-                        "This can't be kept for the next visit.",
+                        "This cannot be stored for the next visit.",
                         reason.to_string(),
-                        "It stays until you leave the page. Export what you want to keep.",
+                        "It is available until you leave the page. Export what you want to keep.",
                     )));
                 }
             }
@@ -677,7 +677,7 @@ impl Shelf {
         self.readings.set(Vec::new());
         self.begun.set(BTreeSet::new());
         self.report.set(vec![
-            "You stopped it; what was kept before is in the library.".into(),
+            "Cancelled. What was stored before is in the library.".into(),
         ]);
         self.list();
         self.read_site();
@@ -702,9 +702,9 @@ impl Shelf {
         self.begun.set(BTreeSet::new());
         self.searching.set(None);
         self.notice.set(Some(Notice::new(
-            "The library's worker broke down.",
+            "The library's worker crashed.",
             reason.to_owned(),
-            "What was kept is still there. Try again with fewer files at once.",
+            "Stored data is safe. Try again with fewer files at once.",
         )));
     }
 }

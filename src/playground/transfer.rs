@@ -257,7 +257,7 @@ async fn read_episode(files: Vec<NamedFile>) -> Result<Assembled, Notice> {
         Notice::new(
             format!("{names} could not be read."),
             reason,
-            "Load the page again; if that does not help, use another browser.",
+            "Reload the page. If that does not help, use another browser.",
         )
     })?;
     let replies = worker.call(&Request::Import { files });
@@ -270,7 +270,8 @@ async fn read_episode(files: Vec<NamedFile>) -> Result<Assembled, Notice> {
         Notice::new(
             format!("{names} could not be imported."),
             reason,
-            "Give an episode that Volary exported, Aviary Renderer files (their zip), or a GSM8K file. What is shown is as it was.",
+            "Choose an episode exported by Volary, Aviary Renderer files (as a zip) or a GSM8K \
+             file. The current episode is unchanged.",
         )
     })
 }

@@ -193,7 +193,7 @@ impl Environments {
         let count = outcome.episodes.len();
         let mut notes: Vec<_> = outcome.notes.into_iter().map(|note| note.text).collect();
         if count > 1 {
-            notes.push(format!("There are {count} episodes; the first one is shown.").into());
+            notes.push(format!("The file has {count} episodes; the first is shown.").into());
         }
         match outcome.episodes.into_iter().next() {
             None => send(refused(Refusal::of("It contains no episode."))),

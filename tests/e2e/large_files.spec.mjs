@@ -22,7 +22,7 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     await library.rows(601);
     await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
     const choose = async (...ids) => {
-      for (const id of ids) await library.table.getByRole("checkbox", { name: `Choose ${id}`, exact: true }).check();
+      for (const id of ids) await library.table.getByRole("checkbox", { name: `Select ${id}`, exact: true }).check();
     };
     const first = [0, 1, 2, 3].map((number) => `episode-${number}`);
     await choose(first[0]);
@@ -57,7 +57,7 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     await library.table.getByRole("checkbox", { name: "Select all" }).check();
     await library.search("marble");
     await library.rows(1);
-    await library.table.getByRole("checkbox", { name: "Choose one", exact: true }).uncheck();
+    await library.table.getByRole("checkbox", { name: "Select one", exact: true }).uncheck();
     await library.search("");
     await library.rows(598);
     await library.delete();

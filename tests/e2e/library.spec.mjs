@@ -28,7 +28,7 @@ test("what is imported is there at the next visit, until it is deleted", () =>
     await library.search("blue");
     await library.rows(1);
     await library.search("");
-    await library.table.getByRole("checkbox", { name: /Choose .*one/ }).check();
+    await library.table.getByRole("checkbox", { name: /Select .*one/ }).check();
     await library.delete();
     await library.rows(1);
     await (await library.again()).rows(1);
@@ -57,7 +57,7 @@ test("ids that look like places in each other are different ones", () =>
       await library.import(["one.json", trajectory(id, [{ says: `This is ${id}.` }])]);
     }
     await library.rows(4);
-    await library.table.getByRole("checkbox", { name: "Choose runs", exact: true }).check();
+    await library.table.getByRole("checkbox", { name: "Select runs", exact: true }).check();
     await library.delete();
     await library.rows(3);
     for (const id of ["runs/a", "runs/000000", "runs%2Fa"]) {
@@ -105,7 +105,7 @@ test("two tabs show the same library", () =>
     await here.import(["one.json", ONE]);
     await there.rows(1);
     // Whoever is at a row stays with its trajectory, though another comes before it.
-    const choice = here.table.getByRole("checkbox", { name: /Choose .*one/ });
+    const choice = here.table.getByRole("checkbox", { name: /Select .*one/ });
     await choice.focus();
     await there.import(["two.json", TWO]);
     await here.rows(2);
@@ -162,7 +162,7 @@ test("tags are given, filtered by, and taken away", () =>
     const library = await new Library(page).ready();
     await library.import(["one.json", ONE], ["two.json", TWO]);
     await library.rows(2);
-    await library.table.getByRole("checkbox", { name: /Choose .*one/ }).check();
+    await library.table.getByRole("checkbox", { name: /Select .*one/ }).check();
     const tags = page.getByRole("form", { name: "Tags" });
     await tags.getByLabel("Tag", { exact: true }).fill("good");
     await tags.getByRole("button", { name: "Add tag" }).click();

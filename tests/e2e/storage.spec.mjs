@@ -80,7 +80,7 @@ test("where the disk is full, nothing that was read is lost, and what a person t
     await library.table.getByRole("checkbox", { name: "Select all" }).uncheck();
     await library.search("marble");
     await library.rows(1);
-    await library.table.getByRole("checkbox", { name: /Choose .*one/ }).check();
+    await library.table.getByRole("checkbox", { name: /Select .*one/ }).check();
     const tags = page.getByRole("form", { name: "Tags" });
     await tags.getByLabel("Tag", { exact: true }).fill("good");
     await tags.getByRole("button", { name: "Add tag" }).click();

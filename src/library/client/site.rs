@@ -57,9 +57,9 @@ impl Site {
 /// What to do about a list that can't be read.
 pub(super) fn unreadable(manifest: &str) -> Notice {
     Notice::new(
-        "The library of this site can't be read.",
+        "The library of this site cannot be read.",
         format!("{manifest} is missing or damaged."),
-        "Load the page again; if that does not help, tell whoever keeps this site.",
+        "Reload the page. If that does not help, tell the owner of this site.",
     )
 }
 
@@ -72,7 +72,7 @@ pub(super) async fn unfetched(unfetched: &Unfetched) -> Notice {
         answered,
     } = unfetched;
     let what = format!("{url} could not be fetched.");
-    let by_hand = "Download the file with your browser, and import it here.";
+    let by_hand = "Download the file with your browser and import it here.";
     if !*answered {
         let page = network::page();
         // To tell the causes apart would take another request, which nobody agreed to.
@@ -80,13 +80,14 @@ pub(super) async fn unfetched(unfetched: &Unfetched) -> Notice {
         let (why, advice) = match cause {
             Cause::Cors | Cause::NobodyNear | Cause::NobodyFar => (
                 format!(
-                    "No answer came that this page may read. Either nothing answers at that address, or the server there \
-                     does not allow pages of {} to read its files (CORS); browsers do not say which.",
+                    "No readable response. Either the address does not respond, or its server does \
+                     not allow pages of {} to read its files (CORS). Browsers do not tell which.",
                     page.origin
                 ),
                 format!(
-                    "{by_hand} Or have the other site send the header Access-Control-Allow-Origin for it; sites that \
-                     offer raw files (GitHub, Hugging Face) do."
+                    "{by_hand} Or configure the other site to send the header \
+                     Access-Control-Allow-Origin. Sites that offer raw files (GitHub, Hugging \
+                     Face) do."
                 ),
             ),
             cause => (
@@ -97,7 +98,7 @@ pub(super) async fn unfetched(unfetched: &Unfetched) -> Notice {
         return Notice::new(what, why, advice.trim().to_owned());
     }
     let advice = match status {
-        Some(404) => "Look whether the address is right.",
+        Some(404) => "Check the address.",
         _ => by_hand,
     };
     Notice::new(what, reason.to_string(), advice)
