@@ -5,7 +5,7 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trace::table::Column;
 use volary_trace::table::filter::Filter;
-use volary_trace::table::groups::{Group, GroupBy, Grouping, SUCCESS, pass_all_over};
+use volary_trace::table::groups::{Group, GroupBy, Grouping, Passes, SUCCESS, passes};
 
 use super::gradually::{Work, gradually};
 use super::selection::Look;
@@ -19,6 +19,20 @@ use crate::projection::text::{count_text, plural};
 const MOST: usize = 500;
 /// So many rows are grouped between two looks at the clock.
 const GROUPED: usize = 256;
+
+/// So many models are named with their chances.
+const MOST_ACTORS: usize = 8;
+/// So many k of pass^k are named.
+const MOST_TRIES: usize = 8;
+
+/// The columns; the last one is for groups that are tasks.
+const COLUMNS: &[&str] = &[
+    "Group",
+    "Trajectories",
+    "Mean reward",
+    "Succeeded",
+    "Agreement",
+];
 
 /// What the rows were grouped by, and the groups.
 type Grouped = Arc<(GroupBy, Vec<Group>)>;
@@ -51,31 +65,29 @@ fn drawn(look: Look, found: RwSignal<Option<Grouped>>) -> AnyView {
         let Some(found) = found.get() else {
             return nothing();
         };
-        let passes = pass_all_over(&found.1);
-        let passes = passes.iter().take(8).enumerate().map(|(place, share)| {
-            let k = place + 1;
-            el("span")
-                .class("figure")
-                .child(format!("pass^{k} "))
-                .child(el("strong").child(format!("{:.1} %", share * 100.0)))
-                .view()
-        });
-        el("p")
-            .class("group-facts")
-            .child(plural(found.1.len(), "group"))
-            .child(passes.collect::<Vec<_>>())
-            .view()
+        let passes = passes(&found.1);
+        let lines = passes.iter().take(MOST_ACTORS).map(pass_line);
+        all(vec![
+            el("p")
+                .class("group-facts")
+                .child(plural(found.1.len(), "group"))
+                .view(),
+            all(lines.collect()),
+        ])
     });
-    let head = [
-        "Group",
-        "Trajectories",
-        "Mean reward",
-        "Succeeded",
-        "Agreement",
-    ];
-    let head = head
-        .iter()
-        .map(|name| el("th").attr("scope", "col").child(*name).view());
+    let of_tasks = Memo::new(move |_| {
+        found.with(|found| matches!(found.as_deref(), Some((GroupBy::Task, _))))
+    });
+    let head = dynamic(move || {
+        let columns = match of_tasks.get() {
+            true => COLUMNS,
+            false => &COLUMNS[..COLUMNS.len() - 1],
+        };
+        let cells = columns
+            .iter()
+            .map(|name| el("th").attr("scope", "col").child(*name).view());
+        el("tr").child(cells.collect::<Vec<_>>()).view()
+    });
     let keys = Memo::new(move |_| {
         found.with(|found| {
             let groups = found.iter().flat_map(|found| &found.1);
@@ -116,12 +128,38 @@ fn drawn(look: Look, found: RwSignal<Option<Grouped>>) -> AnyView {
             .child(
                 el("table")
                     .attr("aria-label", "Groups")
-                    .child(el("thead").child(el("tr").child(head.collect::<Vec<_>>())))
+                    .child(el("thead").child(head))
                     .child(el("tbody").child(rows)),
             )
             .view(),
         more,
     ])
+}
+
+/// pass^k of one model, which is named if it is known.
+fn pass_line(of: &Passes) -> AnyView {
+    let shares = of.all.iter().take(MOST_TRIES).enumerate();
+    let shares = shares.map(|(place, share)| {
+        el("span")
+            .class("figure")
+            .child(format!("pass^{} ", place + 1))
+            .child(el("strong").child(format!("{:.1}%", share * 100.0)))
+            .view()
+    });
+    el("p")
+        .class("group-facts")
+        .child(actor(&of.model, &of.agent).map(|name| inert_in("span", "", &name)))
+        .child(shares.collect::<Vec<_>>())
+        .view()
+}
+
+/// Who tried a task, as far as it is known.
+fn actor(model: &str, agent: &str) -> Option<String> {
+    let known: Vec<&str> = [model, agent]
+        .into_iter()
+        .filter(|name| !name.is_empty())
+        .collect();
+    (!known.is_empty()).then(|| known.join(", "))
 }
 
 fn row(look: Look, by: &GroupBy, group: &Group) -> El {
@@ -138,37 +176,50 @@ fn row(look: Look, by: &GroupBy, group: &Group) -> El {
         "" => Filter::Known(false),
         _ => Filter::OneOf(vec![group.name.to_string()]),
     };
-    // A task is one of its environment: others may have some of the same name.
-    let environment = match (by, group.key.first()) {
-        (GroupBy::Task, Some(name)) if group.key.len() > 1 => Some(name.clone()),
-        _ => None,
-    };
-    let of_environment = environment.clone().map(|name| match &*name {
-        "" => Filter::Known(false),
-        _ => Filter::OneOf(vec![name]),
+    // Others may have tried a task of the same name, or another one in another environment.
+    let of_task: Vec<(Column, Filter)> = group
+        .tried
+        .iter()
+        .flat_map(|tried| {
+            let exactly = |text: &str| match text {
+                "" => Filter::Known(false),
+                text => Filter::OneOf(vec![text.to_owned()]),
+            };
+            [
+                (Column::Environment, exactly(&tried.environment)),
+                (Column::Model, exactly(&tried.model)),
+                (Column::Agent, exactly(&tried.agent)),
+            ]
+        })
+        .collect();
+    let aside = group.tried.as_ref().and_then(|tried| {
+        let actor = actor(&tried.model, &tried.agent).unwrap_or_default();
+        let parts = [&*tried.environment, &*actor];
+        let known: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        (!known.is_empty()).then(|| known.join(", "))
     });
     let only = move || {
         look.group.set(None);
         look.filters.update(|filters| {
             filters.push((column.clone(), filter.clone()));
-            let of_environment = of_environment.clone();
-            filters.extend(of_environment.map(|filter| (Column::Environment, filter)));
+            filters.extend(of_task.iter().cloned());
         });
     };
     let known = |value: Option<String>| value.unwrap_or_else(|| "–".to_owned());
-    let cells = [
+    let mut cells = vec![
         count_text(group.rows.len()),
         known(group.mean_reward.map(reward_text)),
         match group.tries {
             0 => "–".to_owned(),
             tries => format!("{} of {}", group.successes, tries),
         },
-        known(
-            group
-                .agreement
-                .map(|share| format!("{:.0} %", share * 100.0)),
-        ),
     ];
+    if *by == GroupBy::Task {
+        let agreement = group.agreement;
+        cells.push(known(
+            agreement.map(|share| format!("{:.0}%", share * 100.0)),
+        ));
+    }
     let cells = cells
         .into_iter()
         .map(|text| el("td").class("column-number").child(text).view());
@@ -178,7 +229,7 @@ fn row(look: Look, by: &GroupBy, group: &Group) -> El {
                 button("quiet group-name")
                     .on_click(only)
                     .child(inert_in("span", "", &name))
-                    .child(environment.map(|name| inert_in("span", "faint group-of", &name))),
+                    .child(aside.map(|aside| inert_in("span", "faint group-of", &aside))),
             ),
         )
         .child(cells.collect::<Vec<_>>())

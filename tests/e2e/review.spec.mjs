@@ -74,8 +74,13 @@ test("rows are filtered, sorted and grouped", () =>
     await steps.getByRole("button").click();
     assert.equal(await steps.getAttribute("aria-sort"), "ascending");
     assert.match(await review.table.getByRole("link").first().innerText(), /short/);
-    await page.getByRole("combobox", { name: "Group by" }).selectOption("model");
     const groups = page.getByRole("table", { name: "Groups" });
+    const agreement = groups.getByRole("columnheader", { name: "Agreement" });
+    await page.getByRole("combobox", { name: "Group by" }).selectOption("task");
+    await agreement.waitFor();
+    // Only tries of one task can agree.
+    await page.getByRole("combobox", { name: "Group by" }).selectOption("model");
+    await agreement.waitFor({ state: "detached" });
     await groups.getByRole("rowheader", { name: "model-other" }).getByRole("button").click();
     await review.rows(1);
   }));
@@ -97,7 +102,7 @@ test("chosen trajectories are exported and deleted", () =>
   visit({ hash: "#/review" }, async (page) => {
     const review = await library(page, ["one.json", ONE], ["other.json", OTHER]);
     await review.rows(2);
-    await review.table.getByRole("checkbox", { name: /Choose .*other/ }).check();
+    await review.table.getByRole("checkbox", { name: /Select .*other/ }).check();
     const [download] = await Promise.all([
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Export" }).click(),

@@ -11,7 +11,7 @@ use crate::statistics::pass_all;
 /// What makes rows belong together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GroupBy {
-    /// The task: environment, dataset and id.
+    /// Tries of one task (environment, dataset and id) by one model and agent.
     Task,
     /// The run.
     Run,
@@ -26,6 +26,8 @@ pub struct Group {
     pub name: Text,
     /// What tells the group apart. Tasks of two environments may have the same name.
     pub key: Vec<String>,
+    /// Of what and by whom its rows are tries; `None` if they are not tries of one task.
+    pub tried: Option<Tried>,
     /// Their places.
     pub rows: Vec<usize>,
     /// How many of them have a reward.
@@ -34,9 +36,32 @@ pub struct Group {
     pub successes: usize,
     /// The mean of the rewards.
     pub mean_reward: Option<f64>,
-    /// How much the tries agree: the chance that two of them, drawn at random, both succeeded or both
-    /// failed. `None` of fewer than two.
+    /// How much the tries of a task agree: the chance that two of them, drawn at random, both succeeded
+    /// or both failed. `None` for fewer than two tries, and for rows that are not tries of one task.
     pub agreement: Option<f64>,
+}
+
+/// Of what and by whom the rows of a group are tries. Empty texts are unknown.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tried {
+    /// The environment of the task.
+    pub environment: Text,
+    /// The model that tried it.
+    pub model: Text,
+    /// The agent or policy that tried it.
+    pub agent: Text,
+}
+
+/// pass^k of one model and agent over the tasks that it tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Passes {
+    /// The model; empty if unknown.
+    pub model: Text,
+    /// The agent or policy; empty if unknown.
+    pub agent: Text,
+    /// For k from 1 to the least number of tries of any task: the mean, over the tasks, of the chance that
+    /// k tries all succeed.
+    pub all: Vec<f64>,
 }
 
 /// A reward from here on is a success: 1, up to rounding.
@@ -79,11 +104,12 @@ impl Grouping {
         let place = self.rows;
         self.rows += 1;
         let reward = row.reward.filter(|reward| !reward.is_nan());
-        for (key, name) in keys(row, &self.by) {
+        for (key, name, tried) in keys(row, &self.by) {
             let index = *self.known.entry(key.clone()).or_insert_with(|| {
                 self.groups.push(Group {
                     name,
                     key,
+                    tried,
                     ..Group::default()
                 });
                 self.sums.push(0.0);
@@ -107,10 +133,31 @@ impl Grouping {
     }
 }
 
-/// pass^k over tasks: for each k the mean, over the groups, of the chance that k tries all succeed. For
-/// k from 1 to the least number of tries of any group; groups without any reward do not count.
-pub fn pass_all_over(groups: &[Group]) -> Vec<f64> {
-    let tried: Vec<&Group> = groups.iter().filter(|group| group.tries > 0).collect();
+/// pass^k of each model and agent, in the order of the groups. Only tries of one task by one model and agent
+/// count; groups without any reward do not.
+pub fn passes(groups: &[Group]) -> Vec<Passes> {
+    let mut actors: Vec<(&Text, &Text, Vec<&Group>)> = Vec::new();
+    for group in groups.iter().filter(|group| group.tries > 0) {
+        let Some(Tried { model, agent, .. }) = &group.tried else {
+            continue;
+        };
+        let known = actors
+            .iter_mut()
+            .find(|(other, by, _)| (*other, *by) == (model, agent));
+        match known {
+            Some((.., tried)) => tried.push(group),
+            None => actors.push((model, agent, vec![group])),
+        }
+    }
+    let passes = |(model, agent, tried): (&Text, &Text, Vec<&Group>)| Passes {
+        model: model.clone(),
+        agent: agent.clone(),
+        all: pass_all_over(&tried),
+    };
+    actors.into_iter().map(passes).collect()
+}
+
+fn pass_all_over(tried: &[&Group]) -> Vec<f64> {
     let most = tried.iter().map(|group| group.tries).min().unwrap_or(0);
     let mean = |k: usize| {
         let chances = tried
@@ -126,15 +173,16 @@ impl Group {
         self.mean_reward = (self.tries > 0).then(|| rewards / self.tries as f64);
         let pairs = |n: usize| (n * n.saturating_sub(1)) as f64;
         let alike = pairs(self.successes) + pairs(self.tries - self.successes);
-        self.agreement = (self.tries > 1).then(|| alike / pairs(self.tries));
+        let is_task = self.tried.is_some();
+        self.agreement = (is_task && self.tries > 1).then(|| alike / pairs(self.tries));
     }
 }
 
-/// What tells the groups of a row apart, and their names.
-fn keys(row: &Row, by: &GroupBy) -> Vec<(Vec<String>, Text)> {
+/// The groups of a row: what tells each apart, its name, and of what its rows are tries.
+fn keys(row: &Row, by: &GroupBy) -> Vec<(Vec<String>, Text, Option<Tried>)> {
     let single = |name: Option<&Text>| {
         let name = name.cloned().unwrap_or_default();
-        vec![(vec![name.to_string()], name)]
+        vec![(vec![name.to_string()], name, None)]
     };
     match by {
         GroupBy::Run => single(row.run.as_ref()),
@@ -142,11 +190,21 @@ fn keys(row: &Row, by: &GroupBy) -> Vec<(Vec<String>, Text)> {
             let Some(task) = &row.task else {
                 return single(None);
             };
-            let environment = row.environment.as_deref().unwrap_or_default();
-            let key = [environment, &*task.dataset, &*task.id]
-                .map(str::to_owned)
-                .to_vec();
-            vec![(key, task.id.clone())]
+            let tried = Tried {
+                environment: row.environment.clone().unwrap_or_default(),
+                model: row.model.clone().unwrap_or_default(),
+                agent: row.agent.clone().unwrap_or_default(),
+            };
+            let key = [
+                &tried.environment,
+                &task.dataset,
+                &task.id,
+                &tried.model,
+                &tried.agent,
+            ]
+            .map(|part| part.to_string())
+            .to_vec();
+            vec![(key, task.id.clone(), Some(tried))]
         }
         GroupBy::Column(column) => match row.cell(column) {
             Cell::Texts(texts) => {
@@ -155,12 +213,12 @@ fn keys(row: &Row, by: &GroupBy) -> Vec<(Vec<String>, Text)> {
                 texts.dedup();
                 texts
                     .into_iter()
-                    .map(|text| (vec![text.to_string()], text))
+                    .map(|text| (vec![text.to_string()], text, None))
                     .collect()
             }
             cell => {
                 let name = cell.to_text();
-                vec![(vec![name.clone()], name.into())]
+                vec![(vec![name.clone()], name.into(), None)]
             }
         },
     }

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use volary_core::{json, object};
 use volary_trace::table::arrange::{Arranging, Wanted, arranged};
 use volary_trace::table::filter::Filter;
-use volary_trace::table::groups::{GroupBy, SUCCESS, grouped, pass_all_over};
+use volary_trace::table::groups::{GroupBy, SUCCESS, grouped, passes};
 use volary_trace::table::order::{Direction, natural};
 use volary_trace::table::{Cell, Column, Row, choices, found_columns};
 use volary_trace::{Ending, Episode, Rewards, Score, Source, TaskReference, Usage};
@@ -181,7 +181,7 @@ fn tries_of_a_task_are_judged_together() {
         (Some(1.0 / 3.0), Some(1.0))
     );
     assert_eq!(groups[1].mean_reward, Some(0.0));
-    let pass = pass_all_over(&groups);
+    let pass = &passes(&groups)[0].all;
     assert!(
         (pass[0] - 1.0 / 3.0).abs() < 1e-12
             && (pass[1] - 1.0 / 6.0).abs() < 1e-12
@@ -189,7 +189,7 @@ fn tries_of_a_task_are_judged_together() {
     );
     let alone = grouped(&rows[..1], &GroupBy::Run, SUCCESS);
     assert_eq!((alone[0].agreement, &*alone[0].name), (None, ""));
-    assert_eq!(pass_all_over(&[]), [0.0; 0]);
+    assert!(passes(&alone).is_empty() && passes(&[]).is_empty());
     let unknown = [task("a", None)];
     assert_eq!(
         grouped(&unknown, &GroupBy::Task, SUCCESS)[0].mean_reward,
@@ -217,6 +217,58 @@ fn tasks_of_two_environments_are_two_though_they_have_one_name() {
     );
 }
 
+#[test]
+fn tries_of_two_models_are_never_pooled() {
+    let by = |model: &str, id: &str, reward: f64| Row {
+        model: Some(model.into()),
+        ..task(id, Some(reward))
+    };
+    let rows = [
+        by("m", "a", 1.0),
+        by("n", "a", 0.0),
+        by("m", "a", 1.0),
+        by("n", "a", 0.0),
+        by("m", "b", 1.0),
+        by("m", "b", 0.0),
+    ];
+    let groups = grouped(&rows, &GroupBy::Task, SUCCESS);
+    let told: Vec<_> = groups
+        .iter()
+        .map(|group| {
+            let model = group.tried.as_ref().map(|tried| &*tried.model);
+            (&*group.name, model, group.tries, group.agreement)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            ("a", Some("m"), 2, Some(1.0)),
+            ("a", Some("n"), 2, Some(1.0)),
+            ("b", Some("m"), 2, Some(0.0)),
+        ]
+    );
+    let found = passes(&groups);
+    let told: Vec<_> = found.iter().map(|by| (&*by.model, &*by.all)).collect();
+    assert_eq!(told, [("m", &[0.75, 0.5][..]), ("n", &[0.0, 0.0][..])]);
+}
+
+#[test]
+fn groups_that_are_not_tasks_have_no_agreement_and_no_chances() {
+    let rows = [task("a", Some(1.0)), task("b", Some(0.0))];
+    for by in [GroupBy::Run, GroupBy::Column(Column::Model)] {
+        let groups = grouped(&rows, &by, SUCCESS);
+        assert_eq!((groups.len(), groups[0].agreement), (1, None), "{by:?}");
+        assert!(passes(&groups).is_empty(), "{by:?}");
+    }
+    let nowhere = Row {
+        reward: Some(1.0),
+        ..Row::default()
+    };
+    let unknown = grouped(&[nowhere.clone(), nowhere], &GroupBy::Task, SUCCESS);
+    assert_eq!((unknown[0].tries, unknown[0].agreement), (2, None));
+    assert!(passes(&unknown).is_empty());
+}
+
 /// Published figures: 50 tasks tried 4 times, of which so many succeeded.
 #[test]
 fn known_chances_over_tasks() {
@@ -228,7 +280,7 @@ fn known_chances_over_tasks() {
             rows.extend(tries.map(|reward| task(&format!("{successes}/{n}"), Some(reward))));
         }
     }
-    let pass = pass_all_over(&grouped(&rows, &GroupBy::Task, SUCCESS));
+    let pass = &passes(&grouped(&rows, &GroupBy::Task, SUCCESS))[0].all;
     let expected = [0.42, 0.41 / 1.5, 0.22, 0.20];
     assert!(
         pass.iter()
