@@ -26,7 +26,7 @@ use crate::shell::transferable::Attachment;
 use crate::shell::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
 use crate::shell::{location, spawn, timers};
 use crate::storage::episodes;
-use row_batcher::{Pace, RowBatcher, RowSource};
+use row_batcher::{Pace, RowBatcher};
 use site::Site;
 
 /// A worker that is asked to stop reading does so between two slices; one that is silent for so long has none.
@@ -134,7 +134,7 @@ impl Shelf {
 
     /// Lists all that is stored.
     pub fn list(self) {
-        self.follow(&Request::List, RowSource::List);
+        self.follow(&Request::List);
     }
 
     /// Reads files into the library.
@@ -283,7 +283,7 @@ impl Shelf {
         let mut ids = ids;
         ids.retain(|id| !published.contains(id));
         self.drop_rows(&ids);
-        self.follow(&Request::Forget { ids }, RowSource::Other);
+        self.follow(&Request::Forget { ids });
     }
 
     /// Runs an episode again; `checked` is called with the result in words, and the first step that differs.
@@ -314,12 +314,12 @@ impl Shelf {
     /// Adds a tag to trajectories, or removes it.
     pub fn tag(self, ids: Vec<Text>, tag: &str, on: bool) {
         let tag = tag.into();
-        self.follow(&Request::Tag { ids, tag, on }, RowSource::Other);
+        self.follow(&Request::Tag { ids, tag, on });
     }
 
     /// Makes a file of trajectories and saves it.
     pub fn export(self, ids: Vec<Text>) {
-        self.follow(&Request::Export { ids }, RowSource::Other);
+        self.follow(&Request::Export { ids });
     }
 
     /// Searches all texts; without words the search is over.
@@ -407,7 +407,7 @@ impl Shelf {
                 Ok(worker) => {
                     let changes = worker.call(&Request::Watch);
                     self.state.update_value(|state| state.worker = Some(worker));
-                    self.follow_replies(changes, RowSource::Other);
+                    self.follow_replies(changes);
                 }
                 Err(reason) => self.lost(&reason),
             }
@@ -419,17 +419,17 @@ impl Shelf {
     }
 
     /// Sends a request and applies what is replied.
-    fn follow(self, request: &Request, source: RowSource) {
+    fn follow(self, request: &Request) {
         if let Some(replies) = self.call(request, Vec::new()) {
-            self.follow_replies(replies, source);
+            self.follow_replies(replies);
         }
     }
 
-    fn follow_replies(self, mut replies: Replies<Event>, source: RowSource) {
+    fn follow_replies(self, mut replies: Replies<Event>) {
         spawn(async move {
             while let Some(reply) = replies.next().await {
                 match reply {
-                    Ok(reply) => self.apply(reply, source),
+                    Ok(reply) => self.apply(reply),
                     Err(loss) => self.lost(&loss.to_string()),
                 }
             }
@@ -463,7 +463,7 @@ impl Shelf {
             Event::Progress { doing, done } => self.progress(number, doing, done),
             Event::Added { rows } => {
                 self.tell_arrived(number, &rows);
-                self.add(rows, RowSource::Other);
+                self.add(rows);
             }
             Event::Begun { row } => {
                 let id = row.id.clone();
@@ -476,7 +476,7 @@ impl Shelf {
                 }
                 let rows = vec![*row];
                 self.tell_arrived(number, &rows);
-                self.add(rows, RowSource::Other);
+                self.add(rows);
             }
             Event::Unfetched(unfetched) => self.unfetched(number, unfetched),
             Event::Read { notes } => {
@@ -495,20 +495,17 @@ impl Shelf {
                     "Choose a file from a supported tool. The library is unchanged.",
                 )));
             }
-            event => self.apply(
-                Reply {
-                    event,
-                    attachments: reply.attachments,
-                },
-                RowSource::Other,
-            ),
+            event => self.apply(Reply {
+                event,
+                attachments: reply.attachments,
+            }),
         }
     }
 
-    fn apply(self, reply: Reply<Event>, source: RowSource) {
+    fn apply(self, reply: Reply<Event>) {
         match reply.event {
-            Event::Added { rows } => self.add(rows, source),
-            Event::Changed { rows } => self.add(rows, RowSource::Other),
+            Event::Added { rows } => self.add(rows),
+            Event::Changed { rows } => self.add(rows),
             Event::Listed => {
                 self.flush();
                 self.is_listed.set(true);
@@ -617,11 +614,11 @@ impl Shelf {
         });
     }
 
-    fn add(self, rows: Vec<Row>, source: RowSource) {
+    fn add(self, rows: Vec<Row>) {
         let length = self.rows.with_untracked(|rows| rows.len());
         let is_due = self
             .state
-            .try_update_value(|state| state.rows.take(source, rows, length));
+            .try_update_value(|state| state.rows.take(rows, length));
         if is_due == Some(true) {
             self.flush_after(Pace::ask);
         }

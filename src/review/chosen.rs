@@ -145,13 +145,9 @@ fn delete_dialog(look: Look, open: RwSignal<bool>) -> AnyView {
 
 /// Saves what the table shows of the chosen trajectories.
 fn save_table(look: Look) {
-    let text = look.shelf.rows.with_untracked(|rows| {
-        look.chosen.with_untracked(|chosen| {
-            let chosen = rows.iter().filter(|row| chosen.contains(&row.id));
-            let chosen = chosen.map(AsRef::as_ref);
-            look.columns
-                .with_untracked(|columns| csv::to_text(chosen, columns))
-        })
-    });
+    let rows = look.chosen_rows();
+    let text = look
+        .columns
+        .with_untracked(|columns| csv::to_text(rows.iter().map(AsRef::as_ref), columns));
     files::download("trajectories.csv", "text/csv", text.as_bytes());
 }

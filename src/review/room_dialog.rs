@@ -47,7 +47,7 @@ pub fn room_line(look: Look) -> El {
     let sizes = words(move || {
         let (count, bytes) = total.get();
         format!(
-            "{} use {}. The column Size shows the size of each. Select rows in the table to delete \
+            "Storage used by {}: {}. The column Size shows the size of each. Select rows in the table to delete \
              them.",
             plural(count, "trajectory"),
             size_text(bytes)

@@ -118,10 +118,18 @@ impl Look {
         self.chosen.set(Arc::new(ids));
     }
 
-    /// The ids of the chosen rows.
+    /// The chosen rows in the order of the table; those that a filter hides come last.
+    pub fn chosen_rows(self) -> Vec<Arc<Row>> {
+        self.chosen.with_untracked(|chosen| {
+            let (shown, all) = (self.shown.get_untracked(), self.shelf.rows.get_untracked());
+            in_order(chosen, &shown, &all)
+        })
+    }
+
+    /// Their ids.
     pub fn chosen_ids(self) -> Vec<Text> {
-        self.chosen
-            .with_untracked(|chosen| chosen.iter().cloned().collect())
+        let rows = self.chosen_rows();
+        rows.iter().map(|row| row.id.clone()).collect()
     }
 
     /// Sorts by a column: rising, falling, then no longer.
@@ -138,9 +146,37 @@ impl Look {
     }
 }
 
+fn in_order(chosen: &BTreeSet<Text>, shown: &[Arc<Row>], all: &[Arc<Row>]) -> Vec<Arc<Row>> {
+    let mut left = chosen.clone();
+    let rows = shown.iter().chain(all);
+    rows.filter(|row| left.remove(&row.id)).cloned().collect()
+}
+
 /// Rows from all over the table: enough to tell what there is, few enough to look at whenever rows come.
 pub fn sampled(rows: &[Arc<Row>]) -> impl Iterator<Item = &Row> {
     const MOST: usize = 1000;
     let every = rows.len().div_ceil(MOST).max(1);
     rows.iter().step_by(every).map(AsRef::as_ref)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chosen_rows_follow_the_table() {
+        let rows: Vec<Arc<Row>> = ["a", "b", "c", "d"]
+            .map(|id| {
+                Arc::new(Row {
+                    id: id.into(),
+                    ..Row::default()
+                })
+            })
+            .to_vec();
+        let shown = [3, 1, 0].map(|place: usize| Arc::clone(&rows[place]));
+        let chosen = ["a", "c", "d"].map(Text::from).into();
+        let found = in_order(&chosen, &shown, &rows);
+        let ids: Vec<&str> = found.iter().map(|row| &*row.id).collect();
+        assert_eq!(ids, ["d", "a", "c"]);
+    }
 }

@@ -37,6 +37,26 @@ test("what is imported is there at the next visit, until it is deleted", () =>
     await page.getByText("No trajectories yet").waitFor();
   }));
 
+test("rows keep their order at the next visit, and exports follow the table", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const library = await new Library(page).ready();
+    const ids = ["t10", "t2", "t30"];
+    await library.import(...ids.map((id) => [`${id}.json`, trajectory(id, [{ says: "The marble is red." }])]));
+    await library.rows(3);
+    const shown = () => library.table.getByRole("link").allInnerTexts();
+    const before = await shown();
+    await (await library.again()).rows(3);
+    assert.deepEqual(await shown(), before);
+    const name = library.table.getByRole("columnheader", { name: "Name" });
+    await name.getByRole("button").click();
+    await name.getByRole("button").click();
+    await library.link(/t30/).first().waitFor();
+    assert.equal(await name.getAttribute("aria-sort"), "descending");
+    await library.table.getByRole("checkbox", { name: "Select all" }).check();
+    const exported = (await library.exported()).trimEnd().split("\n").map(JSON.parse);
+    assert.deepEqual(exported.map(({ id }) => id), ["t30", "t10", "t2"]);
+  }));
+
 test("whoever has nothing to read is given an example", () =>
   visit({ hash: "#/review" }, async (page) => {
     await page.getByText("No trajectories yet").waitFor();

@@ -1,10 +1,13 @@
 //! Rows on their way into the table.
+//!
+//! The table is always in the order of [`newest_first`], in which a later visit lists it too.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use volary_core::json::Text;
 use volary_trace::table::Row;
+use volary_trace::table::order::newest_first;
 
 /// The rows that wait. With each change the whole table is gone through, so many changes are made
 /// into few: what comes is held back until it is a part of what is there.
@@ -12,22 +15,10 @@ use volary_trace::table::Row;
 pub(super) struct RowBatcher {
     /// The ids of all rows.
     known: HashSet<Text>,
-    /// What is listed, to stand behind the others.
-    back: Vec<Arc<Row>>,
-    /// What is new, to stand before them, and what takes the place of a row.
-    front: Vec<Arc<Row>>,
+    /// New rows.
+    new: Vec<Arc<Row>>,
+    /// Newer versions of known rows, by id.
     again: BTreeMap<Text, Arc<Row>>,
-    /// When the rows in front of the table came, and how many of them came then.
-    newest: (Option<f64>, usize),
-}
-
-/// Where rows come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RowSource {
-    /// The list of what was stored, in order.
-    List,
-    /// Anything else: what is new comes first.
-    Other,
 }
 
 /// When what is held back is shown.
@@ -47,60 +38,47 @@ const FEW: usize = 2000;
 
 impl RowBatcher {
     /// Takes rows that a request gave; whether they are to be shown now, with so many there already.
-    pub fn take(&mut self, source: RowSource, rows: Vec<Row>, length: usize) -> bool {
+    pub fn take(&mut self, rows: Vec<Row>, length: usize) -> bool {
         for row in rows {
             let row = Arc::new(row);
             if !self.known.insert(row.id.clone()) {
                 self.again.insert(row.id.clone(), row);
-            } else if source == RowSource::List {
-                self.back.push(row);
             } else {
-                self.front.push(row);
+                self.new.push(row);
             }
         }
-        let held = self.back.len() + self.front.len();
+        let held = self.new.len();
         length < FEW || held * 4 >= length || held == 0
     }
 
     /// Whether nothing is held back.
     pub fn is_empty(&self) -> bool {
-        self.back.is_empty() && self.front.is_empty() && self.again.is_empty()
+        self.new.is_empty() && self.again.is_empty()
     }
 
     /// Puts what was held back where it belongs.
     pub fn flush(&mut self, rows: &mut Vec<Arc<Row>>) {
+        let mut is_sorted = self.new.is_empty();
         if !self.again.is_empty() {
-            let held = self.front.iter_mut().chain(&mut self.back);
-            for row in rows.iter_mut().chain(held) {
+            for row in rows.iter_mut().chain(&mut self.new) {
                 if let Some(newer) = self.again.remove(&row.id) {
+                    is_sorted &= newer.added == row.added;
                     *row = newer;
                 }
             }
             self.again.clear();
         }
-        rows.append(&mut self.back);
-        let front = std::mem::take(&mut self.front);
-        let Some(first) = front.first() else { return };
-        // What comes of one reading stands as it came, before what was there when it began.
-        if self.newest.0 != first.added {
-            self.count_newest(first.added, rows);
+        rows.append(&mut self.new);
+        if !is_sorted {
+            // Both parts are sorted as a rule, so this only merges them.
+            rows.sort_by(|one, other| newest_first(one, other));
         }
-        let at = self.newest.1.min(rows.len());
-        self.newest.1 += front.len();
-        rows.splice(at..at, front);
-    }
-
-    fn count_newest(&mut self, added: Option<f64>, rows: &[Arc<Row>]) {
-        let same = rows.iter().take_while(|row| row.added == added);
-        self.newest = (added, same.count());
     }
 
     pub fn drop_rows(&mut self, gone: &BTreeSet<&Text>, rows: &mut Vec<Arc<Row>>) {
         self.known.retain(|id| !gone.contains(id));
-        self.front.retain(|row| !gone.contains(&row.id));
-        self.back.retain(|row| !gone.contains(&row.id));
+        self.new.retain(|row| !gone.contains(&row.id));
         rows.retain(|row| !gone.contains(&row.id));
-        self.count_newest(self.newest.0, rows);
     }
 }
 
@@ -145,24 +123,34 @@ mod tests {
     }
 
     fn ids(rows: &[Arc<Row>]) -> String {
-        rows.iter().map(|row| row.id.to_string()).collect()
+        let ids: Vec<&str> = rows.iter().map(|row| &*row.id).collect();
+        ids.join(" ")
     }
 
+    /// What is shown while files are read must be what the next visit lists.
     #[test]
-    fn the_newest_stand_first_and_in_the_order_of_their_file() {
+    fn rows_come_in_the_order_of_the_next_visit() {
         let mut batcher = RowBatcher::default();
         let mut rows = Vec::new();
-        assert!(batcher.take(RowSource::List, vec![row("x", 1.0)], 0));
+        assert!(batcher.take(vec![row("x", 1.0)], 0));
         batcher.flush(&mut rows);
-        for (id, again) in [("a", "a"), ("b", "a"), ("c", "b")] {
-            batcher.take(RowSource::Other, vec![row(id, 2.0)], rows.len());
-            batcher.take(RowSource::Other, vec![row(again, 2.0)], rows.len());
+        // In the order of their file, which is not that of their ids.
+        for (id, again) in [("b10", "b10"), ("a", "a"), ("b9", "b10")] {
+            batcher.take(vec![row(id, 2.0)], rows.len());
+            batcher.take(vec![row(again, 2.0)], rows.len());
             batcher.flush(&mut rows);
         }
-        assert_eq!(ids(&rows), "abcx");
-        batcher.take(RowSource::List, vec![row("y", 0.5)], rows.len());
+        assert_eq!(ids(&rows), "a b9 b10 x");
+        batcher.take(vec![row("y", 0.5), row("n", 3.0)], rows.len());
         batcher.flush(&mut rows);
-        assert_eq!(rows.last().map(|row| &*row.id), Some("y"));
+        assert_eq!(ids(&rows), "n a b9 b10 x y");
+        let mut listed = rows.clone();
+        listed.sort_by(|one, other| newest_first(one, other));
+        assert_eq!(listed, rows);
+        // A row that was added again is the newest.
+        batcher.take(vec![row("x", 4.0)], rows.len());
+        batcher.flush(&mut rows);
+        assert_eq!(ids(&rows), "x n a b9 b10 y");
     }
 
     #[test]
@@ -200,8 +188,8 @@ mod tests {
     fn many_rows_are_held_back() {
         let mut batcher = RowBatcher::default();
         let many: Vec<Row> = (0..100).map(|id| row(&id.to_string(), 1.0)).collect();
-        assert!(!batcher.take(RowSource::Other, many, 10 * FEW));
+        assert!(!batcher.take(many, 10 * FEW));
         let more: Vec<Row> = (100..6000).map(|id| row(&id.to_string(), 1.0)).collect();
-        assert!(batcher.take(RowSource::Other, more, 10 * FEW));
+        assert!(batcher.take(more, 10 * FEW));
     }
 }

@@ -3,7 +3,7 @@
 use volary_core::json::Text;
 use volary_protocol::library::Event;
 use volary_trace::table::Row;
-use volary_trace::table::order::natural;
+use volary_trace::table::order::newest_first;
 
 use super::{BATCH, LibraryService, Output, Send};
 use crate::library::repository::EpisodeStore;
@@ -66,12 +66,7 @@ impl LibraryService {
         // They are in memory, where all can be read.
         let guests = self.guests.rows().await.unwrap_or_default();
         rows.extend(guests.into_iter().map(|(row, _)| row));
-        // The newest first; what came together stands as it stood in its files.
-        rows.sort_by(|one, other| {
-            let added = |row: &Row| row.added.unwrap_or_default();
-            let newest = added(other).total_cmp(&added(one));
-            newest.then_with(|| natural(&one.id, &other.id))
-        });
+        rows.sort_by(newest_first);
         for rows in rows.chunks(BATCH) {
             let rows = rows.to_vec();
             send(Output::Event(Event::Added { rows }));

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::Cell;
+use super::{Cell, Row};
 
 /// Up or down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,6 +12,14 @@ pub enum Direction {
     Ascending,
     /// The most first.
     Descending,
+}
+
+/// The order of a library when no column sorts it: the newest first; rows that were added together by their ids,
+/// so that a later visit shows them in the same order.
+pub fn newest_first(one: &Row, other: &Row) -> Ordering {
+    let added = |row: &Row| row.added.unwrap_or_default();
+    let newest = added(other).total_cmp(&added(one));
+    newest.then_with(|| natural(&one.id, &other.id))
 }
 
 /// What a cell is sorted by: made once, compared often.
