@@ -124,8 +124,8 @@ fn whatever_is_missing_the_rest_is_read() {
 fn nothing_at_all_is_said_to_be_nothing() {
     for (bytes, words) in [
         (&b""[..], "an empty file"),
-        (b" \r\n\n", "no JSON"),
-        (b"\xef\xbb\xbf", "no JSON"),
+        (b" \r\n\n", "not JSON"),
+        (b"\xef\xbb\xbf", "not JSON"),
         (b"null", "a single JSON value"),
         (b"[]", "a JSON list of 0"),
         (b"{}", "JSON without members"),

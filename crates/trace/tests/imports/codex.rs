@@ -82,7 +82,7 @@ fn a_session() {
     assert!(
         notes
             .concat()
-            .contains("encrypted, and not shown: 1 thought"),
+            .contains("encrypted and not shown: 1 thought"),
         "{notes:?}"
     );
 }

@@ -45,7 +45,7 @@ fn frames_that_copy_too_much_are_left_out() {
     assert_eq!(frames.len() + frames.left_out(), 201);
     assert!(frames.left_out() > 50, "{}", frames.left_out());
     assert!(
-        lost(&outcome, "of 201 frames are left out"),
+        lost(&outcome, "of 201 frames are omitted"),
         "{:?}",
         outcome.notes
     );
@@ -61,10 +61,7 @@ fn attachments_that_are_named_too_often_stay_names() {
         vec![message; 2_000].join(",")
     );
     let outcome = imported("log.json", log);
-    assert!(lost(
-        &outcome,
-        "references to attachments are left as they are"
-    ));
+    assert!(lost(&outcome, "references to attachments are not resolved"));
     let steps = &outcome.episodes[0].steps;
     let content = |step: usize| steps[step].action.body().content.clone().unwrap();
     assert_eq!(content(0).len(), 1 << 20);
@@ -87,7 +84,7 @@ fn branches_that_repeat_a_session_too_often_are_left_out() {
     });
     let outcome = imported("session.jsonl", lines.collect::<Vec<_>>().join("\n"));
     assert!(
-        lost(&outcome, "branches are left out"),
+        lost(&outcome, "branches are omitted"),
         "{:?}",
         outcome.notes
     );
@@ -109,7 +106,7 @@ fn episodes_that_share_too_much_are_left_out() {
         outcome.episodes.len()
     );
     assert!(
-        lost(&outcome, "An episode is left out"),
+        lost(&outcome, "An episode is omitted"),
         "{:?}",
         outcome.notes
     );
@@ -149,7 +146,7 @@ fn a_log_among_other_text_is_said_to_be_anybodys() {
     ];
     let outcome = imported("log.txt", log.join("\n"));
     assert!(
-        lost(&outcome, "Whoever wrote that text"),
+        lost(&outcome, "may also come from that text"),
         "{:?}",
         outcome.notes
     );

@@ -129,7 +129,7 @@ fn gaps_and_broken_frames_are_said() {
     );
     assert_eq!(
         said[1],
-        "test_info_a_b.json: Missing or unreadable: frames 2 to 3, 6. The others are shown one after the other."
+        "test_info_a_b.json: Missing or unreadable: frames 2 to 3, 6. The others are shown in order."
     );
 }
 
@@ -232,11 +232,11 @@ fn what_is_none_is_named_with_what_is_understood() {
     let refused = |content: &[u8]| import(&[file("x", content)]).unwrap_err().to_string();
     let told = refused(b"{\"a\": 1}");
     let expected = "No episode was found. x: This is JSON with the members a, which is not \
-         supported. Understood are: Volary episodes (JSON, one a line, or zip); ";
+         supported. Supported formats: Volary episodes (JSON, JSON Lines or zip); ";
     assert!(told.starts_with(expected), "{told}");
     let among = "; Aviary Renderer files (manifest and frames, together or as zip); ";
     assert!(told.contains(among), "{told}");
-    assert!(refused(b"PK\x03\x04 cut").contains("x: This is no zip file, or not all of it"));
+    assert!(refused(b"PK\x03\x04 cut").contains("x: This is not a complete zip file"));
     assert!(refused(b"{\"format\": \"volary-episode\", \"version\": 9}").contains("version 9"));
     assert_eq!(import(&[]), Err(ImportError::NoFiles));
     let empty = zipped(&[]);

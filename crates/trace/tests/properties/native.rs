@@ -296,7 +296,7 @@ fn refusals_name_the_place() {
     );
     assert_eq!(
         refusal(r#""frames": [{"state": {"members": {"remove": ["a"]}}}]"#),
-        "frames[0]: A change does not fit the state before it: it was made for a different object."
+        "frames[0]: A change does not match the state before it: it was made for a different object."
     );
     assert!(
         read(r#"{"format": "volary-episode", "version": 2}"#)
