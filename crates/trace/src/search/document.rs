@@ -83,17 +83,21 @@ impl Document {
         self.folded.text()
     }
 
-    /// The first hit of any of the terms, if all of them are there; of two that start together, the shorter.
+    /// The hit that shows best why the document matches, if all terms are there: the first one of the terms as a
+    /// phrase, or else of the longest term, which says more than words such as "the".
     pub fn first(&self, query: &Query) -> Option<Hit> {
-        let mut first: Option<Range<usize>> = None;
-        for term in &query.terms {
-            let range = term.ranges(self.folded.text()).next()?;
-            let sooner = |known: &Range<usize>| (range.start, range.end) < (known.start, known.end);
-            if first.as_ref().is_none_or(sooner) {
-                first = Some(range);
-            }
+        let text = self.folded.text();
+        let mut firsts = query.terms.iter().map(|term| term.ranges(text).next());
+        let longest = firsts.next()??;
+        if firsts.any(|range| range.is_none()) {
+            return None;
         }
-        self.hit(first?)
+        let phrase = query.phrase.as_ref();
+        self.hit(
+            phrase
+                .and_then(|phrase| phrase.ranges(text).next())
+                .unwrap_or(longest),
+        )
     }
 
     /// All hits of all terms in order, at most `limit`; none unless all terms are there.

@@ -7,7 +7,10 @@ use memchr::memmem::Finder;
 /// A query: an episode matches if it has every term.
 #[derive(Clone, Debug, Default)]
 pub struct Query {
+    /// Those with the most trigrams first.
     pub(super) terms: Vec<Term>,
+    /// All words together as a phrase, if there are several terms.
+    pub(super) phrase: Option<Term>,
 }
 
 /// A word, or a phrase: words with any space between.
@@ -25,7 +28,7 @@ impl Query {
     /// Reads a query as a person types it. A quote that is not closed yet reaches to the end. Every
     /// text is a query.
     pub fn parse(text: &str) -> Query {
-        let mut terms = Vec::new();
+        let mut terms: Vec<Term> = Vec::new();
         for (place, part) in text.split('"').enumerate() {
             if place % 2 == 1 {
                 terms.extend(Term::of(part.split_whitespace()));
@@ -33,9 +36,14 @@ impl Query {
                 terms.extend(part.split_whitespace().filter_map(|word| Term::of([word])));
             }
         }
+        let words = terms.iter().flat_map(|term| &term.words);
+        let phrase = match terms.len() {
+            0 | 1 => None,
+            _ => Term::of(words.map(String::as_str)),
+        };
         // Rare terms tell soonest; long ones are rare.
-        terms.sort_by_key(|term: &Term| std::cmp::Reverse(term.trigrams.len()));
-        Query { terms }
+        terms.sort_by_key(|term| std::cmp::Reverse(term.trigrams.len()));
+        Query { terms, phrase }
     }
 
     /// Whether it asks for nothing.
