@@ -8,7 +8,8 @@ use crate::components::key_help::KEY_HELP;
 use crate::components::lazy::{Coming, lazy};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::{AlertBox, Theme, ThemeSwitch};
-use crate::pages::{Page, Pages};
+use crate::navigation::{Page, Pages};
+use crate::pages;
 use crate::playground::intents::Intent;
 use crate::playground::page::playground_page;
 use crate::playground::state::Playground;
@@ -83,9 +84,13 @@ pub fn app() -> AnyView {
         playground.whole.track();
         KEY_HELP.get().map_or_else(nothing, |view| view(help, keys))
     });
-    let others = Page::ALL
-        .iter()
-        .filter_map(|(page, name, _)| Some(kept_page(pages, *page, lazy_page(name, page.load()?))));
+    let others = Page::ALL.iter().filter_map(|(page, name, _)| {
+        Some(kept_page(
+            pages,
+            *page,
+            lazy_page(name, pages::load(*page)?),
+        ))
+    });
     let main = el("main")
         .attr("id", "main")
         .class("app-main")

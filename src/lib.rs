@@ -9,7 +9,7 @@
 //! - [`evaluate`]: many episodes at once. [`storage`]: episodes and evaluations in the browser's database.
 //! - [`review`]: episodes that people read.
 //! - [`library`]: the library of trajectories, and the worker that keeps it.
-//! - [`pages`]: which page is shown.
+//! - [`navigation`]: which page is shown; [`pages`]: where the code of each comes from.
 //! - [`remote`]: task dataset servers, whose environments are played as those of this page.
 //! - [`settings`]: what the person connected, as a page.
 //! - [`shell`]: the one door for effects.
@@ -24,6 +24,7 @@ pub mod evaluate;
 pub mod later;
 pub mod library;
 pub mod models;
+pub mod navigation;
 pub mod pages;
 pub mod playground;
 pub mod projection;

@@ -27,6 +27,7 @@ pub mod prose;
 pub mod reward_curve;
 pub mod rows;
 pub mod step_bar;
+pub mod styles;
 pub mod tabs;
 pub mod terminal;
 pub mod text;

@@ -6,7 +6,7 @@ use super::catalogue::catalogue;
 use super::editor::editor;
 use crate::components::erased::dynamic;
 use crate::components::markup::el;
-use crate::pages::use_pages;
+use crate::navigation::use_pages;
 use crate::route::Route;
 
 /// The page.

@@ -34,7 +34,7 @@ use leptos::prelude::*;
 
 use crate::components::erased::{dynamic, watch};
 use crate::components::markup::{all, el};
-use crate::pages::use_pages;
+use crate::navigation::use_pages;
 use crate::playground::state::use_playground;
 use crate::route::Route;
 use state::Evaluations;

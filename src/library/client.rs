@@ -19,14 +19,14 @@ use volary_protocol::library::{Event, Finding, Match, Origin, RemoteFile, Reques
 use volary_trace::Episode;
 use volary_trace::table::Row;
 
-use super::origin::PUBLISHED;
 use crate::projection::notice::Notice;
 use crate::shell::files::{self, GivenFile};
 use crate::shell::transferable::Attachment;
 use crate::shell::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
 use crate::shell::{location, spawn, timers};
 use crate::storage::episodes;
-use row_batcher::{Pace, RowBatcher};
+use crate::storage::origin::PUBLISHED;
+use row_batcher::{Pace, RowBatcher, RowSource};
 use site::Site;
 
 /// A worker that is asked to stop reading does so between two slices; one that is silent for so long has none.

@@ -10,7 +10,6 @@ use volary_core::json::Text;
 use volary_trace::import::index::Place;
 use volary_trace::table::Row;
 
-use super::origin::IMPORTED;
 use super::repository::{EpisodeStore, Held, InFile, Item, Keeping, KnownFile, Listed, Unkept};
 use super::source::Source;
 use crate::projection::notice::Notice;
@@ -19,6 +18,7 @@ use crate::shell::database::{DatabaseError, KeptText};
 use crate::shell::files::GivenFile;
 use crate::shell::files::arriving::Arriving;
 use crate::shell::room;
+use crate::storage::origin::IMPORTED;
 use crate::storage::sources::{self, About};
 use crate::storage::{self, episodes, unreadable};
 

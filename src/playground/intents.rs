@@ -18,14 +18,15 @@ use super::tasks::{self, TaskPlace, TaskSource};
 use super::transfer_dialogs::{export_dialog, share_dialog};
 use crate::components::erased::dynamic;
 use crate::components::markup::{all, nothing};
-use crate::pages::Page;
+use crate::components::styles;
+use crate::later;
+use crate::navigation::Page;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::route::{Place, Route};
 use crate::shell::files::GivenFile;
 use crate::shell::lazy::{Loaded, Unloaded};
 use crate::shell::{self, location, presence, rescue};
-use crate::{later, pages};
 
 /// What a person wants.
 #[derive(Clone)]
@@ -164,7 +165,7 @@ type Act = fn(Playground, Intent);
 
 #[wasm_split(playground, wasm_split_path = leptos::wasm_split, fallible)]
 fn rest() -> Loaded<Rest> {
-    pages::adopt_styles();
+    styles::adopt_later();
     later::install();
     let registry = volary_envs::registry();
     let sources = tasks::built_in(&registry);

@@ -13,7 +13,7 @@ use crate::components::dialog::dialog;
 use crate::components::erased::{dynamic, watch};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::text::{inert, inert_in};
-use crate::pages::{Page, use_pages};
+use crate::navigation::{Page, use_pages};
 use crate::projection::text::{count_text, plural};
 
 /// So many actions are shown at once; a button shows as many again.

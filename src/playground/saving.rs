@@ -10,10 +10,10 @@ use volary_trace::{Episode, native};
 use super::incoming::is_over;
 use super::state::Playground;
 use crate::components::erased::watch;
-use crate::library::origin::PLAYED;
-use crate::pages::{Page, use_pages};
+use crate::navigation::{Page, use_pages};
 use crate::shell::database::KeptText;
 use crate::shell::{self, location};
+use crate::storage::origin::PLAYED;
 use crate::storage::{self, episodes};
 
 /// What of the shown episode is kept.

@@ -18,7 +18,7 @@ use crate::components::erased::{flag, shown, words};
 use crate::components::icon::{Glyph, named_icon};
 use crate::components::markup::{El, button, el};
 use crate::library::client::Shelf;
-use crate::pages::use_pages;
+use crate::navigation::use_pages;
 use crate::playground::state::Playground;
 use crate::playground::transfer::{file_name, share_link};
 use crate::projection::notice::Notice;

@@ -1,7 +1,7 @@
 //! For whom a link to a trajectory works. Pure.
 
-use crate::library::origin::PUBLISHED;
 use crate::route::ReviewPlace;
+use crate::storage::origin::PUBLISHED;
 
 /// For whom a link to a trajectory works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ impl LinkReach {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::library::origin::{EVALUATED, IMPORTED, LINKED, PLAYED};
+    use crate::storage::origin::{EVALUATED, IMPORTED, LINKED, PLAYED};
 
     #[test]
     fn links_work_where_the_trajectory_can_be_had() {

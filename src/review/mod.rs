@@ -41,7 +41,7 @@ pub mod table;
 pub mod viewer;
 
 /// The keys that work, as the overlay lists them.
-pub const KEYS: crate::pages::Keys = &[
+pub const KEYS: crate::navigation::Keys = &[
     ("?", "Show keyboard shortcuts"),
     ("/", "Find words"),
     ("j", "Select the next step"),

@@ -23,7 +23,7 @@ use crate::components::AlertBox;
 use crate::components::erased::{dynamic, flag, kept, shown, watch, words};
 use crate::components::markup::{El, all, el, nothing};
 use crate::library::client::Shelf;
-use crate::pages::{Hooks, Page, Pages, use_pages};
+use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::state::use_playground;
 use crate::projection::notice::Notice;
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};

@@ -7,7 +7,7 @@ use crate::components::alert_box::alert_words;
 use crate::components::erased::{dynamic, watch, words};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::text::inert_in;
-use crate::pages::{Page, use_pages};
+use crate::navigation::{Page, use_pages};
 use crate::projection::text::{plural, size_text};
 use crate::shell::files;
 use crate::shell::room::{self, Room};

@@ -2,7 +2,7 @@
 //!
 //! - [`episodes`]: the episodes of a person, and the list of them. [`sources`]: large files in which they stand.
 //!   [`evaluations`]: plans, results, drafts. [`change_feed`]: what one tab changed, for the others. [`journal`]: what is kept
-//!   and not in its place yet. [`unreadable`]: records that cannot be read, which nothing deletes by itself.
+//!   and not in its place yet. [`origin`]: how episodes came here. [`unreadable`]: records that cannot be read, which nothing deletes by itself.
 //!
 //! What always holds: what the browser refuses to keep is kept in memory as long as the page lives, reads find
 //! it there, and [`trouble`] says so; so nothing that is finished is lost without a word.
@@ -11,6 +11,7 @@ pub mod change_feed;
 pub mod episodes;
 pub mod evaluations;
 pub mod journal;
+pub mod origin;
 pub mod sources;
 pub mod unreadable;
 

@@ -21,8 +21,8 @@ use volary_trace::{Episode, native};
 use super::environments::Environments;
 use super::in_flight::InFlight;
 use super::live::{Announce, Announced, Live, Notice};
-use crate::library::origin::EVALUATED;
 use crate::shell::database::{Packing, Parcel};
+use crate::storage::origin::EVALUATED;
 use crate::storage::{episodes, evaluations};
 
 /// How many cells of an order are played at the same time.

@@ -37,9 +37,9 @@ use volary_trace::search::{Document, SearchIndex};
 use volary_trace::table::Row;
 
 use self::cancelled::Cancelled;
-use crate::library::origin::PUBLISHED;
 use crate::library::repository::{EpisodeStore, InFile, MemoryStore};
 use crate::library::source::Window;
+use crate::storage::origin::PUBLISHED;
 use crate::workers::in_flight::{Flight, InFlight};
 
 /// So many rows are said at once.

@@ -7,10 +7,10 @@ use volary_agent::evaluation::{CellResult, episode_id};
 use volary_trace::table::Row;
 
 use super::{Run, trouble};
-use crate::library::origin::EVALUATED;
 use crate::shell::database::{Change, KeptText, Parcel};
 use crate::shell::{self, timers};
 use crate::storage::evaluations::{self as kept, Draft};
+use crate::storage::origin::EVALUATED;
 use crate::storage::{self, episodes, journal};
 
 /// What came of a cell.

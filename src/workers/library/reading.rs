@@ -13,10 +13,10 @@ use volary_trace::import::{Note, NoteLevel};
 use volary_trace::table::Row;
 
 use super::{LibraryService, Output, Send, tell_unkept};
-use crate::library::origin;
 use crate::library::repository::{EpisodeStore, Item, Unkept};
 use crate::library::source::Source;
 use crate::projection::text::{plural, size_text};
+use crate::storage::origin;
 use crate::workers::in_flight::InFlight;
 use volary_protocol::library::Origin;
 
