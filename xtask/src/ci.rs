@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use crate::count::Count;
 use crate::project::Project;
 use crate::setup::{self, WasmStd};
-use crate::{layering, links, pins, run, test, tidy};
+use crate::{folders, layering, links, pins, run, test, tidy};
 
 /// Runs every stage, or those that are named, also after one has failed, and ends with a line that counts.
 pub fn ci(project: &Project, only: &[String]) -> Result<bool> {
@@ -77,7 +77,9 @@ fn lint_wasm(project: &Project) -> Result<Count> {
 }
 
 fn layers(project: &Project) -> Result<Count> {
-    Ok(judge(&layering::breaches(project)?))
+    let mut breaches = layering::breaches(project)?;
+    breaches.extend(folders::breaches(project)?);
+    Ok(judge(&breaches))
 }
 
 fn sources(project: &Project) -> Result<Count> {

@@ -8,6 +8,7 @@ mod ci;
 mod count;
 mod dev;
 mod doctor;
+mod folders;
 mod fuzz;
 mod http;
 mod journeys;
