@@ -3,17 +3,19 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use leptos::prelude::*;
 use volary_core::json;
 use volary_core::json::{Json, Text};
-use web_sys::MessagePort;
 
 use super::files::Description;
 use super::hub::{Answer, Asker, Effect, Event, Hub, Status};
 use crate::shell::python_frame::{FrameEvent, PythonFrame};
-use crate::shell::python_port::{self, QuestionPort};
+use crate::shell::python_port::{self, MessagePort, QuestionPort};
 use crate::shell::storage::{self, Keep};
 use crate::shell::{spawn, timers};
 
@@ -184,22 +186,24 @@ impl LoadError {
 }
 
 async fn ask(question: String) -> Result<Answer, String> {
-    let (promise, resolve) = {
-        let mut resolve = None;
-        let promise = js_sys::Promise::new(&mut |done, _| resolve = Some(done));
-        (promise, resolve)
-    };
-    let result = std::rc::Rc::new(RefCell::new(None));
-    let kept = std::rc::Rc::clone(&result);
+    let answer = Rc::new(RefCell::new((None, None::<Waker>)));
+    let kept = Rc::clone(&answer);
     ask_then(question, move |answer| {
-        kept.replace(Some(answer));
-        if let Some(resolve) = resolve {
-            let _ = resolve.call0(&wasm_bindgen::JsValue::UNDEFINED);
-        }
+        let (slot, waker) = &mut *kept.borrow_mut();
+        *slot = Some(answer);
+        waker.take().into_iter().for_each(Waker::wake);
     });
-    let _ = wasm_bindgen_futures::JsFuture::from(promise).await;
-    let answer = result.take();
-    answer.unwrap_or_else(|| Err("Python gave no answer.".to_owned()))
+    poll_fn(|context| {
+        let (slot, waker) = &mut *answer.borrow_mut();
+        match slot.take() {
+            Some(answer) => Poll::Ready(answer),
+            None => {
+                *waker = Some(context.waker().clone());
+                Poll::Pending
+            }
+        }
+    })
+    .await
 }
 
 fn ask_then(question: String, then: impl FnOnce(Result<Answer, String>) + 'static) {

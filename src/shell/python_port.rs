@@ -9,7 +9,8 @@ use std::rc::Rc;
 use js_sys::{Function, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{MessageChannel, MessageEvent, MessagePort};
+pub use web_sys::MessagePort;
+use web_sys::{MessageChannel, MessageEvent};
 
 /// The answer to a question and what was printed, or why there is none.
 pub type Answer = Result<(String, String), String>;
