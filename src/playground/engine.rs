@@ -308,7 +308,10 @@ impl Playground {
     }
 
     fn take_in(self, environment: EnvironmentId, event: Event) {
-        self.engine.update_value(|engine| engine.late = None);
+        let is_awaited = |session: &Session| session.awaited() == Some(environment);
+        if self.session.with_untracked(is_awaited) {
+            self.engine.update_value(|engine| engine.late = None);
+        }
         let before = self.episode.with_untracked(|episode| episode.steps.len());
         self.note_abroad(&event);
         if self

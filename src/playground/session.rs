@@ -238,6 +238,15 @@ impl Session {
         matches!(self.phase, Phase::Stepping { .. })
     }
 
+    /// The environment whose replies count now.
+    pub fn awaited(&self) -> Option<EnvironmentId> {
+        match &self.phase {
+            Phase::Opening(opening) => Some(opening.environment),
+            Phase::Stepping { environment, .. } => Some(*environment),
+            Phase::Empty | Phase::Record | Phase::Live { .. } => None,
+        }
+    }
+
     /// How many of how many actions were run again, while an episode is being opened.
     pub fn progress(&self) -> Option<(usize, usize)> {
         match &self.phase {

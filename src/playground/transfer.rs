@@ -40,6 +40,8 @@ pub struct Transfer {
     pub speed: RwSignal<f64>,
     /// Counts the files that were given: only the last is shown.
     readers: StoredValue<u32>,
+    /// The worker that reads it.
+    reader: StoredValue<Option<WorkerClient>, LocalStorage>,
 }
 
 /// What Share offers.
@@ -73,7 +75,47 @@ impl Transfer {
             playing: RwSignal::new(false),
             speed: RwSignal::new(2.0),
             readers: StoredValue::new(0),
+            reader: StoredValue::new_local(None),
         }
+    }
+
+    /// Reads the first episode of files in a worker of its own: whatever is in them, the running episode is not touched.
+    async fn read_episode(self, number: u32, files: Vec<NamedFile>) -> Result<Assembled, Notice> {
+        let names: Vec<&str> = files.iter().map(|file| &*file.name).collect();
+        let names = names.join(", ");
+        let worker = WorkerClient::start().map_err(|reason| {
+            Notice::new(
+                format!("{names} could not be read."),
+                reason,
+                "Load the page again; if that does not help, use another browser.",
+            )
+        })?;
+        let replies = worker.call(&Request::Import { files });
+        match self.readers.get_value() == number {
+            true => self.replace_reader(Some(worker)),
+            // Other files were given meanwhile: nobody waits for these.
+            false => drop(worker),
+        }
+        let events = replies.map(|reply| {
+            reply
+                .map(|reply| reply.event)
+                .map_err(|loss| loss.to_string())
+        });
+        assemble(events).await.map_err(|reason| {
+            Notice::new(
+                format!("{names} could not be imported."),
+                reason,
+                "Give an episode that Volary exported, Aviary Renderer files (their zip), or a GSM8K file. What is shown is as it was.",
+            )
+        })
+    }
+
+    /// Ends the worker that reads a file, and keeps another one, if any.
+    fn replace_reader(self, reader: Option<WorkerClient>) {
+        let former = self
+            .reader
+            .try_update_value(|kept| std::mem::replace(kept, reader));
+        drop(former);
     }
 }
 
@@ -145,12 +187,13 @@ impl Playground {
             self.transfer.reading.set(true);
             self.transfer.readers.update_value(|number| *number += 1);
             let number = self.transfer.readers.get_value();
-            let read = self.read_files(files).await;
+            let read = self.read_files(number, files).await;
             // Other files may have been given meanwhile.
             if self.transfer.readers.get_value() != number {
                 return;
             }
             self.transfer.reading.set(false);
+            self.transfer.replace_reader(None);
             match read {
                 Ok(Given::Episode(assembled)) => {
                     let Assembled { episode, notes } = *assembled;
@@ -162,7 +205,7 @@ impl Playground {
         });
     }
 
-    async fn read_files(self, files: Vec<GivenFile>) -> Result<Given, Notice> {
+    async fn read_files(self, number: u32, files: Vec<GivenFile>) -> Result<Given, Notice> {
         let mut contents = Vec::new();
         for file in files {
             if file.size > LARGEST_FILE {
@@ -193,7 +236,7 @@ impl Playground {
                 });
             }
         }
-        let assembled = read_episode(contents).await?;
+        let assembled = self.transfer.read_episode(number, contents).await?;
         Ok(Given::Episode(Box::new(assembled)))
     }
 
@@ -247,33 +290,6 @@ pub fn share_link(episode: &Episode, step: Option<usize>) -> Result<String, Stri
 enum Given {
     Episode(Box<Assembled>),
     Tasks { name: String, text: Text },
-}
-
-/// Reads the first episode of files in a worker of its own: whatever is in them, the running episode is not touched.
-async fn read_episode(files: Vec<NamedFile>) -> Result<Assembled, Notice> {
-    let names: Vec<&str> = files.iter().map(|file| &*file.name).collect();
-    let names = names.join(", ");
-    let worker = WorkerClient::start().map_err(|reason| {
-        Notice::new(
-            format!("{names} could not be read."),
-            reason,
-            "Reload the page. If that does not help, use another browser.",
-        )
-    })?;
-    let replies = worker.call(&Request::Import { files });
-    let events = replies.map(|reply| {
-        reply
-            .map(|reply| reply.event)
-            .map_err(|loss| loss.to_string())
-    });
-    assemble(events).await.map_err(|reason| {
-        Notice::new(
-            format!("{names} could not be imported."),
-            reason,
-            "Choose an episode exported by Volary, Aviary Renderer files (as a zip) or a GSM8K \
-             file. The current episode is unchanged.",
-        )
-    })
 }
 
 /// The episode that comes as events, or why there is none.

@@ -106,9 +106,7 @@ impl Host {
         }
         Ok(())
     }
-}
 
-impl Host {
     async fn handle_library(
         self: Rc<Self>,
         id: RequestId,

@@ -189,7 +189,7 @@ impl World {
         match polled {
             Poll::Ready(Some(Ok(event))) => {
                 assert!(is_current, "a worker that was ended was heard");
-                let is_awaited = self.awaited() == Some(environment);
+                let is_awaited = self.session.awaited() == Some(environment);
                 let change = self
                     .session
                     .receive(environment, event, &mut self.episode)
@@ -206,15 +206,6 @@ impl World {
                 self.session.lost(reason, &mut self.episode);
             }
             Poll::Ready(None) | Poll::Pending => {}
-        }
-    }
-
-    /// The environment whose replies count.
-    fn awaited(&self) -> Option<EnvironmentId> {
-        match self.session.phase() {
-            Phase::Opening(opening) => Some(opening.environment),
-            Phase::Stepping { environment, .. } => Some(*environment),
-            Phase::Empty | Phase::Record | Phase::Live { .. } => None,
         }
     }
 

@@ -6,8 +6,8 @@
 //! - [`library`]: reads, stores, opens and searches trajectories.
 //! - `in_flight`: waiting for what other requests do.
 //!
-//! What always holds: a panic or an endless loop in here costs this worker, not the page. Services know no browser;
-//! they reply through the function they are given.
+//! What always holds: a panic or an endless loop in here costs this worker, not the page. Services reply through the
+//! function they are given, and reach the browser only through `crate::shell`.
 
 pub mod environments;
 pub mod evaluation;
