@@ -3,6 +3,8 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
+use crate::browser::storage::{self, Keep};
+use crate::browser::{appearance, element, files, keys, location};
 use crate::components::erased::{dynamic, flag, kept, maybe_words, shown, watch, words};
 use crate::components::key_help::KEY_HELP;
 use crate::components::lazy::{Coming, lazy};
@@ -14,8 +16,6 @@ use crate::playground::intents::Intent;
 use crate::playground::page::playground_page;
 use crate::playground::state::Playground;
 use crate::route::Route;
-use crate::shell::storage::{self, Keep};
-use crate::shell::{appearance, element, files, keys, location};
 
 /// The keys that work, as the overlay lists them.
 const KEYS: &[(&str, &str)] = &[

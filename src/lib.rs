@@ -12,12 +12,13 @@
 //! - [`navigation`]: which page is shown; [`pages`]: where the code of each comes from.
 //! - [`remote`]: task dataset servers, whose environments are played as those of this page.
 //! - [`settings`]: what the person connected, as a page.
-//! - [`shell`]: the one door for effects.
+//! - [`browser`]: the one door for effects.
 //! - [`workers`]: what a worker of the page does.
 //!
 //! The same wasm runs as the page and as its worker; [`start`] looks which of them it is.
 
 pub mod app;
+pub mod browser;
 pub mod components;
 pub mod environments;
 pub mod evaluate;
@@ -35,18 +36,17 @@ pub mod route;
 pub mod secrets;
 pub mod settings;
 pub mod shared;
-pub mod shell;
 pub mod storage;
 pub mod workers;
 
 /// Starts the page, or the worker.
 pub fn start() {
-    match shell::worker_port::WorkerPort::of_this_worker() {
+    match browser::worker_port::WorkerPort::of_this_worker() {
         Some(port) => workers::host::start(port),
         None => {
-            shell::rescue::watch();
+            browser::rescue::watch();
             leptos::mount::mount_to_body(app::app);
-            shell::rescue::step_back();
+            browser::rescue::step_back();
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use leptos::prelude::*;
 
+use crate::browser::files::GivenFile;
+use crate::browser::keys::KeyPress;
 use crate::route::Route;
-use crate::shell::files::GivenFile;
-use crate::shell::keys::KeyPress;
 
 /// What stands below the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use std::future::Future;
 
 use leptos::wasm_split::wasm_split;
 
+use crate::browser::appearance;
+use crate::browser::lazy::{Loaded, Page as Drawn};
 use crate::components::lazy::Coming;
 use crate::components::styles;
 use crate::later;
 use crate::navigation::Page;
-use crate::shell::appearance;
-use crate::shell::lazy::{Loaded, Page as Drawn};
 
 /// How the page comes, unless it is there from the start.
 pub fn load(page: Page) -> Option<fn() -> Coming> {

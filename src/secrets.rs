@@ -15,7 +15,7 @@ mod ring;
 use leptos::prelude::*;
 use volary_agent::model::ApiKey;
 
-use crate::shell::storage::{self, Keep};
+use crate::browser::storage::{self, Keep};
 pub use origin::Origin;
 use ring::Ring;
 

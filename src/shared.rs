@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 
-use crate::shell::storage::{self, Keep};
+use crate::browser::storage::{self, Keep};
 
 /// A value that all tabs share. It lives as long as the page, whatever part of it asked first.
 pub struct Shared<T: 'static> {

@@ -31,19 +31,19 @@ if (globalThis.document && isFramedByAnotherSite()) {
       compiled.then((compiled) => worker.postMessage({ compiled }));
       return worker;
     };
-    // src/shell/code_editor.rs asks for it.
+    // src/browser/code_editor.rs asks for it.
     globalThis.loadEditor = () => import(new URL("editor.js", glue).href);
     const { default: start } = await import(glue);
     await start({ module_or_path: await compiled });
   } catch (error) {
-    // src/shell/rescue.rs shows panics; this shows what failed before Rust started.
+    // src/browser/rescue.rs shows panics; this shows what failed before Rust started.
     const reason = document.getElementById("broken-reason");
     reason.textContent ||= String(error);
     document.getElementById("broken").hidden = false;
     throw error;
   }
 } else {
-  // The page sends the wasm, already compiled. Messages that arrive earlier wait for src/shell/worker_port.rs.
+  // The page sends the wasm, already compiled. Messages that arrive earlier wait for src/browser/worker_port.rs.
   const letters = (globalThis.letters = []);
   const module = new Promise((resolve) => {
     onmessage = ({ data }) => (data.compiled ? resolve(data.compiled) : letters.push(data));

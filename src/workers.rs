@@ -7,7 +7,7 @@
 //! - `in_flight`: waiting for what other requests do.
 //!
 //! What always holds: a panic or an endless loop in here costs this worker, not the page. Services reply through the
-//! function they are given, and reach the browser only through `crate::shell`.
+//! function they are given, and reach the browser only through `crate::browser`.
 
 pub mod environments;
 pub mod evaluation;

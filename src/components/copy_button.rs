@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::erased::{dynamic, words};
 use super::icon::{Glyph, hidden_name, icon};
 use super::markup::{all, button, el};
-use crate::shell;
+use crate::browser;
 
 /// So long it is said.
 const SAID: Duration = Duration::from_secs(3);
@@ -49,9 +49,9 @@ pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: b
             let forget = move || {
                 copied.try_set(Copied::NotYet);
             };
-            said.try_set_value(Some(shell::timers::alarm(SAID, forget)));
+            said.try_set_value(Some(browser::timers::alarm(SAID, forget)));
         });
-        shell::clipboard::copy(text.run(()), done);
+        browser::clipboard::copy(text.run(()), done);
     };
     let glyph = dynamic(move || {
         icon(match copied.get() {

@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::erased::watch;
 use super::icon::{Glyph, named_icon};
 use super::markup::{ElementRef, button, el};
-use crate::shell;
+use crate::browser;
 
 /// A dialog with a title and a close button.
 #[component]
@@ -28,7 +28,7 @@ pub fn dialog(open: RwSignal<bool>, title: String, content: AnyView) -> AnyView 
     watch(move || {
         let open = open.get();
         if let Some(dialog) = reference.get() {
-            shell::element::show_dialog(&dialog, open);
+            browser::element::show_dialog(&dialog, open);
         }
     });
     let close = button("quiet icon-button")

@@ -12,9 +12,9 @@ use super::icon::{Glyph, hidden_name, icon};
 use super::json_text::token_class;
 use super::markup::{El, ElementRef, all, el};
 use super::text::{folded_text, inert, inert_in};
+use crate::browser;
 use crate::projection::text::count_text;
 use crate::projection::tree::{CHANGES, Expansion, Mark, Row, RowKind, SLICE, StepFrames, rows};
-use crate::shell;
 
 /// Deeper levels are indented no further.
 const MOST_INDENTS: usize = 12;
@@ -56,9 +56,9 @@ pub fn FrameTree(
     let tree = ElementRef::new();
     let focus = move |place: usize| {
         // A row that changed stands on the page by then.
-        shell::timers::next_frame(move || {
+        browser::timers::next_frame(move || {
             if let Some(tree) = tree.try_get_untracked().flatten() {
-                shell::element::focus_grandchild(&tree, place);
+                browser::element::focus_grandchild(&tree, place);
             }
         });
     };
@@ -77,7 +77,7 @@ pub fn FrameTree(
     };
     let clicked = move |click: MouseEvent| {
         // A click on a control within a row, or one that selects text, is none on the row.
-        let path = shell::element::plain_click_on(&click, "data-path");
+        let path = browser::element::plain_click_on(&click, "data-path");
         if let Some((place, row)) = path.and_then(|path| row_at(&path)) {
             act(&row);
             chosen.set(row.path);
@@ -113,7 +113,7 @@ pub fn FrameTree(
         let place = place.get();
         let tree = tree.get_untracked();
         if let Some((place, tree)) = place.zip(tree)
-            && shell::element::attribute_around_focus(&tree, "data-path").is_some()
+            && browser::element::attribute_around_focus(&tree, "data-path").is_some()
         {
             focus(place);
         }

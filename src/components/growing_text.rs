@@ -5,8 +5,8 @@ use leptos::prelude::*;
 
 use super::erased::watch;
 use super::markup::{ElementRef, el};
+use crate::browser;
 use crate::projection::text::{Piece, pieces};
-use crate::shell;
 
 /// A text that grows. `rest` gives what follows after so many bytes, and tracks what it reads. It scrolls along
 /// at its end, unless the reader scrolled up.
@@ -32,7 +32,7 @@ fn growing_boxed(
         let more = rest(shown.get_value());
         if !more.is_empty() {
             shown.update_value(|shown| *shown += more.len());
-            shell::element::append_text(&element, &legible(&more));
+            browser::element::append_text(&element, &legible(&more));
         }
     });
     // What scrolls must be reachable by keyboard.

@@ -8,8 +8,8 @@ use leptos::prelude::*;
 use super::alert_box::alert_words;
 use super::erased::dynamic;
 use super::markup::{button, el};
-use crate::shell::lazy::{Loaded, Page, Unloaded};
-use crate::shell::spawn;
+use crate::browser::lazy::{Loaded, Page, Unloaded};
+use crate::browser::spawn;
 
 /// A page that is being loaded.
 pub type Coming = Pin<Box<dyn Future<Output = Loaded<Page>>>>;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::markup::{button, el};
-use crate::shell;
+use crate::browser;
 
 /// Buttons that scroll to a pane. Seen on narrow screens only.
 #[component]
@@ -13,7 +13,7 @@ pub fn PaneJumps(
 ) -> impl IntoView {
     let jumps = panes.iter().map(|(id, name)| {
         button("pane-jump")
-            .on_click(move || shell::element::scroll_to_id(id))
+            .on_click(move || browser::element::scroll_to_id(id))
             .child(*name)
             .view()
     });

@@ -5,7 +5,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use super::erased::watch;
-use crate::shell::{self, timers};
+use crate::browser::{self, timers};
 
 /// What plays.
 #[derive(Clone, Copy)]
@@ -43,7 +43,7 @@ impl Player {
                 // Play at the end begins anew.
                 self.selected.set(0);
             }
-            shell::spawn(self.play(round, round.get_value()));
+            browser::spawn(self.play(round, round.get_value()));
         });
     }
 

@@ -8,6 +8,7 @@ use volary_trace::Episode;
 
 use super::erased::words;
 use super::markup::{el, path, svg};
+use crate::browser;
 use crate::projection::curve::{
     Bounds, Curve, HEIGHT, WIDTH, bounds, of_amounts, step_at, x_of_step,
 };
@@ -15,7 +16,6 @@ use crate::projection::measures::Measure;
 use crate::projection::summary::reward_text;
 use crate::projection::tally::Tally;
 use crate::projection::text::plural;
-use crate::shell;
 
 /// The reward curve. A click selects a step; the timeline's slider does the same by keyboard.
 #[component]
@@ -119,7 +119,7 @@ fn figure(
         vertical_line(x_of_step(selected.get().min(steps), steps))
     });
     let choose = move |click: MouseEvent| {
-        if let Some(place) = shell::element::click_place(&click) {
+        if let Some(place) = browser::element::click_place(&click) {
             selected.set(step_at(place, bounds.with_untracked(|bounds| bounds.steps)));
         }
     };

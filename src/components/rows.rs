@@ -8,8 +8,8 @@ use leptos::prelude::*;
 
 use super::erased::{dynamic, watch};
 use super::markup::{ElementRef, el, keyed};
+use crate::browser;
 use crate::projection::rows::{reveal, window};
-use crate::shell;
 
 /// What makes a list of rows.
 #[derive(Clone, Copy)]
@@ -82,15 +82,15 @@ impl Rows {
             if let Some(list) = list.try_get_untracked().flatten() {
                 let rows = shown.get_untracked();
                 let below = (self.count.get_untracked() - rows.end) as f64 * self.height;
-                shell::element::set_room(&list, rows.start as f64 * self.height, below);
+                browser::element::set_room(&list, rows.start as f64 * self.height, below);
             }
         };
         let refresh = move || {
             let Some(scroller) = scroller.try_get_untracked().flatten() else {
                 return;
             };
-            let top = shell::element::scroll_top(&scroller);
-            let viewport = shell::element::viewport_height(&scroller);
+            let top = browser::element::scroll_top(&scroller);
+            let viewport = browser::element::viewport_height(&scroller);
             let now = Some((top, viewport));
             if eye.get_untracked() != now {
                 eye.set(now);
@@ -105,14 +105,14 @@ impl Rows {
         watch(move || {
             self.count.track();
             if is_seen() {
-                return shell::timers::next_frame(refresh);
+                return browser::timers::next_frame(refresh);
             }
             // The first rows are drawn before the frame in which they are laid out and painted, once all that comes with
             // them is on the page.
-            shell::spawn(async move {
+            browser::spawn(async move {
                 refresh();
                 if !is_seen() {
-                    shell::timers::next_frame(refresh);
+                    browser::timers::next_frame(refresh);
                 }
             });
         });
@@ -121,12 +121,12 @@ impl Rows {
                 return;
             };
             // What makes the row and the row itself may come at once: the room is made first.
-            shell::timers::next_frame(move || {
+            browser::timers::next_frame(move || {
                 refresh();
-                let top = shell::element::scroll_top(&scroller);
-                let viewport = shell::element::viewport_height(&scroller);
+                let top = browser::element::scroll_top(&scroller);
+                let viewport = browser::element::viewport_height(&scroller);
                 if let Some(top) = reveal(row, top, viewport, self.height) {
-                    shell::element::set_scroll_top(&scroller, top);
+                    browser::element::set_scroll_top(&scroller, top);
                     refresh();
                 }
             });
@@ -134,7 +134,7 @@ impl Rows {
         let sizes = StoredValue::new_local(None);
         watch(move || {
             if let Some(scroller) = scroller.get() {
-                sizes.set_value(shell::element::watch_size(&[&scroller], refresh));
+                sizes.set_value(browser::element::watch_size(&[&scroller], refresh));
             }
         });
         // What stands on the page: who, and in which row.

@@ -9,16 +9,16 @@ use volary_trace::Episode;
 
 use super::erased::{dynamic, words};
 use super::markup::{all, el, path, svg};
+use crate::browser;
 use crate::projection::outline::class_and_name;
 use crate::projection::step_bar::{HEIGHT, StepBar, WIDTH, place_of, step_at, step_bar};
 use crate::projection::text::plural;
-use crate::shell;
 
 /// The bar.
 pub fn step_bar_view(episode: Signal<Arc<Episode>>, selected: RwSignal<usize>) -> AnyView {
     let bar = Memo::new(move |_| episode.with(|episode| step_bar(episode)));
     let choose = move |click: MouseEvent| {
-        if let Some(place) = shell::element::click_place(&click) {
+        if let Some(place) = browser::element::click_place(&click) {
             selected.set(bar.with_untracked(|bar| step_at(bar, place)));
         }
     };

@@ -1,6 +1,6 @@
 //! The styles of what a first visit does not show at once.
 
-use crate::shell::appearance;
+use crate::browser::appearance;
 
 /// Adds them to the page.
 pub fn adopt_later() {

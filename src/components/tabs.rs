@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::erased::words;
 use super::markup::{button, el};
-use crate::shell;
+use crate::browser;
 
 /// A list of tabs. Arrow keys move among them.
 #[component]
@@ -32,7 +32,7 @@ pub fn Tabs(
         };
         event.prevent_default();
         active.set(to);
-        shell::element::focus_id(&format!("{id_prefix}-tab-{to}"));
+        browser::element::focus_id(&format!("{id_prefix}-tab-{to}"));
     };
     let tab = |place: usize, name: &'static str| {
         let chosen = move || active.get() == place;

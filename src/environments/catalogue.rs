@@ -3,6 +3,8 @@
 use leptos::prelude::*;
 
 use super::templates::{TEMPLATES, Template};
+use crate::browser::files::{GivenFile, pick};
+use crate::browser::{location, spawn};
 use crate::components::erased::{dynamic, shown};
 use crate::components::markup::{El, all, button, el};
 use crate::playground::intents::Intent;
@@ -10,8 +12,6 @@ use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{self, PythonFile};
 use crate::python::stored;
 use crate::route::Route;
-use crate::shell::files::{GivenFile, pick};
-use crate::shell::{location, spawn};
 
 /// The largest file that is imported, in bytes.
 const LARGEST_FILE: usize = 1 << 20;

@@ -4,6 +4,9 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 
+use crate::browser::code_editor::CodeEditor;
+use crate::browser::files::download;
+use crate::browser::spawn;
 use crate::components::erased::{dynamic, flag, watch, words};
 use crate::components::growing_text::growing_text;
 use crate::components::markup::{El, ElementRef, all, button, el, nothing};
@@ -12,9 +15,6 @@ use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{self, Description};
 use crate::python::runtime::{self, LoadError, Progress};
 use crate::python::stored;
-use crate::shell::code_editor::CodeEditor;
-use crate::shell::files::download;
-use crate::shell::spawn;
 
 /// What Python said of the code.
 #[derive(Clone, Debug, Default, PartialEq)]

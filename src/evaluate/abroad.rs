@@ -11,8 +11,8 @@ use volary_protocol::environments::ServerAccess;
 use volary_remote::task;
 use volary_trace::Recipe;
 
+use crate::browser::location;
 use crate::remote::{keeping, transport};
-use crate::shell::location;
 
 thread_local! {
     /// What is open, with the address of its server.

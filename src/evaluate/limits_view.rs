@@ -8,13 +8,13 @@ use volary_agent::evaluation::Phase;
 use super::pace;
 use super::run::Run;
 use super::state::Evaluations;
+use crate::browser;
 use crate::components::SchemaForm;
 use crate::components::dialog::dialog;
 use crate::components::erased::{shown, watch, words};
 use crate::components::markup::{button, el};
 use crate::playground::controls::form;
 use crate::projection::form::Form;
-use crate::shell;
 
 /// The id of the form.
 const FORM: &str = "evaluation-limits";
@@ -37,7 +37,7 @@ pub(super) fn limits_dialog(
     let apply = move |and_resume: bool| {
         let submitted = limits.try_update(Form::submit).flatten();
         let (Some(value), Some(run)) = (submitted, opened.get_untracked()) else {
-            return shell::show_fault(FORM);
+            return browser::show_fault(FORM);
         };
         run.set_pace(pace::read(&value), and_resume);
         open.set(false);

@@ -22,9 +22,9 @@ use volary_trace::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id
 
 use super::run::{Done, Run};
 use super::{model_settings, stage};
+use crate::browser::database::Change;
+use crate::browser::{network, timers};
 use crate::models::{self, Ask, Asking, Progress, Saved, connections, prices, record};
-use crate::shell::database::Change;
-use crate::shell::{network, timers};
 use crate::storage;
 use crate::storage::evaluations::{Draft, keeping_draft, keeping_step, steps};
 use pace::Flight;

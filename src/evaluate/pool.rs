@@ -20,11 +20,11 @@ use volary_trace::Recipe;
 use orders::{AHEAD, Ordered, Share, watch};
 
 use super::abroad;
+use crate::browser::database::Parcel;
+use crate::browser::transferable::Attachment;
+use crate::browser::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
+use crate::browser::{self, timers};
 use crate::python;
-use crate::shell::database::Parcel;
-use crate::shell::transferable::Attachment;
-use crate::shell::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
-use crate::shell::{self, timers};
 
 /// More workers than this make nothing faster: the page writes down what they do.
 const MOST_WORKERS: usize = 6;
@@ -159,7 +159,7 @@ impl Pool {
             worker.call(&request)
         }) {
             let generation = slot.borrow().generation;
-            shell::spawn(follow(
+            browser::spawn(follow(
                 Rc::downgrade(slot),
                 Rc::clone(&self.hear),
                 generation,
@@ -312,7 +312,7 @@ impl Drop for Lease {
         let replies = slot.worker.as_ref().map(|worker| worker.call(&close));
         let Some(mut replies) = replies else { return };
         let slot = Rc::clone(&self.slot);
-        shell::spawn(async move {
+        browser::spawn(async move {
             while let Some(Ok(reply)) = replies.next().await {
                 if let environments::Event::Stopped { env_id } = &reply.event {
                     slot.borrow_mut().stopped(env_id);
@@ -329,7 +329,7 @@ fn is_python(recipe: &Recipe) -> bool {
 
 /// How many workers an evaluation has.
 fn worker_count() -> usize {
-    shell::processors().clamp(1, MOST_WORKERS)
+    browser::processors().clamp(1, MOST_WORKERS)
 }
 
 /// Sends something to a slot's worker, which is started if it is not there.
@@ -345,7 +345,7 @@ fn start<T>(
             Err(reason) => {
                 // Reported later: the caller does not expect news at once.
                 let (slot, hear) = (Rc::clone(slot), Rc::clone(hear));
-                shell::spawn(async move { lose(&slot, &hear, reason) });
+                browser::spawn(async move { lose(&slot, &hear, reason) });
                 return None;
             }
         }

@@ -45,7 +45,7 @@ pub fn storage_alert(evaluations: Evaluations) -> AnyView {
             return nothing();
         };
         let try_again = move || {
-            crate::shell::spawn(async {
+            crate::browser::spawn(async {
                 // Told by the same alert.
                 let _ = storage::keep_all().await;
             });

@@ -32,9 +32,9 @@ use volary_core::json::Text;
 use super::abroad;
 use super::model_episode;
 use super::pool::{News, Pool};
-use crate::shell;
-use crate::shell::claim::Claim;
-use crate::shell::database::Parcel;
+use crate::browser;
+use crate::browser::claim::Claim;
+use crate::browser::database::Parcel;
 use crate::storage::evaluations::{Draft, Head, Kept};
 use changes::Changes;
 
@@ -209,7 +209,7 @@ impl Run {
         for cell in models {
             let (episode, handle) = abortable(model_episode::play(Rc::clone(self), cell));
             self.state.borrow_mut().models.insert(cell, handle);
-            shell::spawn(async move {
+            browser::spawn(async move {
                 // Who aborts it has said so.
                 let _ = episode.await;
             });

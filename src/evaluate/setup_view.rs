@@ -10,6 +10,7 @@ use super::pool::idle_workers;
 use super::setup::tasks::{CHOICES, Source, tasks_schema};
 use super::setup::{self, Kind, MOST_CELLS};
 use super::state::Evaluations;
+use crate::browser;
 use crate::components::SchemaForm;
 use crate::components::erased::{dynamic, shown, watch, words};
 use crate::components::icon::{Glyph, named_icon};
@@ -20,7 +21,6 @@ use crate::playground::intents::Intent;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::projection::text::{count_text, plural};
-use crate::shell;
 
 /// The id of the form.
 const FORM: &str = "evaluation-form";
@@ -270,7 +270,7 @@ impl Setup {
                 "Choose tasks and add a policy.",
             ),
             Some(plan) => self.evaluations.start(plan),
-            None => shell::show_fault(FORM),
+            None => browser::show_fault(FORM),
         }
     }
 

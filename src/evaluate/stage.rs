@@ -11,7 +11,7 @@ use volary_trace::{Ending, Episode, FramePatch, Recipe, StepRecord};
 
 use super::abroad;
 use super::pool::{Lease, Pool};
-use crate::shell::worker_client::Replies;
+use crate::browser::worker_client::Replies;
 
 /// An environment in a worker. Dropped, it is closed.
 struct WorkerStage {

@@ -9,11 +9,11 @@ use volary_trace::native;
 
 use super::delete_dialog::Doomed;
 use super::run::{Run, claimed};
+use crate::browser::database::DatabaseError;
+use crate::browser::{self, files, location, timers};
 use crate::playground::state::Playground;
 use crate::projection::notice::Notice;
 use crate::route::Route;
-use crate::shell::database::DatabaseError;
-use crate::shell::{self, files, location, timers};
 use crate::storage::evaluations::{self as kept, Head, Kept};
 use crate::storage::{self, episodes};
 
@@ -54,7 +54,7 @@ impl Evaluations {
 
     /// Reads the list again.
     pub fn list(self) {
-        shell::spawn(async move {
+        browser::spawn(async move {
             match kept::list().await {
                 Ok(heads) => self.heads.set(heads),
                 Err(error) => self.say_refused("Previous evaluations cannot be read.", &error),
@@ -90,7 +90,7 @@ impl Evaluations {
             self.list();
             return;
         };
-        shell::spawn(async move {
+        browser::spawn(async move {
             let loaded = kept::load(&id).await;
             let is_wanted = self.wanted.get_value() == Some(id);
             if !is_wanted || self.open.with_untracked(Option::is_some) {
@@ -111,7 +111,7 @@ impl Evaluations {
 
     /// Keeps a plan and begins it.
     pub fn start(self, plan: Plan) {
-        let id: Text = format!("{:013x}", shell::random_number()).into();
+        let id: Text = format!("{:013x}", browser::random_number()).into();
         let head = Head {
             id: id.clone(),
             name: plan.name.clone(),
@@ -134,7 +134,7 @@ impl Evaluations {
                 self.say_refused("The evaluation cannot be stored.", &error);
             }
         });
-        shell::element::let_go();
+        browser::element::let_go();
         self.wanted.set_value(Some(id.to_string()));
         self.open.set(Some(Rc::clone(&run)));
         let route = Route::Evaluate {
@@ -145,7 +145,7 @@ impl Evaluations {
 
     /// Asks whether to delete an evaluation, and says how many episodes go with it.
     pub fn ask_to_delete(self, id: String, name: String) {
-        shell::spawn(async move {
+        browser::spawn(async move {
             match kept::own_episodes(&id).await {
                 Ok(episodes) => {
                     let episodes = episodes.len();
@@ -175,7 +175,7 @@ impl Evaluations {
             self.open.set(None);
             location::go("#/evaluate");
         }
-        shell::spawn(async move {
+        browser::spawn(async move {
             // What this tab had under way was given up; another one may go on with it.
             let is_elsewhere = !is_here && claimed(&id).await.is_none();
             if is_elsewhere {
@@ -198,7 +198,7 @@ impl Evaluations {
         let Some(run) = self.open.get_untracked() else {
             return;
         };
-        shell::spawn(async move {
+        browser::spawn(async move {
             let text = match episodes::text(&episode_id(&run.id, cell)).await {
                 Ok(text) => text,
                 Err(error) => return self.say_refused("The episode cannot be read.", &error),
@@ -247,7 +247,7 @@ impl Evaluations {
         let Some(run) = self.open.get_untracked() else {
             return;
         };
-        shell::spawn(async move {
+        browser::spawn(async move {
             let mut bytes = Vec::new();
             for result in run.results() {
                 match episodes::text(&episode_id(&run.id, result.cell)).await {

@@ -19,11 +19,11 @@ use volary_protocol::library::{Event, Finding, Match, Origin, RemoteFile, Reques
 use volary_trace::Episode;
 use volary_trace::table::Row;
 
+use crate::browser::files::{self, GivenFile};
+use crate::browser::transferable::Attachment;
+use crate::browser::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
+use crate::browser::{location, spawn, timers};
 use crate::projection::notice::Notice;
-use crate::shell::files::{self, GivenFile};
-use crate::shell::transferable::Attachment;
-use crate::shell::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
-use crate::shell::{location, spawn, timers};
 use crate::storage::episodes;
 use crate::storage::origin::PUBLISHED;
 use row_batcher::{Pace, RowBatcher, RowSource};

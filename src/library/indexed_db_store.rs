@@ -12,12 +12,12 @@ use volary_trace::table::Row;
 
 use super::repository::{EpisodeStore, Held, InFile, Item, Keeping, KnownFile, Listed, Unkept};
 use super::source::Source;
+use crate::browser::database::{DatabaseError, KeptText};
+use crate::browser::files::GivenFile;
+use crate::browser::files::arriving::Arriving;
+use crate::browser::room;
 use crate::projection::notice::Notice;
 use crate::projection::text::{plural, size_text};
-use crate::shell::database::{DatabaseError, KeptText};
-use crate::shell::files::GivenFile;
-use crate::shell::files::arriving::Arriving;
-use crate::shell::room;
 use crate::storage::origin::IMPORTED;
 use crate::storage::sources::{self, About};
 use crate::storage::{self, episodes, unreadable};

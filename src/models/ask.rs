@@ -21,8 +21,8 @@ use volary_core::json::Text;
 use volary_reach::{Cause, Silence};
 
 use super::Saved;
-use crate::shell::http::{self, HttpError};
-use crate::shell::{self, network, timers};
+use crate::browser::http::{self, HttpError};
+use crate::browser::{self, network, timers};
 
 /// Whom to ask, and how patiently.
 #[derive(Clone)]
@@ -167,7 +167,7 @@ impl<'a> Asking<'a> {
             request.concessions = request.concessions.with(concession);
         }
         Asking {
-            tries: Tries::new(ask.tries, shell::random_number()),
+            tries: Tries::new(ask.tries, browser::random_number()),
             ask,
             place,
             attempt: 0,

@@ -8,9 +8,9 @@ use volary_agent::model::{ApiKey, Connection};
 use volary_core::json::{Json, Text};
 use volary_core::{json, object};
 
+use crate::browser;
 use crate::secrets::{self, Origin};
 use crate::shared::Shared;
-use crate::shell;
 
 /// A connection that was kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -207,7 +207,7 @@ pub fn change(act: impl FnOnce(&mut Connections)) {
 
 /// An id that no other connection has.
 pub fn new_id() -> Text {
-    format!("{:x}", shell::random_number()).into()
+    format!("{:x}", browser::random_number()).into()
 }
 
 #[cfg(test)]

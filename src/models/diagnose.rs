@@ -3,8 +3,8 @@
 use volary_agent::model::diagnosis::{self, Diagnosis, Observation, Trouble};
 
 use super::{Saved, Unanswered};
-use crate::shell::http::HttpError;
-use crate::shell::network;
+use crate::browser::http::HttpError;
+use crate::browser::network;
 
 /// Why there was no answer. Where there was not even a reply, the address is asked once more, without the key, unless
 /// that was done before.

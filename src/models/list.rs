@@ -9,7 +9,7 @@ use volary_core::json::{self, Text};
 
 use super::Saved;
 use super::ask::{Unanswered, outgoing};
-use crate::shell::http;
+use crate::browser::http;
 
 /// Nobody has more models than this holds, in bytes.
 const LIMIT: usize = 8_000_000;

@@ -9,7 +9,7 @@ use volary_agent::model::limits::{Budget, Exhausted, Spent};
 use volary_agent::model::price::Prices;
 
 use super::ask::{Ask, Asked, Progress, Unanswered, ask as ask_freely};
-use crate::shell::timers;
+use crate::browser::timers;
 
 /// Why an answer within limits is missing.
 #[derive(Clone, Debug, PartialEq)]

@@ -8,12 +8,12 @@ use volary_trace::{Episode, Recipe};
 
 use super::setup::CONFIGURATION_FORM;
 use super::state::Playground;
+use crate::browser;
 use crate::components::erased::watch;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::remote::servers::{self, Server};
 use crate::remote::{keeping, transport};
-use crate::shell;
 
 /// An environment on a server that nobody has closed yet.
 pub(super) struct Abroad {
@@ -76,7 +76,7 @@ impl Playground {
             Err(unfit) => {
                 let form = self.setup.form;
                 form.update(|form| form.refuse(unfit.key, &unfit.reason));
-                shell::show_fault(CONFIGURATION_FORM);
+                browser::show_fault(CONFIGURATION_FORM);
             }
         }
     }

@@ -10,8 +10,8 @@ use volary_core::{AnyMessage, ToolRequestMessage, json};
 
 use super::player::{Aside, BuiltIn, Player};
 use super::state::Playground;
+use crate::browser;
 use crate::projection::form::Form;
-use crate::shell;
 
 /// The id of the form of the policy.
 pub const POLICY_FORM: &str = "policy-form";
@@ -267,7 +267,7 @@ impl Playground {
     pub(super) fn policy(self) -> Option<Plan> {
         let drive = self.drive;
         let Some(settings) = drive.form.try_update(Form::submit).flatten() else {
-            shell::show_fault(POLICY_FORM);
+            browser::show_fault(POLICY_FORM);
             return None;
         };
         let delay = settings.get(DELAY).and_then(Json::as_f64);
@@ -285,7 +285,7 @@ impl Playground {
                     Err(error) => {
                         let reason = error.to_string();
                         drive.form.update(|form| form.refuse(SCRIPT, &reason));
-                        shell::show_fault(POLICY_FORM);
+                        browser::show_fault(POLICY_FORM);
                         return None;
                     }
                 }

@@ -21,12 +21,12 @@ use volary_trace::{Episode, Recipe};
 use super::abroad::Abroad;
 use super::session::{Change, Command, Refusal, Session};
 use super::state::Playground;
+use crate::browser;
+use crate::browser::lazy::Unloaded;
+use crate::browser::timers::Alarm;
+use crate::browser::worker_client::{Replies, WorkerClient, WorkerLoss};
 use crate::projection::notice::Notice;
 use crate::python;
-use crate::shell;
-use crate::shell::lazy::Unloaded;
-use crate::shell::timers::Alarm;
-use crate::shell::worker_client::{Replies, WorkerClient, WorkerLoss};
 
 /// After so many workers that were lost without a word, no more are started before they are needed.
 const MOST_LOSSES: u32 = 3;
@@ -90,7 +90,7 @@ impl Playground {
 
     /// The id and the name of a new episode.
     pub(super) fn names(self, recipe: Option<&Recipe>) -> (Text, Text) {
-        let id = format!("{:013x}", shell::random_number());
+        let id = format!("{:013x}", browser::random_number());
         let name = recipe.map_or_else(String::new, |recipe| match &recipe.task {
             Some(task) => format!("{} {}", recipe.environment, task.id),
             None => recipe.environment.to_string(),
@@ -271,7 +271,7 @@ impl Playground {
             });
         }
         if let Some(replies) = self.call(&request) {
-            shell::spawn(self.take_replies(environment, replies));
+            browser::spawn(self.take_replies(environment, replies));
         }
     }
 
@@ -300,7 +300,7 @@ impl Playground {
         let Some(mut replies) = self.call(&request) else {
             return;
         };
-        shell::spawn(async move {
+        browser::spawn(async move {
             while let Some(Ok(reply)) = replies.next().await {
                 self.note_abroad(&reply.event);
             }

@@ -11,11 +11,11 @@ use volary_trace::{Ending, Episode};
 use super::abroad::is_abroad;
 use super::controls::help;
 use super::state::{Playground, use_playground};
+use crate::browser::{self, timers};
 use crate::components::erased::{shown as when, watch, words};
 use crate::components::markup::{all, el};
 use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
 use crate::projection::tree::StepFrames;
-use crate::shell::{self, timers};
 
 /// A view that is made in less time, in seconds, follows at once.
 const CHEAP: f64 = 0.006;
@@ -147,7 +147,7 @@ fn rich_view(
             return;
         }
         let change = changes.get_value();
-        shell::spawn(async move {
+        browser::spawn(async move {
             timers::sleep(REST).await;
             if changes.get_value() == change {
                 cost.set_value(draw());

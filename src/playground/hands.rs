@@ -11,8 +11,8 @@ use super::drive::{PolicyKind, Run};
 use super::session::Session;
 use super::state::Playground;
 use super::tool_drafts::ToolDrafts;
+use crate::browser;
 use crate::projection::form::Form;
-use crate::shell;
 
 /// The id of the form of the chosen tool.
 pub const TOOL_FORM: &str = "tool-form";
@@ -100,7 +100,7 @@ impl Playground {
             return false;
         };
         let Some(Json::Object(arguments)) = hands.form.try_update(Form::submit).flatten() else {
-            shell::show_fault(TOOL_FORM);
+            browser::show_fault(TOOL_FORM);
             return false;
         };
         // Its id follows when the action is sent.

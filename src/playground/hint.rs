@@ -8,10 +8,10 @@ use volary_core::{AnyMessage, ToolCall};
 use volary_trace::Episode;
 
 use super::state::use_playground;
+use crate::browser::storage::{self, Keep};
 use crate::components::erased::{flag, shown, watch, words};
 use crate::components::markup::{Child, El, all, button, el};
 use crate::components::{Glyph, Icon};
-use crate::shell::storage::{self, Keep};
 
 const KEY: &str = "hint-seen";
 

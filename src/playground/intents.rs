@@ -16,6 +16,9 @@ use super::plan_dialog::plan_dialog;
 use super::state::Playground;
 use super::tasks::{self, TaskPlace, TaskSource};
 use super::transfer_dialogs::{export_dialog, share_dialog};
+use crate::browser::files::GivenFile;
+use crate::browser::lazy::{Loaded, Unloaded};
+use crate::browser::{self, location, presence, rescue};
 use crate::components::erased::dynamic;
 use crate::components::markup::{all, nothing};
 use crate::components::styles;
@@ -24,9 +27,6 @@ use crate::navigation::Page;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::route::{Place, Route};
-use crate::shell::files::GivenFile;
-use crate::shell::lazy::{Loaded, Unloaded};
-use crate::shell::{self, location, presence, rescue};
 
 /// What a person wants.
 #[derive(Clone)]
@@ -265,7 +265,7 @@ impl Playground {
             return;
         }
         let owner = self.progress.with_value(|progress| progress.owner.clone());
-        shell::spawn(async move {
+        browser::spawn(async move {
             match rest().await {
                 Ok(rest) => match owner {
                     Some(owner) => owner.with(|| self.arrive(rest)),

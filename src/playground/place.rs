@@ -10,10 +10,10 @@ use super::consent::{Author, PlannedEpisode, Standing, Then, Verdict, judge};
 use super::intents::Intent;
 use super::session::Session;
 use super::state::Playground;
+use crate::browser::{location, timers};
 use crate::components::erased::watch;
 use crate::projection::notice::Notice;
 use crate::route::{Place, Route};
-use crate::shell::{location, timers};
 
 /// How long the selection must rest before it is written into the address: browsers refuse
 /// addresses that change too often.

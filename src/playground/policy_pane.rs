@@ -9,10 +9,10 @@ use super::drive::{POLICY_FORM, PolicyKind, Run};
 use super::intents::Intent;
 use super::model;
 use super::state::{Playground, use_playground};
+use crate::browser::{self, timers};
 use crate::components::SchemaForm;
 use crate::components::erased::{dynamic, flag, shown, watch, words};
 use crate::components::markup::{El, all, button, el, nothing};
-use crate::shell::{self, timers};
 
 /// Whoever waits so long may want to stop it.
 const LONG: Duration = Duration::from_millis(400);
@@ -116,7 +116,7 @@ fn slow(playground: Playground) -> RwSignal<bool> {
             }
             return;
         }
-        shell::spawn(async move {
+        browser::spawn(async move {
             timers::sleep(LONG).await;
             if waits.get_value() == wait && busy.get_untracked() {
                 slow.set(true);

@@ -14,9 +14,9 @@ use super::incoming::is_over;
 use super::model;
 use super::player::Move;
 use super::state::Playground;
+use crate::browser::lazy::Unloaded;
+use crate::browser::{self, timers};
 use crate::projection::notice::Notice;
-use crate::shell::lazy::Unloaded;
-use crate::shell::{self, timers};
 
 /// How long Stop waits for the step that is under way before the worker is ended.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -58,7 +58,7 @@ impl Playground {
         runs.update_value(|runs| *runs = runs.wrapping_add(1));
         let number = runs.get_value();
         self.drive.run.set(Run::Going(number));
-        shell::spawn(async move {
+        browser::spawn(async move {
             let plan = match plan {
                 None => self.plan_of_model().await,
                 plan => plan,
@@ -108,7 +108,7 @@ impl Playground {
         }
         let steps = self.episode.with_untracked(|episode| episode.steps.len());
         let edition = self.edition.get_untracked();
-        shell::spawn(async move {
+        browser::spawn(async move {
             timers::sleep(PATIENCE).await;
             let same = self.edition.get_untracked() == edition
                 && self.episode.with_untracked(|episode| episode.steps.len()) == steps;

@@ -9,10 +9,10 @@ use volary_trace::{Episode, native};
 
 use super::incoming::is_over;
 use super::state::Playground;
+use crate::browser::database::KeptText;
+use crate::browser::{self, location};
 use crate::components::erased::watch;
 use crate::navigation::{Page, use_pages};
-use crate::shell::database::KeptText;
-use crate::shell::{self, location};
 use crate::storage::origin::PLAYED;
 use crate::storage::{self, episodes};
 
@@ -78,7 +78,7 @@ impl Playground {
         };
         let row = Row::of(&copy, Vec::new());
         let text = KeptText::from(native::to_text(&copy));
-        shell::spawn(async move {
+        browser::spawn(async move {
             // What the browser refuses is in memory, and the library shows it from there.
             let _ = storage::write(episodes::keeping(&row, &text, PLAYED)).await;
         });

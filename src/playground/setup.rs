@@ -10,10 +10,10 @@ use volary_trace::Recipe;
 use super::python::PythonEntry;
 use super::state::Playground;
 use super::tasks::{self, TaskPlace, TaskSource};
+use crate::browser;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::remote::servers::Server;
-use crate::shell;
 
 /// A list of more tasks is not offered to choose from, but by number.
 pub const TASKS_IN_A_LIST: usize = 300;
@@ -162,7 +162,7 @@ impl Playground {
         setup.seed_error.set(seed.err());
         let configuration = setup.form.try_update(Form::submit).flatten();
         let Some(Json::Object(configuration)) = configuration else {
-            shell::show_fault(CONFIGURATION_FORM);
+            browser::show_fault(CONFIGURATION_FORM);
             return;
         };
         if untrack(|| self.is_server_chosen()) {

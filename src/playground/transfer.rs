@@ -13,12 +13,12 @@ use volary_trace::{Episode, messages_jsonl, native, renderer_files, share};
 use super::abroad::is_abroad;
 use super::state::Playground;
 use super::tasks;
+use crate::browser::files::{self, GivenFile, LARGEST_FILE};
+use crate::browser::worker_client::WorkerClient;
+use crate::browser::{self, location, rescue};
 use crate::projection::notice::Notice;
 use crate::projection::size_text;
 use crate::route::Place;
-use crate::shell::files::{self, GivenFile, LARGEST_FILE};
-use crate::shell::worker_client::WorkerClient;
-use crate::shell::{self, location, rescue};
 
 /// The kinds of files that Import offers to pick.
 const KINDS: &str = ".json,.jsonl,.zip,application/json,application/zip";
@@ -183,7 +183,7 @@ impl Playground {
         if files.is_empty() {
             return;
         }
-        shell::spawn(async move {
+        browser::spawn(async move {
             self.transfer.reading.set(true);
             self.transfer.readers.update_value(|number| *number += 1);
             let number = self.transfer.readers.get_value();

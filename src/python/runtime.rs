@@ -14,10 +14,10 @@ use volary_core::json::{Json, Text};
 
 use super::files::Description;
 use super::hub::{Answer, Asker, Effect, Event, Hub, Status};
-use crate::shell::python_frame::{FrameEvent, PythonFrame};
-use crate::shell::python_port::{self, MessagePort, QuestionPort};
-use crate::shell::storage::{self, Keep};
-use crate::shell::{spawn, timers};
+use crate::browser::python_frame::{FrameEvent, PythonFrame};
+use crate::browser::python_port::{self, MessagePort, QuestionPort};
+use crate::browser::storage::{self, Keep};
+use crate::browser::{spawn, timers};
 
 /// The page's own questions.
 const PAGE: Asker = 0;

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 
 use super::files::{Description, PythonFiles};
+use crate::browser::timers;
 use crate::shared::Shared;
-use crate::shell::timers;
 
 thread_local! {
     static FILES: Shared<PythonFiles> = Shared::new(

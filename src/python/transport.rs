@@ -7,8 +7,8 @@ use volary_core::json;
 use volary_core::json::{Json, Text};
 use volary_remote::{Transport, TransportError, WireReply, WireRequest};
 
-use crate::shell::python_port;
-use crate::shell::timers;
+use crate::browser::python_port;
+use crate::browser::timers;
 
 /// The status of a question about a file that is not loaded: Python was started anew.
 const NOT_LOADED: u16 = 409;

@@ -11,7 +11,7 @@ use volary_remote::{
 };
 
 use super::transport::Fetch;
-use crate::shell::network;
+use crate::browser::network;
 
 /// How long the first request may take, in seconds. Whoever waits for it looks at the page.
 const PATIENCE: f64 = 15.0;

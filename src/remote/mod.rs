@@ -7,7 +7,7 @@
 //! - [`servers`]: which servers the person connected to. Pure. [`keeping`]: what the browser keeps of them.
 //! - [`opening`]: a recipe becomes an environment on a server; in the worker.
 //! - [`connection`]: what a server is like, or why it can't be used.
-//! - [`transport`]: moves the protocol's bytes through the shell.
+//! - [`transport`]: moves the protocol's bytes through the browser.
 //!
 //! What always holds: only servers that the person connected to are called, and a key goes to its server alone.
 

@@ -1,4 +1,4 @@
-//! Moves the protocol's bytes through the shell.
+//! Moves the protocol's bytes through the browser.
 //!
 //! What always holds: the key goes with the request, and does not come back. A server that says it back gets it neither
 //! onto the page nor into an episode.
@@ -10,8 +10,8 @@ use volary_agent::model::ApiKey;
 use volary_core::json::Text;
 use volary_remote::{KEY_HEADER, Method, Transport, TransportError, WireReply, WireRequest};
 
-use crate::shell::http::{self, HttpError, Patience, Request};
-use crate::shell::timers;
+use crate::browser::http::{self, HttpError, Patience, Request};
+use crate::browser::timers;
 
 /// The most that a reply may hold, in bytes: a tab has no room for more.
 const LARGEST_REPLY: usize = 64 << 20;

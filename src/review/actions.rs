@@ -13,6 +13,7 @@ use super::export::export_dialog;
 use super::link_reach::LinkReach;
 use super::quote::selected_passage;
 use super::viewer::{Checked, Viewer};
+use crate::browser::{files, location, printer};
 use crate::components::copy_button::copy_button;
 use crate::components::erased::{flag, shown, words};
 use crate::components::icon::{Glyph, named_icon};
@@ -24,7 +25,6 @@ use crate::playground::transfer::{file_name, share_link};
 use crate::projection::notice::Notice;
 use crate::projection::passage_link;
 use crate::route::{ReviewPlace, Route};
-use crate::shell::{files, location, printer};
 
 /// The buttons, and the dialog that one of them opens.
 pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> {

@@ -6,13 +6,13 @@ use volary_trace::table::{Column, choices};
 
 use super::grid_page::MOST;
 use super::selection::{Look, sampled};
+use crate::browser::{files, location};
 use crate::components::dialog::dialog;
 use crate::components::erased::{dynamic, flag, shown, words};
 use crate::components::markup::{El, all, button, el};
 use crate::playground::controls::{buttons, form, typed};
 use crate::projection::text::{count_text, plural, size_text};
 use crate::route::{ReviewPlace, Route};
-use crate::shell::{files, location};
 use crate::storage::origin::PUBLISHED;
 
 /// So many known tags are offered.

@@ -15,6 +15,7 @@ use super::panels::panels;
 use super::progress::progress;
 use super::reading_bar::reading_bar;
 use super::viewer::Viewer;
+use crate::browser;
 use crate::components::erased::{flag, shown, words};
 use crate::components::icon::{Glyph, named_icon};
 use crate::components::markup::{El, button, el, nothing};
@@ -27,7 +28,6 @@ use crate::library::findings::MOST;
 use crate::playground::controls::{buttons, typed};
 use crate::playground::state::Playground;
 use crate::projection::text::count_text;
-use crate::shell;
 
 /// The page of an episode. `actions` are what can be done with it as a whole.
 pub fn episode_page(
@@ -234,7 +234,7 @@ fn find_bar(viewer: Viewer, shelf: Shelf) -> El {
                 "Escape" if !event.is_composing() => {
                     viewer.wanted.set(String::new());
                     viewer.find(shelf);
-                    shell::element::let_go();
+                    browser::element::let_go();
                 }
                 _ => {}
             }
@@ -285,5 +285,5 @@ fn find_bar(viewer: Viewer, shelf: Shelf) -> El {
 
 /// Brings the cursor to where words are looked for.
 pub fn focus_find() {
-    shell::element::focus_id("find-in-episode");
+    browser::element::focus_id("find-in-episode");
 }

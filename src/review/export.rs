@@ -4,12 +4,12 @@ use leptos::prelude::*;
 use volary_trace::{Episode, export, markdown, messages_jsonl, native, renderer_files};
 
 use super::viewer::Viewer;
+use crate::browser::files;
 use crate::components::dialog::dialog;
 use crate::components::markup::{all, button, el};
 use crate::library::client::Shelf;
 use crate::playground::transfer::file_name;
 use crate::projection::notice::Notice;
-use crate::shell::files;
 
 /// A format to save an episode in.
 struct Format {

@@ -8,13 +8,13 @@ use volary_trace::table::groups::GroupBy;
 use volary_trace::table::{Cell, Column, choices};
 
 use super::selection::{Look, sampled};
+use crate::browser;
 use crate::components::erased::{dynamic, flag, maybe_words, shown, words};
 use crate::components::icon::{Glyph, named_icon};
 use crate::components::markup::{El, all, button, el};
 use crate::components::text::inert;
 use crate::playground::controls::{choice, option, typed};
 use crate::projection::library::{filter_text, heading, read_filter};
-use crate::shell;
 
 /// So many texts of a column are offered to choose from.
 const MOST_CHOICES: usize = 30;
@@ -226,7 +226,7 @@ fn column_choice(look: Look) -> El {
         .class("column-choice-box")
         .on("keydown", |press: KeyboardEvent| {
             if press.key() == "Escape" {
-                shell::element::close_details(&press);
+                browser::element::close_details(&press);
             }
         })
         .child(el("summary").child("Columns"))

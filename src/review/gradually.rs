@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
+use crate::browser::{self, timers};
 use crate::components::erased::watch;
-use crate::shell::{self, timers};
 
 /// So many seconds of work are done in one go.
 const AT_ONCE: f64 = 0.008;
@@ -32,7 +32,7 @@ pub fn gradually<T: Send + Sync + 'static>(
             return value.set(done);
         }
         let last = Rc::clone(&last);
-        shell::spawn(async move {
+        browser::spawn(async move {
             loop {
                 timers::sleep(Duration::ZERO).await;
                 if last.get() != number || value.is_disposed() {

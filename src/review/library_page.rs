@@ -10,13 +10,13 @@ use super::progress::progress;
 use super::room_dialog::room_line;
 use super::selection::Look;
 use super::table::table;
+use crate::browser::files;
 use crate::components::erased::{dynamic, shown, words};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::text::inert_in;
 use crate::library::client::Shelf;
 use crate::playground::controls::{buttons, typed};
 use crate::projection::text::{count_text, plural};
-use crate::shell::files;
 
 /// Trajectories that come with the page, for whoever has none (`crates/agent/tests/example` makes them).
 const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";

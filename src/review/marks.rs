@@ -6,9 +6,9 @@ use volary_trace::annotations::Target;
 
 use super::notes::Notes;
 use super::viewer::{Viewer, spot_of, spot_of_finding};
+use crate::browser::{passages, timers};
 use crate::components::erased::watch;
 use crate::projection::marks::{Spot, holder_id};
-use crate::shell::{passages, timers};
 
 /// So many passages of one kind are marked at most: each is measured anew when the page changes.
 const MOST: usize = 400;

@@ -5,11 +5,11 @@ use volary_core::json::Text;
 use volary_trace::annotations::agreement::{Agreement, Judgement, agreement};
 use volary_trace::annotations::{Annotation, Annotations, Target, Verdict, sidecar};
 
+use crate::browser::files::{self, GivenFile};
+use crate::browser::storage::{self, Keep};
+use crate::browser::{self, timers};
 use crate::projection::notice::Notice;
 use crate::projection::text::plural;
-use crate::shell::files::{self, GivenFile};
-use crate::shell::storage::{self, Keep};
-use crate::shell::{self, timers};
 
 /// Where the notes are kept.
 const KEPT: &str = "notes";
@@ -79,7 +79,7 @@ impl Notes {
         let author = self.author.get_untracked().trim().to_owned();
         storage::set(Keep::Always, AUTHOR, &author);
         let note = Annotation {
-            id: id.unwrap_or_else(|| format!("{:013x}", shell::random_number()).into()),
+            id: id.unwrap_or_else(|| format!("{:013x}", browser::random_number()).into()),
             episode: episode.clone(),
             target: draft.target.get_untracked(),
             text: text.into(),
@@ -131,7 +131,7 @@ impl Notes {
 
     /// Takes over what others noted.
     pub fn take_over(self, file: GivenFile) {
-        shell::spawn(async move {
+        browser::spawn(async move {
             let name = file.name.clone();
             let taken = match file.read().await {
                 Ok(bytes) => match String::from_utf8(bytes) {

@@ -6,6 +6,7 @@ use volary_trace::annotations::{Annotation, Target, Verdict};
 use super::notes::{Notes, target_text};
 use super::quote::selected_passage;
 use super::viewer::Viewer;
+use crate::browser::files;
 use crate::components::AlertBox;
 use crate::components::erased::{dynamic, label, shown, words};
 use crate::components::icon::{Glyph, named_icon};
@@ -13,7 +14,6 @@ use crate::components::markup::{El, all, button, el};
 use crate::components::text::inert_in;
 use crate::playground::controls::{buttons, choice, field, form, help, option, typed};
 use crate::projection::notice::Notice;
-use crate::shell::files;
 
 /// The panel.
 pub fn notes_panel(viewer: Viewer, notes: Notes) -> AnyView {

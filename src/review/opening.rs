@@ -9,11 +9,11 @@ use volary_trace::annotations::Target;
 use super::comparison::Comparison;
 use super::grid_page::{Grid, MOST};
 use super::viewer::Viewer;
+use crate::browser::timers;
 use crate::library::client::Shelf;
 use crate::playground::state::Playground;
 use crate::projection::passage_link;
 use crate::route::ReviewPlace;
-use crate::shell::timers;
 
 /// Which episode is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -19,6 +19,7 @@ use super::panels::NOTES;
 use super::progress::progress;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
+use crate::browser::{element, location, network, timers};
 use crate::components::AlertBox;
 use crate::components::erased::{dynamic, flag, kept, shown, watch, words};
 use crate::components::markup::{El, all, el, nothing};
@@ -27,7 +28,6 @@ use crate::navigation::{Hooks, Page, Pages, use_pages};
 use crate::playground::state::use_playground;
 use crate::projection::notice::Notice;
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
-use crate::shell::{element, location, network, timers};
 
 /// Review.
 pub fn page() -> AnyView {

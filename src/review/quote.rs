@@ -5,8 +5,8 @@ use volary_trace::Episode;
 use volary_trace::annotations::Target;
 use volary_trace::passages::{Place, passage};
 
+use crate::browser::passages::{Selected, selected};
 use crate::projection::marks::{held, source_of, words_between};
-use crate::shell::passages::{Selected, selected};
 
 /// The selected words as a passage; `None` if none are selected, or not in a text of the episode.
 pub fn selected_passage(episode: &Episode) -> Option<Target> {

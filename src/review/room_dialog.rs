@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 
 use super::selection::Look;
+use crate::browser::{self, room};
 use crate::components::dialog::dialog;
 use crate::components::erased::{dynamic, shown, words};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::playground::controls::buttons;
 use crate::projection::text::{plural, size_text};
-use crate::shell::{self, room};
 
 /// What is known of the room.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +92,7 @@ fn of_browser(found: RwSignal<Option<Found>>, known: Found) -> AnyView {
                 .view(),
             button("")
                 .on_click(move || {
-                    shell::spawn(async move {
+                    browser::spawn(async move {
                         // The answer is seen in what is shown next.
                         room::ask_to_last().await;
                         ask(found);
@@ -106,7 +106,7 @@ fn of_browser(found: RwSignal<Option<Found>>, known: Found) -> AnyView {
 }
 
 fn ask(found: RwSignal<Option<Found>>) {
-    shell::spawn(async move {
+    browser::spawn(async move {
         let known = Found {
             room: room::room().await,
             is_lasting: room::is_lasting().await,

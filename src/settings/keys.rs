@@ -4,10 +4,10 @@ use leptos::ev::Event;
 use leptos::prelude::*;
 
 use super::section::{insecure_page, section as settings_section};
+use crate::browser::network;
 use crate::components::erased::{dynamic, flag, words};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::secrets::{self, Keeping};
-use crate::shell::network;
 
 /// The section.
 pub fn section() -> El {

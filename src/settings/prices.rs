@@ -6,13 +6,13 @@ use volary_agent::model::price::{PRICES_AS_OF, Price, Prices};
 use volary_core::json::Text;
 
 use super::section::{section as settings_section, small};
+use crate::browser::element;
 use crate::components::erased::words;
 use crate::components::icon::{Glyph, named_icon};
 use crate::components::markup::{El, all, button, el, keyed};
 use crate::components::text::inert_name;
 use crate::models::{connections, prices};
 use crate::playground::controls::typed;
-use crate::shell::element;
 
 /// The columns of prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,12 +3,12 @@
 use leptos::prelude::*;
 use volary_reach::Space;
 
+use crate::browser::network;
 use crate::components::alert_box::alert_words;
 use crate::components::erased::flag;
 use crate::components::markup::{Child, El, button, el, nothing};
 use crate::projection::notice::Notice;
 use crate::secrets::Origin;
-use crate::shell::network;
 
 /// A section with its heading, and what it is about.
 pub fn section(id: &'static str, title: &'static str, about: impl Child) -> El {

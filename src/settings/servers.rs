@@ -9,6 +9,7 @@ use volary_remote::task;
 use super::section::{insecure_page, key_help, section as settings_section, stays_with};
 use super::server_list::server_list;
 use super::typed_keys::{Field, TypedKeys};
+use crate::browser;
 use crate::components::alert_box::alert_words;
 use crate::components::copy_button::copy_button;
 use crate::components::erased::{dynamic, flag, words};
@@ -19,7 +20,6 @@ use crate::remote::connection::{self, Connected};
 use crate::remote::keeping;
 use crate::remote::servers::Server;
 use crate::secrets::Origin;
-use crate::shell;
 
 /// How things stand with a server.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -219,7 +219,7 @@ impl Servers {
         // A known one is asked as well: what stands there may hold no longer.
         let former = untrack(|| self.standing(&url));
         self.stands(url.clone(), Standing::Asked);
-        shell::spawn(async move {
+        browser::spawn(async move {
             match connection::connect(&url, key.as_ref()).await {
                 Err(diagnosis) => {
                     // With its former key it may be as it was.
@@ -256,7 +256,7 @@ impl Servers {
     fn ask(self, mut server: Server, said: String) {
         let url = server.url.clone();
         self.stands(url.clone(), Standing::Asked);
-        shell::spawn(async move {
+        browser::spawn(async move {
             let key = keeping::key_of(&url);
             let standing = match connection::connect(&url, key.as_ref()).await {
                 Err(diagnosis) => Standing::Down(diagnosis),
@@ -275,7 +275,7 @@ impl Servers {
     pub fn close_old(self, server: Server, seconds: f64) {
         let url = server.url.clone();
         self.stands(url.clone(), Standing::Asked);
-        shell::spawn(async move {
+        browser::spawn(async move {
             let key = keeping::key_of(&url);
             match connection::close_old(&url, key.as_ref(), seconds).await {
                 Err(diagnosis) => self.stands(url, Standing::Down(diagnosis)),

@@ -3,15 +3,15 @@
 use leptos::prelude::*;
 
 use super::section::{section as framed, small};
+use crate::browser::files;
+use crate::browser::room::{self, Room};
+use crate::browser::{self, database::DatabaseError, network};
 use crate::components::alert_box::alert_words;
 use crate::components::erased::{dynamic, watch, words};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::text::inert_in;
 use crate::navigation::{Page, use_pages};
 use crate::projection::text::{plural, size_text};
-use crate::shell::files;
-use crate::shell::room::{self, Room};
-use crate::shell::{self, database::DatabaseError, network};
 use crate::storage::unreadable::{self, Unreadable};
 use crate::storage::{self, episodes, evaluations};
 
@@ -108,7 +108,7 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
             .view(),
         false => button("")
             .on_click(move || {
-                shell::spawn(async move {
+                browser::spawn(async move {
                     // The answer is seen in what is shown next.
                     room::ask_to_last().await;
                     look(state);
@@ -147,7 +147,7 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
                 return;
             }
             sure.set(false);
-            shell::spawn(async move {
+            browser::spawn(async move {
                 match storage::forget_all().await {
                     Ok(()) => look(state),
                     Err(error) => state.set(State::Refused(error)),
@@ -184,7 +184,7 @@ fn unreadable_view(state: RwSignal<State>, records: &[Unreadable]) -> AnyView {
         inert_in("li", "", &format!("{} {key}: {why}", store.name())).view()
     });
     let export = move || {
-        shell::spawn(async move {
+        browser::spawn(async move {
             match unreadable::export().await {
                 Ok(lines) => {
                     files::download(
@@ -198,7 +198,7 @@ fn unreadable_view(state: RwSignal<State>, records: &[Unreadable]) -> AnyView {
         });
     };
     let delete = move || {
-        shell::spawn(async move {
+        browser::spawn(async move {
             match unreadable::delete().await {
                 Ok(()) => look(state),
                 Err(error) => state.set(State::Refused(error)),
@@ -246,7 +246,7 @@ fn unreadable_view(state: RwSignal<State>, records: &[Unreadable]) -> AnyView {
 }
 
 fn look(state: RwSignal<State>) {
-    shell::spawn(async move {
+    browser::spawn(async move {
         let looked = async {
             let listed = episodes::list().await?;
             Ok(Kept {

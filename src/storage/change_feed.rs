@@ -3,8 +3,8 @@
 use volary_core::json;
 use volary_core::json::{Json, Text};
 
-use crate::shell::broadcast;
-use crate::shell::database::{Change, Store};
+use crate::browser::broadcast;
+use crate::browser::database::{Change, Store};
 
 /// Which episodes changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -12,11 +12,11 @@ use volary_trace::import::index::Place;
 use volary_trace::table::Row;
 
 use super::{all, get, journal, keys_between, sheets, some, summaries, unreadable, write};
-use crate::shell::database::{
+use crate::browser::database::{
     Change, Damage, DatabaseError, KeptText, Packing, Sheet, Store, after_all, bounds,
 };
-use crate::shell::files::GivenFile;
-use crate::shell::timers;
+use crate::browser::files::GivenFile;
+use crate::browser::timers;
 
 /// Longer texts are kept in parts of so many characters: browsers copy a text at once.
 const PART: u32 = 4_000_000;

@@ -14,7 +14,9 @@ use volary_trace::StepRecord;
 use volary_trace::native::{step_from_json, step_to_json};
 
 use super::{all, episodes, get, journal, keys_between, unreadable, write};
-use crate::shell::database::{Change, Damage, DatabaseError, KeptText, Packing, Store, after_all};
+use crate::browser::database::{
+    Change, Damage, DatabaseError, KeptText, Packing, Store, after_all,
+};
 use crate::storage::origin::EVALUATED;
 
 /// What the list shows of an evaluation.

@@ -10,8 +10,10 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use super::{change_feed, database, unreadable};
-use crate::shell::database::{Change, Database, DatabaseError, KeptText, Parcel, Store, Unpacked};
-use crate::shell::{self, timers};
+use crate::browser::database::{
+    Change, Database, DatabaseError, KeptText, Parcel, Store, Unpacked,
+};
+use crate::browser::{self, timers};
 
 /// Texts wait for their places while others come, so long after the last one…
 const QUIET: Duration = Duration::from_millis(400);
@@ -111,7 +113,7 @@ fn next_key() -> String {
     let count = COUNT.get().wrapping_add(1);
     COUNT.set(count);
     let milliseconds = timers::wall_clock() * 1000.0;
-    let random = shell::random_number();
+    let random = browser::random_number();
     format!("{milliseconds:015.0}-{count:010}-{random:013x}")
 }
 
@@ -203,7 +205,7 @@ fn unpack_soon() {
     if IS_UNPACKING.replace(true) {
         return;
     }
-    shell::spawn(async move {
+    browser::spawn(async move {
         let mut rest = QUIET;
         loop {
             let count = COUNT.get();

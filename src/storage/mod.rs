@@ -21,7 +21,7 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 
-use crate::shell::database::{Access, Change, Database, DatabaseError, KeptText, Sheet, Store};
+use crate::browser::database::{Access, Change, Database, DatabaseError, KeptText, Sheet, Store};
 
 enum Link {
     Unopened,

@@ -4,8 +4,8 @@ use volary_core::json;
 use volary_core::json::{Json, Text};
 
 use super::{database, get, write};
-use crate::shell::database::{Change, DatabaseError, Store};
-use crate::shell::files::GivenFile;
+use crate::browser::database::{Change, DatabaseError, Store};
+use crate::browser::files::GivenFile;
 
 /// What is known of a file.
 #[derive(Clone, Debug, PartialEq)]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use volary_core::json;
 
 use super::{database, write};
-use crate::shell::database::{Change, DatabaseError, Store};
+use crate::browser::database::{Change, DatabaseError, Store};
 
 thread_local! {
     /// Why each of them cannot be read.

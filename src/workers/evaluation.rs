@@ -21,7 +21,7 @@ use volary_trace::{Episode, native};
 use super::environments::Environments;
 use super::in_flight::InFlight;
 use super::live::{Announce, Announced, Live, Notice};
-use crate::shell::database::{Packing, Parcel};
+use crate::browser::database::{Packing, Parcel};
 use crate::storage::origin::EVALUATED;
 use crate::storage::{episodes, evaluations};
 

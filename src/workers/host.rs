@@ -15,13 +15,13 @@ use super::environments::Environments;
 use super::evaluation::Evaluations;
 use super::library::fetching::fetch;
 use super::library::{LibraryService, Output};
+use crate::browser::clock::BrowserClock;
+use crate::browser::lazy::Loaded;
+use crate::browser::transferable::{Attachment, Letter};
+use crate::browser::worker_port::WorkerPort;
+use crate::browser::{spawn, timers};
 use crate::library::indexed_db_store::IndexedDbStore;
 use crate::library::source::Source;
-use crate::shell::clock::BrowserClock;
-use crate::shell::lazy::Loaded;
-use crate::shell::transferable::{Attachment, Letter};
-use crate::shell::worker_port::WorkerPort;
-use crate::shell::{spawn, timers};
 use crate::storage::change_feed;
 
 /// The services of a worker.

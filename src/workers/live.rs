@@ -16,9 +16,9 @@ use volary_remote::task;
 use volary_trace::frames::FrameHistory;
 use volary_trace::{Episode, Recipe};
 
+use crate::browser::timers;
 use crate::python;
 use crate::remote::opening;
-use crate::shell::timers;
 
 /// How long an environment has to close, in seconds.
 const CLOSING: Duration = Duration::from_secs(10);

@@ -7,13 +7,13 @@ use leptos::prelude::*;
 
 use super::field::{Slot, draw};
 use super::nested::nest;
+use crate::browser;
 use crate::components::erased::{dynamic, flag, maybe_words, words};
 use crate::components::icon::{Glyph, hidden_name, icon};
 use crate::components::markup::{all, button, el, keyed};
 use crate::components::text::inert;
 use crate::projection::form::edit::Direction;
 use crate::projection::form::{Draft, Field};
-use crate::shell;
 
 /// Draws the fields of an entry: its key, and its place among the others.
 type DrawEntry = Arc<dyn Fn(&Slot, u32, Memo<usize>) -> AnyView + Send + Sync>;
@@ -142,7 +142,7 @@ fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView 
         editor.edit(&place, |draft| added = draft.add_entry(&field));
         // Its field stands on the page by then.
         if let Some(id) = added.map(|key| editor.id(&place.then(key))) {
-            shell::timers::next_frame(move || _ = shell::element::focus_id(&id));
+            browser::timers::next_frame(move || _ = browser::element::focus_id(&id));
         }
     };
     let full = flag(move || most.is_some_and(|most| keys.with(Vec::len) >= most));
@@ -201,7 +201,7 @@ fn entry_button(
     let apply = move || {
         editor.edit(&place, |draft| act.apply(draft, key));
         if act == EntryAct::Remove {
-            shell::element::focus_id(&add_id);
+            browser::element::focus_id(&add_id);
         }
     };
     button("quiet icon-button small")

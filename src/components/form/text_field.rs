@@ -5,10 +5,10 @@ use leptos::prelude::*;
 
 use super::control::shape_select;
 use super::field::{Fault, Slot, blank_words};
+use crate::browser;
 use crate::components::erased::{dynamic, words};
 use crate::components::markup::{El, el, nothing};
 use crate::projection::form::{Blank, Draft, Kind, Shape};
-use crate::shell;
 
 /// A field that is typed into, with a choice of what it means to leave it blank.
 pub(super) fn text_field(mut slot: Slot) -> AnyView {
@@ -81,7 +81,7 @@ fn text_area(slot: &Slot, rows: &'static str, direction: &'static str) -> El {
             && !press.is_composing()
             && !press.shift_key()
             && (press.ctrl_key() || press.meta_key() || one_line());
-        if sends && shell::element::submit_form(&press) {
+        if sends && browser::element::submit_form(&press) {
             press.prevent_default();
         }
     };

@@ -33,8 +33,8 @@ use super::erased::{dynamic, shown, watch, words};
 use super::icon::{Glyph, icon};
 use super::markup::{ElementRef, button, el, keyed, nothing};
 use super::text::inert_in;
+use crate::browser;
 use crate::projection::scroll::Scroll;
-use crate::shell;
 pub use reader::Reader;
 use reading::Reading;
 
@@ -111,12 +111,12 @@ pub fn Transcript(
             (place.log.get(), place.list.get(), place.tail.get())
         {
             let resized = move || place.lay_out();
-            sizes.set_value(shell::element::watch_size(&[&log, &list, &tail], resized));
+            sizes.set_value(browser::element::watch_size(&[&log, &list, &tail], resized));
         }
     });
 
     let prints = StoredValue::new_local(None);
-    prints.set_value(shell::element::watch_print(move |printing| {
+    prints.set_value(browser::element::watch_print(move |printing| {
         place.print(printing);
     }));
 
@@ -246,8 +246,8 @@ impl Place {
             return;
         }
         if let Some(log) = self.log.get_untracked() {
-            let top = shell::element::scroll_top(&log);
-            let at_end = shell::element::is_at_end(&log);
+            let top = browser::element::scroll_top(&log);
+            let at_end = browser::element::is_at_end(&log);
             self.scroll
                 .update_value(|scroll| scroll.scrolled(top, at_end));
             self.refresh();
@@ -271,7 +271,7 @@ impl Place {
         self.window.set(0..all.min(MOST_PRINTED));
         if let Some(list) = self.list.get_untracked() {
             self.room.set_value((0.0, 0.0));
-            shell::element::set_room(&list, 0.0, 0.0);
+            browser::element::set_room(&list, 0.0, 0.0);
         }
     }
 
@@ -301,7 +301,7 @@ impl Place {
             self.make_room(&window);
             self.window.set(window);
         }
-        shell::timers::next_frame(move || self.lay_out());
+        browser::timers::next_frame(move || self.lay_out());
     }
 
     /// Keeps room for all blocks but these.
@@ -311,7 +311,7 @@ impl Place {
         if let Some(list) = list.filter(|_| self.room.get_value() != room) {
             self.room.set_value(room);
             self.moved.set_value(true);
-            shell::element::set_room(&list, room.0, room.1);
+            browser::element::set_room(&list, room.0, room.1);
         }
     }
 
@@ -330,7 +330,7 @@ impl Place {
         // Before anything is measured: whatever is asked after a change lays the page out again. What
         // stands on the page has no part in this room, so measuring does not change it.
         self.make_room(&shown);
-        let viewport = shell::element::viewport_height(&log);
+        let viewport = browser::element::viewport_height(&log);
         if viewport == 0.0 {
             // Another page is shown: nothing has a height here, and where it is scrolled to gets lost.
             self.moved.set_value(true);
@@ -338,9 +338,9 @@ impl Place {
         }
         let moved = self.moved.get_value();
         self.moved.set_value(false);
-        let heights = shell::element::child_heights(&list);
+        let heights = browser::element::child_heights(&list);
         let tail = self.tail.try_get_untracked().flatten();
-        let tail = tail.map_or(0.0, |tail| shell::element::height(&tail));
+        let tail = tail.map_or(0.0, |tail| browser::element::height(&tail));
         let laid_out = self.scroll.try_update_value(|scroll| {
             scroll.resized(viewport, tail);
             if heights.len() == shown.len() {
@@ -352,7 +352,7 @@ impl Place {
             return;
         };
         if moved || !self.scroll.with_value(Scroll::is_placed) {
-            let top = shell::element::set_scroll_top(&log, top);
+            let top = browser::element::set_scroll_top(&log, top);
             self.scroll.update_value(|scroll| scroll.shown(top));
         }
         if self.follows.get_untracked() != follows {

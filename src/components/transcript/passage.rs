@@ -10,6 +10,7 @@ use super::asked::THOUGHT;
 use super::call::part_of;
 use super::reader::{MESSAGE, Reader, STEP, TextPlace};
 use super::reading::{Kind, Reading, Spot};
+use crate::browser;
 use crate::components::erased::watch;
 use crate::components::text::Fold;
 use crate::projection::content::{Content, Part as ContentPart, content};
@@ -18,7 +19,6 @@ use crate::projection::text::{PART_BYTES, preview_end};
 use crate::projection::transcript::{
     FAILURE_PLACE, failure_of, message, message_count, place_count, step_record,
 };
-use crate::shell;
 
 /// So many frames it may take until the words stand on the page: what is above them is laid out first.
 const MOST_FRAMES: usize = 12;
@@ -38,9 +38,10 @@ impl Reader {
     }
 
     fn bring(self, id: String, words: Words, frames: usize) {
-        shell::timers::next_frame(move || {
+        browser::timers::next_frame(move || {
             let log = self.place.log.try_get_untracked().flatten();
-            let seen = log.is_some_and(|log| shell::passages::bring_into_sight(&id, &words, &log));
+            let seen =
+                log.is_some_and(|log| browser::passages::bring_into_sight(&id, &words, &log));
             // Once more after it is there: what came above it may have moved it.
             let left = if seen { frames.min(4) } else { frames };
             if left > 1 {
@@ -70,7 +71,7 @@ impl Reader {
         let sizes = StoredValue::new_local(None);
         watch(move || {
             if let Some(list) = self.place.list.get() {
-                sizes.set_value(shell::element::watch_size(&[&list], changed.clone()));
+                sizes.set_value(browser::element::watch_size(&[&list], changed.clone()));
             }
         });
     }
@@ -95,7 +96,7 @@ impl Reader {
         let step = self.selected.get_untracked();
         let around = |attribute| {
             let log = self.place.log.get_untracked()?;
-            let number = shell::element::attribute_around_focus(&log, attribute)?;
+            let number = browser::element::attribute_around_focus(&log, attribute)?;
             number.parse::<usize>().ok()
         };
         let focused = around(STEP).zip(around(MESSAGE));

@@ -11,13 +11,13 @@ use volary_trace::Episode;
 use super::Place;
 use super::message::copied;
 use super::reading::Reading;
+use crate::browser;
+use crate::browser::timers::{Alarm, alarm};
 use crate::components::folds::Folds;
 use crate::components::markup::{El, button};
 use crate::components::text::Fold;
 use crate::later;
 use crate::projection::scroll::Scroll;
-use crate::shell;
-use crate::shell::timers::{Alarm, alarm};
 
 /// A text of the transcript: step, message, and part of the message.
 pub(super) type TextPlace = (usize, usize, usize);
@@ -101,7 +101,7 @@ impl Reader {
 
     /// A click: on one of the buttons that all blocks and messages have, or on a step, which selects it.
     pub(super) fn clicked(self, click: &MouseEvent) {
-        let on = |attribute: &str| shell::element::attribute_around(click, attribute);
+        let on = |attribute: &str| browser::element::attribute_around(click, attribute);
         let number = |attribute: &str| on(attribute)?.parse::<usize>().ok();
         let Some(step) = number(STEP) else {
             return;
@@ -116,7 +116,7 @@ impl Reader {
             if let Some(on_rewind) = self.on_rewind {
                 on_rewind.run(step);
             }
-        } else if on(CHOOSE).is_some() || shell::element::plain_click_on(click, STEP).is_some() {
+        } else if on(CHOOSE).is_some() || browser::element::plain_click_on(click, STEP).is_some() {
             self.choose(step);
         }
     }
@@ -127,7 +127,7 @@ impl Reader {
         let button = [&message_selector(step, message), " [", COPY, "]"].concat();
         let mark = move |on: bool| {
             if let Some(log) = self.place.log.try_get_untracked().flatten() {
-                shell::element::mark(&log, on.then_some(&button), COPIED);
+                browser::element::mark(&log, on.then_some(&button), COPIED);
             }
         };
         let done = Callback::new(move |worked: bool| {
@@ -145,19 +145,19 @@ impl Reader {
             // Another copy is said as long as the first.
             self.forgets.try_set_value(Some(alarm(SAID, forget)));
         });
-        shell::clipboard::copy(text.unwrap_or_default(), done);
+        browser::clipboard::copy(text.unwrap_or_default(), done);
     }
 
     /// Marks the call at which the reader points or that has the focus, and its response; takes the mark
     /// from those that had it. The log hears of this for all of them, which are many.
     pub(super) fn point(self, at: Option<&Event>) {
         let at = at.and_then(|event| {
-            let around = |attribute| shell::element::attribute_around(event, attribute);
+            let around = |attribute| browser::element::attribute_around(event, attribute);
             Some(selector(&around(STEP)?, CALL, &around(CALL)?))
         });
         let former = self.pointed.get_value();
         if let Some(log) = self.place.log.get_untracked().filter(|_| former != at) {
-            shell::element::mark(&log, at.as_ref(), POINTED);
+            browser::element::mark(&log, at.as_ref(), POINTED);
             self.pointed.set_value(at);
         }
     }
@@ -171,8 +171,8 @@ impl Reader {
         scroll.update_value(|scroll| scroll.reveal_message(step, message));
         self.place.go();
         // By then the block stands on the page.
-        shell::timers::next_frame(move || {
-            shell::timers::next_frame(move || {
+        browser::timers::next_frame(move || {
+            browser::timers::next_frame(move || {
                 self.focus(step, message);
             });
         });
@@ -182,7 +182,7 @@ impl Reader {
     pub(super) fn focus(self, step: usize, message: usize) -> bool {
         let log = self.place.log.try_get_untracked().flatten();
         let message = message_selector(step, message);
-        log.is_some_and(|log| shell::element::focus_in(&log, &message))
+        log.is_some_and(|log| browser::element::focus_in(&log, &message))
     }
 }
 

@@ -15,6 +15,7 @@ use super::message::{copy_button, speaker};
 use super::reader::{CALL, GO, MESSAGE, Reader, icon_button};
 use super::reading::{Kind, Reading, Spot};
 use super::said::{manner, said};
+use crate::browser;
 use crate::components::erased::{dynamic, words};
 use crate::components::icon::{Glyph, icon};
 use crate::components::json_text::json_text;
@@ -27,7 +28,6 @@ use crate::projection::text::cut_at;
 use crate::projection::transcript::{
     FAILURE_PLACE, failure_of, message as message_at, step_record, written_call,
 };
-use crate::shell;
 
 /// So many characters of a folded message stand in its line.
 const LINE: usize = 160;
@@ -177,7 +177,7 @@ fn fold_line(
     let unfold = move || {
         reading.open(step, Spot::Message(place));
         // The button is gone by then; the focus goes to what it opened.
-        shell::timers::next_frame(move || {
+        browser::timers::next_frame(move || {
             reader.focus(step, place);
         });
     };

@@ -8,8 +8,8 @@ use volary_agent::evaluation::schedule::Why;
 use volary_agent::model::Usage;
 
 use super::{Halt, Playing};
+use crate::browser::timers;
 use crate::evaluate::run::{Run, Wait};
-use crate::shell::timers;
 
 impl Playing<'_> {
     /// Waits until a request may be sent.

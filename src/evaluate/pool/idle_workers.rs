@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use super::worker_count;
-use crate::shell::worker_client::WorkerClient;
+use crate::browser::worker_client::WorkerClient;
 
 thread_local! {
     static IDLE: RefCell<Vec<WorkerClient>> = const { RefCell::new(Vec::new()) };

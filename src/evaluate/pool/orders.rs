@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use super::{Hear, WorkerSlot, lose};
-use crate::shell::{self, timers};
+use crate::browser::{self, timers};
 
 /// So many orders a worker has at a time: it goes on with the next one while the page takes in what came of one, or
 /// draws what nobody saw before.
@@ -83,7 +83,7 @@ pub(super) fn watch(worker: &Rc<RefCell<WorkerSlot>>, hear: &Hear) {
         return;
     };
     let (worker, hear) = (Rc::downgrade(worker), Rc::clone(hear));
-    shell::spawn(async move {
+    browser::spawn(async move {
         let limit = Duration::try_from_secs_f64(seconds).unwrap_or_default();
         timers::sleep(limit).await;
         let Some(worker) = worker.upgrade() else {

@@ -10,7 +10,7 @@ use futures_util::future::select;
 use volary_protocol::evaluation::Request;
 
 use super::{Pool, WorkerSlot};
-use crate::shell::{self, timers};
+use crate::browser::{self, timers};
 
 /// How long a worker has to close what it has on servers.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -34,7 +34,7 @@ fn shut_down(slot: &Rc<RefCell<WorkerSlot>>) {
     };
     let Some(mut replies) = replies else { return };
     let slot = Rc::clone(slot);
-    shell::spawn(async move {
+    browser::spawn(async move {
         let closing = async {
             while let Some(Ok(reply)) = replies.next().await {
                 slot.borrow_mut().note(&reply.event);

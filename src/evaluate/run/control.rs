@@ -9,8 +9,8 @@ use volary_agent::evaluation::schedule::Why;
 use volary_agent::evaluation::{CellResult, Plan};
 
 use super::{Run, pool};
-use crate::shell::claim::{Claim, claim};
-use crate::shell::{self, timers};
+use crate::browser::claim::{Claim, claim};
+use crate::browser::{self, timers};
 use crate::storage::evaluations as kept;
 use crate::storage::{self, journal};
 
@@ -28,7 +28,7 @@ impl Run {
             state.is_planned = false;
         }
         let run = Rc::clone(self);
-        shell::spawn(async move {
+        browser::spawn(async move {
             kept.await;
             run.state.borrow_mut().is_planned = true;
             run.go_on();
@@ -100,7 +100,7 @@ impl Run {
             ..self.plan.clone()
         };
         let run = Rc::clone(self);
-        shell::spawn(async move {
+        browser::spawn(async move {
             // Refused storage is told by `storage::trouble`.
             let _ = storage::write(vec![kept::keeping_plan(&run.id, &plan)]).await;
             if and_resume {
@@ -125,7 +125,7 @@ impl Run {
             self.go_on();
         }
         let run = Rc::clone(self);
-        shell::spawn(async move {
+        browser::spawn(async move {
             let is_ours = run.claim().await;
             if is_ours {
                 if with_failures {

@@ -7,8 +7,8 @@ use volary_agent::evaluation::{CellResult, episode_id};
 use volary_trace::table::Row;
 
 use super::{Run, trouble};
-use crate::shell::database::{Change, KeptText, Parcel};
-use crate::shell::{self, timers};
+use crate::browser::database::{Change, KeptText, Parcel};
+use crate::browser::{self, timers};
 use crate::storage::evaluations::{self as kept, Draft};
 use crate::storage::origin::EVALUATED;
 use crate::storage::{self, episodes, journal};
@@ -39,13 +39,13 @@ impl Run {
         }
         let run = Rc::clone(self);
         let Some(parcel) = parcel else {
-            shell::spawn(async move { run.kept(done, Vec::new()).await });
+            browser::spawn(async move { run.kept(done, Vec::new()).await });
             return;
         };
         let mut state = self.state.borrow_mut();
         state.queue.push((done, parcel));
         if !std::mem::replace(&mut state.is_serving, true) {
-            shell::spawn(async move { run.serve().await });
+            browser::spawn(async move { run.serve().await });
         }
     }
 

@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use volary_agent::evaluation::{Lane, Phase, Table};
 
 use super::{Run, State};
+use crate::browser::{self, timers};
 use crate::projection::text::plural;
-use crate::shell::{self, timers};
 use crate::storage;
 use crate::storage::evaluations::{self as kept, Head};
 
@@ -41,7 +41,7 @@ impl Run {
         self.due.set(due);
         let wait = (self.told.get() + rest - timers::now()).clamp(0.0, rest);
         let run = Rc::clone(self);
-        shell::spawn(async move {
+        browser::spawn(async move {
             if wait > 0.0 {
                 timers::sleep(Duration::try_from_secs_f64(wait).unwrap_or_default()).await;
             }
@@ -92,7 +92,7 @@ impl Run {
         }
         if state.head != head {
             state.head = head.clone();
-            shell::spawn(async move {
+            browser::spawn(async move {
                 // Refused storage is told by `storage::trouble`.
                 let _ = storage::write(vec![kept::keeping_head(&head)]).await;
             });

@@ -4,7 +4,7 @@ use volary_agent::evaluation::{Failure, FailureKind, Status};
 use volary_core::json::Text;
 
 use super::Done;
-use crate::shell::database::DatabaseError;
+use crate::browser::database::DatabaseError;
 
 /// Why, and what can be done.
 pub(super) fn storage_trouble(error: &DatabaseError) -> Text {

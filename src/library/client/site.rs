@@ -6,9 +6,9 @@ use volary_core::json::{Json, Text};
 use volary_protocol::library::{RemoteFile, Unfetched};
 use volary_reach::Cause;
 
+use crate::browser::http::{self, Patience};
+use crate::browser::{location, network};
 use crate::projection::notice::Notice;
-use crate::shell::http::{self, Patience};
-use crate::shell::{location, network};
 
 /// The list of a site's files is no longer.
 const LONGEST_LIST: usize = 16 << 20;

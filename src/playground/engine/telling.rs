@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
+use crate::browser::{self, timers};
 use crate::playground::drive::Run;
 use crate::playground::session::Session;
 use crate::playground::state::Playground;
-use crate::shell::{self, timers};
 
 /// The least time between two notifications, in seconds.
 const FRAME: f64 = 0.016;
@@ -81,7 +81,7 @@ impl Playground {
         if self.drive.run.get_untracked() == Run::Idle {
             return;
         }
-        shell::spawn(async move {
+        browser::spawn(async move {
             // What was notified is drawn before this comes back.
             timers::sleep(Duration::ZERO).await;
             self.engine

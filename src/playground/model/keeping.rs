@@ -6,9 +6,9 @@ use volary_core::json::{Json, Text};
 
 use super::seat::Seat;
 use super::settings::{asking_form_of, limits_form, sampling_form};
+use crate::browser::storage::{self, Keep};
 use crate::components::erased::watch;
 use crate::projection::form::Form;
-use crate::shell::storage::{self, Keep};
 
 /// Under this name they are stored.
 const NAME: &str = "model-settings";

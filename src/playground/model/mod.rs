@@ -20,8 +20,8 @@ use leptos::wasm_split::wasm_split;
 
 use super::player::Player;
 use super::state::Playground;
+use crate::browser::lazy::{Loaded, Page};
 use crate::components::lazy::lazy;
-use crate::shell::lazy::{Loaded, Page};
 
 /// The settings of the policy.
 pub fn settings_pane() -> AnyView {

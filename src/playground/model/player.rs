@@ -16,6 +16,7 @@ use volary_trace::{Ending, Episode, call_id};
 
 use super::seat::{Seat, seat};
 use super::settings::Settings;
+use crate::browser::{self, timers};
 use crate::models::{
     Ask, Asked, Limits, Saved, Stopped, ask_within, connections, diagnose, prices, record,
 };
@@ -25,7 +26,6 @@ use crate::playground::state::Playground;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::projection::turn::Stage;
-use crate::shell::{self, timers};
 
 /// The model that the settings name; `None` if something is wrong with them, which is then marked.
 pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
@@ -46,7 +46,7 @@ pub(super) fn seated(playground: Playground) -> Option<Box<dyn Player>> {
         submit(seat.limits),
     );
     let (Some(asking), Some(sampling), Some(limits)) = (asking, sampling, limits) else {
-        shell::show_fault(POLICY_FORM);
+        browser::show_fault(POLICY_FORM);
         return None;
     };
     let settings = Settings::read(&asking, &sampling, &limits);

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
+use crate::browser::{self, timers};
 use crate::models::Progress;
 use crate::projection::form::Form;
 use crate::projection::turn::{Stage, Turn};
-use crate::shell::{self, timers};
 
 /// How often a countdown is looked at.
 const TICK: Duration = Duration::from_millis(200);
@@ -125,7 +125,7 @@ impl Seat {
     }
 
     fn count_down(self, until: f64) {
-        shell::spawn(async move {
+        browser::spawn(async move {
             let waits = move || {
                 self.turn.with_untracked(|turn| {
                     let stage = turn.as_ref().map(|turn| &turn.stage);

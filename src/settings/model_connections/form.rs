@@ -7,12 +7,12 @@ use volary_agent::model::{ApiKey, Connection, ProviderKind};
 
 use super::super::section::{insecure_page, key_help, link_away, stays_with};
 use super::{Editor, actions};
+use crate::browser::{element, network};
 use crate::components::erased::{dynamic, words};
 use crate::components::markup::{El, all, el, nothing};
 use crate::models::connections::{Saved, preset_of};
 use crate::playground::controls::{choice, field, help, option};
 use crate::secrets::{self, Keeping};
-use crate::shell::{element, network};
 
 /// The group **Model connection**.
 pub(super) fn form(editor: Editor) -> El {

@@ -13,13 +13,13 @@ use volary_agent::model::connection::{PRESETS, Preset};
 use volary_core::json::Text;
 
 use super::section::{section as settings_section, small};
+use crate::browser::element;
 use crate::components::erased::{dynamic, flag, shown, words};
 use crate::components::icon::{Glyph, icon};
 use crate::components::markup::{El, all, button, el, keyed};
 use crate::components::text::inert;
 use crate::models::connections::{self, Saved, new_id};
 use crate::secrets;
-use crate::shell::element;
 
 /// The section.
 pub fn section() -> El {

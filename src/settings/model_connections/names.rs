@@ -6,13 +6,13 @@ use volary_core::json::Text;
 use super::super::section::{small, trouble};
 use super::Editor;
 use super::form::text_input;
+use crate::browser;
 use crate::components::erased::{dynamic, flag, words};
 use crate::components::markup::{El, all, el, nothing};
 use crate::models::{diagnose, list};
 use crate::playground::controls::{choice, field, option};
 use crate::projection::notice::Notice;
 use crate::projection::text::count_text;
-use crate::shell;
 
 /// What the provider lists.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,7 +60,7 @@ impl Names {
         self.listed.set(Listed::Asking);
         let asked = self.asked.get_value();
         let saved = editor.shown_untracked();
-        shell::spawn(async move {
+        browser::spawn(async move {
             let listed = match list::list(&saved).await {
                 Ok(names) if names.shown.is_empty() => Listed::Failed(Notice::new(
                     "The list of models is empty.",

@@ -8,14 +8,14 @@ use volary_core::Message;
 
 use super::super::section::trouble;
 use super::Editor;
+use crate::browser;
+use crate::browser::http::Patience;
 use crate::components::erased::{dynamic, words};
 use crate::components::icon::{Glyph, icon};
 use crate::components::markup::{El, all, el, nothing};
 use crate::components::text::inert;
 use crate::models::{Ask, Asked, Progress, Saved, ask, diagnose, prices};
 use crate::projection::notice::Notice;
-use crate::shell;
-use crate::shell::http::Patience;
 use volary_agent::model::diagnosis::Trouble;
 
 /// Long enough for a model on one's own machine that is loaded first.
@@ -80,7 +80,7 @@ impl Trial {
         self.outcome.set(Outcome::Trying);
         let (abort, registration) = AbortHandle::new_pair();
         self.abort.set_value(Some(abort));
-        shell::spawn(async move {
+        browser::spawn(async move {
             // Dropped, and the request with it, when it is aborted.
             let tried = Abortable::new(tried(&saved), registration).await;
             if let Ok((outcome, trouble)) = tried {

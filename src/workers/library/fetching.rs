@@ -15,10 +15,10 @@ use volary_protocol::RequestId;
 use volary_protocol::library::{Event, Origin, RemoteFile, Unfetched};
 
 use super::{LibraryService, Output};
+use crate::browser::files::arriving::{Arriving, FetchError};
+use crate::browser::http::HttpError;
 use crate::library::source::Source;
 use crate::projection::text::size_text;
-use crate::shell::files::arriving::{Arriving, FetchError};
-use crate::shell::http::HttpError;
 
 /// The progress of a download is reported after this many seconds again.
 const REPORT_INTERVAL: f64 = 0.1;

@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use volary_protocol::RequestId;
 
 use super::*;
-use crate::shell::worker_client::WorkerLoss;
-use crate::shell::worker_client::calls::Calls;
+use crate::browser::worker_client::WorkerLoss;
+use crate::browser::worker_client::calls::Calls;
 
 /// What the user, the worker or the page does next. Numbers choose among the calls so far.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use wasm_bindgen::prelude::*;
 use web_sys::{DomException, Event, IdbTransaction};
 
-use crate::shell::worker_client::text_of;
+use crate::browser::worker_client::text_of;
 
 /// Why the database did not do something. All of them leave it as it was.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

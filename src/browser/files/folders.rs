@@ -9,7 +9,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::{DragEvent, FileSystemDirectoryEntry, FileSystemEntry, FileSystemFileEntry};
 
 use super::GivenFile;
-use crate::shell::lazy::Loaded;
+use crate::browser::lazy::Loaded;
 
 /// Deeper folders are left out: links can make a folder its own child.
 const DEEPEST: usize = 32;

@@ -31,7 +31,7 @@ pub use parcel::{Packing, Parcel, Unpacked};
 pub use sheet::Sheet;
 
 use super::files::GivenFile;
-use crate::shell;
+use crate::browser;
 
 /// The name among the databases of the host, which other pages may share.
 const NAME: &str = "volary";
@@ -147,7 +147,7 @@ impl Database {
         let end = End::new();
         let reached = end.clone();
         // A transaction is over once it was answered and is not asked again at once.
-        shell::spawn(async move {
+        browser::spawn(async move {
             let mut done = Completion::of(transaction);
             let made = match &done.transaction {
                 Some(transaction) => make_all(transaction, &changes).await,

@@ -1,6 +1,6 @@
 //! Why files do not come.
 
-use crate::shell::http::HttpError;
+use crate::browser::http::HttpError;
 
 /// Why a file did not come.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

@@ -14,7 +14,7 @@ use super::super::GivenFile;
 use super::LARGEST;
 use super::error::FetchError;
 use super::pace::Pace;
-use crate::shell::worker_client::text_of;
+use crate::browser::worker_client::text_of;
 
 /// So much of what came last is held…
 const HELD: u64 = 8 << 20;

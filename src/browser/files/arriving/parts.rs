@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::patience;
-use crate::shell::http;
+use crate::browser::http;
 
 /// Where parts of a file can be had by themselves.
 pub(super) struct Parts {

@@ -25,8 +25,8 @@ use self::came::{Came, Found};
 pub use self::error::FetchError;
 use self::parts::Parts;
 use super::GivenFile;
-use crate::shell::http::{self, HttpError};
-use crate::shell::worker_client::text_of;
+use crate::browser::http::{self, HttpError};
+use crate::browser::worker_client::text_of;
 
 /// Larger ones are not fetched: they would fill the disk unasked.
 pub const LARGEST: u64 = 2 << 30;
@@ -115,7 +115,7 @@ impl Arriving {
             }
         });
         arriving.coming.replace(Some(abort));
-        crate::shell::spawn(async move {
+        crate::browser::spawn(async move {
             // Whoever ends it knows.
             let _ = coming.await;
         });
