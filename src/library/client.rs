@@ -26,7 +26,7 @@ use crate::browser::{location, spawn, timers};
 use crate::projection::notice::Notice;
 use crate::storage::episodes;
 use crate::storage::origin::PUBLISHED;
-use row_batcher::{Pace, RowBatcher, RowSource};
+use row_batcher::{Pace, RowBatcher};
 use site::Site;
 
 /// A worker that is asked to stop reading does so between two slices; one that is silent for so long has none.
