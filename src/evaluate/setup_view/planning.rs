@@ -3,12 +3,15 @@
 use leptos::prelude::*;
 use volary_agent::evaluation::{Plan, PlannedPolicy, PlannedTask};
 use volary_core::json::{Json, Object};
+use volary_core::object;
+use volary_remote::task::TASK_INDEX;
 
 use super::Setup;
 use super::source::place_of;
 use crate::evaluate::setup;
-use crate::evaluate::setup::tasks::{self, Tasks};
+use crate::evaluate::setup::tasks::{self, Source, Tasks};
 use crate::projection::form::Form;
+use crate::python::files;
 
 impl Setup {
     /// The plan, if all fields are as they should be; else those at fault are marked.
@@ -46,6 +49,38 @@ impl Setup {
         }
         let choice = self.choice.get_untracked();
         let playground = self.evaluations.playground;
+        if let Some(environment) = source.strip_prefix("python:") {
+            let entry = untrack(|| playground.python_entry(environment))?;
+            let description = entry.description.unwrap_or_default();
+            let list = match description.size {
+                Some(size) => {
+                    let source = Source::of_server(Some(size));
+                    let length = source.length().unwrap_or_default();
+                    let places = tasks::selection(source, &choice, value).places(length);
+                    let task = |place: usize| {
+                        let values = object!({ TASK_INDEX: (place as i64) });
+                        let recipe = files::recipe(&entry.code, &description, &values, 0);
+                        PlannedTask {
+                            id: place.to_string().into(),
+                            title: format!("Task {place}").into(),
+                            environment: recipe.environment,
+                            configuration: recipe.configuration,
+                        }
+                    };
+                    places.into_iter().map(task).collect()
+                }
+                None => {
+                    let values = configuration()?;
+                    let recipe = files::recipe(&entry.code, &description, values.as_object()?, 0);
+                    tasks::seeds(&recipe.environment, &recipe.configuration, value)
+                }
+            };
+            return Some(Tasks {
+                title: entry.name,
+                dataset: description.size.map(|_| entry.environment.clone()),
+                list,
+            });
+        }
         if let Some(url) = source.strip_prefix("server:") {
             let server = untrack(|| playground.server(url))?;
             let (dataset, arguments) = match server.size {

@@ -11,9 +11,9 @@ use crate::evaluate::setup::tasks::{
     CHOICE_LABEL, CHOICES, Source, arguments_schema, tasks_schema,
 };
 use crate::playground::controls::{choice, field, option};
+use crate::playground::python::PythonEntry;
 use crate::projection::form::Form;
 use crate::projection::text::plural;
-use crate::remote::servers::Server;
 
 impl Setup {
     pub(super) fn source_field(self) -> El {
@@ -41,7 +41,19 @@ impl Setup {
             });
             let servers = playground.setup.servers.with(|servers| {
                 let options = servers.iter().map(|server| {
-                    option(format!("server:{}", server.url), server_words(server)).view()
+                    option(
+                        format!("server:{}", server.url),
+                        server_words(&server.name, server.size),
+                    )
+                    .view()
+                });
+                options.collect::<Vec<_>>()
+            });
+            let python = playground.setup.python.with(|entries| {
+                let runnable = entries.iter().filter(|entry| entry.description.is_some());
+                let options = runnable.map(|entry| {
+                    let text = server_words(&entry.name, python_size(entry));
+                    option(format!("python:{}", entry.environment), text).view()
                 });
                 options.collect::<Vec<_>>()
             });
@@ -51,6 +63,7 @@ impl Setup {
             };
             all(vec![
                 group("Datasets", datasets),
+                group("Your Python environments", python),
                 group("Task dataset servers", servers),
                 group("Environments (each seed is a task)", environments),
             ])
@@ -109,6 +122,12 @@ impl Setup {
             Source::Environment => {
                 let playground = self.evaluations.playground;
                 let name = self.source.get_untracked();
+                if let Some(environment) = name.strip_prefix("python:") {
+                    let entry = untrack(|| playground.python_entry(environment));
+                    let description = entry.and_then(|entry| entry.description);
+                    let schema = description.unwrap_or_default().form();
+                    return self.configuration.set(Form::new(schema));
+                }
                 let name = name.strip_prefix("environment:").unwrap_or_default();
                 if let Some(entry) = untrack(|| playground.entry(name)) {
                     self.configuration.set(Form::new((entry.configuration)()));
@@ -131,6 +150,13 @@ impl Setup {
                 let server = playground.server(url);
                 return server.map_or(Source::Server(0), |server| Source::of_server(server.size));
             }
+            if let Some(environment) = source.strip_prefix("python:") {
+                let entry = playground.python_entry(environment);
+                return match entry.and_then(|entry| python_size(&entry)) {
+                    Some(size) => Source::of_server(Some(size)),
+                    None => Source::Environment,
+                };
+            }
             let place = place_of(source);
             let sources = playground.setup.sources;
             let length = sources.with(|sources| Some(sources.get(place?)?.tasks.len()));
@@ -140,7 +166,9 @@ impl Setup {
 
     /// Whether a policy is wanted that can't play on the chosen server.
     pub(super) fn wants_what_servers_lack(self) -> bool {
-        let is_server = self.source.with(|source| source.starts_with("server:"));
+        let is_server = self
+            .source
+            .with(|source| source.starts_with("server:") || source.starts_with("python:"));
         let mut posts = self.policies.get().into_iter();
         is_server && posts.any(|post| post.kind.with(|kind| *kind == Kind::Oracle))
     }
@@ -151,12 +179,15 @@ pub(super) fn place_of(source: &str) -> Option<usize> {
     source.strip_prefix("dataset:")?.parse().ok()
 }
 
-fn server_words(server: &Server) -> String {
-    let size = server
-        .size
-        .map(|size| usize::try_from(size).unwrap_or(usize::MAX));
+fn server_words(name: &str, size: Option<u64>) -> String {
+    let size = size.map(|size| usize::try_from(size).unwrap_or(usize::MAX));
     match size {
-        Some(size) => format!("{} ({})", server.name, plural(size, "task")),
-        None => server.name.to_string(),
+        Some(size) => format!("{name} ({})", plural(size, "task")),
+        None => name.to_owned(),
     }
+}
+
+/// How many tasks a Python file has, if it defines a dataset.
+fn python_size(entry: &PythonEntry) -> Option<u64> {
+    entry.description.as_ref()?.size
 }
