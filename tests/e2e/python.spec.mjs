@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
 import { visit } from "./support/browser.mjs";
+import { Evaluate } from "./support/evaluate.mjs";
 import { Playground } from "./support/playground.mjs";
 import { site } from "./support/site.mjs";
 
@@ -81,6 +82,22 @@ test("an endless loop ends with Stop, and Python goes on", () =>
     await write(page, "from aviary.core import DummyEnv\n");
     await page.getByRole("button", { name: "Save and check" }).click();
     await result(page).getByText("DummyEnv is ready to be played").waitFor();
+  }));
+
+test("policies are evaluated on the tasks of a Python dataset", () =>
+  visit({ hash: "#/environments" }, async (page) => {
+    await fromTemplate(page, "Capitals");
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await result(page).getByText("Capitals with 6 tasks is ready to be played").waitFor();
+    await page.getByRole("link", { name: "Evaluate" }).click();
+    const evaluate = new Evaluate(page);
+    await evaluate.from({ label: "Capitals (6 tasks)" });
+    await evaluate.policy(0).selectOption("Scripted");
+    await evaluate.field("Script").fill(JSON.stringify([{ name: "submit_answer", arguments: { city: "Lima" } }]));
+    await evaluate.button("Start").click();
+    await evaluate.says("Finished: 6 of 6 episodes");
+    const [, reward] = await evaluate.row("Scripted");
+    assert.match(reward, /^0\.1[67]/, "one of six capitals is Lima");
   }));
 
 test("a link runs its code only after the reader agreed, and gives the same episode", async () => {
