@@ -5,6 +5,7 @@ use volary_trace::table::filter::Filter;
 use volary_trace::table::order::Direction;
 use volary_trace::table::{Cell, Column, Row};
 
+use super::asking::cost_text;
 use super::summary::{reward_text, seconds_text};
 use super::text::{large_count_text, size_text};
 
@@ -109,7 +110,7 @@ pub fn cell_text(row: &Row, column: &Column) -> String {
         (Column::Steps | Column::Calls | Column::Tokens, Cell::Number(count)) => {
             large_count_text(count as u64)
         }
-        (Column::Cost, Cell::Number(cost)) => format!("${cost:.4}"),
+        (Column::Cost, Cell::Number(cost)) => cost_text(cost),
         (Column::Time, Cell::Number(seconds)) => seconds_text(seconds),
         (Column::Started | Column::Added, Cell::Number(seconds)) => date_text(seconds),
         (Column::Size, Cell::Number(bytes)) => size_text(bytes as usize),
@@ -229,11 +230,13 @@ mod tests {
         };
         let text = |column| cell_text(&row, &column);
         assert_eq!(text(Column::Name), "x");
-        assert_eq!(text(Column::Cost), "$0.5000");
+        assert_eq!(text(Column::Cost), "$0.50");
         assert_eq!(text(Column::Tokens), "12,345");
         assert_eq!(text(Column::Time), "2.0 s");
         assert_eq!(text(Column::Reward), "0.3");
         assert_eq!(text(Column::Started), "");
+        let unknown = Row::default();
+        assert_eq!(cell_text(&unknown, &Column::Cost), "");
         assert_eq!(text(Column::Score("accuracy".into())), "");
     }
 

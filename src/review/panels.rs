@@ -18,6 +18,7 @@ use crate::components::markup::{El, all, el};
 use crate::components::text::{Fold, inert_in};
 use crate::playground::controls::help;
 use crate::playground::state::Playground;
+use crate::projection::asking::cost_text;
 use crate::projection::library::date_text;
 use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::{large_count_text, plural};
@@ -170,7 +171,7 @@ fn usage_text(usage: &Usage) -> Option<String> {
         tokens(usage.cached, "cached"),
         tokens(usage.output, "output tokens"),
         tokens(usage.reasoning, "reasoning"),
-        usage.cost.map(|cost| format!("${cost:.4}")),
+        usage.cost.map(cost_text),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(", "))

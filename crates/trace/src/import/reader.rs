@@ -12,7 +12,7 @@ use volary_core::json::{Json, Text};
 use super::expansion::{Expansion, FACTOR, FREE, size, size_of_episode};
 use super::files::Files;
 use super::{ImportOutcome, Note, NoteLevel};
-use crate::episode::{Episode, Source};
+use crate::episode::{Episode, Source, Usage};
 use crate::frames::MOST_TO_READ;
 
 /// How sure a reader is that a document is its own. By what the document holds, never by its name.
@@ -82,6 +82,24 @@ pub(crate) struct Line {
     pub number: usize,
     /// What it says.
     pub value: Json,
+}
+
+/// Harnesses write a cost of 0 where they do not know the price of a model. An episode without any other cost says
+/// nothing about money.
+fn forget_zero_cost(episode: &mut Episode) {
+    let steps = episode.steps.iter_mut();
+    let usages = steps.map(|step| &mut step.details.usage);
+    let mut usages: Vec<&mut Option<Usage>> = usages.chain([&mut episode.total_usage]).collect();
+    let mut costs = usages.iter().filter_map(|usage| usage.as_ref()?.cost);
+    if costs.any(|cost| cost != 0.0) {
+        return;
+    }
+    for usage in &mut usages {
+        if let Some(known) = usage.as_mut() {
+            known.cost = None;
+        }
+        usage.take_if(|known| known.is_empty());
+    }
 }
 
 impl Document {
@@ -212,6 +230,7 @@ impl<'a> Sink<'a> {
         if episode.name.is_empty() {
             episode.name = episode.id.clone();
         }
+        forget_zero_cost(&mut episode);
         self.own_episode(episode);
     }
 

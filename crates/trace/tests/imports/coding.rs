@@ -284,3 +284,15 @@ fn openhands_evaluations_of_old() {
         assert_eq!(scores.join(" "), expected);
     }
 }
+
+/// Harnesses write 0 where they do not know a price.
+#[test]
+fn a_cost_of_zero_is_unknown() {
+    for (cost, expected) in [("0.0", None), ("0.25", Some(0.25))] {
+        let text = format!(
+            r#"{{"environment": "main", "trajectory": [{{"action": "ls", "observation": "a", "thought": "t"}}], "history": [], "info": {{"exit_status": "submitted", "model_stats": {{"instance_cost": {cost}, "tokens_sent": 10, "tokens_received": 2, "api_calls": 1}}}}}}"#
+        );
+        let usage = only(&text).usage();
+        assert_eq!((usage.cost, usage.input), (expected, Some(10)));
+    }
+}
