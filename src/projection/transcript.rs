@@ -138,6 +138,11 @@ pub fn place_count(episode: &Episode, step: usize) -> usize {
     message_count(episode, step) + usize::from(fails)
 }
 
+/// Whether a call names a tool that the episode does not have. Nothing is known where it lists no tools.
+pub fn is_unknown_tool(episode: &Episode, name: &str) -> bool {
+    !episode.tools.is_empty() && episode.tools.iter().all(|tool| &*tool.info.name != name)
+}
+
 /// What the model wrote for a call that could not be read: the tool's name and the text of the arguments.
 pub fn written_call(request: &ToolRequestMessage, id: &str) -> Option<(Text, Text)> {
     let calls = request.body.info.as_ref()?.get(INVALID_CALLS_KEY)?;
@@ -273,6 +278,17 @@ pub(super) mod tests {
         assert_eq!(message_count(&episode, 1), 1);
         assert!(message(&episode, 1, 0).is_some());
         assert!(message(&episode, 1, 1).is_none());
+    }
+
+    #[test]
+    fn a_tool_that_the_episode_lists_is_known() {
+        let tool = r#"{"format": "volary-episode", "version": 1, "tools": [
+            {"name": "look", "description": "", "parameters": null}]}"#;
+        let reading = volary_trace::native::read(tool).unwrap();
+        let episode = &reading.episodes[0];
+        assert!(!is_unknown_tool(episode, "look"));
+        assert!(is_unknown_tool(episode, "fly_away"));
+        assert!(!is_unknown_tool(&Episode::default(), "fly_away"));
     }
 
     #[test]

@@ -9,11 +9,12 @@ use super::reader::{CALL, GO, Reader, TextPlace, icon_button};
 use super::reading::{Kind, Reading, Spot};
 use crate::components::erased::{dynamic, words};
 use crate::components::json_text::{json_text, token_class};
-use crate::components::markup::{El, button, el};
+use crate::components::markup::{El, all, button, el};
 use crate::components::text::{folded_text, inert_in};
 use crate::projection::content::is_short;
 use crate::projection::marks::holder_id;
 use crate::projection::pretty::{one_line, scalar};
+use crate::projection::transcript::is_unknown_tool;
 
 /// So many characters of a folded call stand in its line.
 const LINE: usize = 120;
@@ -31,6 +32,7 @@ pub(super) fn call_view(
         None => element
             .class(if is_short { "call short" } else { "call" })
             .child(inert_in("span", "tool-name", &call.function.name))
+            .child(unknown_tool(reader, call))
             .child(arguments(reader, (step, number), call, is_short)),
         Some(reading) => read_call(reader, reading, (step, number), call, is_short, element),
     };
@@ -38,6 +40,20 @@ pub(super) fn call_view(
         icon_button("quiet small to-answer icon-down", "Go to result").attr(GO, message.to_string())
     });
     element.child(to_answer).view()
+}
+
+/// The mark of a call of a tool that the episode does not have.
+fn unknown_tool(reader: Reader, call: &ToolCall) -> Option<AnyView> {
+    let name = &call.function.name;
+    let is_unknown = reader
+        .episode
+        .with_untracked(|episode| is_unknown_tool(episode, name));
+    is_unknown.then(|| {
+        all(vec![
+            " ".into_any(),
+            el("span").class("badge bad").child("unknown tool").view(),
+        ])
+    })
 }
 
 /// A call that aviary names `INVALID`: says why, with the text that the model wrote where it is known.
@@ -121,6 +137,7 @@ fn read_call(
         .class(class)
         .attr("id", id)
         .child(inert_in("span", "tool-name", &call.function.name))
+        .child(unknown_tool(reader, call))
         .child(arguments)
         .child(
             button("quiet small json-toggle")
