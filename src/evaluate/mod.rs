@@ -32,17 +32,31 @@ pub mod tasks_view;
 
 use leptos::prelude::*;
 
-use crate::components::erased::{dynamic, watch};
+use crate::components::erased::{dynamic, watch, words};
 use crate::components::markup::{all, el};
 use crate::navigation::use_pages;
 use crate::playground::state::use_playground;
+use crate::projection::recovery::loading_text;
 use crate::route::Route;
+use crate::storage;
 use state::Evaluations;
 
 /// The page.
 pub fn page() -> AnyView {
     let evaluations = Evaluations::new(use_playground());
     let pages = use_pages();
+    let is_one_wanted = |route: &Route| {
+        matches!(
+            route,
+            Route::Evaluate {
+                evaluation: Some(_)
+            }
+        )
+    };
+    // Known before the first effect runs, so that the form for a new one never flashes up.
+    evaluations
+        .is_loading
+        .set(pages.route.with_untracked(is_one_wanted));
     watch(move || {
         // While another page is shown, this one stays as it is, and goes on.
         match pages.route.get() {
@@ -52,6 +66,14 @@ pub fn page() -> AnyView {
     });
     let content = dynamic(move || match evaluations.open.get() {
         Some(run) => results_view::results_view(evaluations, &run).view(),
+        None if evaluations.is_loading.get() => all(vec![
+            el("h1").child("Evaluate").view(),
+            el("p")
+                .class("faint")
+                .attr("role", "status")
+                .child(words(|| loading_text(storage::recovery())))
+                .view(),
+        ]),
         None => all(vec![
             el("h1").child("Evaluate").view(),
             el("p")

@@ -26,6 +26,8 @@ pub struct Evaluations {
     pub heads: RwSignal<Vec<Head>>,
     /// The one that is open.
     pub open: RwSignal<Option<Rc<Run>>, LocalStorage>,
+    /// Whether the evaluation of the address is being read, which takes longer after a crash.
+    pub(super) is_loading: RwSignal<bool>,
     /// The evaluation that the dialog asks about before it is deleted.
     pub(super) doomed: RwSignal<Option<Doomed>>,
     /// Whether that dialog is open.
@@ -43,6 +45,7 @@ impl Evaluations {
             playground,
             heads: RwSignal::new(Vec::new()),
             open: RwSignal::new_local(None),
+            is_loading: RwSignal::new(false),
             doomed: RwSignal::new(None),
             is_asking: RwSignal::new(false),
             left: StoredValue::new_local(None),
@@ -82,6 +85,7 @@ impl Evaluations {
             let left = left.as_ref().filter(|run| Some(&*run.id) == id.as_deref());
             left.filter(|run| run.has_claim()).cloned()
         });
+        self.is_loading.set(former.is_none() && id.is_some());
         self.open.set(former.clone());
         if former.is_some() {
             return;
@@ -92,12 +96,13 @@ impl Evaluations {
         };
         browser::spawn(async move {
             let loaded = kept::load(&id).await;
-            let is_wanted = self.wanted.get_value() == Some(id);
-            if !is_wanted || self.open.with_untracked(Option::is_some) {
-                // The person went elsewhere meanwhile, or there and back.
+            if self.wanted.get_value() != Some(id) {
+                // The person went elsewhere meanwhile.
                 return;
             }
             match loaded {
+                // The person went elsewhere and back.
+                _ if self.open.with_untracked(Option::is_some) => {}
                 Ok(Some(kept)) => self.open.set(Some(Run::open(kept))),
                 Ok(None) => self.playground.alert(Notice::new(
                     "Evaluation not found.",
@@ -106,6 +111,7 @@ impl Evaluations {
                 )),
                 Err(error) => self.say_refused("The evaluation cannot be read.", &error),
             }
+            self.is_loading.set(false);
         });
     }
 
@@ -136,6 +142,7 @@ impl Evaluations {
         });
         browser::element::let_go();
         self.wanted.set_value(Some(id.to_string()));
+        self.is_loading.set(false);
         self.open.set(Some(Rc::clone(&run)));
         let route = Route::Evaluate {
             evaluation: Some(id.to_string()),

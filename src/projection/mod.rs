@@ -16,6 +16,7 @@
 //! - [`state_path`]: rows of a frame as parts of the state. [`measures`]: what steps bring and cost.
 //! - [`curve`]: amounts as geometry; [`shapes`] as paths. [`summary`]: an episode in words.
 //! - [`notice`]: what went wrong, why, and what to do. [`turn`]: what a model is saying.
+//! - [`recovery`]: the status while stored results are recovered.
 //! - [`asking`]: what asking the model cost, in words. [`tally`]: what steps brought and cost together.
 
 pub mod ansi;
@@ -34,6 +35,7 @@ pub mod outline;
 pub mod passage_link;
 pub mod pretty;
 pub mod prose;
+pub mod recovery;
 pub mod rows;
 pub mod scroll;
 pub mod shapes;

@@ -14,6 +14,7 @@ use crate::browser::database::{
     Change, Database, DatabaseError, KeptText, Parcel, Store, Unpacked,
 };
 use crate::browser::{self, timers};
+use crate::projection::recovery::Recovery;
 
 /// Texts wait for their places while others come, so long after the last one…
 const QUIET: Duration = Duration::from_millis(400);
@@ -151,9 +152,21 @@ pub(super) async fn settle() {
 /// The same, in a database that was just opened.
 pub(super) async fn settle_in(database: &Database) {
     unreadable::clear(Store::Journal);
-    let keys = database.keys(Store::Journal, "").await;
-    for key in keys.unwrap_or_default() {
+    let keys = database.keys(Store::Journal, "").await.unwrap_or_default();
+    let total = keys.len();
+    let is_ours = |key: &String| {
+        WAITING.with_borrow(|waiting| waiting.iter().any(|waiting| waiting.key == *key))
+    };
+    // What this tab has just stored is no recovery.
+    let is_recovery = !keys.iter().all(is_ours);
+    for (done, key) in keys.into_iter().enumerate() {
+        if is_recovery {
+            super::tell_recovery(Some(Recovery { done, total }));
+        }
         settle_one(database, key).await;
+    }
+    if is_recovery {
+        super::tell_recovery(None);
     }
 }
 

@@ -22,6 +22,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 
 use crate::browser::database::{Access, Change, Database, DatabaseError, KeptText, Sheet, Store};
+use crate::projection::recovery::Recovery;
 
 enum Link {
     Unopened,
@@ -36,12 +37,23 @@ type Unkept = BTreeMap<(Store, String), Option<KeptText>>;
 thread_local! {
     static LINK: RefCell<Link> = const { RefCell::new(Link::Unopened) };
     static UNKEPT: RefCell<Unkept> = const { RefCell::new(BTreeMap::new()) };
+    static RECOVERY: ArcRwSignal<Option<Recovery>> = ArcRwSignal::new(None);
     static TROUBLE: ArcRwSignal<Option<DatabaseError>> = ArcRwSignal::new(None);
 }
 
 /// Why the browser does not keep what is in memory alone; `None` while it keeps all. Tracks changes.
 pub fn trouble() -> Option<DatabaseError> {
     TROUBLE.with(ArcRwSignal::clone).get()
+}
+
+/// How far the recovery is of what a former visit stored and had no time to put into its place; `None` while there is
+/// none. Tracks changes.
+pub fn recovery() -> Option<Recovery> {
+    RECOVERY.with(ArcRwSignal::clone).get()
+}
+
+fn tell_recovery(recovery: Option<Recovery>) {
+    RECOVERY.with(ArcRwSignal::clone).set(recovery);
 }
 
 /// Whether the database can only be read, because a newer version of this page upgraded it. Known once something was

@@ -263,8 +263,14 @@ test("a full disk pauses the evaluation and loses nothing", () =>
       });
       await evaluate.button("Try to store them").click();
       await page.getByRole("alert").filter({ hasText: "are lost when" }).waitFor({ state: "detached" });
+      // While the evaluation is read, no form for a new one stands in its place.
+      await page.addInitScript(() => {
+        const look = () => (window.sawForm ||= document.querySelector("[aria-label='New evaluation']") !== null);
+        new MutationObserver(look).observe(document, { childList: true, subtree: true });
+      });
       await page.reload();
       await evaluate.says("Finished: 4 of 4 episodes");
+      assert.equal(await page.evaluate(() => window.sawForm), false);
     },
   ));
 
