@@ -5,15 +5,15 @@ use std::ops::Range;
 
 use vte::{Params, Parser, Perform};
 
-/// The longest sequence in bytes. What goes on for longer is text.
+/// The longest escape sequence in bytes. Anything longer is shown as text.
 const MAX_SEQUENCE: usize = 2_000;
 
-/// How a stretch of text looks.
+/// The style of a run of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Look {
-    /// The colour of the text, one of sixteen.
+    /// Foreground colour, one of sixteen.
     pub colour: Option<u8>,
-    /// The colour behind it, one of sixteen.
+    /// Background colour, one of sixteen.
     pub behind: Option<u8>,
     /// Bold.
     pub bold: bool,
@@ -23,18 +23,18 @@ pub struct Look {
     pub italic: bool,
     /// Underlined.
     pub underlined: bool,
-    /// Struck out.
+    /// Struck through.
     pub struck: bool,
-    /// Text and ground change places.
+    /// Foreground and background swapped.
     pub inverse: bool,
 }
 
-/// Whether a text has anything for terminals in it.
+/// Whether a text contains terminal escape sequences.
 pub fn is_for_terminals(text: &str) -> bool {
     text.contains("\u{1b}[") || text.contains("\u{1b}]")
 }
 
-/// The stretches of a text that a terminal would show, as ranges of bytes, in order.
+/// The text that a terminal would show, as byte ranges in order.
 pub fn stretches(text: &str) -> Vec<(Range<usize>, Look)> {
     let mut found: Vec<(Range<usize>, Look)> = Vec::new();
     let mut look = Look::default();
@@ -47,7 +47,7 @@ pub fn stretches(text: &str) -> Vec<(Range<usize>, Look)> {
     while let Some(place) = text.get(from..).and_then(|rest| rest.find('\u{1b}')) {
         let escape = from + place;
         let Some((length, sequence)) = sequence(&text.as_bytes()[escape..]) else {
-            // No sequence: the escape character stays, and is shown by name.
+            // Not a sequence: keep the escape character, which is shown by name.
             push(&mut found, from..escape + 1, look);
             from = escape + 1;
             continue;
@@ -62,19 +62,19 @@ pub fn stretches(text: &str) -> Vec<(Range<usize>, Look)> {
     found
 }
 
-/// What a sequence means here.
+/// The meaning of an escape sequence.
 #[derive(Default)]
 enum Sequence {
-    /// It is not complete.
+    /// Incomplete.
     #[default]
     Incomplete,
-    /// It is complete up to the backslash that ends strings of a command.
+    /// Complete except for the backslash that terminates a command string.
     Command,
     /// The escape character does not begin a sequence.
     Text,
-    /// It changes the look, by these numbers (SGR).
+    /// Changes the style by these SGR parameters.
     Look(Vec<u16>),
-    /// It means nothing here.
+    /// Has no effect here.
     Other,
 }
 
@@ -110,12 +110,13 @@ impl Perform for Sequence {
     }
 }
 
-/// The sequence at the start of some bytes, with its length; `None` if there is none.
+/// The sequence at the start of `bytes` with its length; `None` if there is none.
 fn sequence(bytes: &[u8]) -> Option<(usize, Sequence)> {
     let bytes = bytes.get(..MAX_SEQUENCE).unwrap_or(bytes);
     let mut sequence = Sequence::default();
     let length = Parser::new().advance_until_terminated(&mut sequence, bytes);
-    // Only strings hold other characters. The parser drops them elsewhere; a reader should see them.
+    // Only command strings contain other characters. The parser drops them elsewhere, but a reader should see
+    // them.
     let holds_text = matches!(bytes.get(1), Some(b']' | b'P' | b'X' | b'^' | b'_'));
     let is_clean = holds_text || bytes.get(..length).is_some_and(<[u8]>::is_ascii);
     match sequence {
@@ -155,7 +156,7 @@ fn changed(mut look: Look, numbers: &[u16]) -> Look {
     look
 }
 
-/// One of 256 colours or of all, as the nearest of sixteen: these can be read in both themes.
+/// Maps 256-colour and true-colour values to the nearest of sixteen, which are readable in both themes.
 fn one_of_many(rest: &mut impl Iterator<Item = u16>) -> Option<u8> {
     match rest.next()? {
         5 => {

@@ -1,8 +1,8 @@
-//! What asking the model cost, in words: of a step, and of a whole episode.
+//! Model usage in words, for a step and for a whole episode.
 //!
-//! What went over the wire for a step stands in its extras, under [`EXCHANGES`]: a list of exchanges as
-//! `volary_agent::model::Exchange` writes them, the last of which was answered. Under [`NOTES`] stands what
-//! the model did not take.
+//! The requests of a step are stored in its extras under [`EXCHANGES`], as a list of
+//! `volary_agent::model::Exchange`; the last one was answered. [`NOTES`] holds sentences about parameters that
+//! the model did not accept.
 
 use volary_core::json::{Json, Object};
 use volary_trace::{StepRecord, Usage};
@@ -10,9 +10,9 @@ use volary_trace::{StepRecord, Usage};
 use super::summary::seconds_text;
 use super::text::large_count_text;
 
-/// The key of a step's extras under which exchanges stand.
+/// The key in a step's extras for its exchanges.
 pub const EXCHANGES: &str = "exchanges";
-/// The key of a step's extras under which there are sentences about how the model was asked.
+/// The key in a step's extras for notes about how the model was called.
 pub const NOTES: &str = "notes";
 
 /// The exchanges in a step's extras.
@@ -32,7 +32,7 @@ pub fn notes(extras: &Object) -> Vec<String> {
         .collect()
 }
 
-/// What a step cost, part by part: the model, tokens, money, time. Empty where nothing is known.
+/// Usage of a step as separate facts: model, tokens, cost, time. Empty if nothing is known.
 pub fn facts(step: &StepRecord) -> Vec<String> {
     let details = &step.details;
     let exchanges = exchanges(&step.extras);
@@ -65,12 +65,12 @@ pub fn facts(step: &StepRecord) -> Vec<String> {
     facts
 }
 
-/// What the steps of an episode cost together; `None` where no step says. `is_whole`: the cost is that of all.
+/// Total usage of an episode; `None` if no step reports any. `is_whole`: whether all steps report a cost.
 pub fn total((usage, is_whole): (Usage, bool)) -> Option<String> {
     let mut total = tokens_text(usage.input, usage.output)?;
     match usage.cost {
         Some(cost) if is_whole => total.push_str(&format!(", {}", cost_text(cost))),
-        // The price of a part is no price.
+        // A partial cost is not a total.
         Some(cost) => total.push_str(&format!(", {} and an unknown cost", cost_text(cost))),
         None => total.push_str(", cost unknown"),
     }
@@ -89,7 +89,7 @@ fn tokens_text(input: Option<u64>, output: Option<u64>) -> Option<String> {
     }
 }
 
-/// US dollars, with as many decimals as say something.
+/// US dollars with a useful number of decimals.
 pub fn cost_text(dollars: f64) -> String {
     match dollars {
         cost if cost <= 0.0 => "$0".to_owned(),

@@ -1,4 +1,4 @@
-//! Two episodes beside each other: what a pair of steps says in either, as lines with marks of change.
+//! Comparison of two episodes: what a pair of steps contains on either side, as lines with change marks.
 
 use std::ops::Range;
 
@@ -14,47 +14,47 @@ use super::summary::reward_text;
 use super::text::cut_at;
 use super::transcript::{observations, step_record};
 
-/// Longer texts are compared up to here: nobody reads on, and the page has to stay quick.
+/// Longer texts are compared only up to this length, to keep the page responsive.
 const LONGEST: usize = 60_000;
-/// So many equal lines stand around a change; the others are named.
+/// Equal lines shown around a change; further ones are counted.
 const AROUND: usize = 2;
-/// Of a value in the state so many bytes are shown.
+/// The bytes shown of a value in the state.
 const LONGEST_VALUE: usize = 400;
-/// So many differences of the state are named.
+/// The number of state differences listed.
 const MOST_DIFFERENCES: usize = 60;
 
-/// What differs in one respect.
+/// One compared aspect of a pair of steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Section {
-    /// In which.
+    /// The name of the aspect.
     pub title: &'static str,
     /// The lines, in order.
     pub lines: Vec<Line>,
-    /// Whether both are the same.
+    /// Whether both sides are equal.
     pub same: bool,
 }
 
 /// A line of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// It stands in both.
+    /// Present on both sides.
     Same(String),
-    /// So many equal lines are left out.
+    /// The number of equal lines that are not shown.
     Skipped(usize),
-    /// It stands in the left one alone. Then a part of it is marked: the bytes before, in and after it.
+    /// Present only on the left. The differing part is marked.
     Left(Marked),
-    /// It stands in the right one alone.
+    /// Present only on the right.
     Right(Marked),
 }
 
 /// A line with a part that differs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Marked {
-    /// What stands before the part.
+    /// The text before the marked part.
     pub before: String,
-    /// The part.
+    /// The marked part.
     pub mark: String,
-    /// What follows.
+    /// The text after the marked part.
     pub after: String,
 }
 
@@ -67,9 +67,9 @@ impl Marked {
     }
 }
 
-/// What a pair of steps says, respect by respect. Steps count from 0 in a row; `None` is the start.
+/// Compares a pair of steps aspect by aspect. Steps count from 0; `None` is the start.
 pub fn sections(left: &Episode, right: &Episode, row: Option<&Row>) -> Vec<Section> {
-    // As people count: 0 is the start.
+    // For display, 0 is the start.
     let number = |step: Option<usize>| step.map(|step| step + 1);
     let (one, other) = match row {
         None => (Some(0), Some(0)),
@@ -186,7 +186,7 @@ fn lines(left: &str, right: &str) -> Vec<Line> {
     lines
 }
 
-/// Two lines that stand for each other; the part in which they differ is marked.
+/// Two lines that replace each other, with the differing part marked.
 fn changed(old: &str, new: &str) -> [Line; 2] {
     let change = text_difference(old, new);
     let part = |text: &str, range: Range<usize>| text.get(range).unwrap_or_default().to_owned();
@@ -201,7 +201,7 @@ fn changed(old: &str, new: &str) -> [Line; 2] {
     ]
 }
 
-/// Where the states differ, and what stands there in either.
+/// The path and both values of a state difference.
 fn difference_lines(difference: &Difference) -> Vec<Line> {
     let path = path_text(&difference.path);
     let line = |value: &Json| {
@@ -220,7 +220,7 @@ fn difference_lines(difference: &Difference) -> Vec<Line> {
     }
 }
 
-/// A path as people write it: `messages[2].content`.
+/// A path in the usual notation: `messages[2].content`.
 pub fn path_text(path: &[Segment]) -> String {
     let mut text = String::new();
     for segment in path {

@@ -1,15 +1,15 @@
-//! What a message holds, in the way in which it is best read.
+//! The content of a message in its most readable form.
 
 use volary_core::json::{Json, Text};
 use volary_core::message::Body;
 
-/// A larger content is shown as the text that it is, not taken apart as JSON.
+/// Larger contents are shown as plain text and not parsed as JSON.
 const LARGEST_JSON: usize = 200_000;
 
 /// The content of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Content {
-    /// Nothing is said.
+    /// Empty.
     Nothing,
     /// A text.
     Text(Text),
@@ -19,26 +19,27 @@ pub enum Content {
     Parts(Vec<Part>),
 }
 
-/// A part of a content with texts and images.
+/// A part of a multimodal content.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
     /// A text.
     Text(Text),
-    /// An image that lies in the message itself.
+    /// An image embedded in the message.
     Image(Text),
-    /// An image that lies elsewhere. It is not fetched: that would tell its host who looks.
+    /// An image at an external address. It is not fetched, because a request would reveal the reader to its
+    /// host.
     ImageElsewhere(Text),
     /// Anything else.
     Other(Json),
 }
 
-/// Takes the content of a message apart.
+/// Parses the content of a message.
 pub fn content(body: &Body) -> Content {
     let Some(text) = body.content.as_ref().filter(|text| !text.is_empty()) else {
         return Content::Nothing;
     };
     let container = text.starts_with(['{', '[']) && text.ends_with(['}', ']', ' ', '\n']);
-    // Content with images is taken apart however long it is: images are long.
+    // Multimodal content is parsed regardless of its length, because images are long.
     let multimodal = body.content_is_json_str && text.starts_with("[{");
     if !container || (text.len() > LARGEST_JSON && !multimodal) {
         return Content::Text(text.clone());
@@ -53,7 +54,7 @@ pub fn content(body: &Body) -> Content {
     }
 }
 
-/// Whether a value reads well on one line.
+/// Whether a value is readable on one line.
 pub fn is_short(value: &Json) -> bool {
     const SHORT_BYTES: usize = 60;
     match value {
@@ -64,8 +65,7 @@ pub fn is_short(value: &Json) -> bool {
     }
 }
 
-/// Whether a response says that its call failed: these are the words in which calls are answered
-/// that could not be run.
+/// Whether a response reports a failed call. These are the prefixes that the executor writes.
 pub fn is_failure(body: &Body) -> bool {
     body.content.as_deref().is_some_and(|text| {
         text.starts_with("Encountered exception during tool call: ")
@@ -98,7 +98,7 @@ fn part(block: Json) -> Part {
     }
 }
 
-/// Whether an address holds the image itself, as pixels: drawings (SVG) may hold more than a picture.
+/// Whether a URL embeds the image as pixels. SVG is excluded, because it can contain more than a picture.
 pub fn is_raster_data(address: &str) -> bool {
     const KINDS: [&str; 6] = ["png", "jpeg", "gif", "webp", "bmp", "avif"];
     let Some((head, _)) = address.split_once([';', ',']) else {

@@ -1,7 +1,6 @@
-//! Rewards as geometry: a bar a step and a line of the running total, in a box of fixed units.
+//! Reward curves as geometry: one bar per step and a line of the running total, in a box of fixed units.
 //!
-//! Long episodes are gathered into columns. A column keeps the lowest and the highest value
-//! in it, so that no peak gets lost.
+//! Long episodes are grouped into columns. Each column keeps its minimum and maximum, so that no peak is lost.
 
 use crate::later::Later;
 
@@ -9,28 +8,27 @@ use crate::later::Later;
 pub const WIDTH: f64 = 600.0;
 /// The height of the box.
 pub const HEIGHT: f64 = 120.0;
-/// So many columns at most; a column has at most two points of the line.
+/// The maximum number of columns; a column has at most two points of the line.
 const COLUMNS: usize = 300;
-/// Space around the curve, so that nothing at an edge is cut off.
+/// Padding around the curve, so that nothing is clipped at the edges.
 const MARGIN: f64 = 6.0;
-/// So many steps at most are drawn with a point each.
+/// Up to this number of steps, each is drawn as a point.
 const POINTS: usize = 60;
 
 /// A reward curve.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Curve {
-    /// The line of the running total, as the `d` of an SVG path. It starts at 0 after the reset.
+    /// The running total as the `d` of an SVG path. It starts at 0 after the reset.
     pub total: String,
-    /// The points of the line, if there are few enough to tell them apart: an SVG path of strokes
-    /// without length, which round ends make visible.
+    /// The points of the line as an SVG path of zero-length strokes with round caps; empty for long episodes.
     pub points: String,
-    /// The bars of the single rewards, as the `d` of an SVG path.
+    /// The bars of the single rewards as the `d` of an SVG path.
     pub rewards: String,
-    /// Where zero lies.
+    /// The height of zero.
     pub zero: f64,
 }
 
-/// What a curve lies between.
+/// The bounds of a curve.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bounds {
     /// The highest value of all.
@@ -39,9 +37,9 @@ pub struct Bounds {
     pub low: f64,
     /// The number of steps.
     pub steps: usize,
-    /// So many of the first steps are to be drawn: those that fill whole columns. The others are narrower than a line,
-    /// and if they are as flat the curve of all says nothing else. So that of a long episode needs not be drawn anew
-    /// with each step.
+    /// The number of leading steps to draw: those that fill whole columns. The remaining ones are narrower than
+    /// a line and need no redraw while they stay within the bounds, so a long curve is not redrawn with each
+    /// step.
     pub drawn: usize,
 }
 
@@ -69,7 +67,7 @@ impl Span {
     }
 }
 
-/// What is shown of a reward that is no number: nothing. Infinite ones are cut to what floats hold.
+/// Replaces NaN with 0 and clamps infinities to finite floats.
 fn shown(reward: f64) -> f64 {
     if reward.is_nan() {
         0.0
@@ -78,7 +76,7 @@ fn shown(reward: f64) -> f64 {
     }
 }
 
-/// What the curve of an amount by step lies between.
+/// The bounds of a curve of amounts by step.
 pub fn bounds(amounts: &[f64]) -> Bounds {
     let steps = amounts.len();
     let settled = steps - steps % (steps / COLUMNS).max(1);
@@ -107,7 +105,7 @@ pub fn bounds(amounts: &[f64]) -> Bounds {
     }
 }
 
-/// [`drawn`].
+/// The drawing function, loaded with the code of later parts.
 static DRAWN: Later<fn(&[f64]) -> Curve> = Later::new();
 
 pub(crate) fn install() {
@@ -167,18 +165,18 @@ fn drawn(amounts: &[f64]) -> Curve {
     }
 }
 
-/// Where a step stands from left to right. The reset is at the left.
+/// The horizontal position of a step. The reset is at the left edge.
 pub fn x_of_step(step: usize, steps: usize) -> f64 {
     MARGIN + step as f64 / steps.max(1) as f64 * (WIDTH - 2.0 * MARGIN)
 }
 
-/// The step at a place between 0 (left edge) and 1 (right edge).
+/// The step at a position between 0 (left edge) and 1 (right edge).
 pub fn step_at(place: f64, steps: usize) -> usize {
     let inside = (place * WIDTH - MARGIN) / (WIDTH - 2.0 * MARGIN);
     (inside.clamp(0.0, 1.0) * steps as f64).round() as usize
 }
 
-/// From values to heights.
+/// Maps values to heights.
 struct Scale {
     high: f64,
     units: f64,
@@ -248,7 +246,7 @@ fn reward_path(bars: &[Span], scale: &Scale) -> String {
     path.0
 }
 
-/// The `d` of an SVG path, with a tenth of a unit as its precision.
+/// Formats coordinates with one decimal for the `d` of an SVG path.
 #[derive(Default)]
 struct Path(String);
 

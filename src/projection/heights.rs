@@ -1,7 +1,7 @@
 //! The heights of a long list of blocks, most of them estimated, some measured.
 //!
-//! A Fenwick tree: where a block begins, and which block stands at a place, take logarithmic time,
-//! and so do appending and correcting a height. Cutting the end off is free.
+//! A Fenwick tree: finding the offset of a block, the block at an offset, appending and correcting a height
+//! take logarithmic time. Truncating is free.
 
 /// Heights in pixels, in order.
 #[derive(Clone, Debug, Default)]
@@ -59,8 +59,8 @@ impl Heights {
         true
     }
 
-    /// Where a block begins: the heights of all blocks before it. For the number of blocks, and
-    /// beyond, that is the whole height.
+    /// The offset of a block: the sum of all heights before it. For indices past the end, this is the total
+    /// height.
     pub fn top(&self, block: usize) -> f64 {
         let mut number = block.min(self.len());
         let mut top = 0.0;
@@ -71,12 +71,12 @@ impl Heights {
         top
     }
 
-    /// The whole height.
+    /// The total height.
     pub fn total(&self) -> f64 {
         self.top(self.len())
     }
 
-    /// The block that stands at a distance from the top; the last one for places beyond.
+    /// The block at an offset from the top; the last one for offsets past the end.
     pub fn at(&self, place: f64) -> usize {
         let mut below = 0;
         let mut rest = place;

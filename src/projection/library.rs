@@ -1,5 +1,4 @@
-//! The table of trajectories for people: what columns are called, what stands in a cell, which rows
-//! are shown and in which order.
+//! The table of trajectories for display: column names, cell texts, filters and order.
 
 use volary_trace::table::filter::Filter;
 use volary_trace::table::order::Direction;
@@ -9,7 +8,7 @@ use super::asking::cost_text;
 use super::summary::{reward_text, seconds_text};
 use super::text::{large_count_text, size_text};
 
-/// The columns that are shown at first.
+/// The columns shown by default.
 pub const FIRST_COLUMNS: [Column; 12] = [
     Column::Name,
     Column::Environment,
@@ -25,7 +24,7 @@ pub const FIRST_COLUMNS: [Column; 12] = [
     Column::Run,
 ];
 
-/// All columns that every table can have.
+/// All columns that every table can show.
 pub const COLUMNS: [Column; 18] = [
     Column::Name,
     Column::Environment,
@@ -74,7 +73,7 @@ pub fn heading(column: &Column) -> String {
     name.to_owned()
 }
 
-/// Its class in style sheets; the widths of columns follow from it.
+/// Its CSS class, which sets the width of the column.
 pub fn class(column: &Column) -> &'static str {
     match column {
         Column::Name => "column-name",
@@ -100,7 +99,7 @@ pub fn class(column: &Column) -> &'static str {
     }
 }
 
-/// What stands in a cell; empty where nothing is known.
+/// The text of a cell; empty if unknown.
 pub fn cell_text(row: &Row, column: &Column) -> String {
     match (column, row.cell(column)) {
         (Column::Name, cell) => match cell.to_text().trim() {
@@ -119,7 +118,7 @@ pub fn cell_text(row: &Row, column: &Column) -> String {
     }
 }
 
-/// A moment as people write it, in UTC: `2026-03-09 17:05`.
+/// A time in UTC: `2026-03-09 17:05`.
 pub fn date_text(seconds: f64) -> String {
     if !(0.0..2.5e11).contains(&seconds) {
         return String::new();
@@ -141,7 +140,7 @@ pub fn date_text(seconds: f64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}")
 }
 
-/// The class of a table with these columns: with many of them it is wider than its window.
+/// The CSS class of a table with these columns; a table with many columns is wider than the window.
 pub fn widths(columns: &[Column]) -> &'static str {
     match columns.len() {
         0..=6 => "few-columns",
@@ -150,8 +149,8 @@ pub fn widths(columns: &[Column]) -> &'static str {
     }
 }
 
-/// Reads what a person wants of a column: bounds of a number (`>= 1`, `< 3`, `0..0.5`, `2`), a text (`= all
-/// of it`, or a part of it), `known`, `unknown`. `None` if it can't be read.
+/// Parses a filter: bounds of a number (`>= 1`, `< 3`, `0..0.5`, `2`), a text (`= whole text` or a part of it),
+/// `known` or `unknown`. `None` if it is invalid.
 pub fn read_filter(words: &str, numeric: bool) -> Option<Filter> {
     let words = words.trim();
     let number = |text: &str| {
@@ -191,7 +190,7 @@ pub fn read_filter(words: &str, numeric: bool) -> Option<Filter> {
     }
 }
 
-/// A filter in words, to stand behind the name of its column.
+/// A filter in words, shown after the name of its column.
 pub fn filter_text(filter: &Filter) -> String {
     match filter {
         Filter::Known(true) => "is known".to_owned(),
@@ -211,7 +210,7 @@ pub fn filter_text(filter: &Filter) -> String {
     }
 }
 
-/// By what the rows are sorted.
+/// The sort order of the rows.
 pub type Sort = (Column, Direction);
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! Which response answers which call, within one step.
+//! Matches responses to calls within one step.
 
 use volary_core::AnyMessage;
 use volary_core::message::ToolRequestMessage;
 
-/// For each observation of a step the place of the call that it answers, where it answers one.
+/// For each observation of a step, the index of the call that it answers, if any.
 ///
-/// Ids tie them. Calls may share an id: then the first response answers the first of them, and so
-/// on, and responses beyond that answer the last one.
+/// Matching is by id. If calls share an id, the first response answers the first of them, and so on; surplus
+/// responses answer the last one.
 pub fn answered_calls(action: &AnyMessage, observations: &[AnyMessage]) -> Vec<Option<usize>> {
     let AnyMessage::Request(request) = action else {
         return vec![None; observations.len()];

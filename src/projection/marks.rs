@@ -1,25 +1,25 @@
-//! Places in a text and where they stand on the page, both ways.
+//! Maps places in a text to places on the page and back.
 //!
-//! What is drawn of a text is not always the text: Markdown loses its signs, characters that can't be
-//! seen get a name, calls are laid out. So the page says of a stretch where it begins in the text, if it
-//! can ([`Piece::at`]); where it can't, words are looked for.
+//! Rendered text differs from its source: Markdown loses its markup, invisible characters get a name, calls are
+//! laid out. Each rendered piece states its offset in the source if it is known ([`Piece::at`]); otherwise the
+//! words are searched for.
 
 use std::ops::Range;
 
 use volary_trace::passages::{Part, Place};
 
-/// A stretch of text on the page.
+/// A piece of rendered text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
-    /// Where it begins in the text that is drawn, in characters; `None` where that is not known.
+    /// Its offset in the source text in characters; `None` if unknown.
     pub at: Option<usize>,
-    /// What stands on the page.
+    /// The rendered text.
     pub text: String,
-    /// Whether it stands for one character that can't be seen.
+    /// Whether it stands for one invisible character.
     pub is_name: bool,
 }
 
-/// A place on the page: in which piece, and after how many units of UTF-16 of it.
+/// A position on the page: a piece and an offset in UTF-16 code units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Point {
     /// The piece.
@@ -28,21 +28,21 @@ pub struct Point {
     pub offset: u32,
 }
 
-/// What is to be marked.
+/// A range to highlight.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spot {
-    /// The text in which it stands.
+    /// The text that contains it.
     pub place: Place,
-    /// Which characters of it.
+    /// The range of characters.
     pub range: Range<usize>,
-    /// What stands there.
+    /// The highlighted words.
     pub quote: String,
-    /// How often the same stands in this text before it. Counts where places are not known.
+    /// How many occurrences of the same words precede it in this text. Used if offsets are unknown.
     pub before: usize,
 }
 
 impl Piece {
-    /// How many characters of the text it stands for.
+    /// The number of source characters that the piece covers.
     fn length(&self) -> usize {
         match self.is_name {
             true => 1,
@@ -51,7 +51,7 @@ impl Piece {
     }
 }
 
-/// The id of the element that holds a text; `None` for texts that no transcript shows.
+/// The id of the element that contains a text; `None` for texts that no transcript shows.
 pub fn holder_id(place: Place) -> Option<String> {
     let Place {
         step,
@@ -68,7 +68,7 @@ pub fn holder_id(place: Place) -> Option<String> {
     Some(format!("text-{step}-{message}-{part}"))
 }
 
-/// The text that an element of an id holds.
+/// The text that the element with an id contains.
 pub fn held(id: &str) -> Option<Place> {
     let mut parts = id.strip_prefix("text-")?.split('-');
     let step = parts.next()?.parse().ok()?;
@@ -88,7 +88,7 @@ pub fn held(id: &str) -> Option<Place> {
     })
 }
 
-/// Where a spot stands on the page, from a point to a point.
+/// The start and end of a range on the page.
 pub fn locate(pieces: &[Piece], spot: &Spot) -> Option<(Point, Point)> {
     if pieces.iter().all(|piece| piece.at.is_some()) {
         return by_place(pieces, &spot.range);
@@ -106,7 +106,7 @@ fn by_place(pieces: &[Piece], range: &Range<usize>) -> Option<(Point, Point)> {
             offset: units(piece, characters),
         })
     };
-    // Signs that are not shown may stand at both ends.
+    // Characters that are not rendered may be at both ends.
     let first = pieces.iter().position(|piece| ends(piece) > range.start)?;
     let last = pieces
         .iter()
@@ -115,7 +115,7 @@ fn by_place(pieces: &[Piece], range: &Range<usize>) -> Option<(Point, Point)> {
     Some((within(first, range.start)?, within(last, range.end)?))
 }
 
-/// Units of UTF-16 of the first characters of a piece.
+/// The number of UTF-16 code units of the first characters of a piece.
 fn units(piece: &Piece, characters: usize) -> u32 {
     let units = |text: &mut dyn Iterator<Item = char>| text.map(|c| c.len_utf16() as u32).sum();
     match piece.is_name {
@@ -125,10 +125,10 @@ fn units(piece: &Piece, characters: usize) -> u32 {
     }
 }
 
-/// The words wherever they stand, white space aside; of several places the one that has as many before
-/// it, else the last.
+/// Finds the words, ignoring white space. Of several occurrences, takes the one with the same number before it,
+/// or else the last.
 fn by_words(pieces: &[Piece], words: &str, before: usize) -> Option<(Point, Point)> {
-    // JSON texts are drawn as what they mean.
+    // JSON strings are rendered unescaped.
     let meant = words.replace("\\n", "\n").replace("\\\"", "\"");
     [words, &meant].into_iter().find_map(|words| {
         let wanted: Vec<char> = words
@@ -162,7 +162,7 @@ fn folded(character: char) -> char {
     character.to_lowercase().next().unwrap_or(character)
 }
 
-/// All characters that are seen, with the points before and after each.
+/// All visible characters with the positions before and after each.
 fn characters(pieces: &[Piece]) -> Vec<(char, Point, Point)> {
     let mut all = Vec::new();
     for (number, piece) in pieces
@@ -190,7 +190,7 @@ fn characters(pieces: &[Piece]) -> Vec<(char, Point, Point)> {
     all
 }
 
-/// Which character of the text a point stands before; `None` where places are not known.
+/// The index of the source character at a position; `None` if offsets are unknown.
 pub fn source_of(pieces: &[Piece], point: Point) -> Option<usize> {
     let piece = pieces.get(point.piece)?;
     let at = piece.at?;
@@ -205,7 +205,7 @@ pub fn source_of(pieces: &[Piece], point: Point) -> Option<usize> {
     Some(at + before.count())
 }
 
-/// The text between two points as the page shows it, and how often the same stands before it.
+/// The rendered text between two positions, and how many occurrences of it come before.
 pub fn words_between(pieces: &[Piece], start: Point, end: Point) -> (String, usize) {
     let cut = |piece: &Piece, units: u32| -> usize {
         let mut counted = 0;

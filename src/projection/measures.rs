@@ -1,4 +1,4 @@
-//! What steps bring and cost, as curves: what is drawn of each, and in which words it is told.
+//! Per-step amounts that can be drawn as curves: reward, tokens and cost.
 
 use volary_trace::Episode;
 use volary_trace::timeline::{Curve, rewards, tokens, usage};
@@ -7,19 +7,19 @@ use super::asking::cost_text;
 use super::summary::reward_text;
 use super::text::large_count_text;
 
-/// Something that each step has an amount of.
+/// An amount that each step has.
 pub struct Measure {
     /// Its name.
     pub name: &'static str,
     /// The amounts by step.
     pub amounts: fn(&Episode) -> Vec<f64>,
-    /// Whether any is known.
+    /// Whether any amount is known.
     pub is_known: fn(&Episode) -> bool,
     /// An amount in words.
     pub words: fn(f64) -> String,
 }
 
-/// The rewards; one for the whole stands at the last step.
+/// Rewards. A reward for the whole episode is shown at the last step.
 pub const REWARD: Measure = Measure {
     name: "Reward",
     amounts: |episode| amounts(rewards(episode)),
@@ -27,7 +27,7 @@ pub const REWARD: Measure = Measure {
     words: reward_text,
 };
 
-/// The tokens, read and written.
+/// Tokens, input and output.
 pub const TOKENS: Measure = Measure {
     name: "Tokens",
     amounts: |episode| amounts(tokens(episode)),
@@ -35,7 +35,7 @@ pub const TOKENS: Measure = Measure {
     words: |tokens| large_count_text(tokens as u64),
 };
 
-/// The cost in US dollars.
+/// Cost in US dollars.
 pub const COST: Measure = Measure {
     name: "Cost",
     amounts: |episode| amounts(usage(episode, |usage| usage.cost)),

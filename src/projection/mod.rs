@@ -1,23 +1,25 @@
-//! Pure projections: what the page shows, computed from episodes, values and schemas without any
-//! front end. Everything here runs and is tested natively; nothing here knows leptos.
+//! Pure projections: what the page shows, computed from episodes, values and schemas. No module here depends on
+//! leptos; everything is tested natively.
 //!
 //! - [`transcript`]: an episode as blocks of messages to scroll through; [`heights`]: of blocks.
-//! - [`scroll`]: where a reader is in it, and what has to stand on the page.
-//! - [`link`]: which response answers which call.
-//! - [`text`]: foreign text made safe to look at: folded, cut into parts, invisible marks shown.
-//! - [`content`]: what a message holds, taken apart for reading.
+//! - [`scroll`]: the scroll position, and the blocks to render.
+//! - [`link`]: matches responses to calls.
+//! - [`text`]: untrusted text made safe to display: folded, split into parts, invisible characters named.
+//! - [`content`]: the content of a message in its most readable form.
 //! - [`pretty`]: JSON values as coloured, indented text.
-//! - [`tree`]: frames as rows of a tree with marks of change.
-//! - [`form`]: JSON Schema as a form, what is typed as JSON, with errors.
-//! - [`compare`]: two episodes beside each other.
+//! - [`tree`]: frames as rows of a tree with change marks.
+//! - [`form`]: forms from JSON Schema, their drafts and errors.
+//! - [`compare`]: comparison of two episodes.
 //! - [`library`]: the table of trajectories.
-//! - [`passage_link`]: a passage in an address. [`prose`]: Markdown as a tree; [`ansi`]: what terminals show; [`marks`]: places in a text and on the page.
-//! - [`outline`]: a line a step; [`step_bar`]: the steps as one bar. [`rows`]: long lists of equal rows.
-//! - [`state_path`]: rows of a frame as parts of the state. [`measures`]: what steps bring and cost.
-//! - [`curve`]: amounts as geometry; [`shapes`] as paths. [`summary`]: an episode in words.
-//! - [`notice`]: what went wrong, why, and what to do. [`turn`]: what a model is saying.
+//! - [`passage_link`]: passages in addresses. [`prose`]: Markdown as a tree. [`ansi`]: terminal output.
+//! [`marks`]: highlights in a text and on the page.
+//! - [`outline`]: one line per step. [`step_bar`]: all steps as one bar. [`rows`]: virtual scrolling of equal
+//! rows.
+//! - [`state_path`]: rows of a frame as paths into the state. [`measures`]: per-step amounts.
+//! - [`curve`]: amounts as geometry; [`shapes`] as SVG paths. [`summary`]: an episode in words.
+//! - [`notice`]: error notices. [`turn`]: a streaming model response.
 //! - [`recovery`]: the status while stored results are recovered.
-//! - [`asking`]: what asking the model cost, in words. [`tally`]: what steps brought and cost together.
+//! - [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
 
 pub mod ansi;
 pub mod asking;

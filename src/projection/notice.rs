@@ -1,6 +1,6 @@
-//! What went wrong, in the three parts that a person needs.
+//! Error notices in three parts: what failed, why, and what to do.
 
-/// Something that went wrong.
+/// An error notice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Notice {
     /// What failed.

@@ -1,25 +1,25 @@
-//! An episode as an outline for people: a line a step.
+//! An episode as an outline: one line per step.
 
 use volary_trace::timeline::{StepKind, entry, first_line};
 use volary_trace::{Episode, StepRecord};
 
 use super::transcript::step_record;
 
-/// So many characters of a text stand in a line.
+/// The maximum length of a line in characters.
 const LONGEST: usize = 80;
 
 /// A line of the outline.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
-    /// What kind of step it is; `None` for the reset.
+    /// The kind of step; `None` for the reset.
     pub kind: Option<StepKind>,
-    /// What was done, in short.
+    /// A summary of the action.
     pub title: String,
-    /// The reward, unless it is none.
+    /// The reward, unless it is zero.
     pub reward: Option<f64>,
 }
 
-/// The class of a kind in style sheets, and its name for people.
+/// The CSS class and the name of a kind of step.
 pub fn class_and_name(kind: Option<StepKind>) -> (&'static str, &'static str) {
     match kind {
         None => ("start", "start"),

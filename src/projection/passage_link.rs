@@ -1,15 +1,17 @@
-//! A passage in an address: `1-c-120` is the text of message 1 (its calls are numbers, its thoughts `r`, errors `e0`),
-//! from character 120 on. The words stand beside it, so that they are found where a text has changed.
+//! Passages in addresses: `1-c-120` is the text of message 1 from character 120 (calls are numbers, reasoning
+//! is `r`, errors are `e0`). The words are stored next to it, so that they are found even if the text has
+//! changed.
 
 use volary_trace::annotations::Target;
 use volary_trace::passages::Place;
 
 use super::marks::{held, holder_id};
 
-/// Longer passages are named by their start: addresses have to fit into messages.
+/// Longer passages are identified by their start, to keep addresses short.
 const LONGEST: usize = 300;
 
-/// A passage for an address: where it stands in its step, and its words. `None` for what is no passage.
+/// Formats a passage for an address: its position in the step and its words. `None` if the target is not a
+/// passage.
 pub fn write(target: &Target) -> Option<(String, String)> {
     let Target::Passage {
         place,
@@ -28,7 +30,7 @@ pub fn write(target: &Target) -> Option<(String, String)> {
     ))
 }
 
-/// Reads what [`write`] wrote, for a step.
+/// Parses the output of [`write`] for a step.
 pub fn read(step: usize, at: &str, words: &str) -> Option<Target> {
     let (within, start) = at.rsplit_once('-')?;
     let place: Place = held(&format!("text-{step}-{within}"))?;

@@ -1,16 +1,16 @@
-//! JSON values as text for reading: coloured, indented where a line would be long, characters
-//! beyond ASCII as themselves.
+//! JSON values as readable text: coloured, indented if a line would be too long, with characters beyond ASCII
+//! unescaped.
 //!
-//! Not a wire format: `core::json` has those. What is shown is bounded by a number of lines.
+//! This is not a wire format; see `core::json` for those. The output is limited to a number of lines.
 
 use volary_core::Json;
 
-/// What lies inside a line up to this many characters stays on the line.
+/// Values up to this length stay on one line.
 const LINE_WIDTH: usize = 72;
-/// Deeper levels are indented no further.
+/// The maximum indentation depth.
 const MOST_INDENTS: usize = 24;
 
-/// What a token is, for its colour.
+/// The kind of a token, which sets its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
     /// Brackets, commas, white space.
@@ -25,7 +25,7 @@ pub enum TokenKind {
     Word,
 }
 
-/// A stretch of one colour.
+/// A run of one colour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Token {
     /// What it is.
@@ -34,16 +34,16 @@ pub struct Token {
     pub text: String,
 }
 
-/// A value made readable.
+/// A formatted value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pretty {
     /// The tokens in order.
     pub tokens: Vec<Token>,
-    /// Whether the end was cut off by the limit of lines.
+    /// Whether it was truncated at the limit of lines.
     pub cut: bool,
 }
 
-/// A value on one line, cut to about so many characters; for headings and previews.
+/// A value on one line, cut to about `limit` characters; for headings and previews.
 pub fn one_line(value: &Json, most: usize) -> String {
     let mut printer = Printer::new(1, most);
     printer.value(value, 0, true);
@@ -61,7 +61,7 @@ pub fn one_line(value: &Json, most: usize) -> String {
     text
 }
 
-/// A value over at most so many lines.
+/// A value on at most `lines` lines.
 pub fn pretty(value: &Json, most_lines: usize) -> Pretty {
     let mut printer = Printer::new(most_lines, usize::MAX);
     printer.value(value, 0, false);
@@ -69,8 +69,7 @@ pub fn pretty(value: &Json, most_lines: usize) -> Pretty {
     printer.pretty
 }
 
-/// The text of a number, a text in quotes, or a word, as [`pretty`] shows it. Empty for lists and
-/// objects.
+/// The text of a number, string, boolean or null as [`pretty`] shows it. Empty for lists and objects.
 pub fn scalar(value: &Json) -> (TokenKind, String) {
     match value {
         Json::Null => (TokenKind::Word, "null".into()),
@@ -82,7 +81,7 @@ pub fn scalar(value: &Json) -> (TokenKind, String) {
     }
 }
 
-/// A text in quotes. Only what would break the line or the quotes is escaped.
+/// A quoted string. Only characters that would break the line or the quotes are escaped.
 fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -119,7 +118,7 @@ impl Printer {
         self.lines_left == 0 || self.bytes_left == 0
     }
 
-    /// Adds to the last token where the kind is the same: fewer elements on the page.
+    /// Merges adjacent tokens of the same kind, which saves elements on the page.
     fn push(&mut self, kind: TokenKind, text: &str) {
         if self.full() {
             return;
@@ -162,7 +161,7 @@ impl Printer {
                 self.container(("{", "}"), members, level, inline);
             }
             Json::Text(text) if text.len() > self.bytes_left => {
-                // Only a part will be seen: don't escape megabytes for it.
+                // Only a part will be visible: do not escape megabytes for it.
                 let end = super::text::cut_at(text, self.bytes_left);
                 self.push(
                     TokenKind::Text,
@@ -209,7 +208,7 @@ impl Printer {
     }
 }
 
-/// How wide a value is on one line, if that is no more than `room`.
+/// The width of a value on one line, if at most `room`.
 fn width(value: &Json, room: usize) -> Option<usize> {
     let mut total = match value {
         Json::Text(text) if text.len() > 4 * room => return None,

@@ -1,64 +1,64 @@
-//! Markdown as a tree to draw, which knows where in the source each of its texts stands.
+//! Markdown as a tree to render, with the source position of each text.
 //!
-//! What always holds: markup of other kinds is text (HTML above all); the tree is no deeper than
-//! [`DEEPEST`] and has no more nodes than [`MOST_NODES`], whatever the text.
+//! **Invariants:** HTML is treated as text; the tree is no deeper than [`DEEPEST`] and has at most
+//! [`MOST_NODES`] nodes, whatever the input.
 
 use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-/// What would stand deeper is drawn at this depth.
+/// Deeper content is rendered at this depth.
 const DEEPEST: usize = 20;
-/// A text with more nodes than this is shown as it is: each takes an element of the page.
+/// A text with more nodes is shown as plain text, because each node is an element of the page.
 const MOST_NODES: usize = 4_000;
 
-/// A part of the text.
+/// A node of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
-    /// What is in it, in order.
+    /// Its children in order.
     pub children: Vec<Node>,
 }
 
-/// What a part is.
+/// The kind of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A paragraph.
     Paragraph,
     /// A heading of a level, from 1 to 6.
     Heading(usize),
-    /// A block of code in some language; its name is empty where none is given.
+    /// A code block and its language, empty if none is given.
     Code(String),
-    /// What somebody else said.
+    /// A block quote.
     Quote,
-    /// A list; numbered from here if there is a number.
+    /// A list; `Some` is the first number of an ordered list.
     List(Option<u64>),
-    /// An entry of a list.
+    /// A list item.
     Item,
-    /// A table: rows of cells, the first of them its head.
+    /// A table; its first row is the head.
     Table,
-    /// A row of a table, and whether it is the head.
+    /// A table row, and whether it is the head.
     Row(bool),
-    /// A cell of a row.
+    /// A table cell.
     Cell,
-    /// A line across.
+    /// A thematic break.
     Rule,
     /// Emphasised.
     Emphasis,
     /// Strong.
     Strong,
-    /// Struck out.
+    /// Struck through.
     Struck,
-    /// Code within a line.
+    /// Inline code.
     Inline,
-    /// A link, and where it leads.
+    /// A link and its target.
     Link(String),
-    /// An image, and where it lies; its children are the words in its place.
+    /// An image and its address; its children are the alternative text.
     Image(String),
-    /// A box, ticked or not.
+    /// A task list box, and whether it is ticked.
     Box(bool),
-    /// Text, and where it begins in the source, counted in characters.
+    /// Text and its source offset in characters.
     Text {
         /// The first character.
         at: usize,
@@ -67,7 +67,7 @@ pub enum Kind {
     },
 }
 
-/// The tree of a text; `None` if it has too many parts to be drawn.
+/// Parses a text; `None` if it has too many nodes to render.
 pub fn prose(source: &str) -> Option<Vec<Node>> {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -85,12 +85,12 @@ struct Builder<'a> {
     source: &'a str,
     done: Vec<Node>,
     open: Vec<Node>,
-    /// How many containers were not opened because they would stand too deep.
+    /// The number of containers that were not opened because they are too deep.
     skipped: usize,
     count: usize,
-    /// Where the last text ends in the source, if more can be added to it.
+    /// The source end of the last text, if more can be appended to it.
     text_end: Option<usize>,
-    /// Characters of the source counted so far: up to which byte, how many.
+    /// Cached position: byte offset and character count.
     counted: (usize, usize),
 }
 
@@ -125,7 +125,7 @@ impl<'a> Builder<'a> {
             Event::SoftBreak | Event::HardBreak => self.text("\n", range),
             Event::Rule => self.put(Kind::Rule),
             Event::TaskListMarker(ticked) => self.put(Kind::Box(ticked)),
-            // These are not asked for.
+            // These events are disabled by the parser options.
             Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
                 self.text(&text, range);
             }
@@ -191,7 +191,7 @@ impl<'a> Builder<'a> {
         self.text_end = as_written.then_some(range.end);
     }
 
-    /// How many characters stand before a byte of the source. Cheap as long as bytes come in order.
+    /// The character offset of a byte offset. Cheap for ascending offsets.
     fn characters(&mut self, byte: usize) -> usize {
         if byte < self.counted.0 {
             self.counted = (0, 0);
@@ -234,12 +234,12 @@ fn kind(tag: Tag) -> Kind {
         Tag::Strikethrough => Kind::Struck,
         Tag::Link { dest_url, .. } => Kind::Link(dest_url.to_string()),
         Tag::Image { dest_url, .. } => Kind::Image(dest_url.to_string()),
-        // HTML is text; the others are not asked for.
+        // HTML is text; the other events are disabled by the parser options.
         _ => Kind::Paragraph,
     }
 }
 
-/// Whether a link may lead there: to pages and to mail, never to scripts or files.
+/// Whether a link target is allowed: web pages and mail, never scripts or files.
 pub fn may_lead_to(address: &str) -> bool {
     const ALLOWED: [&str; 3] = ["https:", "http:", "mailto:"];
     ALLOWED.iter().any(|scheme| {
@@ -249,15 +249,15 @@ pub fn may_lead_to(address: &str) -> bool {
     })
 }
 
-/// Where a text begins in its code span, whose backticks stand around it.
+/// The source offset of the text in a code span, after its backticks.
 fn start_of_code(span: &str, text: &str) -> usize {
     let inner = span.trim_start_matches('`');
     let signs = span.len() - inner.len();
     if let Some(place) = inner.find(text) {
         return signs + place;
     }
-    // Lines in it are joined by spaces, so it is not written like this anywhere. Of what begins and ends with a
-    // space or a new line, one of each is no part of it.
+    // Line breaks in a code span become spaces, so the text does not occur in the source as such. One leading
+    // and one trailing space or line break are not part of it.
     let inner = inner.get(..inner.len().saturating_sub(signs));
     let is_space = |letter: char| letter == ' ' || letter == '\n';
     let is_padded =

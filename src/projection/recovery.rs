@@ -1,15 +1,15 @@
-//! What the page says while it reads an evaluation, and recovers what was stored just before a crash.
+//! The status shown while an evaluation is read, or stored results are recovered after a crash.
 
-/// How many of the records that wait for their places were put there.
+/// Progress of the recovery, in records of the write-ahead log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
-    /// Those that are in their places.
+    /// Applied records.
     pub done: usize,
-    /// All of them; never 0.
+    /// All records; never 0.
     pub total: usize,
 }
 
-/// The status while an evaluation is read.
+/// The status text while an evaluation is read.
 pub fn loading_text(recovery: Option<Recovery>) -> String {
     match recovery {
         None => "Loading the evaluation…".to_owned(),

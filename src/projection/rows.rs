@@ -1,19 +1,18 @@
-//! Which rows of a long list are on the page, where all rows have the same height.
+//! Virtual scrolling of a long list whose rows have the same height.
 
 use std::ops::Range;
 
-/// Rows above and below the viewport that are on the page too, so that scrolling shows no gaps.
+/// Extra rows rendered above and below the viewport, so that scrolling shows no gaps.
 const MARGIN: usize = 12;
-/// The window moves in steps of this many rows, so that it seldom changes.
+/// The window moves in steps of this many rows, so that it changes rarely.
 const GRAIN: usize = 8;
 
-/// The rows to draw, when `top` pixels of `count` rows are scrolled out of sight above a viewport, with a margin on
-/// each side.
+/// The rows to render if `top` pixels of `count` rows are scrolled out of view, with a margin on each side.
 pub fn window(top: f64, viewport: f64, row: f64, count: usize) -> Range<usize> {
     if row <= 0.0 || !row.is_finite() {
         return 0..count.min(MARGIN);
     }
-    // Both are small and not negative; a cast cuts what is not.
+    // Both are small and not negative; the cast clamps anything else.
     let first = (top / row).floor() as usize;
     let seen = (viewport / row).ceil() as usize + 1;
     let start = first.saturating_sub(MARGIN) / GRAIN * GRAIN;
@@ -22,7 +21,7 @@ pub fn window(top: f64, viewport: f64, row: f64, count: usize) -> Range<usize> {
     start.min(end)..end
 }
 
-/// Where to scroll so that a row is seen, if it is not.
+/// The scroll offset that brings a row into view, if it is not visible.
 pub fn reveal(at: usize, top: f64, viewport: f64, row: f64) -> Option<f64> {
     let (start, end) = (at as f64 * row, (at + 1) as f64 * row);
     if start < top {

@@ -1,8 +1,8 @@
-//! Where a reader is in a long transcript, and which blocks have to stand on the page for that.
+//! The scroll position in a long transcript, and the blocks that have to be rendered for it.
 //!
-//! Most heights are estimates until a block was on the page. When they turn out otherwise, what the
-//! reader looks at stays where it is: the place is kept as a block and a distance into it. A
-//! reader at the end stays at the end while the episode grows; one who scrolled up is left in peace.
+//! Most heights are estimates until a block has been rendered. When an estimate is corrected, the visible
+//! content stays in place: the position is stored as a block and an offset within it. A reader at the end stays
+//! at the end while the episode grows; a reader who scrolled up is not moved.
 
 use std::ops::Range;
 
@@ -11,36 +11,35 @@ use volary_trace::Episode;
 use super::heights::Heights;
 use super::transcript::{TranscriptIndex, estimated_height};
 
-/// Blocks within this distance above and below the viewport are on the page too, in pixels.
+/// Blocks within this distance of the viewport are rendered too, in pixels.
 const MARGIN: f64 = 600.0;
-/// The window stays as it is while it covers at least this much beyond the viewport,
+/// The window is kept while it extends beyond the viewport by at least this much…
 const MIN_MARGIN: f64 = 300.0;
-/// and no more than this.
+/// …and at most this much.
 const MAX_MARGIN: f64 = 1_000.0;
-/// This close to the end counts as the end.
+/// Distances up to this count as being at the end.
 const NEAR_END: f64 = 32.0;
-/// A block of which less is left below the upper edge is not seen: steps that are revealed begin there, or nearly, as
-/// the page rounds and sums do.
+/// A block with less than this below the upper edge counts as invisible, which absorbs rounding.
 const UNSEEN: f64 = 1.0;
-/// A step is in sight if it begins within this share of what is seen.
+/// A step is in view if it begins within this share of the viewport.
 const IN_SIGHT: f64 = 0.6;
-/// Who goes back finds the step here, below those that are next on the way.
+/// Going back places the step here, below those that follow on the way.
 const TURNED_TO: f64 = 0.5;
 
-/// Where a reader is.
+/// A scroll position.
 #[derive(Clone, Debug)]
 pub struct Scroll {
     index: TranscriptIndex,
     heights: Heights,
-    /// What of the transcript lies above the upper edge.
+    /// The height above the upper edge of the viewport.
     top: f64,
-    /// The same as the page has it: it lags behind, and its news are old when they come.
+    /// The scroll offset of the page, which lags behind.
     on_page: f64,
-    /// How much is seen.
+    /// The height of the viewport.
     viewport: f64,
-    /// The height of what stands after the last block.
+    /// The height of the content after the last block.
     tail: f64,
-    /// Whether the reader is at the end, and wants to stay there.
+    /// Whether the reader is at the end and stays there.
     follows: bool,
 }
 
@@ -59,7 +58,7 @@ impl Default for Scroll {
 }
 
 impl Scroll {
-    /// Takes over what is new in the episode.
+    /// Applies changes of the episode.
     pub fn follow(&mut self, episode: &Episode, edition: u32) {
         let kept = self.index.follow(episode, edition);
         self.heights.truncate(kept);

@@ -1,6 +1,6 @@
-//! Shapes as the `d` of SVG paths. Numbers that cannot be drawn are drawn as zero or at the bounds.
+//! Shapes as the `d` of SVG paths. Non-finite numbers become zero or are clamped.
 
-/// A number that can be drawn.
+/// Clamps a number to a finite value.
 fn drawable(number: f64) -> f64 {
     if number.is_finite() {
         number.clamp(-1e6, 1e6)
@@ -9,13 +9,13 @@ fn drawable(number: f64) -> f64 {
     }
 }
 
-/// A rectangle by its upper left corner.
+/// A rectangle from its upper left corner.
 pub fn rectangle(x: f64, y: f64, width: f64, height: f64) -> String {
     let (x, y, width, height) = (drawable(x), drawable(y), drawable(width), drawable(height));
     format!("M{x} {y}h{width}v{height}h{}z", -width)
 }
 
-/// A circle: two half ones.
+/// A circle of two arcs.
 pub fn circle((x, y): (f64, f64), radius: f64) -> String {
     let radius = drawable(radius).max(0.0);
     let (x, y, across) = (drawable(x) - radius, drawable(y), 2.0 * radius);

@@ -1,4 +1,4 @@
-//! A row of the tree of a frame as a part of the state: to ask when it changed, and to pin notes to it.
+//! Rows of a frame as paths into the state, for the history of a value and for notes on it.
 
 use volary_core::{Frame, Json};
 use volary_trace::diff::Segment;
@@ -6,9 +6,8 @@ use volary_trace::history::{Root, StatePath};
 
 use super::compare::path_text;
 
-/// The part that a row stands for, by the row's pointer (`/state/cart/0`). Whether a step is a key or a
-/// place in a list is read off the frames: the first that has the part says so. `None` for rows that
-/// stand for no part.
+/// The path of a row from its pointer (`/state/cart/0`). Whether a segment is a key or an index is looked up in
+/// the first frame that contains it. `None` for rows that are not part of the state.
 pub fn of_pointer(pointer: &str, frames: &[&Frame]) -> Option<StatePath> {
     let mut steps = pointer.strip_prefix('/')?.split('/');
     let root = match steps.next()? {
@@ -17,7 +16,7 @@ pub fn of_pointer(pointer: &str, frames: &[&Frame]) -> Option<StatePath> {
         _ => return None,
     };
     let steps: Vec<&str> = steps.collect();
-    // Rows that say more (of what is gone, of what is hidden) begin a step with a sign no key begins with.
+    // Additional rows (removed or hidden values) have a segment with a prefix that no key has.
     if steps
         .iter()
         .any(|step| step.starts_with("~-") || *step == "~more")
@@ -50,7 +49,7 @@ pub fn of_pointer(pointer: &str, frames: &[&Frame]) -> Option<StatePath> {
     })
 }
 
-/// A part as people write it: `state.cart[0]`.
+/// A path in the usual notation: `state.cart[0]`.
 pub fn words(part: &StatePath) -> String {
     let root = match part.root {
         Root::State => "state",

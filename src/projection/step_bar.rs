@@ -1,5 +1,5 @@
-//! The steps of an episode as one bar: as wide as they took, coloured by kind. In a box of fixed
-//! units; long episodes are gathered into columns that show the most telling kind in them.
+//! The steps of an episode as one bar, with widths proportional to their durations and a colour per kind, in a
+//! box of fixed units. Long episodes are grouped into columns that show their most significant kind.
 
 use std::fmt::Write;
 
@@ -10,16 +10,16 @@ use volary_trace::timeline::{Bar, StepKind, bars};
 pub const WIDTH: f64 = 1000.0;
 /// The height of the box.
 pub const HEIGHT: f64 = 10.0;
-/// So many columns at most.
+/// The maximum number of columns.
 const COLUMNS: usize = 1000;
 /// The bar.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepBar {
-    /// For each kind that there is, the `d` of an SVG path that fills its steps.
+    /// The `d` of an SVG path for each kind that occurs.
     pub paths: Vec<(StepKind, String)>,
-    /// Where each step ends, from 0 to 1.
+    /// The end of each step, from 0 to 1.
     pub ends: Vec<f64>,
-    /// Whether widths follow durations; they are even otherwise.
+    /// Whether widths are proportional to durations; otherwise all are equal.
     pub timed: bool,
 }
 
@@ -34,13 +34,13 @@ pub fn step_bar(episode: &Episode) -> StepBar {
     }
 }
 
-/// The step at a place from 0 to 1. Steps count from 1.
+/// The step at a position from 0 to 1. Steps count from 1.
 pub fn step_at(bar: &StepBar, place: f64) -> usize {
     let before = bar.ends.partition_point(|end| *end <= place);
     (before + 1).min(bar.ends.len())
 }
 
-/// Where a step lies, from 0 to 1: its start and its end. The reset lies at the very start.
+/// The start and end of a step, from 0 to 1. The reset is at 0.
 pub fn place_of(bar: &StepBar, step: usize) -> (f64, f64) {
     let end = |step: usize| match step.checked_sub(1) {
         None => 0.0,
@@ -92,7 +92,7 @@ fn paths(bars: &[Bar], ends: &[f64]) -> Vec<(StepKind, String)> {
     paths
 }
 
-/// Kinds differ in shape too, for those who do not tell the colours apart: from where, and how high.
+/// Offset and height of each kind, so that kinds can be told apart without colour.
 fn bands(kind: StepKind) -> &'static [(f64, f64)] {
     match kind {
         StepKind::Speech => &[(7.0, 3.0)],
@@ -103,7 +103,7 @@ fn bands(kind: StepKind) -> &'static [(f64, f64)] {
     }
 }
 
-/// The most telling kind has the least number.
+/// The most significant kind has the smallest number.
 fn telling(kind: &StepKind) -> u8 {
     match kind {
         StepKind::Error => 0,

@@ -35,13 +35,12 @@ pub fn size_text(bytes: usize) -> String {
     format!("{size:.1} {}", UNITS.get(unit).copied().unwrap_or_default())
 }
 
-/// A whole number with thousands apart: `10,000`.
+/// An integer with thousands separators: `10,000`.
 pub fn count_text(count: usize) -> String {
     large_count_text(count as u64)
 }
 
-/// The same for counts that a file or a provider gives: they may be larger than what a browser's memory holds, so a
-/// `usize` there would cut them at 2^32.
+/// The same for counts from files and providers, which may exceed the 32 bits of a `usize` in wasm.
 pub fn large_count_text(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -54,12 +53,12 @@ pub fn large_count_text(count: u64) -> String {
     text
 }
 
-/// A number with its noun: `1 step`, `2 steps`, `3 trajectories`.
+/// A count with its noun: `1 step`, `2 steps`, `3 trajectories`.
 pub fn plural(count: usize, noun: &str) -> String {
     large_plural(count as u64, noun)
 }
 
-/// The same for counts that a file or a provider gives.
+/// The same for counts from files and providers.
 pub fn large_plural(count: u64, noun: &str) -> String {
     let (stem, ending) = match noun.strip_suffix('y') {
         _ if count == 1 => (noun, ""),
@@ -69,12 +68,12 @@ pub fn large_plural(count: u64, noun: &str) -> String {
     format!("{} {stem}{ending}", large_count_text(count))
 }
 
-/// The largest place not beyond `place` at which the text can be cut.
+/// The largest character boundary up to an offset.
 pub fn cut_at(text: &str, place: usize) -> usize {
     text.floor_char_boundary(place)
 }
 
-/// Where the preview of a text ends, if the text is long enough to be folded.
+/// The end of the preview of a text, if it is long enough to be folded.
 pub fn preview_end(text: &str) -> Option<usize> {
     let looked_at = text.get(..cut_at(text, SHORT_BYTES)).unwrap_or_default();
     let long = looked_at.len() < text.len();
@@ -92,38 +91,38 @@ pub fn preview_end(text: &str) -> Option<usize> {
     Some(by_lines.map_or(by_bytes, |place| place.min(by_bytes)))
 }
 
-/// How many parts a text is read in.
+/// The number of parts that a text is split into.
 pub fn part_count(text: &str) -> usize {
     text.len().div_ceil(PART_BYTES).max(1)
 }
 
-/// Where a part of a text lies. All parts together are the text.
+/// The range of a part. All parts together are the text.
 pub fn part(text: &str, number: usize) -> Range<usize> {
     let start = cut_at(text, number.saturating_mul(PART_BYTES));
     let end = cut_at(text, (number.saturating_add(1)).saturating_mul(PART_BYTES));
     start..end
 }
 
-/// A piece of a text as it is shown.
+/// A piece of a displayed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// Text that can be read as it is.
+    /// Visible text.
     Plain(&'a str),
-    /// A character that cannot be seen.
+    /// An invisible character.
     Hidden {
-        /// A short name to show in its place, such as `RLO`.
+        /// A short name shown in its place, such as `RLO`.
         mark: Cow<'static, str>,
-        /// What it is, in words.
+        /// Its description.
         meaning: Cow<'static, str>,
     },
 }
 
-/// The text in pieces, in order. A text without hidden characters is one piece.
+/// Splits a text into pieces. A text without invisible characters is one piece.
 pub fn pieces(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut plain_from = 0;
-    // Bytes of hidden characters: ASCII controls, or lead bytes C2 (C1 controls, soft hyphen),
-    // D8 (Arabic mark), E1, E2, EF, F3. All else cannot begin one.
+    // The lead bytes of invisible characters: ASCII controls, C2 (C1 controls, soft hyphen), D8 (Arabic mark),
+    // E1, E2, EF and F3.
     let suspicious =
         |byte: u8| byte < 0x20 || matches!(byte, 0x7f | 0xc2 | 0xd8 | 0xe1 | 0xe2 | 0xef | 0xf3);
     let mut from = 0;
@@ -157,7 +156,7 @@ fn push_plain<'a>(pieces: &mut Vec<Piece<'a>>, text: &'a str, range: Range<usize
 
 type Named = (Cow<'static, str>, Cow<'static, str>);
 
-/// The mark and the meaning of a character, if it is one that cannot be seen.
+/// The short name and description of an invisible character.
 fn hidden(text: &str, place: usize, character: char) -> Option<Named> {
     let named = |mark: &'static str, meaning: &'static str| Some((mark.into(), meaning.into()));
     match character {
@@ -206,7 +205,7 @@ fn hidden(text: &str, place: usize, character: char) -> Option<Named> {
     }
 }
 
-/// A hidden character without a usual short name.
+/// An invisible character without a usual short name.
 fn unnamed(character: char, meaning: &'static str) -> Option<Named> {
     Some((
         format!("U+{:04X}", u32::from(character)).into(),
@@ -214,8 +213,8 @@ fn unnamed(character: char, meaning: &'static str) -> Option<Named> {
     ))
 }
 
-/// Whether a joiner stands where writing needs it: between characters beyond ASCII, as in
-/// Persian, Indic scripts and joined emoji.
+/// Whether a joiner is required by the script: between characters beyond ASCII, as in Persian, Indic scripts
+/// and joined emoji.
 fn joins(text: &str, place: usize, character: char) -> bool {
     let before = text.get(..place).and_then(|text| text.chars().next_back());
     let after = text

@@ -1,7 +1,7 @@
-//! An episode as blocks to scroll through, with an index that grows with the episode.
+//! An episode as blocks to scroll through, with an index that grows with it.
 //!
-//! A block is a step, or a part of one that has very many messages: its height is bounded, so
-//! that a window of blocks is a bounded piece of the page however long the episode is.
+//! A block is a step, or a part of a step with very many messages. The height of a block is bounded, and so is
+//! that of a window of blocks, however long the episode is.
 
 use std::ops::Range;
 
@@ -11,15 +11,15 @@ use volary_core::message::{Body, ToolRequestMessage};
 use volary_core::tool::call::INVALID_CALLS_KEY;
 use volary_trace::{Episode, Outcome, StepRecord};
 
-/// A step with more messages than this stands in several blocks.
+/// Steps with more messages are split into several blocks.
 const MOST_MESSAGES: usize = 20;
 
-/// A piece of the transcript.
+/// A block of the transcript.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// The step; 0 is the reset.
     pub step: usize,
-    /// Its messages that stand here. Message 0 of a step is the action.
+    /// The messages in this block. Message 0 of a step is the action.
     pub messages: Range<usize>,
     /// Whether the step begins here.
     pub first: bool,
@@ -37,9 +37,8 @@ pub struct TranscriptIndex {
 }
 
 impl TranscriptIndex {
-    /// Follows the episode and says how many of the former blocks are still as they were. Work
-    /// is done for new steps only, unless the edition changed: then steps that were already
-    /// there may be others.
+    /// Updates the index and returns how many blocks are unchanged. Only new steps are processed, unless the
+    /// edition changed: then existing steps may differ.
     pub fn follow(&mut self, episode: &Episode, edition: u32) -> usize {
         let steps = episode.steps.len() + 1;
         if self.edition != Some(edition) || self.first_blocks.len() > steps {
@@ -72,7 +71,7 @@ impl TranscriptIndex {
         }
     }
 
-    /// How many blocks there are.
+    /// The number of blocks.
     pub fn len(&self) -> usize {
         self.blocks.len()
     }
@@ -87,7 +86,7 @@ impl TranscriptIndex {
         self.blocks.get(place)
     }
 
-    /// The block with which a step begins; the last step's for steps beyond.
+    /// The first block of a step; for steps past the end, that of the last step.
     pub fn first_block(&self, step: usize) -> usize {
         let last = self.first_blocks.len().saturating_sub(1);
         self.first_blocks
@@ -96,13 +95,13 @@ impl TranscriptIndex {
             .unwrap_or_default()
     }
 
-    /// The block in which a message of a step stands.
+    /// The block that contains a message of a step.
     pub fn block_of(&self, step: usize, message: usize) -> usize {
         self.first_block(step) + message / MOST_MESSAGES
     }
 }
 
-/// The steps as people count them: 0 is the reset, then 1, 2, 3.
+/// The record of a step, counted as displayed: 0 is the reset, then 1, 2, 3.
 pub fn step_record(episode: &Episode, step: usize) -> Option<&StepRecord> {
     episode.steps.get(step.checked_sub(1)?)
 }
@@ -116,7 +115,7 @@ pub fn observations(episode: &Episode, step: usize) -> &[AnyMessage] {
     }
 }
 
-/// How many messages a step has, its action included.
+/// The number of messages of a step, including its action.
 pub fn message_count(episode: &Episode, step: usize) -> usize {
     observations(episode, step).len() + usize::from(step > 0)
 }
@@ -129,21 +128,21 @@ pub fn failure_of(record: &StepRecord) -> Option<&Text> {
     }
 }
 
-/// Where it is said why a step failed: after the action, as the only answer to it.
+/// The place of a step's failure: after the action, in place of responses.
 pub const FAILURE_PLACE: usize = 1;
 
-/// How many places of a step one can go to: its messages, and why it failed, if it did.
+/// The number of places of a step that can be navigated to: its messages and its failure.
 pub fn place_count(episode: &Episode, step: usize) -> usize {
     let fails = step_record(episode, step).and_then(failure_of).is_some();
     message_count(episode, step) + usize::from(fails)
 }
 
-/// Whether a call names a tool that the episode does not have. Nothing is known where it lists no tools.
+/// Whether a call names a tool that the episode does not have. Unknown if the episode lists no tools.
 pub fn is_unknown_tool(episode: &Episode, name: &str) -> bool {
     !episode.tools.is_empty() && episode.tools.iter().all(|tool| &*tool.info.name != name)
 }
 
-/// What the model wrote for a call that could not be read: the tool's name and the text of the arguments.
+/// The raw call that the model wrote, if it could not be parsed: tool name and arguments.
 pub fn written_call(request: &ToolRequestMessage, id: &str) -> Option<(Text, Text)> {
     let calls = request.body.info.as_ref()?.get(INVALID_CALLS_KEY)?;
     let call = calls.get(id)?;
@@ -151,7 +150,7 @@ pub fn written_call(request: &ToolRequestMessage, id: &str) -> Option<(Text, Tex
     Some((text("name")?, text("arguments")?))
 }
 
-/// A message of a step; message 0 is the action (of step 0, which has none, the first observation).
+/// A message of a step; message 0 is the action (for step 0, which has none, the first observation).
 pub fn message(episode: &Episode, step: usize, place: usize) -> Option<&AnyMessage> {
     match (step, place) {
         (0, place) => episode.start.get(place),
@@ -160,12 +159,12 @@ pub fn message(episode: &Episode, step: usize, place: usize) -> Option<&AnyMessa
     }
 }
 
-/// About how high a block will be, in pixels, for a text column of usual width. Replaced by
-/// the true height once the block was on the page.
+/// The estimated height of a block in pixels, for a text column of the usual width. It is replaced by the
+/// measured height once the block has been rendered.
 ///
-/// Blocks whose messages have a line each are as high as the style sheets make them: then nothing has to be moved once
-/// they were measured, and no frame is drawn twice. Otherwise rather too little than too much: then the window holds
-/// too many blocks at first, not too few.
+/// Blocks of one-line messages match the style sheets exactly, so nothing moves after they are measured. Other
+/// estimates are rather too small than too large: the window then contains too many blocks at first, not too
+/// few.
 pub fn estimated_height(episode: &Episode, block: &Block) -> f64 {
     const HEAD: f64 = 36.0;
     const PADDING: f64 = 8.0;
@@ -187,11 +186,11 @@ pub fn estimated_height(episode: &Episode, block: &Block) -> f64 {
     PADDING + messages + foot + if block.first { HEAD } else { 0.0 }
 }
 
-/// What is above and below a message.
+/// The space above and below a message.
 const MESSAGE_PADDING: f64 = 14.0;
-/// A line of a text.
+/// The height of a line of text.
 const LINE: f64 = 24.15;
-/// The speaker, who stands beside the first line.
+/// The height of the speaker's line.
 const LEAST: f64 = 28.0;
 
 fn estimated_message_height(message: &AnyMessage) -> f64 {
@@ -209,7 +208,7 @@ fn estimated_failure_height(message: &str) -> f64 {
     MESSAGE_PADDING + (FRAME + LINE * estimated_text_lines(message) as f64).max(LEAST)
 }
 
-/// About how many lines a folded content has.
+/// The estimated number of lines of a folded content.
 fn estimated_lines(body: &Body) -> usize {
     body.content.as_deref().map_or(0, estimated_text_lines)
 }

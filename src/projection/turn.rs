@@ -1,7 +1,7 @@
-//! What a model is saying, as it arrives: a turn of which nothing is final yet.
+//! A streaming model response: a turn whose content is not final.
 //!
-//! A turn is no part of the episode. It ends as an action that is taken, or as words on why there is none;
-//! what was said until then stays to be looked at.
+//! A turn is not part of the episode. It ends with an action, or with the reason why there is none; its content
+//! stays visible until then.
 
 use volary_agent::model::{Answer, Delta, Exchange, Usage};
 
@@ -10,46 +10,46 @@ use super::notice::Notice;
 /// A turn of a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Turn {
-    /// The step that it may become, from 1.
+    /// The step that it may become, counted from 1.
     pub step: usize,
-    /// The playground's edition counter when the turn began. It changes whenever another episode is shown or steps are
-    /// taken back; a turn of an earlier edition belongs to no step that is shown.
+    /// The playground's edition counter when the turn began. It changes when another episode is shown or steps
+    /// are undone; a turn of an earlier edition is not shown.
     pub edition: u32,
-    /// The model that is asked.
+    /// The model that is called.
     pub model: String,
     /// How it stands.
     pub stage: Stage,
-    /// Which try this is, from 1. What earlier ones said is gone.
+    /// The attempt, counted from 1. Output of earlier attempts is dropped.
     pub tries: u32,
-    /// What it thinks.
+    /// Its reasoning so far.
     pub thinking: String,
-    /// What it says.
+    /// Its text so far.
     pub text: String,
-    /// What it calls.
+    /// Its calls so far.
     pub calls: Vec<PartialCall>,
-    /// The tokens so far, where they are counted meanwhile.
+    /// Token usage so far, if reported while streaming.
     pub usage: Option<Usage>,
-    /// What else there is to know about how it was asked.
+    /// Notes about how the model was called.
     pub notes: Vec<String>,
-    /// What went over the wire, in order.
+    /// The requests and responses in order.
     pub exchanges: Vec<Exchange>,
 }
 
-/// How a turn stands.
+/// The state of a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Stage {
-    /// The request is on its way.
+    /// The request was sent.
     #[default]
     Asking,
-    /// The answer comes.
+    /// The response is arriving.
     Answering,
-    /// The answer is complete; its action is being taken.
+    /// The response is complete; its action is being executed.
     Taking,
-    /// It failed and will be tried again.
+    /// The request failed and will be retried.
     Waiting {
-        /// What failed.
+        /// The error.
         why: String,
-        /// When it is tried again, on the page's clock.
+        /// The time of the retry on the page's clock.
         until: f64,
     },
     /// It failed.
@@ -58,17 +58,17 @@ pub enum Stage {
     Stopped,
 }
 
-/// A call of which more may come.
+/// A call that may still grow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PartialCall {
-    /// The tool, as far as known.
+    /// The tool name, if known.
     pub name: String,
-    /// The beginning of a JSON text.
+    /// The arguments so far, as incomplete JSON.
     pub arguments: String,
 }
 
 impl Turn {
-    /// A turn that begins.
+    /// Starts a turn.
     pub fn new(edition: u32, step: usize, model: impl Into<String>) -> Self {
         Turn {
             step,
@@ -78,13 +78,13 @@ impl Turn {
         }
     }
 
-    /// Whether the turn belongs at the end of an episode of `steps` steps: it began there, and the episode has been neither
-    /// replaced nor cut since.
+    /// Whether the turn is shown after the last of `steps` steps: the episode has been neither replaced nor cut
+    /// since.
     pub fn is_at(&self, edition: u32, steps: usize) -> bool {
         self.edition == edition && self.step == steps + 1
     }
 
-    /// Another try begins: what the last one said is gone.
+    /// Starts another attempt and drops the output of the last one.
     pub fn begin_try(&mut self) {
         self.tries += 1;
         self.stage = Stage::Asking;
@@ -94,7 +94,7 @@ impl Turn {
         self.usage = None;
     }
 
-    /// Takes a piece of the answer.
+    /// Applies a delta of the response.
     pub fn take(&mut self, delta: Delta) {
         self.stage = Stage::Answering;
         match delta {
@@ -114,7 +114,7 @@ impl Turn {
         }
     }
 
-    /// Keeps what went over the wire, in the place of the request that was sent last.
+    /// Stores an exchange in place of the request that was sent last.
     pub fn keep(&mut self, exchange: &Exchange) {
         match self.exchanges.last_mut() {
             Some(last) => *last = exchange.clone(),
@@ -122,7 +122,7 @@ impl Turn {
         }
     }
 
-    /// Takes the whole answer: also what did not come piece by piece.
+    /// Applies the complete response, including parts that were not streamed.
     pub fn complete(&mut self, answer: &Answer) {
         let fill = |shown: &mut String, whole: &Option<String>| {
             if shown.is_empty() {
@@ -144,12 +144,12 @@ impl Turn {
         self.stage = Stage::Taking;
     }
 
-    /// Whether nothing was said yet.
+    /// Whether there is no output yet.
     pub fn says_nothing(&self) -> bool {
         self.thinking.is_empty() && self.text.is_empty() && self.calls.is_empty()
     }
 
-    /// Whether anything is under way.
+    /// Whether the turn is in progress.
     pub fn is_going(&self) -> bool {
         !matches!(self.stage, Stage::Failed(_) | Stage::Stopped)
     }
@@ -165,11 +165,11 @@ impl Turn {
     }
 }
 
-/// More calls than this are not shown while they come: no model makes so many, but a broken one may
-/// name any place.
+/// The maximum number of calls shown while streaming. No model makes this many, but a broken one may use any
+/// index.
 const MOST_CALLS: usize = 200;
 
-/// How a turn stands, in words: what the model does, or what is waited for. `now` is the page's clock.
+/// The state of a turn in words. `now` is the page's clock.
 pub fn stage_text(turn: &Turn, now: f64) -> String {
     match &turn.stage {
         Stage::Asking if turn.tries > 1 => format!("Retrying (attempt {})…", turn.tries),

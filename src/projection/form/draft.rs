@@ -1,70 +1,70 @@
-//! What was typed into a form: a tree beside the fields. It holds unfinished and wrong texts too.
+//! The contents of a form: a tree parallel to its fields, which also holds incomplete and invalid input.
 
 use volary_core::Json;
 
 use super::field::{Field, Kind};
 
-/// What a field that is not filled in means.
+/// The meaning of a blank field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blank {
-    /// The key is left out.
+    /// The key is omitted.
     LeftOut,
     /// The value is `null`.
     Null,
 }
 
-/// What was filled in.
+/// The input of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Draft {
     /// Nothing.
     Blank(Blank),
     /// A text, a number or free JSON, as typed.
     Text(String),
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
-    /// The option at this place.
+    /// The index of an option.
     Choice(usize),
-    /// The one possible value.
+    /// The only possible value.
     Fixed,
-    /// Elements of a list, members of a map.
+    /// The elements of a list or the members of a map.
     Entries(Vec<Entry>),
-    /// One draft a field, of a group or tuple.
+    /// One draft per field, of a group or tuple.
     Members(Vec<Draft>),
-    /// The kind at this place, of several.
+    /// The index of a variant, and its draft.
     Variant(u32, Box<Draft>),
 }
 
-/// A draft without what was typed: which control shows it, and what is chosen there.
+/// A draft without its text, which decides the control to show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// Nothing is filled in.
+    /// Blank.
     Blank(Blank),
-    /// A text of no characters.
+    /// An empty string.
     EmptyText,
     /// A text.
     Text,
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
-    /// The option at this place.
+    /// The index of an option.
     Choice(usize),
-    /// The one possible value.
+    /// The only possible value.
     Fixed,
-    /// Elements or members.
+    /// The elements or members.
     Entries,
-    /// One draft a field.
+    /// One draft per field.
     Members,
-    /// The kind at this place.
+    /// The index of a variant.
     Variant(u32),
 }
 
-/// An element of a list, or a member of a map.
+/// An element of a list or a member of a map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Names the entry as long as the list is edited, wherever it moves.
+    /// Identifies the entry while the list is edited, wherever it moves.
     pub key: u32,
     /// The key in a map; empty in lists.
     pub name: String,
-    /// What was filled in.
+    /// The input.
     pub draft: Draft,
 }
 
@@ -84,9 +84,9 @@ impl Draft {
         }
     }
 
-    /// The draft of a field that nobody touched: its default, or nothing.
+    /// The draft of an untouched field: its default, or blank.
     pub fn initial(field: &Field) -> Self {
-        // To leave a key out says the same as its default `null`, and less is shorter.
+        // Omitting the key means the same as its default `null` and is shorter.
         let default = field.default.as_ref().filter(|value| !value.is_null());
         if let Some(draft) = default.and_then(|default| Draft::of(field, Some(default))) {
             return draft;
@@ -97,7 +97,7 @@ impl Draft {
         }
     }
 
-    /// The draft of a field that is being filled in: empty, but there.
+    /// The draft of a field that is being filled in: empty but present.
     pub fn begun(field: &Field) -> Self {
         match &field.kind {
             Kind::Text { .. } | Kind::Integer | Kind::Number | Kind::Free => {
@@ -120,7 +120,7 @@ impl Draft {
         }
     }
 
-    /// The draft of one of several kinds, not yet filled in.
+    /// The empty draft of a variant.
     pub fn of_variant(field: &Field, variant: u32) -> Self {
         let inner = field
             .variant(variant as usize)
@@ -128,7 +128,7 @@ impl Draft {
         Draft::Variant(variant, Box::new(inner))
     }
 
-    /// The draft that stands for a value (`None`: left out), if the field can hold it.
+    /// The draft of a value (`None`: omitted), if the field can hold it.
     pub fn of(field: &Field, value: Option<&Json>) -> Option<Self> {
         let Some(value) = value else {
             return Some(Draft::Blank(Blank::LeftOut));

@@ -1,4 +1,4 @@
-//! Places in a draft, and changing what stands there.
+//! Paths into a draft, and edits at a path.
 
 use super::Form;
 use super::Mode;
@@ -6,25 +6,24 @@ use super::draft::{Blank, Draft, Entry};
 use super::field::{Field, Kind};
 use super::read::FieldError;
 
-/// Where a field stands: member by place, entry by key, variant by place. The whole is the
-/// empty place.
+/// The path of a field: members by index, entries by key, variants by index. The root is the empty path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place(Vec<u32>);
 
 impl Place {
-    /// The place of a member of the whole.
+    /// The path of a member of the root.
     pub fn member(place: usize) -> Self {
         Place::default().then(u32::try_from(place).unwrap_or(u32::MAX))
     }
 
-    /// A place within this one.
+    /// A path below this one.
     pub fn then(&self, step: u32) -> Self {
         let mut steps = self.0.clone();
         steps.push(step);
         Place(steps)
     }
 
-    /// An id for an element of the page: the prefix, then the steps.
+    /// An element id: the prefix and the path.
     pub fn id(&self, prefix: &str) -> String {
         let mut id = prefix.to_owned();
         for step in &self.0 {
@@ -41,7 +40,7 @@ impl From<&[u32]> for Place {
     }
 }
 
-/// Which way an entry moves.
+/// The direction in which an entry moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Towards the start.
@@ -51,7 +50,7 @@ pub enum Direction {
 }
 
 impl Form {
-    /// What was filled in at a place.
+    /// The draft at a path.
     pub fn draft(&self, place: &Place) -> Option<&Draft> {
         let Mode::Fields(root) = &self.mode else {
             return None;
@@ -62,7 +61,7 @@ impl Form {
             .try_fold(root, |draft, step| draft.child(*step))
     }
 
-    /// What was filled in at a place, to change it.
+    /// The draft at a path, for editing.
     pub fn draft_mut(&mut self, place: &Place) -> Option<&mut Draft> {
         self.refusals.clear();
         let Mode::Fields(root) = &mut self.mode else {
@@ -74,7 +73,7 @@ impl Form {
             .try_fold(root, |draft, step| draft.child_mut(*step))
     }
 
-    /// What is wrong at a place, if errors are shown.
+    /// The error at a path, if errors are shown.
     pub fn error_at(&self, place: &Place) -> Option<String> {
         self.errors()
             .into_iter()
@@ -108,7 +107,7 @@ impl Draft {
         }
     }
 
-    /// The text as typed; empty if nothing is.
+    /// The text as typed; empty if there is none.
     pub fn text(&self) -> &str {
         match self {
             Draft::Text(text) => text,
@@ -116,7 +115,7 @@ impl Draft {
         }
     }
 
-    /// Takes over a typed text. Without a text, the field is blank.
+    /// Sets the typed text. An empty text makes the field blank.
     pub fn set_text(&mut self, field: &Field, text: String) {
         *self = if text.is_empty() {
             let blank = field.blanks().first().copied();
@@ -134,7 +133,7 @@ impl Draft {
         }
     }
 
-    /// Adds an entry at the end; gives its key.
+    /// Appends an entry and returns its key.
     pub fn add_entry(&mut self, field: &Field) -> Option<u32> {
         let (Kind::List { item: pattern, .. } | Kind::Map { value: pattern }) = &field.kind else {
             return None;
@@ -151,14 +150,14 @@ impl Draft {
         Some(key)
     }
 
-    /// Takes an entry away.
+    /// Removes an entry.
     pub fn remove_entry(&mut self, key: u32) {
         if let Draft::Entries(entries) = self {
             entries.retain(|entry| entry.key != key);
         }
     }
 
-    /// Moves an entry by one place. At the end it stays.
+    /// Moves an entry by one position, if there is one in that direction.
     pub fn move_entry(&mut self, key: u32, direction: Direction) {
         let Draft::Entries(entries) = self else {
             return;
@@ -175,7 +174,7 @@ impl Draft {
         }
     }
 
-    /// Gives an entry of a map another key.
+    /// Renames an entry of a map.
     pub fn rename_entry(&mut self, key: u32, name: String) {
         if let Draft::Entries(entries) = self
             && let Some(entry) = entries.iter_mut().find(|entry| entry.key == key)

@@ -1,4 +1,4 @@
-//! From the schema checker's faults to errors at fields.
+//! Maps faults of the schema checker to errors at fields.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::edit::Place;
 use super::field::{Field, Kind};
 use super::read::FieldError;
 
-/// The faults of a value, each at the field in which it was typed.
+/// The faults of a value, each at the field that holds it.
 pub(super) fn in_fields(
     schema: &Json,
     value: &Json,
@@ -29,7 +29,7 @@ pub(super) fn in_fields(
         .collect()
 }
 
-/// The faults of a value that was typed as text, each with the path to it.
+/// The faults of a value that was typed as JSON, each with its path.
 pub(super) fn in_text(schema: &Json, value: &Json) -> Vec<FieldError> {
     schema::check(schema, value)
         .into_iter()
@@ -59,7 +59,7 @@ fn sentence(reason: &str) -> String {
     text
 }
 
-/// The field nearest to a fault, and what of the path leads on from there.
+/// The innermost field on the path of a fault, and the rest of the path.
 fn locate<'a>(root: &Field, draft: &Draft, path: &'a str) -> (Place, &'a str) {
     let (mut field, mut draft, mut place, mut rest) = (root, draft, Place::default(), path);
     loop {
@@ -113,14 +113,14 @@ fn child<'a>(
     }
 }
 
-/// A step of a path.
+/// A segment of a path.
 #[derive(Debug, PartialEq)]
 enum Step {
     Key(String),
     Index(usize),
 }
 
-/// The first step of a path such as `tags[2].name` or `["a key"][0]`, and the rest.
+/// Splits the first segment off a path such as `tags[2].name` or `["a key"][0]`.
 fn next_step(path: &str) -> Option<(Step, &str)> {
     let path = path.strip_prefix('.').unwrap_or(path);
     let Some(inside) = path.strip_prefix('[') else {
@@ -132,7 +132,7 @@ fn next_step(path: &str) -> Option<(Step, &str)> {
         let (index, rest) = inside.split_once(']')?;
         return Some((Step::Index(index.parse().ok()?), rest));
     }
-    // A key in quotes may hold any character: it ends at the first quote at which it reads.
+    // A quoted key may contain any character: it ends at the first quote at which it parses.
     inside
         .match_indices("\"]")
         .find_map(|(quote, _)| match Json::parse(inside.get(..=quote)?) {

@@ -1,71 +1,71 @@
-//! From a JSON Schema to the fields of a form.
+//! Converts a JSON Schema into form fields.
 //!
-//! Schemas come from tools and servers of any kind. What is not understood becomes a field for
-//! free JSON, so that every schema gives a form that can hold every value.
+//! Schemas come from arbitrary tools and servers. Unsupported parts become fields for free JSON, so that every
+//! schema gives a form that can hold every value.
 
 use std::sync::Arc;
 
 use volary_core::json::{Json, Object, Text};
 
-/// More fields than this are not made from one schema; deeper parts are edited as JSON.
+/// The maximum number of fields per schema; deeper parts are edited as JSON.
 const MOST_FIELDS: usize = 400;
-/// Texts whose default is longer than this, or that may be longer, get room for several lines.
+/// Strings with a longer default or a larger maximum length get a multi-line field.
 const LONG_TEXT: i64 = 200;
 
 /// A field of a form.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// The key under which the value stands.
+    /// The key of the value.
     pub name: Text,
-    /// What it is, for people.
+    /// The description.
     pub help: Option<Text>,
-    /// Whether it must be given.
+    /// Whether a value is required.
     pub required: bool,
-    /// Whether `null` may be given.
+    /// Whether `null` is allowed.
     pub nullable: bool,
-    /// What stands there if nothing is given.
+    /// The default value.
     pub default: Option<Json>,
-    /// What is filled in.
+    /// The kind of value.
     pub kind: Kind,
 }
 
-/// What is filled in.
+/// The kind of value of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// A text, on several lines if `long`.
+    /// A string, multi-line if `long`.
     Text {
-        /// Whether there shall be room for several lines from the start.
+        /// Whether the field starts with several lines.
         long: bool,
     },
     /// A whole number.
     Integer,
     /// A number.
     Number,
-    /// Yes or no.
+    /// A boolean.
     Flag,
-    /// One of these.
+    /// One of these values.
     Choice(Vec<Json>),
-    /// Exactly this.
+    /// A constant.
     Fixed(Json),
-    /// Any number of values.
+    /// A list.
     List {
-        /// The field of each element, as a pattern.
+        /// The field of each element.
         item: Arc<Field>,
-        /// The fewest.
+        /// The minimum length.
         fewest: usize,
-        /// The most.
+        /// The maximum length.
         most: Option<usize>,
     },
-    /// Elements of different kinds, one each.
+    /// A tuple.
     Tuple(Vec<Arc<Field>>),
-    /// Known keys.
+    /// An object with known keys.
     Group(Vec<Arc<Field>>),
-    /// Free keys.
+    /// An object with arbitrary keys.
     Map {
-        /// The field of each value, as a pattern.
+        /// The field of each value.
         value: Arc<Field>,
     },
-    /// One of several kinds.
+    /// One of several variants.
     Either(Vec<Arc<Field>>),
     /// Any JSON.
     Free,
@@ -80,14 +80,14 @@ impl Field {
             fields_left: MOST_FIELDS,
         };
         let mut root = maker.field("", schema, true);
-        // The arguments of a tool are an object, even where the schema forgets to say so.
+        // The arguments of a tool are an object, even if its schema does not say so.
         if root.kind == Kind::Free && schema.get("properties").is_none() {
             root.kind = Kind::Group(Vec::new());
         }
         root
     }
 
-    /// What a blank field can mean, in the order of preference.
+    /// The possible meanings of a blank field, preferred ones first.
     pub fn blanks(&self) -> Vec<super::Blank> {
         use super::Blank;
         let mut blanks = Vec::with_capacity(2);
@@ -104,7 +104,7 @@ impl Field {
         blanks
     }
 
-    /// The variant with a place, of a field that is one of several kinds.
+    /// The variant at an index, for a field with several variants.
     pub fn variant(&self, place: usize) -> Option<&Arc<Field>> {
         match &self.kind {
             Kind::Either(variants) => variants.get(place),
@@ -116,7 +116,7 @@ impl Field {
         matches!(self.kind, Kind::Integer | Kind::Number)
     }
 
-    /// The kind in a word or two, for people.
+    /// The name of the kind.
     pub fn kind_text(&self) -> &'static str {
         match &self.kind {
             Kind::Text { .. } => "text",
@@ -135,7 +135,7 @@ impl Field {
 
 struct Maker<'a> {
     root: &'a Json,
-    /// The references that are being followed: one that leads to itself ends in free JSON.
+    /// The references that are being resolved: a recursive one becomes free JSON.
     references: Vec<Text>,
     fields_left: usize,
 }
@@ -156,7 +156,7 @@ impl<'a> Maker<'a> {
         self.fields_left -= 1;
         let (kind, nullable) = self.kind(schema, &mut field.help);
         field.kind = match kind {
-            // Given or not: that is a choice.
+            // An optional constant is a choice between present and absent.
             Kind::Fixed(value) if !required => Kind::Choice(vec![value]),
             kind => kind,
         };
@@ -164,8 +164,8 @@ impl<'a> Maker<'a> {
         field
     }
 
-    /// The kind, and whether `null` may be given. What a referred schema says of itself helps where
-    /// the field has no help of its own.
+    /// The kind, and whether `null` is allowed. The description of a referenced schema is used if the field has
+    /// none.
     fn kind(&mut self, schema: &'a Json, help: &mut Option<Text>) -> (Kind, bool) {
         if let Some(reference) = text_at(schema, "$ref") {
             if self.references.contains(&reference) {
@@ -256,7 +256,7 @@ impl<'a> Maker<'a> {
         (self.either(fields, &mut None), nullable)
     }
 
-    /// One of several kinds; if there is just one, that one.
+    /// One of several variants; a single variant replaces the choice.
     fn either(&mut self, mut fields: Vec<Field>, help: &mut Option<Text>) -> Kind {
         match fields.len() {
             0 => Kind::Free,
@@ -295,7 +295,7 @@ impl<'a> Maker<'a> {
 
     fn list(&mut self, schema: &'a Json) -> Kind {
         if let Some(prefix) = schema.get("prefixItems").and_then(Json::as_list) {
-            // Only where there is exactly one value for each of them.
+            // Only if each of them has exactly one value.
             let exact = number_at(schema, "minItems") == Some(prefix.len())
                 && (number_at(schema, "maxItems") == Some(prefix.len())
                     || schema.get("items").and_then(Json::as_bool) == Some(false));
@@ -349,7 +349,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// Whether keys beyond the named ones are described.
+/// Whether the schema describes additional keys.
 fn has_free_keys(schema: &Json) -> bool {
     matches!(schema.get("additionalProperties"), Some(Json::Object(_)))
 }

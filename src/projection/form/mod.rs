@@ -1,13 +1,12 @@
-//! A form made from a JSON Schema: its fields, what was typed into them, and the value that they
-//! stand for.
+//! A form generated from a JSON Schema: its fields, their input, and the resulting value.
 //!
-//! What always holds: nothing that was given gets lost. A value that the fields cannot hold is
-//! edited as raw JSON; a text that is no value stays as typed, with an error beside it.
+//! **Invariant:** input is never lost. A value that the fields cannot hold is edited as raw JSON; invalid input
+//! stays as typed, with an error next to it.
 //!
-//! - [`field`]: schema to fields.
-//! - [`draft`]: what was typed, as a tree beside the fields; value to draft.
-//! - [`read`]: draft to value, with errors.
-//! - [`edit`]: changing a draft at a place.
+//! - [`field`]: converts a schema into fields.
+//! - [`draft`]: the input as a tree parallel to the fields; converts a value into a draft.
+//! - [`read`]: converts a draft into a value, with errors.
+//! - [`edit`]: edits a draft at a path.
 
 pub mod draft;
 pub mod edit;
@@ -38,22 +37,22 @@ pub(crate) fn install() {
     SWITCH.set(Form::switch);
 }
 
-/// A form: a schema and what was typed.
+/// A form: a schema and its input.
 #[derive(Clone, Debug)]
 pub struct Form {
     schema: Arc<Json>,
     root: Arc<Field>,
     mode: Mode,
-    /// Errors from outside, until the next edit.
+    /// Errors set from outside, until the next edit.
     refusals: Vec<FieldError>,
-    /// Whether errors are shown: from the first submit on, so that nobody is blamed while typing.
+    /// Whether errors are shown: only after the first submit, not while typing.
     checked: bool,
 }
 
 /// How the value is edited.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mode {
-    /// In fields.
+    /// As fields.
     Fields(Draft),
     /// As JSON text.
     Raw(String),
@@ -79,7 +78,7 @@ impl Form {
         }
     }
 
-    /// A form filled with a value. What the fields cannot hold is shown as raw JSON.
+    /// A form with an initial value. A value that the fields cannot hold is shown as raw JSON.
     pub fn with_value(schema: Json, value: &Json) -> Self {
         let mut form = Form::new(schema);
         form.mode = form
@@ -88,7 +87,7 @@ impl Form {
         form
     }
 
-    /// A form filled with a value that its fields are known to hold without loss.
+    /// A form with an initial value that its fields can hold without loss.
     pub fn holding(schema: Json, value: &Json) -> Self {
         let mut form = Form::new(schema);
         if let Some(draft) = Draft::of(&form.root, Some(value)) {
@@ -97,7 +96,7 @@ impl Form {
         form
     }
 
-    /// The fields filled with a value, if they can hold it without loss.
+    /// Fields with an initial value, if they can hold it without loss.
     fn fields_for(&self, value: &Json) -> Option<Mode> {
         let draft = Draft::of(&self.root, Some(value))?;
         let read = read::read(&self.root, &draft);
@@ -105,12 +104,12 @@ impl Form {
             .then_some(Mode::Fields(draft))
     }
 
-    /// What it was made from.
+    /// The schema.
     pub fn schema(&self) -> &Json {
         &self.schema
     }
 
-    /// The field of the whole value.
+    /// The root field.
     pub fn root(&self) -> &Arc<Field> {
         &self.root
     }
@@ -120,14 +119,14 @@ impl Form {
         &self.mode
     }
 
-    /// The value, if all is well; else every error.
+    /// The value if it is valid, or all errors.
     pub fn value(&self) -> Result<Json, Vec<FieldError>> {
         let (value, mut errors) = match &self.mode {
             Mode::Fields(draft) => {
                 let read = read::read(&self.root, draft);
                 let value = read.value.unwrap_or_default();
                 let mut errors = read.errors;
-                // What could not even be read needs no further words.
+                // Input that cannot be parsed is not checked further.
                 let told: Vec<Place> = errors.iter().map(|error| error.place.clone()).collect();
                 let faults = faults::in_fields(&self.schema, &value, &self.root, draft);
                 errors.extend(
@@ -158,7 +157,7 @@ impl Form {
         }
     }
 
-    /// What is filled in, right or wrong: a text that is no value of its field stands there as text.
+    /// The current input, valid or not: text that is not a valid value of its field is kept as a string.
     pub fn filled(&self) -> Json {
         match &self.mode {
             Mode::Fields(draft) => read::read(&self.root, draft).value.unwrap_or_default(),
@@ -166,7 +165,7 @@ impl Form {
         }
     }
 
-    /// The value, if all is well. Else errors are shown from now on.
+    /// The value if it is valid. Otherwise errors are shown from now on.
     pub fn submit(&mut self) -> Option<Json> {
         self.refusals.clear();
         let value = self.value().ok();
@@ -184,7 +183,8 @@ impl Form {
         }
     }
 
-    /// Marks the field of a key, for reasons that no schema knows. An unknown key marks the whole.
+    /// Sets an error at the field of a key, for reasons outside the schema. An unknown key marks the whole
+    /// form.
     pub fn refuse(&mut self, key: &str, reason: &str) {
         let place = match (&self.root.kind, &self.mode) {
             (Kind::Group(fields), Mode::Fields(_)) => fields
@@ -208,7 +208,7 @@ impl Form {
         matches!(self.mode, Mode::Raw(_))
     }
 
-    /// Goes on in raw JSON, with what is in the fields. What is no value yet is left out.
+    /// Switches to raw JSON with the current input. Invalid input is omitted.
     pub fn edit_raw(&mut self) {
         if let Mode::Fields(_) = &self.mode {
             let value = self.filled();
@@ -217,7 +217,7 @@ impl Form {
         }
     }
 
-    /// Goes on in fields. Says why if they can't hold what the raw JSON says; it then stays.
+    /// Switches to fields. Returns the reason if they cannot hold the raw JSON, which then stays.
     pub fn edit_fields(&mut self) -> bool {
         let Mode::Raw(text) = &self.mode else {
             return true;
@@ -225,7 +225,7 @@ impl Form {
         self.refusals.clear();
         let problem = match Json::parse(text) {
             Err(_) => {
-                // `value` says what is wrong with it.
+                // `value` reports the error.
                 self.checked = true;
                 return false;
             }
@@ -241,7 +241,7 @@ impl Form {
         false
     }
 
-    /// From fields to raw JSON, and back.
+    /// Switches between fields and raw JSON.
     fn switch(&mut self) {
         match self.is_raw() {
             true => _ = self.edit_fields(),
@@ -249,14 +249,14 @@ impl Form {
         }
     }
 
-    /// From fields to raw JSON, and back, on behalf of a person.
+    /// Switches between fields and raw JSON on behalf of a user.
     pub fn switch_mode(&mut self) {
         if let Some(switch) = SWITCH.get() {
             switch(self);
         }
     }
 
-    /// Changes the raw JSON.
+    /// Sets the raw JSON.
     pub fn set_raw(&mut self, text: String) {
         self.mode = Mode::Raw(text);
         self.refusals.clear();

@@ -1,5 +1,5 @@
-//! From what was typed to the value, with an error at each place that holds no value of its field.
-//! Whether the value fits the schema in all else is the checker's to say.
+//! Converts a draft into a value, with an error at each field whose input is not a valid value. The schema
+//! checker validates everything else.
 
 use volary_core::Json;
 use volary_core::json::{Integer, Object, float_from_text};
@@ -8,17 +8,17 @@ use super::draft::{Blank, Draft, Entry};
 use super::edit::Place;
 use super::field::{Field, Kind};
 
-/// What is wrong with a field.
+/// An error at a field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
-    /// Where.
+    /// The path of the field.
     pub place: Place,
-    /// What is wrong and what would be right.
+    /// What is wrong and what is expected.
     pub reason: String,
 }
 
 impl FieldError {
-    /// An error of the whole value.
+    /// An error of the whole form.
     pub fn whole(reason: impl Into<String>) -> Self {
         FieldError {
             place: Place::default(),
@@ -27,17 +27,17 @@ impl FieldError {
     }
 }
 
-/// What a draft stands for.
+/// The result of reading a draft.
 #[derive(Debug)]
 pub struct Read {
-    /// The value; `None` if it is left out. A text that is no value of its field stands in
-    /// here as text, so that it is not lost on the way to raw JSON.
+    /// The value; `None` if omitted. Text that is not a valid value of its field is kept as a string, so that
+    /// it survives the switch to raw JSON.
     pub value: Option<Json>,
-    /// What is not right.
+    /// The errors.
     pub errors: Vec<FieldError>,
 }
 
-/// What a draft stands for.
+/// Reads a draft.
 pub fn read(field: &Field, draft: &Draft) -> Read {
     let mut reader = Reader::default();
     let value = reader.value(field, draft);
@@ -108,7 +108,7 @@ impl Reader {
                 let field = field.variant(*variant as usize)?;
                 self.within(*variant, field, inner)
             }
-            // A draft is only ever made for its field.
+            // Unreachable: a draft is always made for its field.
             _ => None,
         }
     }
@@ -142,7 +142,7 @@ impl Reader {
         entries
             .iter()
             .map(|entry| self.within(entry.key, item, &entry.draft))
-            // What is missing keeps its place, so that the others keep theirs.
+            // Missing elements keep their index, so that the others keep theirs.
             .map(Option::unwrap_or_default)
             .collect()
     }
@@ -163,7 +163,7 @@ impl Reader {
     }
 }
 
-/// A number as people type it: as JSON, or with a bare point (`.5`, `2.`).
+/// Parses a number as JSON or with a bare point (`.5`, `2.`).
 fn number(text: &str) -> Option<Json> {
     if let Ok(value @ (Json::Integer(_) | Json::Float(_))) = Json::parse(text) {
         return Some(value);

@@ -1,4 +1,4 @@
-//! What changed, in marks with words.
+//! Change marks with words.
 
 use volary_core::Json;
 use volary_trace::diff::{Child, Diff, text_difference};
@@ -8,21 +8,21 @@ use crate::later::Later;
 use crate::projection::pretty::one_line;
 use crate::projection::text::cut_at;
 
-/// A former value is cut to this.
+/// The maximum length of a displayed previous value.
 const WAS_BYTES: usize = 80;
-/// Texts longer than this show what changed in them, not what they were.
+/// Longer texts show the changed part instead of the previous value.
 const SHORT_TEXT: usize = 60;
 
-/// A value that there was before, with what became of it.
+/// The previous value of a row, and its relation to the current one.
 #[derive(Clone, Copy)]
 pub(super) enum Past<'a> {
-    /// Nothing is compared, or nothing changed here and below.
+    /// Not compared, or unchanged here and below.
     Same,
-    /// There was nothing here.
+    /// There was no value.
     Nothing,
-    /// It changed.
+    /// The value changed.
     Value(&'a Json, &'a Diff),
-    /// This row is the former value itself, which is gone.
+    /// The row shows a removed value.
     Gone,
 }
 
@@ -35,12 +35,12 @@ impl<'a> Past<'a> {
         }
     }
 
-    /// The past of the member of an object.
+    /// The previous value of a member of an object.
     pub(super) fn of_member(self, place: usize, key: &str) -> Past<'a> {
         self.of_child(place, |old, _| old.get(key))
     }
 
-    /// The past of the element of a list.
+    /// The previous value of an element of a list.
     pub(super) fn of_element(self, place: usize) -> Past<'a> {
         self.of_child(place, |old, diff| {
             let Diff::List(list) = diff else { return None };
@@ -62,7 +62,7 @@ impl<'a> Past<'a> {
             };
         };
         match diff {
-            // The whole is marked; its parts need no marks of their own.
+            // The parent is marked; its parts need no marks.
             Diff::Same | Diff::Replaced | Diff::Text => Past::Same,
             Diff::Object(_) | Diff::List(_) => match diff.child(place) {
                 Child::Same => Past::Same,
@@ -75,7 +75,7 @@ impl<'a> Past<'a> {
         }
     }
 
-    /// The mark of the value that has this past.
+    /// The mark of a value with this previous value.
     pub(super) fn mark(self, value: &Json) -> Mark {
         match self {
             Past::Same => Mark::Same,

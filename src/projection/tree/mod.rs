@@ -1,4 +1,4 @@
-//! A frame as rows of a tree, with marks of what changed since the frame before.
+//! A frame as rows of a tree, with marks for changes since the previous frame.
 //!
 //! The number of rows is bounded: a branch with many children shows the first and the last ones, and more in slices of
 //! [`SLICE`]. Once there are [`OPENED_ROWS`] rows, branches are closed by default. Long values are cut. What a reader
@@ -28,12 +28,12 @@ const FEW: usize = 30;
 const FIRST: usize = 10;
 /// and this many at its end, where lists grow.
 const LAST: usize = 10;
-/// Once there are this many rows, only readers open branches.
+/// From this number of rows on, branches are closed by default.
 const OPENED_ROWS: usize = 300;
 /// Branches down to this level are open unless a reader closed them. Level 1 is the frame's `state`.
 const OPEN_LEVELS: usize = 2;
 
-/// What a reader opened and closed, by the path of the row.
+/// The rows that a reader opened and closed, by path.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expansion {
     open: HashMap<String, bool>,
@@ -51,7 +51,7 @@ impl Expansion {
         *self.slices.entry(path.to_owned()).or_default() += 1;
     }
 
-    /// Which of the children of a row are not shown.
+    /// The children of a row that are hidden.
     fn hidden(&self, path: &str, count: usize) -> Range<usize> {
         let slices = self.slices.get(path).copied().unwrap_or_default();
         let (start, end) = (FIRST + SLICE * slices, count.saturating_sub(LAST));
@@ -65,24 +65,24 @@ impl Expansion {
 /// A row of a tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Where the value stands, as a JSON pointer. Unique among the rows.
+    /// The JSON pointer of the value. Unique among the rows.
     pub path: String,
-    /// The level, from 1.
+    /// The level, counted from 1.
     pub level: usize,
-    /// The key or the place, for people.
+    /// The key or index for display.
     pub name: String,
-    /// What stands there.
+    /// The value.
     pub kind: RowKind,
-    /// What changed.
+    /// The change mark.
     pub mark: Mark,
-    /// The place among its siblings, from 1.
+    /// The position among its siblings, counted from 1.
     pub position: usize,
-    /// How many siblings there are, itself included.
+    /// The number of siblings, including itself.
     pub siblings: usize,
 }
 
 impl Row {
-    /// Whether it can be opened and closed, and is open.
+    /// Whether it can be opened and closed, and its state.
     pub fn open(&self) -> Option<bool> {
         match &self.kind {
             RowKind::Branch { open, .. } | RowKind::LongText { open, .. } => Some(*open),
@@ -91,69 +91,69 @@ impl Row {
     }
 }
 
-/// What stands in a row.
+/// The content of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RowKind {
     /// A value on one line.
     Leaf {
-        /// What it is.
+        /// Its kind.
         kind: TokenKind,
-        /// It, readable.
+        /// Its formatted text.
         text: String,
     },
     /// A text too long for a line.
     LongText {
-        /// The whole of it; shown in parts.
+        /// The whole text, shown in parts.
         text: Text,
         /// Its start, on one line.
         preview: String,
-        /// Whether it is shown.
+        /// Whether the whole text is shown.
         open: bool,
     },
-    /// A list or an object with something in it.
+    /// A list or object that is not empty.
     Branch {
         /// Whether its children follow.
         open: bool,
-        /// How many there are, with a noun.
+        /// The number of children with a noun.
         count: String,
-        /// What is in it, on one line.
+        /// A preview on one line.
         preview: String,
     },
-    /// There are more children than are shown.
+    /// More children than are shown.
     More {
         /// The branch.
         parent: String,
-        /// How many are not shown.
+        /// The number of hidden children.
         hidden: usize,
     },
 }
 
-/// What changed in a row.
+/// The change mark of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Nothing.
+    /// Unchanged.
     Same,
-    /// It is new.
+    /// New.
     Added,
-    /// It is gone; shown where it stood.
+    /// Removed; shown at its previous position.
     Removed,
-    /// Another value stood here before.
+    /// Changed.
     Changed {
-        /// The former value, on one line.
+        /// The previous value on one line.
         was: String,
     },
     /// A part of a text changed.
     Edited {
-        /// What is gone, cut.
+        /// The removed text, cut.
         removed: String,
-        /// What is new, cut.
+        /// The new text, cut.
         added: String,
     },
-    /// Something within changed.
+    /// A descendant changed.
     Inside,
 }
 
-/// What changed from one frame to the next.
+/// The changes between two frames.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     state: Diff,
@@ -169,7 +169,7 @@ pub(crate) fn install() {
 }
 
 impl Changes {
-    /// What changed. The one costly part: linear in the size of the frames.
+    /// Compares two frames. Linear in their size, and the only expensive part.
     pub fn between(previous: &Frame, frame: &Frame) -> Self {
         Changes {
             state: diff(&previous.state, &frame.state),
@@ -178,7 +178,7 @@ impl Changes {
     }
 }
 
-/// The rows of a frame. `previous` is the frame before it with what changed since.
+/// The rows of a frame. `previous` is the previous frame with the changes since.
 pub fn rows(
     frame: &Frame,
     previous: Option<(&Frame, &Changes)>,
@@ -210,7 +210,7 @@ pub fn rows(
     walk.rows
 }
 
-/// Whether a part of a frame says nothing, so that it needs no row.
+/// Whether a part of a frame is empty and needs no row.
 fn is_nothing(value: &Json) -> bool {
     match value {
         Json::Null => true,

@@ -1,4 +1,4 @@
-//! The frame of the selected step with the frame before it, which is what a tree with marks compares.
+//! The frame of the selected step and the previous frame, which a tree with change marks compares.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The walk through a value that makes the rows.
+//! Traverses a value to build its rows.
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ use super::{Expansion, Mark, OPEN_LEVELS, OPENED_ROWS, Row, RowKind};
 use crate::projection::pretty::{one_line, scalar};
 use crate::projection::text::{plural, size_text};
 
-/// The preview of a closed branch is cut to this.
+/// The maximum length of the preview of a closed branch.
 const PREVIEW_BYTES: usize = 120;
-/// A text longer than this is opened on demand.
+/// Longer texts are opened on demand.
 const LINE_BYTES: usize = 240;
 
 pub(super) struct Walk<'a> {
@@ -20,7 +20,7 @@ pub(super) struct Walk<'a> {
     pub(super) rows: Vec<Row>,
 }
 
-/// A value with its place in the tree.
+/// A value and its position in the tree.
 struct Node<'a> {
     path: String,
     level: usize,
@@ -147,7 +147,7 @@ impl<'a> Walk<'a> {
             {
                 position += 1;
                 self.node(Node {
-                    // No key reads so in a pointer: it is not taken for what stands there now.
+                    // No key has this form in a pointer, so it cannot be confused with a current value.
                     path: format!("{}/~-{}", parent.path, former.old),
                     level: parent.level + 1,
                     name,
@@ -217,12 +217,12 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// A key as a step of a JSON pointer.
+/// A key as a segment of a JSON pointer.
 fn pointer_step(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// The children of a former value that are gone, in order, with their names.
+/// The removed children of a previous value in order, with their names.
 #[derive(Default)]
 struct Former<'a> {
     children: Vec<(Removed, String, &'a Json)>,
