@@ -22,8 +22,8 @@ pub use civil_time::CivilTime;
 pub use error::TemplateError;
 
 /// How much work a rendering may cost, in minijinja's units (roughly: one an instruction). A long episode needs less
-/// than a thousandth.
-const FUEL: u64 = 500_000_000;
+/// than a hundredth.
+const FUEL: u64 = 20_000_000;
 /// How deep macros and nested values may go.
 const RECURSION: usize = 200;
 const NAME: &str = "template";
