@@ -1,0 +1,371 @@
+//! Each way out of a rollout, and what is recorded on it.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use volary_core::{Json, Text, json, object};
+use volary_rollout::chat::{
+    ChatAgent, ChatCall, ChatEffect, ChatEvent, ChatReply, ChatRollout, ChatSettings,
+};
+use volary_rollout::export::{self, LOG_PROBS, Place};
+use volary_rollout::rollout::GenerateFailure;
+use volary_rollout::sglang::Prompt;
+use volary_rollout::{
+    Effect, EnvReset, EnvStep, Event, GenerateReply, InteractionResult, Rollout,
+    RolloutEnvironment, RolloutSettings, Status, StopReason, drive, drive_chat,
+};
+use volary_tokens::{Action, Builtin, ChatRole, MaskMode, Tokenizer, ToyTokenizer};
+
+type Replies = Vec<Result<GenerateReply, GenerateFailure>>;
+type Steps = Vec<Result<EnvStep, Text>>;
+
+struct Script {
+    steps: VecDeque<Result<EnvStep, Text>>,
+    actions: Vec<Action>,
+}
+
+impl RolloutEnvironment for Script {
+    fn reset(&mut self, _: Option<i64>) -> Result<EnvReset, Text> {
+        Ok(EnvReset {
+            observation: "hi".into(),
+            info: object!({"source": "user", "reward_info": 1}),
+        })
+    }
+
+    fn step(&mut self, action: &Action) -> Result<EnvStep, Text> {
+        self.actions.push(action.clone());
+        self.steps.pop_front().unwrap_or(Err("no more".into()))
+    }
+}
+
+fn reply(text: &str, finish: Json) -> Result<GenerateReply, GenerateFailure> {
+    let body = json!({"text": text, "meta_info": {"finish_reason": finish}});
+    Ok(GenerateReply::read(&body).unwrap())
+}
+
+fn stop(text: &str) -> Result<GenerateReply, GenerateFailure> {
+    reply(text, json!({"type": "stop"}))
+}
+
+fn said(observation: &str, done: bool) -> Result<EnvStep, Text> {
+    Ok(EnvStep {
+        observation: observation.into(),
+        reward: if done { 1.0 } else { 0.0 },
+        done,
+        info: object!({"reward_info": null}),
+    })
+}
+
+fn settings(mode: MaskMode) -> RolloutSettings {
+    let mut settings = RolloutSettings::new(Rc::new(Builtin::Qwen25.template().unwrap()));
+    settings.wiki = "SYS".into();
+    settings.mode = mode;
+    settings.tools = vec![json!({"type": "function", "function": {"name": "f"}})];
+    settings
+}
+
+fn run(
+    settings: RolloutSettings,
+    replies: Replies,
+    steps: Steps,
+) -> (InteractionResult, Vec<Action>, Vec<Prompt>) {
+    let mut script = Script {
+        steps: steps.into(),
+        actions: Vec::new(),
+    };
+    let mut replies: VecDeque<_> = replies.into();
+    let mut prompts = Vec::new();
+    let (mut rollout, first) = Rollout::start(settings, Rc::new(ToyTokenizer));
+    drive(&mut rollout, first, &mut script, &mut |request| {
+        prompts.push(request.prompt);
+        let none = Err(GenerateFailure::Transport("no more".into()));
+        replies.pop_front().unwrap_or(none)
+    })
+    .unwrap();
+    (rollout.into_result(), script.actions, prompts)
+}
+
+const CALL: &str = "<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
+
+#[test]
+fn ways_out() {
+    let fails = format!("{CALL}\n<tool_call>\n5\n</tool_call>");
+    let abort = json!({"type": "abort", "message": "gone"});
+    let transport = || Err(GenerateFailure::Transport("refused".into()));
+    for (replies, steps, status, messages, strips) in [
+        (
+            vec![stop("a")],
+            vec![said("x", true)],
+            Status::Completed,
+            4,
+            2,
+        ),
+        (
+            vec![stop("a"), stop("b")],
+            vec![said("x", false), said("y", false)],
+            Status::Truncated,
+            6,
+            4,
+        ),
+        (vec![reply("a", abort)], vec![], Status::Aborted, 2, 0),
+        (vec![stop(&fails)], vec![], Status::Aborted, 2, 0),
+        (
+            vec![stop("a")],
+            vec![Err("down".into())],
+            Status::Aborted,
+            3,
+            1,
+        ),
+        (vec![transport()], vec![], Status::Failed, 2, 0),
+        (
+            vec![stop(CALL), transport()],
+            vec![said("x", false)],
+            Status::Failed,
+            4,
+            2,
+        ),
+    ] {
+        for mode in MaskMode::ALL {
+            let mut settings = settings(mode);
+            settings.max_num_steps = 2;
+            let (result, _, _) = run(settings, replies.clone(), steps.clone());
+            assert_eq!(result.status(), status);
+            assert_eq!(result.messages.len(), messages);
+            assert_eq!(result.strips.len(), strips);
+        }
+    }
+    let mut none = settings(MaskMode::Seed);
+    none.max_num_steps = 0;
+    let (result, _, _) = run(none, vec![], vec![]);
+    assert_eq!(result.stop_reason, Some(StopReason::NoTurns));
+    assert!(!result.prompt_ids.is_empty());
+}
+
+#[test]
+fn a_cut_turn_is_played_and_noted() {
+    let cut = reply("Hel", json!({"type": "length", "length": 3}));
+    let (result, actions, _) = run(settings(MaskMode::Fixed), vec![cut], vec![said("ok", true)]);
+    assert_eq!(result.status(), Status::Completed);
+    assert_eq!(result.cut_turns, [0]);
+    assert_eq!(actions, [Action::respond("Hel")]);
+    // What an observation says of the task replaces what was known, nulls included.
+    assert_eq!(
+        result.info.to_python_text(),
+        "{\"source\": \"user\", \"reward_info\": null}"
+    );
+}
+
+#[test]
+fn only_one_mark_is_removed_from_the_end() {
+    let texts = ["a<|im_end|>", "a<|im_end|>\n", "a<|im_end|><|im_end|>"];
+    let kept = texts.map(|text| {
+        let (result, _, _) = run(
+            settings(MaskMode::Seed),
+            vec![stop(text)],
+            vec![said("x", true)],
+        );
+        result.response()
+    });
+    assert_eq!(kept, ["a", "a<|im_end|>\n", "a<|im_end|>"]);
+}
+
+#[test]
+fn sampled_tokens_are_kept_as_they_are() {
+    let answer = |text: &str| {
+        let ids = ToyTokenizer.encode(text).unwrap();
+        let logprobs: Vec<Json> = ids.iter().map(|id| json!([(-0.5), (*id), null])).collect();
+        let body = json!({"text": text, "output_ids": ids, "meta_info": {
+            "finish_reason": {"type": "stop"}, "output_token_logprobs": logprobs
+        }});
+        GenerateReply::read(&body).map_err(|error| GenerateFailure::Reply(error.to_string().into()))
+    };
+    let mut settings = settings(MaskMode::TokenIn);
+    settings.send_ids = true;
+    settings.return_logprob = true;
+    let (result, _, prompts) = run(
+        settings,
+        vec![answer("one<|im_end|>"), answer("two")],
+        vec![said("x", false), said("###STOP###", true)],
+    );
+    let (tokens, mask) = result.tokens_and_mask();
+    // The second prompt is what was recorded by then, header included.
+    let Some(Prompt::InputIds(second)) = prompts.get(1) else {
+        panic!("the prompt is no list of tokens");
+    };
+    assert!(tokens.starts_with(second));
+    let text = String::from_utf8(ToyTokenizer.decode(&tokens).unwrap()).unwrap();
+    assert!(
+        text.ends_with(
+            "<|im_start|>assistant\none<|im_end|>\n<|im_start|>user\nx<|im_end|>\n\
+             <|im_start|>assistant\ntwo<|im_end|>\n<|im_start|>user\n###STOP###<|im_end|>\n"
+        ),
+        "{text}"
+    );
+    // The end of the second turn was not sampled, so it is not trained.
+    let trained = mask.iter().filter(|is_trained| **is_trained).count();
+    assert_eq!(trained, "one".len() + 1 + "two".len());
+    let known = result.streams()[LOG_PROBS].iter().flatten().count();
+    assert_eq!(known, trained);
+
+    let mut other = self::settings(MaskMode::TokenIn);
+    other.send_ids = true;
+    let body =
+        json!({"text": "a", "output_ids": [98], "meta_info": {"finish_reason": {"type": "stop"}}});
+    let (result, _, _) = run(other, vec![Ok(GenerateReply::read(&body).unwrap())], vec![]);
+    assert!(matches!(result.stop_reason, Some(StopReason::Reply(_))));
+}
+
+#[test]
+fn events_that_do_not_belong_are_refused() {
+    let (mut rollout, first) = Rollout::start(settings(MaskMode::Seed), Rc::new(ToyTokenizer));
+    assert_eq!(first, Effect::Reset(None));
+    assert!(rollout.handle(Event::Stepped(said("x", true))).is_err());
+    assert_eq!(rollout.handle(Event::Cancel), Ok(Effect::Finished));
+    assert_eq!(rollout.result().stop_reason, Some(StopReason::Cancelled));
+    assert!(rollout.handle(Event::Stepped(said("x", true))).is_err());
+}
+
+#[test]
+fn a_chat_model_plays_the_same_loop() {
+    let settings = |agent| ChatSettings {
+        agent,
+        wiki: "SYS".into(),
+        tools: settings(MaskMode::Fixed).tools,
+        template: Rc::new(Builtin::Qwen25.template().unwrap()),
+        mode: MaskMode::Fixed,
+        task_index: None,
+        max_num_steps: 5,
+    };
+    let call = ChatReply {
+        calls: vec![ChatCall {
+            id: "c1".into(),
+            name: "f".into(),
+            arguments: "{\"a\": 1}".into(),
+        }],
+        ..ChatReply::default()
+    };
+    let text = |content: &str| ChatReply {
+        content: Some(content.into()),
+        ..ChatReply::default()
+    };
+    let react = "Thought:\nx\nAction:\n{\"name\": \"f\", \"arguments\": {\"a\": 1}}";
+    for (agent, first_reply, observed) in [
+        (ChatAgent::ToolCalling, call.clone(), "ok"),
+        (ChatAgent::FewShot(vec!["E".into()]), call, "ok"),
+        (ChatAgent::Act, text(react), "API output: ok"),
+        (ChatAgent::React, text(react), "API output: ok"),
+    ] {
+        let mut script = Script {
+            steps: vec![said("ok", false), said("###STOP###", true)].into(),
+            actions: Vec::new(),
+        };
+        let mut replies: VecDeque<_> = vec![first_reply, text("Done")].into();
+        let in_text = agent.calls_in_text();
+        let (mut rollout, first) = ChatRollout::start(settings(agent), Rc::new(ToyTokenizer));
+        let mut requests = Vec::new();
+        drive_chat(&mut rollout, first, &mut script, &mut |request| {
+            requests.push(request);
+            replies.pop_front().ok_or_else(|| "no more".into())
+        })
+        .unwrap();
+        assert_eq!(&*script.actions[0].name, "f");
+        assert!(script.actions[1].is_respond());
+        assert_eq!(requests[1].tools.is_empty(), in_text);
+        assert_eq!(
+            requests[1].messages[3].get("content"),
+            Some(&Json::from(observed))
+        );
+        let result = rollout.into_result();
+        assert!(result.is_reconstructed);
+        assert_eq!(result.status(), Status::Completed);
+        let (tokens, mask) = result.tokens_and_mask();
+        assert_eq!(mask.len(), tokens.len() - result.prompt_ids.len());
+        let assistant = &result.messages[2];
+        assert_eq!(assistant.role, ChatRole::Assistant);
+        assert_eq!(assistant.content.contains("<tool_call>"), !in_text);
+    }
+    let (mut rollout, _) = ChatRollout::start(settings(ChatAgent::Act), Rc::new(ToyTokenizer));
+    assert_eq!(rollout.handle(ChatEvent::Cancel), Ok(ChatEffect::Finished));
+}
+
+#[test]
+fn exports_have_the_keys_of_their_readers() {
+    let (result, _, _) = run(
+        settings(MaskMode::Seed),
+        vec![stop("a")],
+        vec![said("x", true)],
+    );
+    let place = Place {
+        task_index: 3,
+        trial: 1,
+    };
+    let sample = export::slime_sample(&result, place);
+    assert_eq!(sample.get("status"), Some(&Json::from("completed")));
+    assert_eq!(sample.get("index"), Some(&Json::from(3)));
+    let row = export::tau_result(&result, place);
+    assert_eq!(
+        row.get("traj").and_then(Json::as_list).map(<[Json]>::len),
+        Some(4)
+    );
+    let lines = export::json_lines(&[sample, row]);
+    assert!(lines.lines().all(|line| Json::parse(line).is_ok()));
+    let (failed, _, _) = run(settings(MaskMode::Seed), vec![], vec![]);
+    let row = export::tau_result(&failed, place);
+    assert_eq!(row.get("traj").and_then(Json::as_list), Some(&[][..]));
+    assert!(row.get("info").and_then(|info| info.get("error")).is_some());
+}
+
+fn any_reply() -> impl Strategy<Value = Result<GenerateReply, GenerateFailure>> {
+    let part = prop_oneof![
+        Just(CALL),
+        Just("<tool_call>\n[]\n</tool_call>"),
+        Just("<tool_call>\n5\n</tool_call>"),
+        Just("<think>\nx\n</think>\n\n"),
+        Just("<|im_end|>"),
+        Just("\n"),
+        Just("é"),
+    ];
+    let finish = prop_oneof![
+        8 => Just(json!({"type": "stop"})),
+        2 => Just(json!({"type": "length", "length": 1})),
+        1 => Just(json!({"type": "abort"})),
+    ];
+    prop_oneof![
+        20 => (vec(part, 0..4), finish).prop_map(|(parts, finish)| reply(&parts.concat(), finish)),
+        1 => Just(Err(GenerateFailure::Reply("no JSON".into()))),
+    ]
+}
+
+fn any_step() -> impl Strategy<Value = Result<EnvStep, Text>> {
+    prop_oneof![
+        8 => "[a-zé\n]{0,5}".prop_map(|text| said(&text, false)),
+        2 => Just(said("###STOP###", true)),
+        1 => Just(Err("down".into())),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn the_mask_is_as_long_as_the_tokens_after_the_prompt(
+        builtin in proptest::sample::select(&Builtin::ALL[..]),
+        mode in proptest::sample::select(&MaskMode::ALL[..]),
+        replies in vec(any_reply(), 0..8),
+        steps in vec(any_step(), 0..8),
+        max_num_steps in 0_usize..6,
+    ) {
+        let mut settings = settings(mode);
+        settings.template = Rc::new(builtin.template().unwrap());
+        settings.max_num_steps = max_num_steps;
+        let (result, _, _) = run(settings, replies, steps);
+        let (tokens, mask) = result.tokens_and_mask();
+        prop_assert_eq!(mask.len(), tokens.len() - result.prompt_ids.len());
+        prop_assert!(result.stop_reason.is_some());
+        prop_assert!(result.strips.len() + 2 <= result.messages.len());
+        // Whatever is trained was said by the assistant.
+        for (strip, message) in result.strips.iter().zip(&result.messages[2..]) {
+            prop_assert!(strip.trained() == 0 || message.role == ChatRole::Assistant);
+        }
+    }
+}
