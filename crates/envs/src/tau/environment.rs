@@ -63,7 +63,7 @@ impl TauEnvironment {
         customer: Customer,
         setting: &Setting,
     ) -> Self {
-        let tools = domain.tools.iter().map(|tool| bound(tool));
+        let tools = domain.tools.iter().map(bound);
         TauEnvironment {
             tools: ToolSet::new(tools.chain([respond()])),
             domain,
