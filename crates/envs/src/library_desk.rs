@@ -22,7 +22,7 @@ use crate::settings::Settings;
 use crate::tau::customer::{Customer, Prompts, Simulator, Strategy};
 use crate::tau::database::{Database, Table};
 use crate::tau::domain::Domain;
-use crate::tau::environment::TauEnvironment;
+use crate::tau::environment::{TauEnvironment, definition};
 use tasks::DeskTask;
 
 /// The entry in the registry.
@@ -94,6 +94,10 @@ pub static DESK: LazyLock<Desk> = LazyLock::new(|| {
     let domain = Domain {
         name: "library_desk",
         tools: tools::TOOLS,
+        definitions: tools::TOOLS
+            .iter()
+            .map(|tool| Arc::new(definition(tool)))
+            .collect(),
         database: Arc::new(Database::new(vec![table("books"), table("members")])),
         policy: POLICY.into(),
         tasks: tasks.iter().map(|task| task.task.clone()).collect(),

@@ -4,12 +4,13 @@
 use std::sync::Arc;
 
 use volary_core::json::Text;
-use volary_core::{Json, Object};
+use volary_core::{Json, Object, Tool};
 
 use super::database::{Database, Table};
 use super::domain::{Action, Domain, Task};
+use super::environment::definition;
 use super::hash::data_hash;
-use super::literal::{LiteralError, assigned};
+use super::literal::{LiteralError, assigned, returned};
 use super::state::State;
 use super::tool::TauTool;
 use super::{airline, retail};
@@ -183,6 +184,33 @@ impl Original {
         })
     }
 
+    /// What a model is told of the tools: in the original's words where their files are there, else in
+    /// ours.
+    ///
+    /// # Errors
+    ///
+    /// A file is there, but does not define its tool.
+    pub fn definitions(self, read: ReadFile<'_>) -> Result<Vec<Arc<Tool>>, CheckoutError> {
+        let tools = self.tools().iter().map(|tool| {
+            let path = self.path(&format!("tools/{}.py", tool.name));
+            let Some(source) = read(&path) else {
+                return Ok(Arc::new(definition(tool)));
+            };
+            let malformed = |reason: String| CheckoutError::Malformed {
+                path: path.clone(),
+                reason,
+            };
+            let info = returned(&source, "get_info");
+            let info = info.map_err(|error| malformed(error.to_string()))?;
+            let read = Tool::read(&info).map_err(|error| malformed(error.to_string()))?;
+            match *read.info.name == *tool.name {
+                true => Ok(Arc::new(read)),
+                false => Err(malformed(format!("the tool is not {}", tool.name))),
+            }
+        });
+        tools.collect()
+    }
+
     /// The whole domain.
     ///
     /// # Errors
@@ -192,6 +220,7 @@ impl Original {
         Ok(Domain {
             name: self.name(),
             tools: self.tools(),
+            definitions: self.definitions(read)?,
             database: self.database(read)?,
             policy: text_of(read, &self.path("wiki.md"))?,
             tasks: self.tasks(split, read)?,
@@ -338,6 +367,11 @@ mod tests {
                 "TASKS_TEST = [Task(annotator=\"0\", user_id=\"ana_1\", instruction=\"i\", \
                  actions=[Action(name=\"think\", kwargs={\"thought\": \"x\"})], outputs=[])]\n"
             }
+            "tools/think.py" => {
+                "class Think(Tool):\n    def get_info():\n        return {\"type\": \"function\", \
+                 \"function\": {\"name\": \"think\", \"description\": \"Muse.\", \"parameters\": \
+                 {\"type\": \"object\", \"properties\": {}, \"required\": []}}}\n"
+            }
             "tasks_dev.py" => "TASKS_DEV = [Task(user_id=1)]",
             _ => return None,
         };
@@ -349,6 +383,19 @@ mod tests {
         let domain = Original::Retail.read(Split::Test, &file).unwrap();
         assert_eq!(&*domain.policy, "Be kind.");
         assert_eq!(&*domain.tasks[0].actions[0].name, "think");
+        let told = |name: &str| {
+            let named = |tool: &&Arc<Tool>| &*tool.info.name == name;
+            domain
+                .definitions
+                .iter()
+                .find(named)
+                .map(|tool| tool.info.description.to_string())
+        };
+        assert_eq!(told("think").as_deref(), Some("Muse."));
+        assert_eq!(
+            told("calculate").as_deref(),
+            Some(crate::tau::common::CALCULATE.description)
+        );
         let data = Original::Retail.data_fingerprint(&domain);
         assert!(!data.is_original() && data.found.len() == 64);
         let tasks = Original::Retail.task_fingerprint(Split::Test, &domain.tasks);

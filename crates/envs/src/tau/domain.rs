@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use volary_core::json::Text;
-use volary_core::{Json, Object, json};
+use volary_core::{Json, Object, Tool, json};
 
 use super::database::Database;
 use super::tool::TauTool;
@@ -21,6 +21,8 @@ pub struct Domain {
     pub name: &'static str,
     /// The tools, in the order in which a model sees them.
     pub tools: &'static [TauTool],
+    /// What a model is told of the tools, in the same order.
+    pub definitions: Vec<Arc<Tool>>,
     /// The data that every episode begins with.
     pub database: Arc<Database>,
     /// What the agent has to keep to: the system prompt.

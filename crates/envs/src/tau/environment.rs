@@ -63,7 +63,8 @@ impl TauEnvironment {
         customer: Customer,
         setting: &Setting,
     ) -> Self {
-        let tools = domain.tools.iter().map(bound);
+        let tools = domain.tools.iter().zip(&domain.definitions);
+        let tools = tools.map(|(tool, definition)| bound(tool, Arc::clone(definition)));
         TauEnvironment {
             tools: ToolSet::new(tools.chain([respond()])),
             domain,
@@ -233,9 +234,9 @@ impl Play {
 }
 
 /// A tool of the domain. Its arguments are checked as Python checks them.
-fn bound(tool: &'static TauTool) -> BoundTool<Play> {
+fn bound(tool: &'static TauTool, definition: Arc<Tool>) -> BoundTool<Play> {
     BoundTool::sync(
-        Arc::new(definition(tool)),
+        definition,
         move |context: CallContext<'_, Play>, arguments| {
             let mut play = context.state_mut()?;
             let action = Action {

@@ -48,6 +48,24 @@ pub fn assigned(source: &str, name: &str) -> Result<Json, LiteralError> {
     })
 }
 
+/// The value that a function returns by its first `return`.
+///
+/// # Errors
+///
+/// There is no such function, or it does not return literals at once.
+pub fn returned(source: &str, function: &str) -> Result<Json, LiteralError> {
+    let definition = format!("def {function}(");
+    let found = source.find(&definition).and_then(|at| {
+        let behind = source[at..].find("return ")?;
+        Some(at + behind + "return ".len())
+    });
+    let at = found.ok_or_else(|| LiteralError {
+        line: 1,
+        reason: format!("{function} returns nothing"),
+    })?;
+    Reader::new(source, at).whole()
+}
+
 struct Reader<'a> {
     source: &'a str,
     characters: Peekable<CharIndices<'a>>,
@@ -84,8 +102,12 @@ impl<'a> Reader<'a> {
     fn value(&mut self) -> Read {
         self.skip_space();
         match self.peek() {
-            Some('[') => self.items('[', ']').map(Json::List),
-            Some('(') => self.items('(', ')').map(Json::List),
+            Some('[') => Ok(Json::List(self.items('[', ']')?.0)),
+            Some('(') => Ok(match self.items('(', ')')? {
+                // One value in brackets is no tuple.
+                (mut items, false) if items.len() == 1 => items.remove(0),
+                (items, _) => Json::List(items),
+            }),
             Some('{') => self.dictionary(),
             Some('"' | '\'') => self.texts(false),
             Some('+' | '-' | '.' | '0'..='9') => self.number(),
@@ -95,13 +117,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn items(&mut self, open: char, close: char) -> Read<Vec<Json>> {
+    /// The values in brackets, and whether a comma is behind the last one.
+    fn items(&mut self, open: char, close: char) -> Read<(Vec<Json>, bool)> {
         let mut items = Vec::new();
-        self.bracketed(open, close, |reader| {
+        let comma = self.bracketed(open, close, |reader| {
             items.push(reader.value()?);
             Ok(())
         })?;
-        Ok(items)
+        Ok((items, comma))
     }
 
     fn dictionary(&mut self) -> Read {
@@ -145,18 +168,19 @@ impl<'a> Reader<'a> {
         Ok(Object::from_pairs(pairs).into())
     }
 
-    /// Elements with commas between them; one may be behind the last.
+    /// Elements with commas between them. Whether one is behind the last.
     fn bracketed(
         &mut self,
         open: char,
         close: char,
         mut element: impl FnMut(&mut Self) -> Read<()>,
-    ) -> Read<()> {
+    ) -> Read<bool> {
         self.expect(open)?;
         self.depth += 1;
         if self.depth > DEPTH_LIMIT {
             return Err(self.fault("too many brackets are open"));
         }
+        let mut comma = false;
         loop {
             self.skip_space();
             if self.peek() == Some(close) {
@@ -165,6 +189,7 @@ impl<'a> Reader<'a> {
             }
             element(self)?;
             self.skip_space();
+            comma = self.peek() == Some(',');
             match self.peek() {
                 Some(',') => self.advance(),
                 Some(end) if end == close => {}
@@ -172,7 +197,7 @@ impl<'a> Reader<'a> {
             }
         }
         self.depth -= 1;
-        Ok(())
+        Ok(comma)
     }
 
     /// Texts next to each other, which are one.
@@ -370,7 +395,13 @@ mod tests {
             )
         );
         assert_eq!(assigned(source, "X"), Ok(json!(1)));
+        assert_eq!(assigned("A = ('a'\n 'b')\n", "A"), Ok(json!("ab")));
+        assert_eq!(assigned("A = ((1,), ())\n", "A"), Ok(json!([[1], []])));
         assert_eq!(assigned("A = '''x\ny'''\n", "A"), Ok(json!("x\ny")));
+        let source =
+            "class X:\n    def f() -> dict:\n        return {\n            'a': 1\n        }\n";
+        assert_eq!(returned(source, "f"), Ok(json!({"a": 1})));
+        assert!(returned(source, "g").is_err());
         assert_eq!(assigned("A = r'\\n'\n'b'\n", "A"), Ok(json!("\\n")));
     }
 
