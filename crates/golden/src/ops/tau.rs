@@ -62,10 +62,17 @@ fn domain(input: &Json) -> Result<Arc<Domain>, String> {
 
 fn new_episode(input: &Json) -> Result<Episode, String> {
     let domain = domain(input)?;
-    let index = usize::try_from(whole(input, "task_index")?).map_err(told)?;
+    let index = whole(input, "task_index")?;
+    // As in Python, negative numbers count from the end.
+    let from_end = if index < 0 {
+        domain.tasks.len() as i64
+    } else {
+        0
+    };
+    let place = usize::try_from(index + from_end).map_err(told)?;
     let task = domain
         .tasks
-        .get(index)
+        .get(place)
         .ok_or("there is no such task")?
         .clone();
     Ok(Episode::new(domain, task))
