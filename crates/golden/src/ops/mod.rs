@@ -78,6 +78,7 @@ pub fn find(name: &str) -> Option<Run> {
         "token_delta" => tokens::token_delta,
         "qwen_tool_parse" => tokens::qwen_tool_parse,
         "call_to_action" => tokens::call_to_action,
+        "slime_rollout_tau" => rollout::slime_rollout_tau,
         "slime_rollout" => rollout::slime_rollout,
         "tool_instruction" => tokens::tool_instruction,
         "hotpot_episode" => hotpotqa::episode,

@@ -1,9 +1,11 @@
-//! Whole episodes of a trained agent, against a scripted server and a scripted environment.
+//! Whole episodes of a trained agent, against a scripted server: in a scripted environment, and in tau-bench's.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use volary_core::{Json, Object, Text, fields};
+use volary_core::{Json, Object, Text, fields, json, object};
+use volary_envs::tau::customer::{Customer, Progress};
+use volary_envs::tau::{self as tau_bench, Episode, Reward};
 use volary_rollout::rollout::GenerateFailure;
 use volary_rollout::sglang::Prompt;
 use volary_rollout::{
@@ -13,11 +15,12 @@ use volary_rollout::{
 use volary_tokens::{Action, TokenId, Tokenizer, TokenizerError};
 
 use super::input::{given, list, required, text, told, whole};
+use super::tau;
 use super::tokens::{ORIGINAL_INSTRUCTION, digest, mode, template, with_tokenizer};
 
 pub(super) fn slime_rollout(input: &Json) -> Result<Json, String> {
     let mut environment = ScriptedEnvironment::read(required(input, "env")?)?;
-    let result = run(input, None, &mut environment)?;
+    let (result, _) = run(input, None, &mut environment)?;
     environment.check_used_up()?;
     let mut shown = result.to_json();
     if given(input, "tool_instruction").is_none() && result.prompt.contains(ORIGINAL_INSTRUCTION) {
@@ -44,12 +47,12 @@ fn digest_of_tokens(tokens: &[TokenId]) -> Json {
     shown
 }
 
-/// Runs an episode with the scripted replies of a case.
+/// Runs an episode with the scripted replies of a case. Gives the prompts that were sent as well.
 fn run(
     input: &Json,
     task_index: Option<i64>,
     environment: &mut dyn RolloutEnvironment,
-) -> Result<InteractionResult, String> {
+) -> Result<(InteractionResult, Vec<String>), String> {
     let mut settings = RolloutSettings::new(template(input)?);
     settings.wiki = text(input, "wiki")?;
     settings.tools = list(input, "tools")?.to_vec();
@@ -63,10 +66,14 @@ fn run(
     };
     let name = text(input, "tokenizer")?;
     let mut replies: VecDeque<Json> = list(input, "replies")?.iter().cloned().collect();
+    let mut requests = Vec::new();
     let (mut rollout, first) = Rollout::start(settings, Rc::new(Named(name)));
     let mut generate = |request: volary_rollout::GenerateRequest| {
-        if !matches!(request.prompt, Prompt::Text(_)) {
-            return Err(GenerateFailure::Reply("the prompt is no text".into()));
+        match request.prompt {
+            Prompt::Text(text) => requests.push(text),
+            Prompt::InputIds(_) => {
+                return Err(GenerateFailure::Reply("the prompt is no text".into()));
+            }
         }
         let reply = replies
             .pop_front()
@@ -86,7 +93,7 @@ fn run(
         // What fails us stops the original's run.
         (Some(reason), Status::Failed) => Err(reason.to_string()),
         (None, _) => Err("the rollout did not end".to_owned()),
-        _ => Ok(result),
+        _ => Ok((result, requests)),
     }
 }
 
@@ -164,4 +171,104 @@ impl RolloutEnvironment for ScriptedEnvironment {
         let missing = || Err("there are more actions than steps".into());
         self.steps.pop_front().unwrap_or_else(missing)
     }
+}
+
+/// The environment of tau-bench, with a scripted customer.
+struct TauEnvironment {
+    episode: Episode,
+    customer: Customer,
+    task: Json,
+}
+
+impl TauEnvironment {
+    fn read(input: &Json) -> Result<Self, String> {
+        let episode = tau::new_episode(input)?;
+        Ok(TauEnvironment {
+            task: episode.task().to_json(),
+            customer: tau::scripted_customer(input)?,
+            episode,
+        })
+    }
+
+    /// What the original's info holds.
+    fn info(&self, source: &Text, reward: Option<&Reward>) -> Object {
+        let reward =
+            reward.map(|reward| json!({"reward": (reward.value), "info": (reward.info())}));
+        object!({
+            "task": (self.task.clone()),
+            "source": (source.clone()),
+            "user_cost": null,
+            "reward_info": reward
+        })
+    }
+}
+
+impl RolloutEnvironment for TauEnvironment {
+    fn reset(&mut self, _: Option<i64>) -> Result<EnvReset, Text> {
+        let instruction = self.episode.task().instruction.clone();
+        match self.customer.reset(Some(&instruction)) {
+            Ok(Progress::Say(observation)) => Ok(EnvReset {
+                observation,
+                info: self.info(&"user".into(), None),
+            }),
+            Ok(_) => Err("a script asks nothing".into()),
+            Err(error) => Err(error.to_string().into()),
+        }
+    }
+
+    fn step(&mut self, action: &Action) -> Result<EnvStep, Text> {
+        let action = tau_bench::Action {
+            name: action.name.clone(),
+            kwargs: action.kwargs.clone(),
+        };
+        let step = tau::step(&mut self.episode, &mut self.customer, action)?;
+        Ok(EnvStep {
+            info: self.info(&step.source, step.reward.as_ref()),
+            reward: step.value(),
+            done: step.is_done(),
+            observation: step.observation,
+        })
+    }
+}
+
+pub(super) fn slime_rollout_tau(input: &Json) -> Result<Json, String> {
+    let mut environment = TauEnvironment::read(input)?;
+    let (result, requests) = run(input, Some(whole(input, "task_index")?), &mut environment)?;
+    let info = |key: &str| result.info.get(key).cloned().unwrap_or_default();
+    let messages = result.messages_json().into_iter().map(|mut message| {
+        if let Json::Object(message) = &mut message
+            && let Some(Json::Text(content)) = message.get("content").cloned()
+        {
+            message.insert("content", tau::shortened(&content));
+        }
+        message
+    });
+    let (tokens, mask) = result.tokens_and_mask();
+    Ok(json!({
+        "prompt": (digest(&result.prompt)),
+        "requests": (requests.iter().map(|request| digest(request)).collect::<Vec<_>>()),
+        "status": (result.status().name()),
+        "reward": (result.reward),
+        "messages": (messages.collect::<Vec<_>>()),
+        "source": (info("source")),
+        "user_id": (info("task").get("user_id").cloned()),
+        "reward_info": (info("reward_info")),
+        "response": (tau::shortened(&result.response())),
+        "response_length": (i64::try_from(mask.len()).unwrap_or(i64::MAX)),
+        "loss_mask": (runs(&mask)),
+        "tokens": (digest_of_tokens(&tokens))
+    }))
+}
+
+/// A mask as bits and how often each stands in a row.
+fn runs(mask: &[bool]) -> Vec<Json> {
+    let runs = mask.chunk_by(|first, second| first == second);
+    let run = |run: &[bool]| {
+        let bit = run.first().copied().unwrap_or_default();
+        json!([
+            (i64::from(bit)),
+            (i64::try_from(run.len()).unwrap_or(i64::MAX))
+        ])
+    };
+    runs.map(run).collect()
 }

@@ -60,7 +60,7 @@ fn domain(input: &Json) -> Result<Arc<Domain>, String> {
     Ok(domain)
 }
 
-fn new_episode(input: &Json) -> Result<Episode, String> {
+pub(super) fn new_episode(input: &Json) -> Result<Episode, String> {
     let domain = domain(input)?;
     let index = whole(input, "task_index")?;
     // As in Python, negative numbers count from the end.
@@ -86,24 +86,38 @@ struct Play {
 
 impl Play {
     fn step(&mut self, action: Action) -> Result<Step, String> {
-        match self.episode.act(action).map_err(told)? {
-            Turn::Step(step) => Ok(step),
-            // The script says the same whatever it is told.
-            Turn::Customer(_) => match self.customer.step("").map_err(told)? {
-                Progress::Say(text) => self.episode.answer(text).map_err(told),
-                _ => Err("a script asks nothing".to_owned()),
-            },
-        }
+        step(&mut self.episode, &mut self.customer, action)
     }
 }
 
-pub(super) fn env(input: &Json) -> Result<Json, String> {
+/// Takes an action, and lets a scripted customer answer if it is told something.
+pub(super) fn step(
+    episode: &mut Episode,
+    customer: &mut Customer,
+    action: Action,
+) -> Result<Step, String> {
+    match episode.act(action).map_err(told)? {
+        Turn::Step(step) => Ok(step),
+        // The script says the same whatever it is told.
+        Turn::Customer(_) => match customer.step("").map_err(told)? {
+            Progress::Say(text) => episode.answer(text).map_err(told),
+            _ => Err("a script asks nothing".to_owned()),
+        },
+    }
+}
+
+/// The customer whose texts are those of a case.
+pub(super) fn scripted_customer(input: &Json) -> Result<Customer, String> {
     let script = list(input, "user_script")?.iter();
     let script = script.map(|text| fields::text("user_script", text));
     let script: Vec<_> = script.collect::<Result<_, _>>().map_err(told)?;
+    Ok(Customer::scripted(script))
+}
+
+pub(super) fn env(input: &Json) -> Result<Json, String> {
     let mut play = Play {
         episode: new_episode(input)?,
-        customer: Customer::scripted(script),
+        customer: scripted_customer(input)?,
     };
     let instruction = play.episode.task().instruction.clone();
     let Progress::Say(reset) = play.customer.reset(Some(&instruction)).map_err(told)? else {
@@ -135,7 +149,7 @@ pub(super) fn env(input: &Json) -> Result<Json, String> {
 }
 
 /// A long text by its hash.
-fn shortened(text: &str) -> Json {
+pub(super) fn shortened(text: &str) -> Json {
     match text.chars().count() {
         length if length < LONG => text.into(),
         _ => hashed(text),
