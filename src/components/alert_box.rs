@@ -1,4 +1,4 @@
-//! Says what went wrong, why, and what to do.
+//! An alert with what went wrong, why, and what to do.
 
 use leptos::prelude::*;
 
@@ -32,7 +32,7 @@ pub fn AlertBox(
     })
 }
 
-/// What went wrong, why, and what to do, as any alert says it.
+/// The three texts of a notice, as in any alert.
 pub fn alert_words(what: &str, why: &str, advice: &str) -> El {
     el("div")
         .class("alert-words")

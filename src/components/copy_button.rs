@@ -1,4 +1,4 @@
-//! A button that copies a text, and says that it did.
+//! A button that copies a text and confirms it.
 
 use std::time::Duration;
 
@@ -9,42 +9,42 @@ use super::icon::{Glyph, hidden_name, icon};
 use super::markup::{all, button, el};
 use crate::browser;
 
-/// So long it is said.
+/// How long the confirmation is shown.
 const SAID: Duration = Duration::from_secs(3);
 
-/// What became of the last copy.
+/// The result of the last copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Copied {
     NotYet,
     Yes,
-    /// The browser refused.
+    /// The browser blocked it.
     No,
 }
 
-/// Copies a text, which is asked for only when it is needed.
+/// Copies a text, which is computed only on a click.
 #[component]
 pub fn CopyButton(
-    /// Gives the text.
+    /// Computes the text.
     #[prop(into)]
     text: Callback<(), String>,
     /// The name of the button.
     #[prop(default = "Copy")]
     label: &'static str,
-    /// Whether the name is for screen readers only, and the icon stands alone.
+    /// Whether only the icon is visible and the name is for screen readers.
     #[prop(optional)]
     icon_only: bool,
 ) -> impl IntoView {
     copy_button(text, label, icon_only)
 }
 
-/// Copies a text, which is asked for only when it is needed.
+/// Copies a text, which is computed only on a click.
 pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: bool) -> AnyView {
     let copied = RwSignal::new(Copied::NotYet);
-    // Another copy is said as long as the first.
+    // Another copy restarts the timer.
     let said = StoredValue::new_local(None);
     let copy = move || {
         let done = Callback::new(move |worked| {
-            // The button may be gone by then.
+            // The button may have been removed meanwhile.
             copied.try_set(if worked { Copied::Yes } else { Copied::No });
             let forget = move || {
                 copied.try_set(Copied::NotYet);

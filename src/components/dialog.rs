@@ -1,4 +1,4 @@
-//! A dialog above the page: the browser's own, which keeps the focus inside and gives it back.
+//! A modal dialog: the browser's own element, which traps the focus and restores it.
 
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -16,7 +16,7 @@ pub fn Dialog(
     /// The title.
     #[prop(into)]
     title: String,
-    /// What stands in it.
+    /// The content.
     children: Children,
 ) -> impl IntoView {
     dialog(open, title, children())

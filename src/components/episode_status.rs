@@ -1,4 +1,4 @@
-//! How the episode stands, in one line.
+//! The state of the episode on one line.
 
 use std::sync::Arc;
 
@@ -10,14 +10,14 @@ use super::markup::el;
 use crate::projection::summary::{State, standing};
 use crate::projection::tally::Tally;
 
-/// The status **Episode**: reward, number of steps, and whether it is done or truncated. Why it is
-/// stands at the end of the transcript.
+/// The status **Episode**: reward, number of steps, and the ending. The reason for the ending is shown at the
+/// end of the transcript.
 #[component]
 pub fn EpisodeStatus(
     /// The episode.
     #[prop(into)]
     episode: Signal<Arc<Episode>>,
-    /// Changes whenever steps that were shown are replaced or taken away.
+    /// Changes whenever existing steps are replaced or removed.
     #[prop(into)]
     edition: Signal<u32>,
 ) -> impl IntoView {

@@ -1,34 +1,33 @@
-//! Closures behind few concrete types.
+//! Type-erased closures for views.
 //!
-//! Every distinct closure type given to a view makes the compiler write its whole reactive machinery
-//! anew, one to three kilobytes each. These helpers box the closure, so that the machinery is written
-//! once for each kind of value. Views use them for all that changes and all that is pressed.
+//! Every distinct closure type in a view makes the compiler generate its reactive machinery again, one to three
+//! kilobytes each. These helpers box the closure, so that it is generated once for each kind of value.
 
 use leptos::prelude::*;
 
-/// A text that changes.
+/// A reactive text.
 pub fn words(text: impl Fn() -> String + Send + Sync + 'static) -> Signal<String> {
     Signal::derive(text)
 }
 
-/// A fixed text that changes for another.
+/// A static text that is replaced by another.
 pub fn label(text: impl Fn() -> &'static str + Send + Sync + 'static) -> Signal<&'static str> {
     Signal::derive(text)
 }
 
-/// A condition that changes.
+/// A reactive condition.
 pub fn flag(condition: impl Fn() -> bool + Send + Sync + 'static) -> Signal<bool> {
     Signal::derive(condition)
 }
 
-/// An attribute with a text of its own that comes and goes.
+/// A reactive attribute that may be absent.
 pub fn maybe_words(
     text: impl Fn() -> Option<String> + Send + Sync + 'static,
 ) -> Signal<Option<String>> {
     Signal::derive(text)
 }
 
-/// A part of the view that changes.
+/// A reactive part of the view.
 pub fn dynamic(view: impl Fn() -> AnyView + Send + 'static) -> AnyView {
     boxed(Box::new(view))
 }
@@ -37,17 +36,17 @@ fn boxed(view: Box<dyn Fn() -> AnyView + Send>) -> AnyView {
     (move || view()).into_any()
 }
 
-/// A part of the view that is there while a condition holds, and made anew each time.
+/// A part of the view that exists while a condition holds, and is rebuilt each time.
 pub fn shown(
     when: impl Fn() -> bool + Send + Sync + 'static,
     view: impl Fn() -> AnyView + Send + 'static,
 ) -> AnyView {
-    // A memo, so that the part is not made again while the condition stays as it is.
+    // A memo, so that the part is not rebuilt while the condition stays the same.
     let when = Memo::new(move |_| when());
     dynamic(move || if when.get() { view() } else { ().into_any() })
 }
 
-/// A part of the view that is made when a condition holds for the first time, and stays.
+/// A part of the view that is built when a condition first holds, and then kept.
 pub fn kept(
     when: impl Fn() -> bool + Send + Sync + 'static,
     view: impl Fn() -> AnyView + Send + 'static,
@@ -56,7 +55,7 @@ pub fn kept(
     shown(move || seen.get(), view)
 }
 
-/// Does something whenever the signals that it reads change.
+/// Runs an effect whenever the signals that it reads change.
 pub fn watch(act: impl FnMut() + 'static) {
     watch_boxed(Box::new(act));
 }

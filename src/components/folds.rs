@@ -1,4 +1,4 @@
-//! What readers unfolded, remembered beyond the elements that show it, which come and go.
+//! Which texts a reader expanded, stored outside the elements that show them, which come and go.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -7,13 +7,13 @@ use leptos::prelude::*;
 
 use super::text::Fold;
 
-/// How much of each text is shown, by its place. Lives as long as whatever made it.
+/// How much of each text is shown, by place. Lives as long as its owner.
 pub(super) struct Folds<Place: Send + Sync + 'static> {
     known: StoredValue<HashMap<Place, RwSignal<Fold>>>,
     owner: StoredValue<Option<Owner>>,
 }
 
-// By hand: derived, they would ask the same of a place.
+// Written by hand: the derives would require the same of the place type.
 impl<Place: Send + Sync + 'static> Clone for Folds<Place> {
     fn clone(&self) -> Self {
         *self
@@ -23,7 +23,7 @@ impl<Place: Send + Sync + 'static> Clone for Folds<Place> {
 impl<Place: Send + Sync + 'static> Copy for Folds<Place> {}
 
 impl<Place: Eq + Hash + Send + Sync + 'static> Folds<Place> {
-    /// All are folded. The signals belong to whatever is being made now.
+    /// All collapsed. The signals belong to the current reactive owner.
     pub(super) fn new() -> Self {
         Folds {
             known: StoredValue::default(),
@@ -31,12 +31,12 @@ impl<Place: Eq + Hash + Send + Sync + 'static> Folds<Place> {
         }
     }
 
-    /// All are folded again.
+    /// Collapses all.
     pub(super) fn clear(self) {
         self.known.update_value(HashMap::clear);
     }
 
-    /// How much is shown of the text at a place.
+    /// How much of the text at a place is shown.
     pub(super) fn of(self, place: Place) -> RwSignal<Fold> {
         let known = self.known.with_value(|folds| folds.get(&place).copied());
         known.unwrap_or_else(|| {

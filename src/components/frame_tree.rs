@@ -1,7 +1,7 @@
-//! A frame as a tree to open and close, with the changes since the frame before in words.
+//! A frame as a tree with marks for changes since the previous frame.
 //!
-//! All rows are children of one element, which handles clicks and keys for all of them. When the frame changes, rows are
-//! updated in place by position. The focus follows the path of the row that had it.
+//! All rows are children of one element, which handles clicks and keys for all of them. When the frame changes,
+//! rows are updated in place by position. The focus follows the path of the focused row.
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::prelude::*;
@@ -16,16 +16,16 @@ use crate::browser;
 use crate::projection::text::count_text;
 use crate::projection::tree::{CHANGES, Expansion, Mark, Row, RowKind, SLICE, StepFrames, rows};
 
-/// Deeper levels are indented no further.
+/// The maximum indentation depth.
 const MOST_INDENTS: usize = 12;
 
 /// A frame as a tree.
 #[component]
 pub fn FrameTree(
-    /// The frame and the one before it, if there are any.
+    /// The frame and the previous one, if any.
     #[prop(into)]
     frames: Signal<Option<StepFrames>>,
-    /// The path of the row to which the Tab key leads: the first one, until a reader goes elsewhere.
+    /// The path of the row in the tab order: the first row until the reader moves.
     chosen: RwSignal<String>,
 ) -> impl IntoView {
     let expansion = RwSignal::new(Expansion::default());
@@ -44,7 +44,7 @@ pub fn FrameTree(
         let past = previous.as_deref().zip(changes.as_ref());
         rows(frame, past, &expansion.read())
     });
-    // A memo: the rows are drawn anew when it changes.
+    // A memo: the rows are rebuilt when it changes.
     let current = Memo::new(move |_| {
         let chosen = chosen.get();
         rows.with(|rows| {
@@ -104,7 +104,7 @@ pub fn FrameTree(
             }
         }
     };
-    // Elements are updated by position, so the focused row may be in another one now.
+    // Elements are updated by position, so the focused path may be in another element now.
     let place = Memo::new(move |_| {
         let current = current.get();
         rows.with(|rows| rows.iter().position(|row| row.path == current))
@@ -147,7 +147,7 @@ pub fn FrameTree(
     ])
 }
 
-/// What a key does in the tree.
+/// The effect of a key in the tree.
 enum Reaction {
     /// Opens, closes, or shows more.
     Act,
@@ -267,7 +267,7 @@ fn row_mark(mark: &Mark) -> Option<El> {
             .attr("title", "changed inside")
             .child(hidden_name("changed inside")),
         Mark::Changed { was } => {
-            // A longer one gets a line of its own.
+            // A longer value gets its own line.
             let marked = match was.len() {
                 ..=16 => marked,
                 _ => el("span").class("tree-mark past"),

@@ -1,4 +1,4 @@
-//! The rich view of a frame: blocks that an environment describes as data, drawn in one way for all
+//! The rich view of a frame: blocks that an environment describes as data, rendered the same way for all
 //! environments.
 
 use leptos::prelude::*;
@@ -13,7 +13,7 @@ use crate::later::Later;
 use crate::projection::shapes::{circle, polyline, rectangle};
 use crate::projection::summary::reward_text;
 
-/// Draws a view; nothing for `None`.
+/// Renders a view; nothing for `None`.
 #[component]
 pub fn FrameView(
     /// The view.
@@ -34,7 +34,7 @@ pub(crate) fn install() {
     OTHERS.set(other_block);
 }
 
-/// A passage is all that the first environment shows at first; the others come later.
+/// The first environment initially shows only passages; the code of other blocks is loaded later.
 fn block(block: &Block) -> AnyView {
     match block {
         Block::Passage { label, text } => el("div")
@@ -75,12 +75,12 @@ fn other_block(block: &Block) -> AnyView {
             height,
             shapes,
         } => drawing(label, (*width, *height), shapes),
-        // A block that this page is too old for.
+        // A block that this version does not know.
         _ => nothing(),
     }
 }
 
-/// The class of a tone.
+/// The CSS class of a tone.
 const fn tone_class(tone: Tone) -> &'static str {
     match tone {
         Tone::Plain => "tone-plain",
@@ -90,7 +90,7 @@ const fn tone_class(tone: Tone) -> &'static str {
     }
 }
 
-/// A tone in a word, for those who do not see its colour.
+/// A tone in words, for readers who cannot see its colour.
 fn tone_word(tone: Tone) -> Option<AnyView> {
     match tone {
         Tone::Plain => None,
@@ -115,7 +115,7 @@ fn results(label: &Text, rows: &[(Text, Text, Tone)]) -> AnyView {
     });
     el("table")
         .class("results")
-        // Its style lays it out as lines of text, whereupon some browsers forget that it is a table.
+        // The style sheet displays it as text lines, so some browsers drop its table role.
         .attr("role", "table")
         .attr("aria-label", label.to_string())
         .child(inert_in("caption", "block-label", label))
@@ -188,7 +188,7 @@ fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>)
         .view()
 }
 
-/// A number on a gauge: whole ones as people count.
+/// A number on a gauge, with thousands separators for integers.
 fn plain(value: f64) -> String {
     let text = reward_text(value);
     match text.strip_suffix(".0") {
@@ -198,7 +198,7 @@ fn plain(value: f64) -> String {
 }
 
 fn drawing(label: &Text, (width, height): (f64, f64), shapes: &[Shape]) -> AnyView {
-    // No size of a drawing lets the page go to pieces.
+    // Clamped, so that no drawing breaks the page.
     let bounded = |length: f64| {
         if length.is_finite() {
             length.clamp(1.0, 1e6)
@@ -212,7 +212,7 @@ fn drawing(label: &Text, (width, height): (f64, f64), shapes: &[Shape]) -> AnyVi
         .attr("viewBox", format!("0 0 {width} {height}"))
         .attr("role", "img")
         .attr("aria-label", label.to_string())
-        // Words fit drawings of any unit.
+        // Text size is relative to the drawing, whatever its units.
         .attr("font-size", (width.min(height) / 20.0).to_string())
         .child(shapes.collect::<Vec<_>>());
     el("figure")
@@ -244,12 +244,12 @@ fn shape(shape: &Shape) -> El {
             .attr("x", at.0.to_string())
             .attr("y", at.1.to_string())
             .child(inert_words(text)),
-        // A shape that this page is too old for.
+        // A shape that this version does not know.
         _ => path(),
     }
 }
 
-/// A text within a drawing, where no HTML may stand: hidden characters are left out.
+/// A text within an SVG, which cannot contain HTML: invisible characters are removed.
 fn inert_words(text: &str) -> String {
     use crate::projection::text::{Piece, pieces};
     pieces(text)

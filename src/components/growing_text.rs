@@ -1,5 +1,5 @@
-//! A text that grows while it is read. Only what is new is put on the page, whole lines in elements of their own,
-//! so that a long answer costs no more to draw than a short one.
+//! A text that grows while it is read. Only new text is added to the page, with complete lines in their own
+//! elements, so that a long response costs no more to render than a short one.
 
 use leptos::prelude::*;
 
@@ -8,8 +8,8 @@ use super::markup::{ElementRef, el};
 use crate::browser;
 use crate::projection::text::{Piece, pieces};
 
-/// A text that grows. `rest` gives what follows after so many bytes, and tracks what it reads. It scrolls along
-/// at its end, unless the reader scrolled up.
+/// A growing text. `rest` returns the text from a byte offset and tracks what it reads. It scrolls with its end
+/// unless the reader scrolled up.
 pub fn growing_text(
     class: &'static str,
     label: Option<&'static str>,
@@ -35,7 +35,7 @@ fn growing_boxed(
             browser::element::append_text(&element, &legible(&more));
         }
     });
-    // What scrolls must be reachable by keyboard.
+    // Scrollable elements must be reachable by keyboard.
     let scrolls = label.is_some().then_some("0");
     el("div")
         .class(class)
@@ -47,7 +47,7 @@ fn growing_boxed(
         .view()
 }
 
-/// The text with all characters by name that nobody could see.
+/// The text with invisible characters replaced by their names.
 fn legible(text: &str) -> String {
     let pieces = pieces(text);
     let mut legible = String::with_capacity(text.len());

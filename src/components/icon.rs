@@ -1,11 +1,10 @@
-//! Icons: drawn in a square of 16 units, in the colour of the text. They are never the only
-//! name of a button.
+//! Icons: drawn in a square of 16 units in the text colour. Buttons with icons always have a name too.
 
 use leptos::prelude::*;
 
 use super::markup::{Child, all, el, path, svg};
 
-/// What an icon shows.
+/// An icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyph {
     /// Plays.
@@ -22,7 +21,7 @@ pub enum Glyph {
     Last,
     /// Copies.
     Copy,
-    /// It worked.
+    /// Success.
     Check,
     /// Closes, removes.
     Close,
@@ -32,9 +31,9 @@ pub enum Glyph {
     Up,
     /// Moves down.
     Down,
-    /// Opens and closes: points right, turned when open.
+    /// Opens and closes: points right, rotated when open.
     Chevron,
-    /// Something is wrong.
+    /// A warning.
     Warning,
     /// A light theme.
     Sun,
@@ -71,7 +70,7 @@ impl Glyph {
     }
 }
 
-/// An icon, not seen by screen readers.
+/// An icon that is hidden from screen readers.
 #[component]
 pub fn Icon(
     /// What it shows.
@@ -80,7 +79,7 @@ pub fn Icon(
     icon(glyph)
 }
 
-/// An icon, not seen by screen readers.
+/// An icon that is hidden from screen readers.
 pub fn icon(glyph: Glyph) -> AnyView {
     let class = match glyph {
         Glyph::Play => "icon filled",
@@ -94,7 +93,7 @@ pub fn icon(glyph: Glyph) -> AnyView {
         .view()
 }
 
-/// An icon with a name that only screen readers and pointers tell.
+/// An icon with a name for screen readers and a tooltip.
 pub fn named_icon(glyph: Glyph, name: &'static str) -> AnyView {
     all(vec![icon(glyph), hidden_name(name)])
 }

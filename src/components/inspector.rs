@@ -1,4 +1,4 @@
-//! What went over the wire for a step: each request and its reply, exact but without the key.
+//! The requests and responses of a step as sent over the wire, without the key.
 
 use leptos::prelude::*;
 use volary_agent::model::Exchange;
@@ -13,7 +13,7 @@ use super::text::{folded_text, inert};
 use crate::projection::size_text;
 use crate::projection::summary::seconds_text;
 
-/// The exchanges of a step, one at a time; the last one first.
+/// The exchanges of a step, one at a time, starting with the last one.
 pub fn inspector(exchanges: Signal<Vec<Result<Exchange, KeptError>>>) -> AnyView {
     let chosen = RwSignal::new(0_usize);
     dynamic(move || {
@@ -43,7 +43,7 @@ pub fn inspector(exchanges: Signal<Vec<Result<Exchange, KeptError>>>) -> AnyView
     })
 }
 
-/// Which of several.
+/// Selects one of several exchanges.
 fn tries(exchanges: &[Result<Exchange, KeptError>], chosen: RwSignal<usize>) -> El {
     let buttons = exchanges.iter().enumerate().map(|(place, exchange)| {
         let reply = exchange.as_ref().map(|exchange| &exchange.reply);
@@ -68,7 +68,7 @@ fn tries(exchanges: &[Result<Exchange, KeptError>], chosen: RwSignal<usize>) -> 
         .child(all(buttons.collect()))
 }
 
-/// Why a request that is recorded cannot be shown.
+/// Why a recorded request cannot be shown.
 fn unreadable(error: KeptError) -> AnyView {
     el("p")
         .class("alert")
@@ -176,7 +176,7 @@ fn headers(headers: impl Iterator<Item = (String, String)>) -> El {
     el("dl").class("headers").child(all(rows.collect()))
 }
 
-/// JSON as JSON, all else (streams above all) as the text that it is.
+/// JSON is formatted; other bodies, such as streams, are shown as text.
 fn body_view(body: &Text) -> El {
     let fold = RwSignal::default();
     let view = match json::read(body) {

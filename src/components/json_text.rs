@@ -10,12 +10,12 @@ use super::text::{Fold, fold_class, fold_controls, folded_text, inert};
 use crate::projection::pretty::{Token, TokenKind, pretty};
 use crate::projection::size_text;
 
-/// A folded value shows so many lines.
+/// The lines shown of a collapsed value.
 const PREVIEW_LINES: usize = 20;
-/// A value of more lines than this is shown as plain text once unfolded: colours are elements.
+/// Longer values are shown as plain text when expanded, because each colour is an element.
 const COLOURED_LINES: usize = 600;
 
-/// The class of a colour.
+/// The CSS class of a token.
 pub(super) const fn token_class(kind: TokenKind) -> &'static str {
     match kind {
         TokenKind::Plain => "token",
@@ -37,8 +37,7 @@ fn coloured(tokens: &[Token]) -> AnyView {
     all(views.collect())
 }
 
-/// A JSON value of any size. A long one is folded. What is shown is kept by the caller, so that it
-/// outlives the element.
+/// A JSON value of any size. A long one is collapsed; the caller stores its state, which outlives the element.
 pub fn json_text(value: &Json, fold: RwSignal<Fold>) -> AnyView {
     let preview = pretty(value, PREVIEW_LINES);
     if !preview.cut {

@@ -1,4 +1,4 @@
-//! The overlay that lists the keys.
+//! The dialog that lists keyboard shortcuts.
 
 use leptos::prelude::*;
 
@@ -8,15 +8,14 @@ use crate::later::Later;
 
 type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyView;
 
-/// [`KeyHelp`], for those who cannot wait for it.
+/// [`KeyHelp`], for callers that cannot wait for its code.
 pub static KEY_HELP: Later<View> = Later::new();
 
 pub(crate) fn install() {
     KEY_HELP.set(|open, keys| view! { <KeyHelp open=open keys=keys/> }.into_any());
 }
 
-/// Lists keys and what they do. Where a key works only in some place, that stands after ` in ` or
-/// ` on `.
+/// Lists shortcuts. The part of a key after ` in ` or ` on ` says where it works.
 #[component]
 pub fn KeyHelp(
     /// Whether it is shown.

@@ -1,4 +1,4 @@
-//! A page whose code is loaded when it is opened: quiet while it comes, an alert if it does not.
+//! A page whose code is loaded when it is opened, with an alert if that fails.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -21,14 +21,14 @@ enum State {
     Lost,
 }
 
-/// Loads a page and shows it; `name` is what a person calls it.
+/// Loads and shows a page; `name` is its display name.
 pub fn lazy(name: &'static str, load: fn() -> Coming) -> AnyView {
     let state = RwSignal::new(State::Coming);
     let fetch = move || {
         state.set(State::Coming);
         spawn(async move {
             let page = load().await.map_or(State::Lost, State::Here);
-            // Whoever left meanwhile took the signal along.
+            // If the reader left meanwhile, the signal is gone.
             let _ = state.try_set(page);
         });
     };

@@ -1,8 +1,8 @@
-//! Components: they draw projections, read signals and dispatch callbacks, and know nothing of the
-//! playground. What they show of foreign texts goes through [`text`].
+//! Components: they render projections, read signals and call callbacks, and do not depend on the playground.
+//! They show untrusted texts through [`text`].
 //!
-//! Two rules of the page hold for all of them. Its security policy allows no style attributes:
-//! looks come from classes. And no button but the playground's own is called Step, Run, Stop or Reset.
+//! Two rules hold for all of them. The security policy allows no style attributes, so appearance comes from
+//! classes. And only the playground has buttons called Step, Run, Stop or Reset.
 
 pub mod alert_box;
 pub mod copy_button;

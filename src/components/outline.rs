@@ -1,4 +1,4 @@
-//! An episode as an outline: a line a step, to look over and to go to.
+//! An episode as an outline: one line per step, for overview and navigation.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use crate::projection::outline::{class_and_name, line};
 use crate::projection::summary::reward_text;
 use crate::projection::text::count_text;
 
-/// The height of a line, as the style sheets have it.
+/// The height of a line, as in the style sheet.
 const LINE: f64 = 30.0;
 
-/// What is said of steps besides what they are.
+/// Additional marks of steps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Badges {
-    /// The steps on which something was noted.
+    /// Steps with notes.
     pub noted: BTreeSet<usize>,
-    /// The first step that gave something else when it was run again.
+    /// The first step that differed on replay.
     pub differs: Option<usize>,
 }
 
-/// The outline. The selected step is kept in sight.
+/// The outline. It keeps the selected step in view.
 pub fn outline(
     episode: Signal<Arc<Episode>>,
     edition: Signal<u32>,

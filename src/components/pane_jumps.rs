@@ -1,11 +1,11 @@
-//! On narrow screens the panes stand below each other; this bar leads to each of them.
+//! A bar that links to each pane, for narrow screens, where panes are stacked.
 
 use leptos::prelude::*;
 
 use super::markup::{button, el};
 use crate::browser;
 
-/// Buttons that scroll to a pane. Seen on narrow screens only.
+/// Buttons that scroll to a pane. Visible on narrow screens only.
 #[component]
 pub fn PaneJumps(
     /// The id and the name of each pane.

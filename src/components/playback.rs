@@ -1,4 +1,4 @@
-//! Play: the selection moves along a timeline by itself.
+//! Playback: the selection moves along a timeline by itself.
 
 use std::time::Duration;
 
@@ -7,21 +7,21 @@ use leptos::prelude::*;
 use super::erased::watch;
 use crate::browser::{self, timers};
 
-/// What plays.
+/// The state of playback.
 #[derive(Clone, Copy)]
 pub struct Player {
     /// The selected step; 0 is the reset.
     pub selected: RwSignal<usize>,
     /// The last step that can be selected.
     pub last: Signal<usize>,
-    /// Whether it plays.
+    /// Whether it is playing.
     pub playing: RwSignal<bool>,
-    /// Steps a second.
+    /// Speed in steps per second.
     pub speed: RwSignal<f64>,
 }
 
 impl Player {
-    /// A player that stands still.
+    /// Stopped playback.
     pub fn new(selected: RwSignal<usize>, last: Signal<usize>) -> Player {
         Player {
             selected,
@@ -31,7 +31,7 @@ impl Player {
         }
     }
 
-    /// Moves the selection while play is on.
+    /// Advances the selection while playing.
     pub fn play_along(self) {
         let round = StoredValue::new(0u32);
         watch(move || {
@@ -40,7 +40,7 @@ impl Player {
                 return;
             }
             if self.selected.get_untracked() >= self.last.get_untracked() {
-                // Play at the end begins anew.
+                // Playing at the end restarts from the beginning.
                 self.selected.set(0);
             }
             browser::spawn(self.play(round, round.get_value()));

@@ -1,7 +1,7 @@
-//! Markdown, drawn: elements of ours and text nodes, never markup of the text.
+//! Rendered Markdown: our own elements and text nodes, never markup from the text.
 //!
-//! Each text says where it begins in its source (`data-at`), so that passages can be found in what is
-//! drawn, and selected there.
+//! Each text states its source offset (`data-at`), so that passages can be found and selected in the rendered
+//! text.
 
 use leptos::prelude::*;
 
@@ -11,16 +11,16 @@ use crate::later::Later;
 use crate::projection::content::is_raster_data;
 use crate::projection::prose::{Kind, Node, may_lead_to, prose};
 
-/// Draws a text as Markdown, which begins at a character of a longer one. Only pages on which episodes are
-/// read bring it.
+/// Renders Markdown that begins at an offset of a longer text. Its code is loaded only by pages that show
+/// episodes.
 pub static PROSE: Later<fn(&str, usize) -> El> = Later::new();
 
-/// Brings it.
+/// Loads it.
 pub fn install() {
     PROSE.set(prose_view);
 }
 
-/// A text as Markdown, which begins at a character of a longer one. As it is, if it has too many parts.
+/// Renders Markdown at an offset of a longer text, or plain text if it has too many nodes.
 fn prose_view(text: &str, at: usize) -> El {
     match prose(text) {
         Some(nodes) => el("div").class("prose").child(draw(&nodes, at)),
@@ -28,7 +28,7 @@ fn prose_view(text: &str, at: usize) -> El {
     }
 }
 
-/// A text as it is, which begins at a character of a longer one.
+/// Renders plain text at an offset of a longer text.
 pub fn plain(text: &str, at: usize) -> El {
     el("span")
         .attr("data-at", at.to_string())
@@ -39,12 +39,12 @@ fn draw(nodes: &[Node], at: usize) -> Vec<AnyView> {
     nodes.iter().map(|node| element(node, at).view()).collect()
 }
 
-/// No deeper than the tree, whose depth is bounded.
+/// The recursion is as deep as the tree, whose depth is bounded.
 fn element(node: &Node, at: usize) -> El {
     let holder = match &node.kind {
         Kind::Text { at: within, text } => return plain(text, at + within),
         Kind::Paragraph => el("p").attr("dir", "auto"),
-        // Headings of texts are none of the page, whose outline they would break.
+        // Headings in texts must not become part of the outline of the page.
         Kind::Heading(level) => el("p")
             .attr("dir", "auto")
             .class(format!("prose-heading level-{level}")),
@@ -100,7 +100,7 @@ fn head(node: &Node, at: usize) -> El {
     el("tr").child(cells.collect::<Vec<_>>())
 }
 
-/// A link that tells its page nothing, and says where it leads before it is followed.
+/// A link that sends no referrer and shows its target before it is followed.
 fn link(address: &str) -> El {
     if !may_lead_to(address) {
         return el("span").attr("title", address.to_owned());
@@ -112,8 +112,7 @@ fn link(address: &str) -> El {
         .attr("rel", "noopener noreferrer nofollow")
 }
 
-/// An image is drawn if it lies in the text itself; others are not fetched, for that would tell their hosts
-/// who reads.
+/// Embedded images are shown. Others are not fetched, because a request would reveal the reader to their hosts.
 fn image(node: &Node, address: &str, at: usize) -> El {
     if is_raster_data(address) {
         return el("img")

@@ -1,4 +1,4 @@
-//! What the steps of an episode brought or cost as a curve: a bar a step and a line of the running total.
+//! Amounts by step as a curve: one bar per step and a line of the running total.
 
 use std::sync::Arc;
 

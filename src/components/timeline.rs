@@ -9,7 +9,7 @@ use super::icon::{Glyph, hidden_name, icon, named_icon};
 use super::markup::{button, el};
 use crate::projection::text::{count_text, plural};
 
-/// The speeds on offer, in steps a second.
+/// The available speeds, in steps per second.
 const SPEEDS: [(f64, &str); 5] = [
     (0.5, "0.5"),
     (1.0, "1"),
@@ -18,7 +18,7 @@ const SPEEDS: [(f64, &str); 5] = [
     (20.0, "20"),
 ];
 
-/// A slider **Step** over an episode of some length, with buttons that play and go along.
+/// A slider **Step** over an episode, with playback and navigation buttons.
 #[component]
 pub fn Timeline(
     /// The number of steps.
@@ -26,9 +26,9 @@ pub fn Timeline(
     length: Signal<usize>,
     /// The selected step; 0 is the reset.
     selected: RwSignal<usize>,
-    /// Whether it plays.
+    /// Whether it is playing.
     playing: RwSignal<bool>,
-    /// How fast it plays, in steps a second.
+    /// Speed in steps per second.
     speed: RwSignal<f64>,
 ) -> impl IntoView {
     let go = move |name: &'static str, glyph: Glyph, to: fn(usize, usize) -> usize| {

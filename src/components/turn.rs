@@ -1,5 +1,5 @@
-//! What a model is saying, at the end of the transcript while it says it. Nothing of it is final: it is marked as
-//! such, and screen readers hear how it stands, not every word.
+//! A streaming model response at the end of the transcript. It is marked as streaming; screen readers hear its
+//! state, not every word.
 
 use leptos::prelude::*;
 
@@ -11,26 +11,26 @@ use super::text::{inert_in, inert_name};
 use crate::projection::text::{count_text, large_count_text};
 use crate::projection::turn::{Stage, Turn, stage_text};
 
-/// What can be done with a turn.
+/// The actions on a turn.
 #[derive(Clone, Copy)]
 pub struct TurnActions {
-    /// Shows what went over the wire.
+    /// Shows the requests.
     pub inspect: Callback<()>,
-    /// Ends the request.
+    /// Stops the request.
     pub stop: Callback<()>,
-    /// Asks again.
+    /// Retries.
     pub again: Callback<()>,
-    /// Takes the turn away.
+    /// Removes the turn.
     pub dismiss: Callback<()>,
 }
 
-/// Draws a turn, as long as there is one. `clock` gives the page's clock, and ticks while something is waited for.
+/// Renders the turn, if there is one. `clock` returns the page's clock and ticks while the turn waits.
 pub fn turn_view(
     turn: RwSignal<Option<Turn>>,
     clock: Signal<f64>,
     actions: TurnActions,
 ) -> AnyView {
-    // Another try says everything anew.
+    // Another attempt starts over.
     let head =
         Memo::new(move |_| turn.with(|turn| Some((turn.as_ref()?.step, turn.as_ref()?.tries))));
     dynamic(move || match head.get() {
@@ -51,7 +51,7 @@ pub fn turn_view(
     })
 }
 
-/// A look at the turn; what it gives if there is none is never seen.
+/// Reads the turn; the fallback for no turn is never shown.
 fn look<T: Default>(turn: RwSignal<Option<Turn>>, look: impl FnOnce(&Turn) -> T) -> T {
     turn.with(|turn| turn.as_ref().map(look).unwrap_or_default())
 }
@@ -113,7 +113,7 @@ fn message(turn: RwSignal<Option<Turn>>) -> El {
         .child(calls)
 }
 
-/// A call whose arguments are still coming: as the text that they are.
+/// A call whose arguments are still streaming, as plain text.
 fn call(turn: RwSignal<Option<Turn>>, place: usize) -> AnyView {
     let name = Memo::new(move |_| {
         look(turn, |turn| {
@@ -159,7 +159,7 @@ fn stage(turn: RwSignal<Option<Turn>>, clock: Signal<f64>, stop: Callback<()>) -
             .child(el("span").class("pulse").attr("aria-hidden", "true"))
             .child(el("span").class("turn-words").child(line))
             .child(el("span").class("turn-why").child(why));
-        // Where the eyes are, however the turn was begun.
+        // In view, however the turn was started.
         let stop = button("small")
             .on_click(move || stop.run(()))
             .child("Stop request");
@@ -181,7 +181,7 @@ fn notes(turn: RwSignal<Option<Turn>>) -> AnyView {
     })
 }
 
-/// What is left of a turn that came to nothing.
+/// What remains of a turn that failed or was stopped.
 fn outcome(turn: RwSignal<Option<Turn>>, actions: TurnActions) -> AnyView {
     let stage = Memo::new(move |_| look(turn, |turn| Some(turn.stage.clone())));
     dynamic(move || {

@@ -1,4 +1,4 @@
-//! Controls for single values that are chosen, not typed.
+//! Controls for values that are chosen rather than typed.
 
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -11,7 +11,7 @@ use crate::components::text::inert;
 use crate::projection::form::{Blank, Draft, Field, Kind, Shape};
 use crate::projection::pretty::one_line;
 
-/// What can't be chosen.
+/// Unknown options.
 pub(super) fn fixed(mut slot: Slot, value: &Json) -> AnyView {
     let value = el("p")
         .class("fixed-value")
@@ -29,7 +29,7 @@ pub(super) fn fixed(mut slot: Slot, value: &Json) -> AnyView {
         .view()
 }
 
-/// A check box.
+/// A checkbox.
 pub(super) fn check_box(mut slot: Slot) -> AnyView {
     let (editor, fault) = (slot.editor, slot.fault());
     let shape = editor.shape(&slot.place);
@@ -62,7 +62,7 @@ pub(super) fn check_box(mut slot: Slot) -> AnyView {
         .view()
 }
 
-/// A choice among a few values; also yes or no where neither may be given.
+/// A select among a few values, or yes and no for an optional boolean.
 pub(super) fn choice(mut slot: Slot) -> AnyView {
     let (editor, fault) = (slot.editor, slot.fault());
     let shape = editor.shape(&slot.place);
@@ -91,7 +91,7 @@ pub(super) fn choice(mut slot: Slot) -> AnyView {
         .view()
 }
 
-/// A choice among shapes of drafts, each with its words. `choose` hears the place of what is chosen.
+/// A select among shapes of drafts with their labels. `choose` receives the index of the choice.
 pub(super) fn shape_select(
     options: Vec<(Shape, String)>,
     chosen: Memo<Shape>,
@@ -114,7 +114,7 @@ pub(super) fn shape_select(
     el("select").on("change", choose).child(options)
 }
 
-/// What can be chosen, each with its words.
+/// The options with their labels.
 fn options(field: &Field) -> Vec<(Draft, String)> {
     let mut options = Vec::new();
     if field.required && !field.nullable {

@@ -1,4 +1,4 @@
-//! Lists and maps: any number of entries, to add, move and remove.
+//! Lists and maps: any number of entries that can be added, moved and removed.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::components::text::inert;
 use crate::projection::form::edit::Direction;
 use crate::projection::form::{Draft, Field};
 
-/// Draws the fields of an entry: its key, and its place among the others.
+/// Renders the fields of an entry from its key and index.
 type DrawEntry = Arc<dyn Fn(&Slot, u32, Memo<usize>) -> AnyView + Send + Sync>;
 
-/// Any number of values.
+/// A list.
 pub(super) fn list(slot: Slot, item: &Arc<Field>, most: Option<usize>) -> AnyView {
     let item = Arc::clone(item);
     let draw_entry: DrawEntry = Arc::new(move |slot, key, number| {
@@ -29,7 +29,7 @@ pub(super) fn list(slot: Slot, item: &Arc<Field>, most: Option<usize>) -> AnyVie
     nest(slot, move |slot| entries(slot, most, &draw_entry))
 }
 
-/// Any number of keys with values.
+/// A map.
 pub(super) fn map(slot: Slot, value: &Arc<Field>) -> AnyView {
     let value = Arc::clone(value);
     let draw_entry: DrawEntry = Arc::new(move |slot, key, number| {
@@ -75,7 +75,7 @@ fn key_field(slot: &Slot, key: u32, label: Signal<String>) -> AnyView {
     el("div").class("field").child(label).child(input).view()
 }
 
-/// What can be done with an entry.
+/// The actions on an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EntryAct {
     Move(Direction),
@@ -112,7 +112,7 @@ impl EntryAct {
         }
     }
 
-    /// Whether it would change nothing for the entry at a place.
+    /// Whether the action has no effect on the entry at an index.
     fn is_vain(self, place: usize, count: usize) -> bool {
         match self {
             EntryAct::Move(Direction::Up) => place == 0,
@@ -140,13 +140,13 @@ fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView 
     let add = move || {
         let mut added = None;
         editor.edit(&place, |draft| added = draft.add_entry(&field));
-        // Its field stands on the page by then.
+        // Its field is on the page by then.
         if let Some(id) = added.map(|key| editor.id(&place.then(key))) {
             browser::timers::next_frame(move || _ = browser::element::focus_id(&id));
         }
     };
     let full = flag(move || most.is_some_and(|most| keys.with(Vec::len) >= most));
-    // For each of the entries, however often they are drawn.
+    // Shared by all entries, however often they are rendered.
     let pattern = StoredValue::new_local(Slot {
         editor,
         field: Arc::clone(&slot.field),
@@ -192,7 +192,7 @@ fn entry_button(
 ) -> AnyView {
     let (editor, label, place) = (slot.editor, slot.label, slot.place.clone());
     let name = words(move || act.words(&label.get(), number.get() + 1));
-    // Not disabled: that would take the focus away from whoever moves an entry to the end.
+    // Not disabled, which would drop the focus when an entry is moved to the end.
     let vain = maybe_words(move || {
         let vain = act.is_vain(number.get(), keys.with(Vec::len));
         vain.then(|| "true".to_owned())

@@ -17,14 +17,14 @@ use crate::later::Later;
 use crate::projection::form::{Blank, Field, Kind, Place};
 use crate::projection::pretty::one_line;
 
-/// A field where it stands.
+/// A field at its position in the form.
 pub(super) struct Slot {
     pub(super) editor: Editor,
     pub(super) field: Arc<Field>,
     pub(super) place: Place,
-    /// What it is called here: entries of a list have no names of their own.
+    /// Its label here: entries of a list have no names of their own.
     pub(super) label: Signal<String>,
-    /// What stands beside the label.
+    /// The content next to the label.
     pub(super) aside: Option<AnyView>,
 }
 
@@ -34,7 +34,7 @@ impl Slot {
         self.editor.id(&self.place)
     }
 
-    /// What is wrong with it.
+    /// Its error.
     pub(super) fn fault(&self) -> Fault {
         let (editor, place) = (self.editor, self.place.clone());
         Fault {
@@ -44,13 +44,13 @@ impl Slot {
         }
     }
 
-    /// The words of its label: foreign text.
+    /// The text of its label, which is untrusted.
     pub(super) fn name(&self) -> AnyView {
         let label = self.label;
         dynamic(move || inert(&label.get()))
     }
 
-    /// Its label, and what stands beside it.
+    /// Its label and the content next to it.
     pub(super) fn label_row(&mut self, between: AnyView) -> El {
         let label = el("label").attr("for", self.id()).child(self.name());
         el("div")
@@ -61,14 +61,14 @@ impl Slot {
             .child(self.aside.take())
     }
 
-    /// Its help.
+    /// Its help text.
     pub(super) fn help(&self) -> Option<El> {
         let id = format!("{}-help", self.id());
         let help = self.field.help.as_ref()?;
         Some(inert_in("p", "help", help).attr("id", id))
     }
 
-    /// A slot for a field within.
+    /// A slot for a nested field.
     pub(super) fn within(&self, step: u32, field: &Arc<Field>, label: Signal<String>) -> Slot {
         Slot {
             editor: self.editor,
@@ -80,7 +80,7 @@ impl Slot {
     }
 }
 
-/// Draws a field under its own name.
+/// Renders a field under its own name.
 pub(super) fn field_view(editor: Editor, field: &Arc<Field>, place: Place) -> AnyView {
     draw(Slot {
         editor,
@@ -91,7 +91,8 @@ pub(super) fn field_view(editor: Editor, field: &Arc<Field>, place: Place) -> An
     })
 }
 
-/// Draws a field. The first environment's forms have but a few kinds; the others come later.
+/// Renders a field. The first environment's forms need only a few kinds; the code of the others is loaded
+/// later.
 pub(super) fn draw(slot: Slot) -> AnyView {
     let field = Arc::clone(&slot.field);
     match &field.kind {
@@ -121,13 +122,13 @@ fn draw_other(slot: Slot) -> AnyView {
     }
 }
 
-/// Whether a check box can say all that there is to say.
+/// Whether a checkbox can represent every state of the field.
 fn is_plain_flag(field: &Field) -> bool {
     let default = matches!(field.default, Some(Json::Bool(_)));
     !field.nullable && (field.required || default)
 }
 
-/// What is said beside a label.
+/// The hint next to a label.
 fn hint(field: &Field) -> String {
     let kind = match &field.kind {
         Kind::Integer => "whole number",
@@ -149,7 +150,7 @@ fn hint(field: &Field) -> String {
     format!("{kind}{separator}{optional}")
 }
 
-/// What a field that is left blank means, in words.
+/// What a blank field means, in words.
 pub(super) fn blank_words(field: &Field, blank: Blank) -> String {
     match (blank, &field.default) {
         (Blank::Null, _) => "null".to_owned(),
@@ -161,7 +162,7 @@ pub(super) fn blank_words(field: &Field, blank: Blank) -> String {
     }
 }
 
-/// What is wrong with a field.
+/// The error of a field.
 #[derive(Clone, Copy)]
 pub(super) struct Fault {
     reason: Memo<Option<String>>,
@@ -171,12 +172,12 @@ pub(super) struct Fault {
 }
 
 impl Fault {
-    /// Whether there is one.
+    /// Whether there is an error.
     pub(super) fn is_there(self) -> bool {
         self.reason.with(Option::is_some)
     }
 
-    /// The classes of what holds the field.
+    /// The classes of the element around the field.
     pub(super) fn class(self, classes: &'static str) -> Signal<String> {
         words(move || match self.is_there() {
             true => format!("{classes} invalid"),
@@ -189,7 +190,7 @@ impl Fault {
         maybe_words(move || self.is_there().then(|| "true".to_owned()))
     }
 
-    /// The words under the field.
+    /// The error text below the field.
     pub(super) fn words(self) -> AnyView {
         dynamic(move || {
             let id = self.id.with_value(|id| format!("{id}-error"));

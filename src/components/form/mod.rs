@@ -1,11 +1,10 @@
-//! A form made from a JSON Schema: one field for each property, labelled with its name, or the whole
-//! as raw JSON. It edits a [`Form`] and knows nothing of what the value is for; the `<form>` around it
-//! and its button are the caller's.
+//! A form generated from a JSON Schema: one field per property, or the whole value as raw JSON. It edits a
+//! [`Form`] without knowing the purpose of the value; the `<form>` element and its submit button belong to the
+//! caller.
 //!
-//! - [`field`]: a field with its label, help and error. [`control`]: what is filled in;
-//!   [`text_field`]: what is typed.
-//! - [`nested`]: groups, tuples, one of several kinds; [`entries`]: lists and maps.
-//! - [`raw`]: the whole as JSON.
+//! - [`field`]: a field with its label, help and error. [`control`]: choices. [`text_field`]: typed input.
+//! - [`nested`]: groups, tuples and variants. [`entries`]: lists and maps.
+//! - [`raw`]: raw JSON.
 
 mod control;
 mod entries;
@@ -30,7 +29,7 @@ pub(crate) fn install() {
     field::install();
 }
 
-/// What all fields of a form share.
+/// The state shared by all fields of a form.
 #[derive(Clone, Copy)]
 struct Editor {
     form: RwSignal<Form>,
@@ -38,22 +37,22 @@ struct Editor {
 }
 
 impl Editor {
-    /// The id of the control at a place.
+    /// The id of the control at a path.
     fn id(self, place: &Place) -> String {
         self.prefix.with_value(|prefix| place.id(prefix))
     }
 
-    /// The shape of what was filled in at a place.
+    /// The shape of the draft at a path.
     fn shape(self, place: &Place) -> Memo<Shape> {
         let place = place.clone();
         Memo::new(move |_| {
             let shape = self.form.with(|form| form.draft(&place).map(Draft::shape));
-            // Of a form that changes under a field which is about to go.
+            // The form changed under a field that is about to be removed.
             shape.unwrap_or(Shape::Fixed)
         })
     }
 
-    /// Changes what was filled in at a place.
+    /// Edits the draft at a path.
     fn edit(self, place: &Place, change: impl FnOnce(&mut Draft)) {
         self.form.update(|form| {
             if let Some(draft) = form.draft_mut(place) {
@@ -62,13 +61,13 @@ impl Editor {
         });
     }
 
-    /// Puts a draft at a place.
+    /// Replaces the draft at a path.
     fn put(self, place: &Place, new: Draft) {
         self.edit(place, |draft| *draft = new);
     }
 }
 
-/// The root of a form; equal only if it is the very same, so that another schema draws other fields.
+/// The root of a form; equal only if identical, so that another schema rebuilds the fields.
 #[derive(Clone)]
 struct Root(Arc<Field>);
 
@@ -81,15 +80,15 @@ impl PartialEq for Root {
 /// The fields of a form.
 #[component]
 pub fn SchemaForm(
-    /// What is edited.
+    /// The form.
     form: RwSignal<Form>,
-    /// What the ids of its fields begin with.
+    /// The prefix of the ids of its fields.
     #[prop(into)]
     id_prefix: String,
     /// The name of the group of fields.
     #[prop(optional, into)]
     legend: Option<String>,
-    /// Whether nothing can be changed now.
+    /// Whether editing is disabled.
     #[prop(optional, into)]
     disabled: Signal<bool>,
 ) -> impl IntoView {

@@ -1,5 +1,4 @@
-//! Fields within fields: groups, tuples, one of several kinds, and the frame that they share with
-//! lists and maps.
+//! Nested fields: groups, tuples and variants, and the frame that they share with lists and maps.
 
 use std::sync::Arc;
 
@@ -11,7 +10,7 @@ use crate::components::erased::{dynamic, words};
 use crate::components::markup::{El, all, button, el};
 use crate::projection::form::{Blank, Draft, Field, Shape};
 
-/// A group of fields under a legend. Left out, it offers to be filled in.
+/// A group of fields under a legend. If omitted, it offers to be filled in.
 pub(super) fn group(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
     let fields = fields.to_vec();
     nest(slot, move |slot| {
@@ -25,7 +24,7 @@ pub(super) fn group(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
     })
 }
 
-/// One value for each place.
+/// A tuple.
 pub(super) fn tuple(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
     let fields = fields.to_vec();
     nest(slot, move |slot| {
@@ -40,7 +39,7 @@ pub(super) fn tuple(slot: Slot, fields: &[Arc<Field>]) -> AnyView {
     })
 }
 
-/// One of several kinds: which one is chosen beside the label.
+/// One of several variants, selected next to the label.
 pub(super) fn either(slot: Slot, variants: &[Arc<Field>]) -> AnyView {
     let fault = slot.fault();
     let chosen = slot.editor.shape(&slot.place);
@@ -97,8 +96,7 @@ fn kind_choice(slot: &Slot, variants: &[Arc<Field>], chosen: Memo<Shape>) -> El 
         )
 }
 
-/// The frame around fields within a field: legend, help, error; and, where it may be left out, the
-/// buttons for that.
+/// The frame around nested fields: legend, help, error, and buttons that omit the value if that is allowed.
 pub(super) fn nest(slot: Slot, inside: impl Fn(&Slot) -> AnyView + Send + 'static) -> AnyView {
     nest_boxed(slot, Box::new(inside))
 }
@@ -135,7 +133,7 @@ fn nest_boxed(mut slot: Slot, inside: Box<dyn Fn(&Slot) -> AnyView + Send>) -> A
         .view()
 }
 
-/// Buttons that leave out what is filled in, or make it null.
+/// Buttons that remove the value or set it to null.
 fn ways_out(slot: &Slot, shape: Memo<Shape>) -> El {
     let (editor, place) = (slot.editor, slot.place.clone());
     let blanks = slot.field.blanks();

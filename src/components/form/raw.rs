@@ -19,7 +19,7 @@ pub(super) fn raw_view(editor: Editor) -> AnyView {
             Mode::Fields(_) => String::new(),
         })
     });
-    // All errors of raw JSON are errors of the whole.
+    // All errors of raw JSON belong to the whole value.
     let errors = move || form.with(|form| form.errors());
     let wrong = maybe_words(move || (!errors().is_empty()).then(|| "true".to_owned()));
     let reasons = dynamic(move || {

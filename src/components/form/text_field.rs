@@ -1,4 +1,4 @@
-//! A field for a text, a number, or free JSON.
+//! A field for a string, a number or free JSON.
 
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
@@ -10,7 +10,7 @@ use crate::components::erased::{dynamic, words};
 use crate::components::markup::{El, el, nothing};
 use crate::projection::form::{Blank, Draft, Kind, Shape};
 
-/// A field that is typed into, with a choice of what it means to leave it blank.
+/// A text field, with a choice of what it means when blank.
 pub(super) fn text_field(mut slot: Slot) -> AnyView {
     let fault = slot.fault();
     let control = match slot.field.kind {
@@ -44,7 +44,7 @@ pub(super) fn text_field(mut slot: Slot) -> AnyView {
         .view()
 }
 
-/// What was typed.
+/// The typed text.
 fn text_of(slot: &Slot) -> Signal<String> {
     let (editor, place) = (slot.editor, slot.place.clone());
     words(move || {
@@ -57,10 +57,10 @@ fn text_of(slot: &Slot) -> Signal<String> {
     })
 }
 
-/// One line for a number. It is not of type `number`: that would lose what is no number, and round
-/// large ones; the form says what is wrong instead.
+/// A one-line field for a number. Its type is not `number`, which would drop invalid input and round large
+/// values; the form reports errors instead.
 fn number_input(slot: &Slot) -> El {
-    // Where a blank field can mean several things, the choice beside the label says which.
+    // If a blank field has several meanings, the choice next to the label states the current one.
     let placeholder = match slot.field.blanks().as_slice() {
         [blank] => Some(blank_words(&slot.field, *blank)),
         _ => None,
@@ -71,8 +71,7 @@ fn number_input(slot: &Slot) -> El {
         .attr("placeholder", placeholder)
 }
 
-/// A text area that looks like one line until there are more. Enter submits as long as there is one
-/// line; Shift and Enter begins another.
+/// A text area that starts with one line. Enter submits while there is only one line; Shift+Enter adds a line.
 fn text_area(slot: &Slot, rows: &'static str, direction: &'static str) -> El {
     let text = text_of(slot);
     let pressed = move |press: KeyboardEvent| {
@@ -91,7 +90,7 @@ fn text_area(slot: &Slot, rows: &'static str, direction: &'static str) -> El {
         .on("keydown", pressed)
 }
 
-/// A choice of what a blank field means, where that could be several things.
+/// A choice of what a blank field means, if it could mean several things.
 fn blank_choice(slot: &Slot, fault: Fault) -> AnyView {
     let (editor, label) = (slot.editor, slot.label);
     let (field, place) = (slot.field.clone(), slot.place.clone());

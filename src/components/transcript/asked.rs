@@ -1,4 +1,4 @@
-//! What is known of how a step came about: what the model thought, what it cost, what went over the wire.
+//! How a step of a model came about: reasoning, usage, and requests.
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
@@ -16,10 +16,10 @@ use crate::components::text::{inert, inert_in};
 use crate::projection::asking::{exchanges, facts, notes};
 use crate::projection::marks::holder_id;
 
-/// Thoughts are this part of an action: text is part 0, and no message has so many.
+/// The part number of reasoning: text is part 0, and no message has this many parts.
 pub(super) const THOUGHT: usize = usize::MAX;
 
-/// What the model thought before it acted: folded away, for what it says counts more.
+/// The model's reasoning, collapsed by default.
 pub(super) fn thinking(reader: Reader, step: usize, record: &StepRecord) -> Option<El> {
     let thought = thought(record)?;
     let shut = RwSignal::new(true);
@@ -74,7 +74,7 @@ fn thought(record: &StepRecord) -> Option<Text> {
     thought.filter(|thought| !thought.trim().is_empty())
 }
 
-/// What the step cost, with a way to what went over the wire.
+/// The usage of the step, with a button that shows its requests.
 pub(super) fn asked(reader: Reader, step: usize, record: &StepRecord) -> Option<El> {
     let facts = facts(record);
     let errors = &record.details.errors;

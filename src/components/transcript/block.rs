@@ -1,4 +1,4 @@
-//! A block of the transcript: a step, or a part of one that has very many messages.
+//! A block of the transcript: a step, or a part of a step with very many messages.
 
 use leptos::prelude::*;
 use volary_trace::{Outcome, Rewards, StepRecord};
@@ -12,12 +12,12 @@ use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::count_text;
 use crate::projection::transcript::{Block, estimated_height, message, observations, step_record};
 
-/// The head of a step that is higher, in pixels, as far as that is known ahead, stays in sight while one reads through
-/// it. For the others that would cost the browser more than it is worth: each such head is a layer of its own.
+/// Steps estimated to be taller than this, in pixels, get a sticky header. Sticky headers are composited
+/// layers, which would be too expensive for all steps.
 const LONG: f64 = 240.0;
 
 impl Reader {
-    /// Draws a block.
+    /// Renders a block.
     pub(super) fn block(self, number: usize) -> AnyView {
         let scroll = self.place.scroll;
         let block = scroll.with_value(|scroll| scroll.index().block(number).cloned());
@@ -75,7 +75,7 @@ impl Reader {
 
     fn head(self, step: usize, is_selected: Memo<bool>) -> El {
         let known = self.episode.with_untracked(|episode| {
-            // Where the steps have none of their own, theirs means nothing.
+            // If steps have no rewards of their own, theirs is meaningless.
             let is_own = episode.rewards == Rewards::Steps;
             let record = step_record(episode, step)?;
             let reward = record.reward().filter(|_| is_own);
@@ -104,7 +104,8 @@ impl Reader {
             .child(facts)
     }
 
-    /// Offered at every step but the last, at which one is already. The log says when it can't be done at all.
+    /// Shown at every step except the last, which is the current one. The log hides it if rewinding is
+    /// impossible.
     fn rewind_button(self, step: usize) -> Option<AnyView> {
         self.on_rewind?;
         let rewind = move || {
@@ -113,7 +114,7 @@ impl Reader {
                 .child("Continue from here")
                 .view()
         };
-        // Steps follow on the last one only.
+        // Steps can only follow the last one.
         let is_last = step >= self.length.get_untracked();
         Some(match is_last {
             true => shown(move || step < self.length.get(), rewind),
@@ -127,8 +128,8 @@ impl Reader {
     }
 }
 
-/// A reward: plain if there is none to speak of, else as a gain or a loss. A step without one has the same element with
-/// nothing in it: elements that come and go cost more than others.
+/// A reward: plain if zero, otherwise marked as gain or loss. A step without one gets the same empty element,
+/// because adding and removing elements is expensive.
 fn reward_mark(reward: Option<f64>) -> El {
     let (class, sign) = match reward {
         Some(reward) if reward > 0.0 => ("reward good", "+"),
@@ -139,7 +140,7 @@ fn reward_mark(reward: Option<f64>) -> El {
     el("span").class(class).child(amount.unwrap_or_default())
 }
 
-/// How the episode ended, at the step with which it did.
+/// How the episode ended, at its last step.
 fn foot_of(record: &StepRecord) -> Option<El> {
     let Outcome::Observed {
         done, truncated, ..

@@ -1,4 +1,4 @@
-//! A tool call: the tool's name and its arguments, readable, with a way to the answer.
+//! A tool call: the tool's name and arguments, with a link to its result.
 
 use leptos::prelude::*;
 use volary_core::json::{Object, Text};
@@ -16,10 +16,10 @@ use crate::projection::marks::holder_id;
 use crate::projection::pretty::{one_line, scalar};
 use crate::projection::transcript::is_unknown_tool;
 
-/// So many characters of a folded call stand in its line.
+/// The characters shown of a collapsed call.
 const LINE: usize = 120;
 
-/// Draws a call of a step; `answer` is the message that answers it.
+/// Renders a call of a step; `answer` is the message with its result.
 pub(super) fn call_view(
     reader: Reader,
     (step, number): (usize, usize),
@@ -42,7 +42,7 @@ pub(super) fn call_view(
     element.child(to_answer).view()
 }
 
-/// The mark of a call of a tool that the episode does not have.
+/// The badge of a call whose tool the episode does not have.
 fn unknown_tool(reader: Reader, call: &ToolCall) -> Option<AnyView> {
     let name = &call.function.name;
     let is_unknown = reader
@@ -56,7 +56,7 @@ fn unknown_tool(reader: Reader, call: &ToolCall) -> Option<AnyView> {
     })
 }
 
-/// A call that aviary names `INVALID`: says why, with the text that the model wrote where it is known.
+/// A call that aviary names `INVALID`: the reason, with the raw text that the model wrote if it is known.
 pub(super) fn invalid_call_view(
     reader: Reader,
     (step, number): (usize, usize),
@@ -94,7 +94,7 @@ pub(super) fn invalid_call_view(
         .view()
 }
 
-/// A call as a person reads it: folded to a line, as JSON, or whole.
+/// A call in Review: collapsed to a line, as JSON, or in full.
 fn read_call(
     reader: Reader,
     reading: Reading,
@@ -149,8 +149,7 @@ fn read_call(
         )
 }
 
-/// The part of its action which an argument of a call is: those of the body come first, and no body has
-/// so many.
+/// The part number of an argument of a call. Smaller numbers are parts of the body, which never has this many.
 pub(super) fn part_of(call: usize, argument: usize) -> usize {
     1_000_000 + call * 1_000 + argument
 }
@@ -163,7 +162,7 @@ fn call_json(call: &ToolCall) -> Json {
     Json::from(object)
 }
 
-/// The arguments: below the tool's name, or in its line.
+/// The arguments, below the tool's name or on the same line.
 fn arguments(reader: Reader, (step, number): (usize, usize), call: &ToolCall, in_line: bool) -> El {
     let list = el("dl").class("arguments");
     let arguments = call.function.arguments.iter().enumerate();
@@ -175,7 +174,7 @@ fn arguments(reader: Reader, (step, number): (usize, usize), call: &ToolCall, in
         let name = inert_in("dt", "argument-name", name);
         let value = argument_value(reader, (step, 0, part_of(number, place)), value);
         match in_line {
-            // The line may be broken before each.
+            // A line break is allowed before each argument.
             true => list.child(" ").child(name).child(value),
             false => list.child(el("div").class(class).child(name).child(value)),
         }
@@ -184,7 +183,7 @@ fn arguments(reader: Reader, (step, number): (usize, usize), call: &ToolCall, in
 
 fn argument_value(reader: Reader, place: TextPlace, value: &Json) -> El {
     match value {
-        // A text of several lines reads best as what it is.
+        // Multi-line strings are shown unescaped.
         Json::Text(text) if !is_short(value) => {
             el("dd").child(folded_text(text.clone(), reader.fold(place)))
         }

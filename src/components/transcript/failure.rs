@@ -1,4 +1,4 @@
-//! Why a step failed, where the answers to its calls would stand.
+//! Why a step failed, in place of the results of its calls.
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
@@ -15,10 +15,10 @@ use crate::components::text::inert_in;
 use crate::projection::marks::holder_id;
 use crate::projection::transcript::{FAILURE_PLACE, failure_of};
 
-/// Up to so many bytes that is shown whole, tracebacks too.
+/// Failures up to this size in bytes are shown in full, including tracebacks.
 const WHOLE_FAILURE: usize = 20_000;
 
-/// Draws why a step failed, as [`super::message::Failure`] says: an item like the answer to a call.
+/// Renders the failure of a step as a list item like a result; see [`super::message::Failure`].
 pub(super) fn failure(reader: Reader, step: usize, record: &StepRecord) -> Option<AnyView> {
     let why = failure_of(record)?;
     let only_call = match &record.action {

@@ -1,5 +1,5 @@
-//! A message of the transcript as a first visit sees it: who speaks, and what is said. All else that a
-//! message may have comes later, with [`super::whole`].
+//! A message of the transcript as the first load shows it: speaker and text. The code for everything else is in
+//! [`super::whole`] and loaded later.
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
@@ -13,14 +13,14 @@ use crate::components::text::{folded_text, inert_name};
 use crate::later::Later;
 use crate::projection::content::{Content, content};
 
-/// Draws a message of a step: the step and the place of the message in it, the message, the step's record
-/// if the message is its action, and which call each observation of the step answers.
+/// Renders a message: the step and the index of the message in it, the message, the step's record if the
+/// message is its action, and which call each observation answers.
 pub(super) type Draw =
     fn(Reader, (usize, usize), &AnyMessage, Option<&StepRecord>, &[Option<usize>]) -> AnyView;
 
 pub(super) static WHOLE: Later<Draw> = Later::new();
 
-/// Draws why a step failed, if it did: where its answers would stand.
+/// Renders the failure of a step in place of its results, if it failed.
 type Failure = fn(Reader, usize, &StepRecord) -> Option<AnyView>;
 
 pub(super) static FAILURE: Later<Failure> = Later::new();
@@ -30,7 +30,7 @@ type Copied = fn(&Episode, usize, usize) -> Option<String>;
 
 pub(super) static COPIED: Later<Copied> = Later::new();
 
-/// Draws a message of a step, as [`Draw`] says.
+/// Renders a message; see [`Draw`].
 pub(super) fn message_item(
     reader: Reader,
     (step, place): (usize, usize),
@@ -59,12 +59,12 @@ pub(super) fn message_item(
         .view()
 }
 
-/// Copies the message in which it stands.
+/// Copies the message that contains it.
 pub(super) fn copy_button() -> El {
     icon_button("quiet small icon-copy", "Copy").attr(COPY, true)
 }
 
-/// What is put into the clipboard of a message; nothing before the code that knows is here.
+/// The clipboard text of a message; none until its code is loaded.
 pub(super) fn copied(reader: Reader, (step, place): (usize, usize)) -> Option<String> {
     let episode = reader.episode;
     episode.with_untracked(|episode| COPIED.get()?(episode, step, place))
@@ -79,7 +79,7 @@ pub(super) fn speaker(message: &AnyMessage) -> El {
     }
 }
 
-/// A speaker with a word before it for those who do not see what it looks like.
+/// A speaker, prefixed with a word for readers who cannot see the styling.
 pub(super) fn marked_speaker(class: &'static str, before: &'static str, name: &str) -> El {
     el("span")
         .class(class)

@@ -1,15 +1,15 @@
-//! The log **Transcript**: an episode as messages to read, one list item each.
+//! The log **Transcript**: an episode as messages, one list item each.
 //!
-//! Only the blocks near the viewport are on the page, however long the episode is
-//! ([`crate::projection::scroll`] decides which). A block is drawn once, when it enters the window: its messages never
-//! change, except in another edition of the episode.
+//! Only blocks near the viewport are rendered, however long the episode is ([`crate::projection::scroll`]
+//! selects them). A block is rendered once when it enters the window: its messages never change, except in
+//! another edition of the episode.
 //!
-//! - [`reader`]: what all parts of a transcript share.
+//! - [`reader`]: the state shared by all parts of a transcript.
 //! - [`block`]: a step with its marks; [`message`]: a message; [`call`]: a tool call.
 //! - [`asked`]: how a step of a model came about.
 //! - [`failure`]: why a step failed.
-//! - [`whole`]: a message with all that it may have; [`said`]: its texts. [`reading`]: how a person reads
-//!   them; [`passage`]: going to words in them.
+//! - [`whole`]: a message with all its features; [`said`]: its texts. [`reading`]: display options in Review;
+//! [`passage`]: navigation to passages.
 
 mod asked;
 mod block;
@@ -38,7 +38,7 @@ use crate::projection::scroll::Scroll;
 pub use reader::Reader;
 use reading::Reading;
 
-/// So many blocks are printed at most: browsers take minutes to lay out more on paper.
+/// The maximum number of printed blocks: browsers take minutes to lay out more on paper.
 const MOST_PRINTED: usize = 2_000;
 
 pub(crate) fn install() {
@@ -53,24 +53,24 @@ pub fn Transcript(
     /// The episode. It grows in place.
     #[prop(into)]
     episode: Signal<Arc<Episode>>,
-    /// Changes whenever steps that were shown are replaced or taken away.
+    /// Changes whenever existing steps are replaced or removed.
     #[prop(into)]
     edition: Signal<u32>,
     /// The selected step; 0 is the reset.
     selected: RwSignal<usize>,
-    /// Whether one can go back to a step and go on from there.
+    /// Whether the episode can be continued from an earlier step.
     #[prop(optional, into)]
     can_rewind: Signal<bool>,
-    /// Goes back to a step.
+    /// Rewinds to a step.
     #[prop(optional, into)]
     on_rewind: Option<Callback<usize>>,
-    /// Shows what went over the wire for a step.
+    /// Shows the requests of a step.
     #[prop(optional, into)]
     on_inspect: Option<Callback<usize>>,
-    /// How a person reads it, where it is read and not played.
+    /// The display options, in Review.
     #[prop(optional)]
     reading: Option<Reading>,
-    /// What stands after the last step.
+    /// The content after the last step.
     #[prop(optional)]
     tail: Option<AnyView>,
 ) -> impl IntoView {
@@ -120,7 +120,7 @@ pub fn Transcript(
         place.print(printing);
     }));
 
-    // A block is identified by its edition and its number.
+    // A block is identified by its edition and number.
     let blocks = move || {
         let window = place.window.get();
         let edition = u64::from(place.edition.get_value()) << 32;
@@ -143,7 +143,7 @@ pub fn Transcript(
         .class("transcript-blocks")
         .element_ref(place.list)
         .child(keyed(blocks, draw));
-    // The buttons of all blocks at once.
+    // One handler for the buttons of all blocks.
     let class = words(move || match can_rewind.get() {
         true => "transcript-scroll".to_owned(),
         false => "transcript-scroll no-rewind".to_owned(),
@@ -180,7 +180,7 @@ pub fn Transcript(
         .view()
 }
 
-/// Why the episode does not go on, unless the last step says so itself.
+/// Why the episode ended, unless the last step says so.
 fn ending(episode: Signal<Arc<Episode>>) -> AnyView {
     dynamic(move || {
         let (class, word, reason) = match episode.with(|episode| episode.ending.clone()) {
@@ -188,7 +188,7 @@ fn ending(episode: Signal<Arc<Episode>>) -> AnyView {
             Ending::Truncated { reason } => ("badge notice", "truncated", reason),
             Ending::Crashed { message } => ("badge bad", "crashed", message),
         };
-        // It scrolls where it is long, by keys too.
+        // It is scrollable if long, and therefore focusable.
         el("p")
             .class("ending")
             .attr("tabindex", "0")
@@ -198,24 +198,24 @@ fn ending(episode: Signal<Arc<Episode>>) -> AnyView {
     })
 }
 
-/// Where the reader is, and the elements that show it.
+/// The scroll state and its elements.
 #[derive(Clone, Copy)]
 struct Place {
     scroll: StoredValue<Scroll>,
     edition: StoredValue<u32>,
-    /// The blocks on the page.
+    /// The rendered blocks.
     window: RwSignal<Range<usize>>,
-    /// The edition that they are of.
+    /// Their edition.
     drawn: StoredValue<u32>,
-    /// The room above and below them.
+    /// The padding above and below them.
     room: StoredValue<(f64, f64)>,
-    /// Whether that is another than when the page was laid out last.
+    /// Whether the padding changed since the last layout.
     moved: StoredValue<bool>,
     follows: RwSignal<bool>,
-    /// Whether all of it stands on the page, to be printed.
+    /// Whether all blocks are rendered for printing.
     printing: StoredValue<bool>,
-    /// Whether the reader is being brought somewhere. The browser, left with other blocks, may scroll
-    /// before that is done; it is not the reader who scrolls then.
+    /// Whether a programmatic scroll is in progress. The browser may scroll when blocks change before it is
+    /// done; those events do not come from the reader.
     going: StoredValue<bool>,
     log: ElementRef,
     list: ElementRef,
@@ -240,7 +240,7 @@ impl Place {
         }
     }
 
-    /// The reader scrolled.
+    /// Handles a scroll event.
     fn scrolled(self) {
         if self.going.get_value() {
             return;
@@ -254,13 +254,13 @@ impl Place {
         }
     }
 
-    /// Brings the page to where the reader was put.
+    /// Scrolls the page to the reader's position.
     fn go(self) {
         self.going.set_value(true);
         self.refresh();
     }
 
-    /// Puts all blocks on the page for the printer, up to a bound, and takes them away again.
+    /// Renders all blocks for printing, up to a limit, and removes them afterwards.
     fn print(self, printing: bool) {
         self.printing.set_value(printing);
         if !printing {
@@ -275,7 +275,7 @@ impl Place {
         }
     }
 
-    /// Puts the right blocks on the page, and lays them out before the next paint.
+    /// Renders the blocks of the window and lays them out before the next paint.
     fn refresh(self) {
         if self.printing.get_value() {
             return;
@@ -297,14 +297,14 @@ impl Place {
         }
         if !drawn {
             self.drawn.set_value(edition);
-            // At once: in the room of former blocks the browser may find that it was scrolled too far.
+            // Immediately: with the old padding the browser may clamp the scroll offset.
             self.make_room(&window);
             self.window.set(window);
         }
         browser::timers::next_frame(move || self.lay_out());
     }
 
-    /// Keeps room for all blocks but these.
+    /// Sets the padding for all blocks outside the window.
     fn make_room(self, shown: &Range<usize>) {
         let room = self.scroll.with_value(|scroll| scroll.room(shown));
         let list = self.list.get_untracked();
@@ -315,7 +315,7 @@ impl Place {
         }
     }
 
-    /// Measures what stands on the page, and brings the page to where the reader is.
+    /// Measures the rendered blocks and scrolls to the reader's position.
     fn lay_out(self) {
         if self.printing.try_get_value().unwrap_or_default() {
             return;
@@ -327,12 +327,12 @@ impl Place {
             return;
         };
         let shown = self.window.get_untracked();
-        // Before anything is measured: whatever is asked after a change lays the page out again. What
-        // stands on the page has no part in this room, so measuring does not change it.
+        // Before measuring, since any query after a change forces a layout. The padding is outside the measured
+        // blocks, so measuring does not change it.
         self.make_room(&shown);
         let viewport = browser::element::viewport_height(&log);
         if viewport == 0.0 {
-            // Another page is shown: nothing has a height here, and where it is scrolled to gets lost.
+            // Another page is shown: elements have no height, and the scroll offset is lost.
             self.moved.set_value(true);
             return;
         }

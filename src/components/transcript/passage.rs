@@ -1,5 +1,5 @@
-//! Going to words in a transcript: what is folded around them is unfolded, and they are brought into
-//! sight. And hearing of what stands on the page, to mark words there.
+//! Navigation to passages: expands the text around them and scrolls them into view. Also reports rendered
+//! steps, so that highlights can be applied.
 
 use leptos::prelude::*;
 use volary_core::json::Text;
@@ -20,11 +20,11 @@ use crate::projection::transcript::{
     FAILURE_PLACE, failure_of, message, message_count, place_count, step_record,
 };
 
-/// So many frames it may take until the words stand on the page: what is above them is laid out first.
+/// The maximum number of frames until the words are rendered: content above them is laid out first.
 const MOST_FRAMES: usize = 12;
 
 impl Reader {
-    /// Goes to words of a text. Their step is to be selected already.
+    /// Scrolls to a passage. Its step must be selected already.
     pub fn go_to_words(self, words: Words) {
         let Some(id) = holder_id(words.place) else {
             return;
@@ -50,7 +50,7 @@ impl Reader {
         });
     }
 
-    /// The steps that stand on the page. Changes with them, and when something in them is unfolded.
+    /// The rendered steps. Changes with them, and when something in them is expanded.
     pub fn steps_on_page(self) -> std::ops::RangeInclusive<usize> {
         let window = self.place.window.get();
         let step = |block: usize| {
@@ -66,7 +66,7 @@ impl Reader {
         }
     }
 
-    /// Calls back when the size of what stands on the page changes: something was drawn or unfolded.
+    /// Calls back when the size of the rendered content changes.
     pub fn on_layout(self, changed: impl Fn() + Clone + 'static) {
         let sizes = StoredValue::new_local(None);
         watch(move || {
@@ -76,7 +76,7 @@ impl Reader {
         });
     }
 
-    /// Folds all of a step, or unfolds it.
+    /// Collapses or expands a whole step.
     pub fn fold_step(self, step: usize, fold: bool) {
         let Some(reading) = self.reading else {
             return;
@@ -91,7 +91,7 @@ impl Reader {
         reading.fold_step(step, messages, calls, fold);
     }
 
-    /// Goes to the next message of the selected step or beyond, or to the one before, and focuses it.
+    /// Focuses the next or previous message, starting from the selected step.
     pub fn go_to_message(self, forward: bool) {
         let step = self.selected.get_untracked();
         let around = |attribute| {
@@ -119,7 +119,7 @@ impl Reader {
         }
     }
 
-    /// Opens what is folded around words.
+    /// Expands everything around a passage.
     fn unfold(self, words: &Words) {
         let Some(reading) = self.reading else {
             return;
@@ -188,7 +188,7 @@ impl Reader {
         }
     }
 
-    /// Opens a long text where a character of it stands.
+    /// Expands a long text at a character.
     fn unfold_text(self, place: TextPlace, text: &Text, character: usize) {
         let byte = text
             .char_indices()
@@ -199,7 +199,7 @@ impl Reader {
         }
     }
 
-    /// Opens a value of a call if the words stand in it beyond its start.
+    /// Expands an argument of a call if the passage lies beyond its preview.
     fn unfold_value(self, place: TextPlace, value: &Json, words: &str) {
         let fold = self.fold(place);
         match value {
@@ -219,7 +219,7 @@ impl Reader {
     }
 }
 
-/// The texts of a message: which part each is, and with which character it begins.
+/// The texts of a message: the part number and first character of each.
 fn texts(message: &AnyMessage) -> Vec<(usize, Text, usize)> {
     match content(message.body()) {
         Content::Text(text) => vec![(0, text, 0)],

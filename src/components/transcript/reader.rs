@@ -1,5 +1,5 @@
-//! What all parts of a transcript share: the episode, the selected step, what is unfolded, which call
-//! and response are pointed at.
+//! The state shared by all parts of a transcript: the episode, the selected step, expanded texts, and the
+//! hovered call.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,10 +19,10 @@ use crate::components::text::Fold;
 use crate::later;
 use crate::projection::scroll::Scroll;
 
-/// A text of the transcript: step, message, and part of the message.
+/// The place of a text: step, message, and part of the message.
 pub(super) type TextPlace = (usize, usize, usize);
 
-/// What the parts of a transcript share.
+/// The shared state.
 #[derive(Clone, Copy)]
 pub struct Reader {
     pub(super) episode: Signal<Arc<Episode>>,
@@ -30,19 +30,19 @@ pub struct Reader {
     /// The number of steps.
     pub(super) length: Memo<usize>,
     pub(super) on_rewind: Option<Callback<usize>>,
-    /// Shows what went over the wire for a step.
+    /// Shows the requests of a step.
     pub(super) on_inspect: Option<Callback<usize>>,
-    /// What leads to the call at which the reader points and to its response.
+    /// The selector of the hovered call and its result.
     pointed: StoredValue<Option<String>>,
-    /// What became of the last copy, for as long as it is said.
+    /// The result of the last copy, while it is shown.
     pub(super) said: RwSignal<&'static str>,
-    /// Rings when it was said for long enough.
+    /// The timer that hides it.
     forgets: StoredValue<Option<Alarm>, LocalStorage>,
     pub(super) place: Place,
-    /// How a person reads it, where it is read and not played.
+    /// The display options, in Review.
     pub(super) reading: Option<Reading>,
     folds: Folds<TextPlace>,
-    /// The step that was selected by a click in here: it is where the reader looks.
+    /// The step that was selected by a click in the transcript, which is therefore in view.
     chosen: StoredValue<Option<usize>>,
 }
 
@@ -71,35 +71,35 @@ impl Reader {
         }
     }
 
-    /// Selects a step at which the reader looks already.
+    /// Selects a step that is already in view.
     pub fn choose(self, step: usize) {
         self.chosen.set_value(Some(step));
         self.selected.set(step);
     }
 
-    /// Stays where the reader is, whatever grows below.
+    /// Keeps the scroll position while content grows below.
     pub fn stay(self) {
         self.place.scroll.update_value(Scroll::stay);
     }
 
-    /// Whether the selected step was chosen in here. Asked once for each selection.
+    /// Whether the selected step was clicked in the transcript. Consumed by the first call.
     pub(super) fn chose_here(self, step: usize) -> bool {
         let chosen = self.chosen.get_value();
         self.chosen.set_value(None);
         chosen == Some(step)
     }
 
-    /// How much of a text is shown; remembered while the block is not on the page.
+    /// How much of a text is shown; remembered while its block is not rendered.
     pub(super) fn fold(self, place: TextPlace) -> RwSignal<Fold> {
         self.folds.of(place)
     }
 
-    /// Another episode is read: its texts are folded.
+    /// Another episode is shown: collapses all texts.
     pub(super) fn forget_folds(self) {
         self.folds.clear();
     }
 
-    /// A click: on one of the buttons that all blocks and messages have, or on a step, which selects it.
+    /// Handles clicks on buttons of blocks and messages, and on steps, which selects them.
     pub(super) fn clicked(self, click: &MouseEvent) {
         let on = |attribute: &str| browser::element::attribute_around(click, attribute);
         let number = |attribute: &str| on(attribute)?.parse::<usize>().ok();
@@ -121,7 +121,7 @@ impl Reader {
         }
     }
 
-    /// Copies a message, and says that it did: at its button, and in words.
+    /// Copies a message and confirms it at the button and in words.
     fn copy(self, step: usize, message: usize) {
         let text = copied(self, (step, message));
         let button = [&message_selector(step, message), " [", COPY, "]"].concat();
@@ -142,14 +142,14 @@ impl Reader {
                 self.said.try_set("");
                 mark(false);
             };
-            // Another copy is said as long as the first.
+            // Another copy restarts the timer.
             self.forgets.try_set_value(Some(alarm(SAID, forget)));
         });
         browser::clipboard::copy(text.unwrap_or_default(), done);
     }
 
-    /// Marks the call at which the reader points or that has the focus, and its response; takes the mark
-    /// from those that had it. The log hears of this for all of them, which are many.
+    /// Highlights the hovered or focused call and its result, and clears the previous highlight. One listener
+    /// on the log serves all calls.
     pub(super) fn point(self, at: Option<&Event>) {
         let at = at.and_then(|event| {
             let around = |attribute| browser::element::attribute_around(event, attribute);
@@ -162,7 +162,7 @@ impl Reader {
         }
     }
 
-    /// Goes to a message and focuses it.
+    /// Scrolls to a message and focuses it.
     pub(super) fn go(self, step: usize, message: usize) {
         if self.focus(step, message) {
             return;
@@ -178,7 +178,7 @@ impl Reader {
         });
     }
 
-    /// Focuses a message, if it stands on the page.
+    /// Focuses a message if it is rendered.
     pub(super) fn focus(self, step: usize, message: usize) -> bool {
         let log = self.place.log.try_get_untracked().flatten();
         let message = message_selector(step, message);
@@ -186,29 +186,29 @@ impl Reader {
     }
 }
 
-// Attributes by which the listeners on the log recognise a block and its parts. Only the block states its step.
-/// The attribute of a block, which holds its step.
+// Attributes by which listeners on the log identify blocks and their parts. Only the block states its step.
+/// On a block: its step.
 pub(super) const STEP: &str = "data-step";
-/// The attribute of a message: its place in the step.
+/// On a message: its index in the step.
 pub(super) const MESSAGE: &str = "data-message";
-/// The attribute of a call and of its response: which call of the step.
+/// On a call and its result: the index of the call in the step.
 pub(super) const CALL: &str = "data-call";
-/// The attribute of a button that selects its step.
+/// On a button that selects its step.
 pub(super) const CHOOSE: &str = "data-choose";
-/// The attribute of a button that goes back to its step, to go on from there.
+/// On a button that rewinds to its step.
 pub(super) const REWIND: &str = "data-rewind";
-/// The attribute of a button that copies its message.
+/// On a button that copies its message.
 pub(super) const COPY: &str = "data-copy";
-/// The attribute of a button that leads to a message of its step, which it holds.
+/// On a button that goes to a message of its step: the index of that message.
 pub(super) const GO: &str = "data-go";
-/// The attribute of those whose message was just copied.
+/// On buttons whose message was just copied.
 const COPIED: &str = "data-copied";
-/// So long that is said.
+/// How long the confirmation is shown.
 const SAID: Duration = Duration::from_secs(3);
-/// The attribute of those at which the reader points.
+/// On the hovered call and its result.
 const POINTED: &str = "data-pointed";
 
-/// Leads to what has this in an attribute, within a step.
+/// A selector for an attribute value within a step.
 fn selector(step: &str, attribute: &str, value: &str) -> String {
     [
         "[", STEP, "=\"", step, "\"] [", attribute, "=\"", value, "\"]",
@@ -216,12 +216,12 @@ fn selector(step: &str, attribute: &str, value: &str) -> String {
     .concat()
 }
 
-/// Leads to a message.
+/// A selector for a message.
 fn message_selector(step: usize, message: usize) -> String {
     selector(&step.to_string(), MESSAGE, &message.to_string())
 }
 
-/// A button without a child: its style sheet draws its icon. Long transcripts have many of them.
+/// A button without children: the style sheet draws its icon. Long transcripts have many of them.
 pub(super) fn icon_button(class: &'static str, name: &'static str) -> El {
     button(class).attr("aria-label", name).attr("title", name)
 }

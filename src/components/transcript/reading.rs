@@ -1,5 +1,5 @@
-//! How a person reads: what is folded, drawn as Markdown, shown as JSON. Outlives the blocks, which come
-//! and go.
+//! Display options of Review: what is collapsed, rendered as Markdown, or shown as JSON. Outlives the blocks,
+//! which come and go.
 
 use std::collections::HashMap;
 
@@ -7,30 +7,30 @@ use leptos::prelude::*;
 
 use super::reader::Reader;
 
-/// What can be folded together.
+/// Kinds of content that are collapsed together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// What is said.
+    /// Message texts.
     Messages,
-    /// Calls, and what they gave.
+    /// Calls and their results.
     Tools,
-    /// What models thought.
+    /// Reasoning.
     Reasoning,
 }
 
-/// Which kinds are folded.
+/// Which kinds are collapsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Folded {
-    /// What is said.
+    /// Message texts.
     pub messages: bool,
-    /// Calls, and what they gave.
+    /// Calls and their results.
     pub tools: bool,
-    /// What models thought.
+    /// Reasoning.
     pub reasoning: bool,
 }
 
 impl Folded {
-    /// Whether a kind is.
+    /// Whether a kind is collapsed.
     pub fn has(self, kind: Kind) -> bool {
         match kind {
             Kind::Messages => self.messages,
@@ -40,41 +40,41 @@ impl Folded {
     }
 }
 
-/// A part of a step that can be folded by itself.
+/// A part of a step that can be collapsed individually.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Spot {
     /// A message.
     Message(usize),
     /// A call of the action.
     Call(usize),
-    /// What was thought before it.
+    /// The reasoning before it.
     Thought,
 }
 
-/// What a person chose for one part.
+/// The reader's choice for one part.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Own {
-    /// Whether it is folded; as its kind is if `None`.
+    /// Whether it is collapsed; `None` follows its kind.
     pub(super) folded: Option<bool>,
     /// Whether it is shown as JSON.
     pub(super) raw: bool,
 }
 
-/// How a person reads an episode.
+/// The display options of an episode.
 #[derive(Clone, Copy)]
 pub struct Reading {
-    /// Whether texts are drawn as Markdown.
+    /// Whether Markdown is rendered.
     pub formatted: RwSignal<bool>,
-    /// What is folded unless somebody chose otherwise.
+    /// What is collapsed by default.
     pub folded: RwSignal<Folded>,
-    /// Leads into the transcript, once there is one.
+    /// The handle of the transcript, once it exists.
     pub reader: RwSignal<Option<Reader>>,
     own: StoredValue<HashMap<(usize, Spot), RwSignal<Own>>>,
     owner: StoredValue<Option<Owner>>,
 }
 
 impl Reading {
-    /// Everything open, thoughts aside.
+    /// Everything expanded except reasoning.
     pub fn new() -> Reading {
         Reading {
             formatted: RwSignal::new(true),
@@ -89,7 +89,7 @@ impl Reading {
         }
     }
 
-    /// Another episode is read: what was chosen for parts of the last one is forgotten.
+    /// Another episode is shown: forgets the choices for parts.
     pub fn begin(self) {
         self.own.update_value(HashMap::clear);
         if let Some(reader) = self.reader.get_untracked() {
@@ -97,7 +97,7 @@ impl Reading {
         }
     }
 
-    /// Folds a kind, or unfolds it; each of its parts follows.
+    /// Collapses or expands a kind, including all its parts.
     pub fn fold(self, kind: Kind, fold: bool) {
         self.folded.update(|folded| match kind {
             Kind::Messages => folded.messages = fold,
@@ -107,7 +107,7 @@ impl Reading {
         self.each(|_, own| own.folded = None);
     }
 
-    /// Folds all of a step, or unfolds it.
+    /// Collapses or expands a whole step.
     pub fn fold_step(self, step: usize, messages: usize, calls: usize, fold: bool) {
         let messages = (0..messages).map(Spot::Message);
         for spot in messages.chain((0..calls).map(Spot::Call)) {
@@ -148,7 +148,7 @@ impl Reading {
         own.folded.unwrap_or_else(|| self.folded.get().has(kind))
     }
 
-    /// Unfolds a part, however it is folded.
+    /// Expands a part, whatever collapsed it.
     pub(super) fn open(self, step: usize, spot: Spot) {
         let own = self.own(step, spot);
         if own.get_untracked().folded != Some(false) || own.get_untracked().raw {

@@ -1,5 +1,5 @@
-//! A text that was said, of any length: as Markdown, as a terminal shows it, or as it is. A long one is
-//! folded, and says its size.
+//! A message text of any length: as Markdown, as terminal output, or as plain text. A long one is collapsed and
+//! states its size.
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
@@ -16,19 +16,19 @@ use crate::projection::ansi::is_for_terminals;
 use crate::projection::size_text;
 use crate::projection::text::{cut_at, part, part_count, preview_end};
 
-/// How a text is drawn.
+/// How a text is rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// As it is.
+    /// As plain text.
     Plain,
-    /// As Markdown, unless the person reads plain texts.
+    /// As Markdown, unless the reader switched it off.
     Prose,
-    /// With the colours of terminals.
+    /// With terminal colours.
     Terminal,
 }
 
-/// How the text of a message reads best. People and models write Markdown; what tools print is no
-/// Markdown, nor is what is laid out with spaces.
+/// The best rendering of a message text. People and models write Markdown; tool output is not Markdown, nor is
+/// text laid out with spaces.
 pub(super) fn manner(message: &AnyMessage, text: &str) -> Manner {
     if is_for_terminals(text) {
         return Manner::Terminal;
@@ -40,7 +40,7 @@ pub(super) fn manner(message: &AnyMessage, text: &str) -> Manner {
     }
 }
 
-/// Whether lines begin with spaces that mean something, as in listings and code.
+/// Whether lines have significant indentation, as in listings and code.
 fn is_laid_out(text: &str) -> bool {
     const LOOKED_AT: usize = 20_000;
     const MANY: usize = 4;
@@ -54,7 +54,7 @@ fn is_laid_out(text: &str) -> bool {
     indented.take(MANY).count() == MANY
 }
 
-/// Draws a text of a message, of which it begins at a character.
+/// Renders a text that begins at an offset of its message.
 pub(super) fn said(
     reader: Reader,
     place: TextPlace,

@@ -1,5 +1,5 @@
-//! A message with all that it may have: thoughts, calls, values and images, a way to what belongs to it,
-//! what it cost; folded, as Markdown or as JSON where a person reads so.
+//! A message with all its features: reasoning, calls, values, images, links between calls and results, usage;
+//! collapsed, as Markdown or as JSON in Review.
 
 use leptos::prelude::*;
 use volary_core::message::ToolRequestMessage;
@@ -29,13 +29,13 @@ use crate::projection::transcript::{
     FAILURE_PLACE, failure_of, message as message_at, step_record, written_call,
 };
 
-/// So many characters of a folded message stand in its line.
+/// The characters shown of a collapsed message.
 const LINE: usize = 160;
 
-/// Of an address so many bytes are shown; data may stand in it.
+/// The bytes shown of a URL, which may contain data.
 const ADDRESS: usize = 200;
 
-/// Draws a message of a step, as [`super::message::Draw`] says.
+/// Renders a message; see [`super::message::Draw`].
 pub(super) fn whole(
     reader: Reader,
     (step, place): (usize, usize),
@@ -66,7 +66,7 @@ pub(super) fn whole(
         .child(speaker(message))
         .child(failed.then(|| el("span").class("badge bad").child("failed")))
         .child(tools);
-    // What came of the calls of a failed step stands there all the same.
+    // A failed step may still have results of its calls.
     let fails = record.is_some_and(|record| failure_of(record).is_some());
     let calls = match message {
         AnyMessage::Request(request) => call_views(reader, step, request, answered, fails),
@@ -102,7 +102,7 @@ fn kind_of(message: &AnyMessage) -> Kind {
     }
 }
 
-/// Looks at a message that is not at hand any more.
+/// Looks up a message that is no longer at hand.
 fn look<T>(
     reader: Reader,
     (step, place): (usize, usize),
@@ -113,7 +113,7 @@ fn look<T>(
         .with_untracked(|episode| message_at(episode, step, place).map(look))
 }
 
-/// What a message says, as a person reads it: folded to a line, as JSON, or whole.
+/// The content of a message in Review: collapsed to a line, as JSON, or in full.
 fn read_body(
     reader: Reader,
     reading: Reading,
@@ -153,7 +153,7 @@ fn read_body(
             .flatten()
             .map_or_else(nothing, El::view),
     });
-    // The JSON of a message has its calls.
+    // The JSON of a message includes its calls.
     let class = words(move || {
         if state.get().0 {
             "calls as-json"
@@ -166,7 +166,7 @@ fn read_body(
     all(vec![body, calls.map_or_else(nothing, El::view)])
 }
 
-/// A folded message: its first line, which unfolds it.
+/// A collapsed message: its first line, which expands it.
 fn fold_line(
     reader: Reader,
     reading: Reading,
@@ -189,7 +189,7 @@ fn fold_line(
         .child(el("span").class("faint").child(size_text(size)))
 }
 
-/// Buttons that fold a message with its calls, and show it as JSON.
+/// Buttons that collapse a message with its calls, and show it as JSON.
 fn ways_to_read(
     reader: Reader,
     reading: Reading,
@@ -245,7 +245,7 @@ fn ways_to_read(
     ])
 }
 
-/// Leads from a response to its call.
+/// A link from a result to its call.
 pub(super) fn to_call() -> El {
     icon_button("quiet small icon-up", "Go to call").attr(GO, "0")
 }
@@ -274,7 +274,7 @@ fn call_views(
         .collect()
 }
 
-/// What is put into the clipboard: the content as it is, or the whole action as JSON, or why the step failed.
+/// The clipboard text: the content, or the whole action as JSON, or the failure.
 pub(super) fn copied(episode: &Episode, step: usize, place: usize) -> Option<String> {
     let Some(message) = message_at(episode, step, place) else {
         return Some(failure_of(step_record(episode, step)?)?.to_string());
@@ -320,7 +320,7 @@ fn content_view(
         }
         Content::Json(value) => json(&value, 0),
         Content::Parts(parts) => {
-            // The texts of all parts, a line each, are one text to find passages in.
+            // The texts of all parts, one per line, form one text for passages.
             let mut at = 0;
             let parts = parts
                 .into_iter()
