@@ -1,5 +1,4 @@
-//! What can be done with a read episode as a whole: link to it, copy it, run it again, go on with it,
-//! save it, print it.
+//! Actions on an episode in Review: link, copy, check, continue, export and print.
 
 use std::sync::Arc;
 
@@ -26,7 +25,7 @@ use crate::projection::notice::Notice;
 use crate::projection::passage_link;
 use crate::route::{ReviewPlace, Route};
 
-/// The buttons, and the dialog that one of them opens.
+/// The buttons and the export dialog.
 pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> {
     let episode = viewer.shown.episode;
     let known = flag(move || episode.with(|episode| can_go_on(playground, episode)));
@@ -77,7 +76,7 @@ pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> 
         location::address_with(&place.to_hash())
     });
     vec![
-        // The selection is gone once the button has the focus: so before that.
+        // Before the button takes the focus, which clears the selection.
         el("span")
             .attr("title", "Link to the selected text or step")
             .on("mousedown", |event: leptos::ev::MouseEvent| {
@@ -120,17 +119,17 @@ pub fn can_go_on(playground: Playground, episode: &Episode) -> bool {
     recipe.is_some_and(|recipe| playground.entry(&recipe.environment).is_some())
 }
 
-/// Goes on from a step in the playground, by hand or with a policy. What is read stays as it is; the new
-/// one says where it comes from.
+/// Continues from a step in the playground, manually or with a policy. The trajectory stays unchanged; the new
+/// episode links to it.
 pub fn fork(viewer: Viewer, playground: Playground, step: usize) {
     let original = viewer.shown.episode.get_untracked();
     playground.visit(forked(&original, step));
-    // Where it goes on is what is looked at, not how it began.
+    // The fork starts at the selected step, not at the beginning.
     playground.selected.set(step);
 }
 
 fn forked(original: &Arc<Episode>, step: usize) -> Episode {
-    // What is said of the whole, its source and its end is not true of the fork.
+    // Metadata, source and ending of the whole do not apply to the fork.
     let mut fork = Episode {
         outcome: None,
         rewards: Rewards::Steps,
@@ -155,7 +154,7 @@ fn forked(original: &Arc<Episode>, step: usize) -> Episode {
     fork
 }
 
-/// Says that a copied link works in this browser alone, and offers what works elsewhere, until it is put away.
+/// A dismissible note that a copied link works only in this browser, with alternatives that work elsewhere.
 pub fn link_note(viewer: Viewer, playground: Playground) -> AnyView {
     let episode = viewer.shown.episode;
     let share = move || {
@@ -204,7 +203,7 @@ pub fn link_note(viewer: Viewer, playground: Playground) -> AnyView {
     )
 }
 
-/// The place of the selected words, or of the selected step. It names the file of the episode if `here` does.
+/// The address of the selected text or step. It includes the file of the episode if `here` does.
 fn link_here(viewer: Viewer, here: &Route) -> ReviewPlace {
     let (id, passage) = viewer
         .shown

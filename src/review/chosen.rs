@@ -1,4 +1,4 @@
-//! What can be done with the trajectories that are chosen in the table.
+//! Actions on the trajectories that are selected in the table.
 
 use leptos::prelude::*;
 use volary_trace::export::csv;
@@ -15,10 +15,10 @@ use crate::projection::text::{count_text, plural, size_text};
 use crate::route::{ReviewPlace, Route};
 use crate::storage::origin::PUBLISHED;
 
-/// So many known tags are offered.
+/// The number of known tags offered.
 const MOST_TAGS: usize = 50;
 
-/// The bar that is there while something is chosen.
+/// The bar shown while rows are selected.
 pub fn chosen_bar(look: Look) -> AnyView {
     shown(
         move || look.chosen.with(|chosen| !chosen.is_empty()),
@@ -70,7 +70,7 @@ pub fn chosen_bar(look: Look) -> AnyView {
     )
 }
 
-/// A word that the chosen ones are marked with, or no longer.
+/// Adds or removes a tag of the selected rows.
 fn tag_form(look: Look) -> El {
     let tag = RwSignal::new(String::new());
     let mark = move |on: bool| {
@@ -103,7 +103,7 @@ fn tag_form(look: Look) -> El {
         .child(button("").on_click(move || mark(false)).child("Remove tag"))
 }
 
-/// Asks before anything is deleted: it can't be brought back.
+/// Asks for confirmation, because a deletion cannot be undone.
 fn delete_dialog(look: Look, open: RwSignal<bool>) -> AnyView {
     let question = words(move || {
         let (count, bytes, kept) = look.shelf.rows.with(|rows| {
@@ -143,7 +143,7 @@ fn delete_dialog(look: Look, open: RwSignal<bool>) -> AnyView {
     dialog(open, "Delete trajectories".to_owned(), content)
 }
 
-/// Saves what the table shows of the chosen trajectories.
+/// Saves the selected rows with the visible columns.
 fn save_table(look: Look) {
     let rows = look.chosen_rows();
     let text = look

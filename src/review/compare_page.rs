@@ -1,4 +1,4 @@
-//! Two episodes side by side: their steps aligned, where they first part, and what differs there.
+//! Comparison of two episodes: aligned steps, the first difference, and its details.
 
 use leptos::prelude::*;
 use volary_trace::Episode;
@@ -17,7 +17,7 @@ use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, plural};
 use crate::route::{Place, ReviewPlace, Route};
 
-/// The height of a row, as the style sheets have it.
+/// The height of a row, as in the style sheet.
 const ROW: f64 = 34.0;
 
 /// The page of a comparison.

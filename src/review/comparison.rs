@@ -1,4 +1,4 @@
-//! Two episodes side by side as signals: which ones, how their steps belong together, and what is looked at.
+//! The state of a comparison as signals: both episodes, their alignment, and the selected row.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use volary_trace::align::{Alignment, Row, align_episodes};
 
 use crate::components::markup::key_of;
 
-/// Two episodes, and what is looked at.
+/// A comparison of two episodes.
 #[derive(Clone, Copy)]
 pub struct Comparison {
-    /// The one and the other.
+    /// The left and the right episode.
     pub pair: RwSignal<Option<(Arc<Episode>, Arc<Episode>)>>,
-    /// Whether the other is the one in the playground, and goes on there.
+    /// Whether the right one is the playground's episode, which may grow.
     pub live: RwSignal<bool>,
-    /// The row that is looked at: 0 is the start, then rows of the alignment from 1.
+    /// The selected row: 0 is the start; rows of the alignment count from 1.
     pub selected: RwSignal<usize>,
-    /// How the steps of both belong together.
+    /// The alignment of the steps.
     pub(super) alignment: Memo<Option<Arc<Alignment>>>,
 }
 
 impl Comparison {
-    /// A comparison of nothing yet.
+    /// An empty comparison.
     pub fn new() -> Comparison {
         let pair = RwSignal::new(None::<(Arc<Episode>, Arc<Episode>)>);
         Comparison {
@@ -38,7 +38,7 @@ impl Comparison {
         }
     }
 
-    /// Compares two episodes, and goes to where they first part.
+    /// Compares two episodes and selects the first difference.
     pub fn show(self, left: Arc<Episode>, right: Arc<Episode>, live: bool) {
         self.live.set(live);
         self.pair.set(Some((left, right)));
@@ -48,7 +48,7 @@ impl Comparison {
         self.selected.set(first.unwrap_or_default());
     }
 
-    /// The other one goes on. What is looked at stays, though its row may be another one now.
+    /// The right episode grew. The selected steps stay selected, although their row may move.
     pub fn go_on(self, right: Arc<Episode>) {
         let selected = self.selected.get_untracked();
         let looked_at = untrack(|| self.identity(selected));
@@ -66,7 +66,7 @@ impl Comparison {
         }
     }
 
-    /// How many rows the alignment has, besides the start.
+    /// The number of rows of the alignment, without the start.
     pub(super) fn rows(self) -> usize {
         self.alignment.with(|alignment| {
             alignment
@@ -75,7 +75,7 @@ impl Comparison {
         })
     }
 
-    /// Who is in a row, which may get another number as the other episode goes on.
+    /// The steps in a row, whose number may change as the right episode grows.
     pub(super) fn identity(self, number: usize) -> u64 {
         self.alignment.with(|alignment| {
             let rows = alignment.as_ref().map(|alignment| &*alignment.rows);
@@ -83,7 +83,7 @@ impl Comparison {
         })
     }
 
-    /// What a key does; false if it does nothing here.
+    /// Handles a key; false if it has no function here.
     pub fn press(self, key: &str) -> bool {
         let (selected, last) = (self.selected.get_untracked(), untrack(|| self.rows()));
         match key {
@@ -98,7 +98,7 @@ impl Comparison {
         true
     }
 
-    /// Goes to the next row that differs, or to the one before. False if there is none.
+    /// Selects the next or previous row that differs. False if there is none.
     pub(super) fn go_to_difference(self, forward: bool) -> bool {
         let from = self.selected.get_untracked();
         let found = self.alignment.with_untracked(|alignment| {
@@ -128,7 +128,7 @@ impl Default for Comparison {
     }
 }
 
-/// Whether nothing differs in a row.
+/// Whether both sides of a row are equal.
 pub(super) fn is_same(row: &Row) -> bool {
     row.left.is_some()
         && row.right.is_some()
@@ -137,13 +137,13 @@ pub(super) fn is_same(row: &Row) -> bool {
         && row.likeness.reward
 }
 
-/// Who is in a row: a step of the one, or a step of the other that has none of the one beside it.
+/// The identity of a row: a left step, or a right step without a counterpart.
 #[derive(Debug, PartialEq, Eq, Hash)]
 enum Who {
     Start,
     Left(usize),
     Right(usize),
-    /// There is no such row.
+    /// No such row.
     Nobody(usize),
 }
 

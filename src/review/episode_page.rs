@@ -1,5 +1,4 @@
-//! One episode that is read: outline, transcript, and the panels beside it, with one play-head over
-//! all of them.
+//! An episode in Review: outline, transcript and side panels, with one shared step selection.
 
 use std::sync::Arc;
 
@@ -29,7 +28,7 @@ use crate::playground::controls::{buttons, typed};
 use crate::playground::state::Playground;
 use crate::projection::text::count_text;
 
-/// The page of an episode. `actions` are what can be done with it as a whole.
+/// The page of an episode. `actions` are its buttons.
 pub fn episode_page(
     shelf: Shelf,
     viewer: Viewer,
@@ -85,7 +84,7 @@ pub fn episode_page(
         .child(panes)
 }
 
-/// How far the reading is of an episode of which only the beginning is here.
+/// Progress of an import, if only the beginning of the episode is available.
 fn rest(shelf: Shelf, viewer: Viewer) -> AnyView {
     let has_begun = move || {
         let id = viewer.shown.episode.with(|episode| episode.id.clone());
@@ -101,7 +100,7 @@ fn rest(shelf: Shelf, viewer: Viewer) -> AnyView {
     })
 }
 
-/// What came of running the episode again, until it is put away.
+/// The result of a check, until it is dismissed.
 fn verdict(viewer: Viewer) -> AnyView {
     dynamic(move || {
         let Some(checked) = viewer.checked.get() else {
@@ -131,7 +130,7 @@ fn verdict(viewer: Viewer) -> AnyView {
     })
 }
 
-/// What the outline says besides the steps: where notes are, and where a check found a difference.
+/// Additional marks of the outline: notes, and the first difference on replay.
 fn badges(viewer: Viewer, notes: Notes) -> Signal<Badges> {
     let badges = Memo::new(move |_| {
         let mut badges = Badges::default();
@@ -184,7 +183,7 @@ fn bar(viewer: Viewer, actions: Vec<El>) -> El {
             })
             .child(label)
     };
-    // More may be known of the same steps once more of their file was read.
+    // More data of the same steps may arrive with the rest of their file.
     let reading = Memo::new(move |number: Option<&u32>| {
         episode.track();
         number.map_or(0, |number| number.wrapping_add(1))
@@ -217,7 +216,7 @@ fn bar(viewer: Viewer, actions: Vec<El>) -> El {
         )
 }
 
-/// Finds words in the episode; Enter goes from place to place.
+/// Find in episode; Enter goes to the next hit.
 fn find_bar(viewer: Viewer, shelf: Shelf) -> El {
     let input = el("input")
         .attr("type", "search")
@@ -230,7 +229,7 @@ fn find_bar(viewer: Viewer, shelf: Shelf) -> El {
                     event.prevent_default();
                     viewer.go_to_finding(!event.shift_key());
                 }
-                // Some browsers empty the field, and tell nobody. The keys of the page are wanted next.
+                // Some browsers clear the field without an event. The page's keys should work next.
                 "Escape" if !event.is_composing() => {
                     viewer.wanted.set(String::new());
                     viewer.find(shelf);
@@ -283,7 +282,7 @@ fn find_bar(viewer: Viewer, shelf: Shelf) -> El {
         .child(controls)
 }
 
-/// Brings the cursor to where words are looked for.
+/// Focuses the search field.
 pub fn focus_find() {
     browser::element::focus_id("find-in-episode");
 }

@@ -1,4 +1,4 @@
-//! The formats in which an episode is saved, and the dialog that offers them.
+//! The export formats of an episode, and the export dialog.
 
 use leptos::prelude::*;
 use volary_trace::{Episode, export, markdown, messages_jsonl, native, renderer_files};
@@ -11,10 +11,10 @@ use crate::library::client::Shelf;
 use crate::playground::transfer::file_name;
 use crate::projection::notice::Notice;
 
-/// A format to save an episode in.
+/// An export format.
 struct Format {
     name: &'static str,
-    /// What it is good for.
+    /// Its description.
     words: &'static str,
     ending: &'static str,
     kind: &'static str,

@@ -1,4 +1,4 @@
-//! Asks before a file of another origin is fetched because the address of the page names it.
+//! Asks for confirmation before a file of another origin is fetched because of the address.
 
 use leptos::prelude::*;
 
@@ -8,7 +8,7 @@ use crate::components::text::inert_in;
 use crate::playground::controls::buttons;
 use volary_protocol::library::Origin;
 
-/// The question. `fetch` hears whether what is in the file is kept; `decline` that nothing is wanted.
+/// The question. `fetch` receives whether to store the contents; `decline` is called on refusal.
 pub fn fetch_question(
     file: &Elsewhere,
     fetch: impl Fn(Origin) + 'static,

@@ -1,4 +1,4 @@
-//! What rows of the table must be, which columns they show, and by what they are grouped.
+//! Filters, columns and grouping of the table.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use crate::components::text::inert;
 use crate::playground::controls::{choice, option, typed};
 use crate::projection::library::{filter_text, heading, read_filter};
 
-/// So many texts of a column are offered to choose from.
+/// The number of values of a column offered as suggestions.
 const MOST_CHOICES: usize = 30;
 
-/// The row of filters and choices above the table.
+/// The row of filters and selects above the table.
 pub fn filter_bar(look: Look) -> El {
     el("div")
         .class("filter-bar")
@@ -61,13 +61,13 @@ fn filter_chips(look: Look) -> AnyView {
     })
 }
 
-/// A column, and what it must be: `>= 1`, `0..0.5`, or a part of a text.
+/// A new filter: a column and its condition (`>= 1`, `0..0.5` or a part of a text).
 fn new_filter(look: Look) -> El {
     let column = RwSignal::new(0usize);
     let wanted = RwSignal::new(String::new());
     let columns = Memo::new(move |_| Arc::new(look.all_columns()));
     let of = move || columns.with(|columns| columns.get(column.get()).cloned());
-    // What was written when it was not understood: gone as soon as it is changed.
+    // The rejected input; cleared when the input changes.
     let refused = RwSignal::new(None::<String>);
     let is_refused =
         flag(move || refused.with(|refused| refused.as_ref() == Some(&*wanted.read())));
@@ -189,7 +189,7 @@ fn group_choice(look: Look) -> El {
         )
 }
 
-/// Which columns are shown.
+/// The choice of visible columns.
 fn column_choice(look: Look) -> El {
     let boxes = dynamic(move || {
         let columns = look.all_columns();

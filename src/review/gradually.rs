@@ -1,4 +1,4 @@
-//! What takes long is worked out a little at a time, so that the page never stands still.
+//! Computes expensive values in slices, so that the page stays responsive.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -9,20 +9,20 @@ use leptos::prelude::*;
 use crate::browser::{self, timers};
 use crate::components::erased::watch;
 
-/// So many seconds of work are done in one go.
+/// The length of a slice in seconds.
 const AT_ONCE: f64 = 0.008;
 
-/// Does a part of the work; gives what came of all of it once it is done.
+/// Does one slice of the work; returns the result when done.
 pub type Work<T> = Box<dyn FnMut() -> Option<T>>;
 
-/// A value that is worked out anew whenever a signal changes that `begin` reads. Until that is done the value
-/// stays what it was; what takes no longer than a moment is there at once.
+/// A value that is recomputed whenever a signal read by `begin` changes. The previous value stays until then;
+/// cheap values are available immediately.
 pub fn gradually<T: Send + Sync + 'static>(
     first: T,
     begin: impl Fn() -> Work<T> + 'static,
 ) -> RwSignal<T> {
     let value = RwSignal::new(first);
-    // What is wanted may change before all is done; the last one counts.
+    // The inputs may change during the computation; only the last one counts.
     let last = Rc::new(Cell::new(0_u32));
     watch(move || {
         let number = last.get().wrapping_add(1);

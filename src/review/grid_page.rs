@@ -1,5 +1,5 @@
-//! Several episodes as a grid: a column an episode, a row a step. Meant for those of one task: where all
-//! act alike, where they part, and what came of it.
+//! Several episodes as a grid: one column per episode, one row per step. Intended for tries of one task: which
+//! actions agree, where they first differ, and the results.
 
 use std::sync::Arc;
 
@@ -17,22 +17,22 @@ use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, plural};
 use crate::route::{ReviewPlace, Route};
 
-/// The height of a row, as the style sheets have it.
+/// The height of a row, as in the style sheet.
 const ROW: f64 = 34.0;
-/// So many episodes stand beside each other at most.
+/// The maximum number of episodes in a grid.
 pub const MOST: usize = 24;
 
-/// Several episodes.
+/// The state of a grid.
 #[derive(Clone, Copy)]
 pub struct Grid {
-    /// The episodes, a column each.
+    /// The episodes, one per column.
     pub episodes: RwSignal<Arc<Vec<Arc<Episode>>>>,
-    /// How many steps all of them begin with alike.
+    /// The number of initial steps with the same actions.
     common: Memo<usize>,
 }
 
 impl Grid {
-    /// A grid of nothing yet.
+    /// An empty grid.
     pub fn new() -> Grid {
         let episodes = RwSignal::new(Arc::<Vec<Arc<Episode>>>::default());
         Grid {
@@ -114,7 +114,7 @@ pub fn grid_page(grid: Grid) -> El {
         .child(
             el("div")
                 .class("grid-scroll")
-                // It scrolls sideways, also by keyboard.
+                // Scrollable sideways, and therefore focusable.
                 .attr("tabindex", "0")
                 .attr("role", "region")
                 .attr("aria-label", "Grid")

@@ -1,4 +1,4 @@
-//! Trajectories by group: how often each task was tried, how well, and how much the tries agree.
+//! Trajectories by group: number of tries, mean reward, successes, and agreement.
 
 use std::sync::Arc;
 
@@ -15,17 +15,17 @@ use crate::components::text::inert_in;
 use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, plural};
 
-/// So many groups are drawn; more are named.
+/// The maximum number of groups shown.
 const MOST: usize = 500;
-/// So many rows are grouped between two looks at the clock.
+/// The number of rows grouped per slice.
 const GROUPED: usize = 256;
 
-/// So many models are named with their chances.
+/// The maximum number of models shown with pass^k.
 const MOST_ACTORS: usize = 8;
-/// So many k of pass^k are named.
+/// The maximum k of pass^k.
 const MOST_TRIES: usize = 8;
 
-/// The columns; the last one is for groups that are tasks.
+/// The columns; the last one only for tasks.
 const COLUMNS: &[&str] = &[
     "Group",
     "Trajectories",
@@ -34,10 +34,10 @@ const COLUMNS: &[&str] = &[
     "Agreement",
 ];
 
-/// What the rows were grouped by, and the groups.
+/// The grouping and its groups.
 type Grouped = Arc<(GroupBy, Vec<Group>)>;
 
-/// The groups, if groups are wanted.
+/// The groups, if grouping is on.
 pub fn groups(look: Look) -> AnyView {
     let found = gradually(None, move || -> Work<Option<Grouped>> {
         let Some(by) = look.group.get() else {
@@ -59,7 +59,7 @@ pub fn groups(look: Look) -> AnyView {
     )
 }
 
-/// The groups as a table. A row stays its group's though others come before it.
+/// The groups as a table. Rows are keyed by group, so that they survive new groups before them.
 fn drawn(look: Look, found: RwSignal<Option<Grouped>>) -> AnyView {
     let facts = dynamic(move || {
         let Some(found) = found.get() else {
@@ -136,7 +136,7 @@ fn drawn(look: Look, found: RwSignal<Option<Grouped>>) -> AnyView {
     ])
 }
 
-/// pass^k of one model, which is named if it is known.
+/// pass^k of one model, with its name if known.
 fn pass_line(of: &Passes) -> AnyView {
     let shares = of.all.iter().take(MOST_TRIES).enumerate();
     let shares = shares.map(|(place, share)| {
@@ -153,7 +153,7 @@ fn pass_line(of: &Passes) -> AnyView {
         .view()
 }
 
-/// Who tried a task, as far as it is known.
+/// The model and agent, if known.
 fn actor(model: &str, agent: &str) -> Option<String> {
     let known: Vec<&str> = [model, agent]
         .into_iter()
@@ -176,7 +176,7 @@ fn row(look: Look, by: &GroupBy, group: &Group) -> El {
         "" => Filter::Known(false),
         _ => Filter::OneOf(vec![group.name.to_string()]),
     };
-    // Others may have tried a task of the same name, or another one in another environment.
+    // Restrict to the same task: others may have the same name or another environment.
     let of_task: Vec<(Column, Filter)> = group
         .tried
         .iter()

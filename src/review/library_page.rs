@@ -1,4 +1,4 @@
-//! The library: what is in it as a table, search over all texts, import.
+//! The library: its table, full-text search, and import.
 
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -18,7 +18,7 @@ use crate::library::client::Shelf;
 use crate::playground::controls::{buttons, typed};
 use crate::projection::text::{count_text, plural};
 
-/// Trajectories that come with the page, for whoever has none (`crates/agent/tests/example` makes them).
+/// Example trajectories that come with the page (`crates/agent/tests/example` generates them).
 const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";
 
 /// The library.
@@ -100,7 +100,7 @@ pub fn library_page(shelf: Shelf) -> El {
         .child(room_line(look))
 }
 
-/// The way back to it, from what was opened of it.
+/// The link back to the library.
 pub(super) fn back_link() -> El {
     el("a")
         .class("back-link")
@@ -108,7 +108,7 @@ pub(super) fn back_link() -> El {
         .child("Trajectories")
 }
 
-/// Whose library came with the site.
+/// The owner of the library that came with the site.
 fn site(shelf: Shelf) -> AnyView {
     dynamic(move || match shelf.site.get() {
         None => nothing(),
@@ -136,7 +136,7 @@ fn searching(shelf: Shelf) -> AnyView {
     })
 }
 
-/// What the last reading had to say.
+/// The report of the last import.
 fn report(shelf: Shelf) -> AnyView {
     dynamic(move || {
         let notes = shelf.report.get();

@@ -6,14 +6,14 @@ use crate::storage::origin::PUBLISHED;
 /// For whom a link to a trajectory works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkReach {
-    /// For everybody: it names a file that can be fetched, or a trajectory that came with the site.
+    /// Everyone: the link names a file that can be fetched, or a trajectory that comes with the site.
     Everybody,
-    /// In this browser: the trajectory is nowhere else.
+    /// Only this browser: the trajectory is stored nowhere else.
     ThisBrowser,
 }
 
 impl LinkReach {
-    /// Of a link to a place, whose trajectory came into the library as `origin` says.
+    /// For a link to a place whose trajectory has this `origin`.
     pub fn of(place: &ReviewPlace, origin: Option<&str>) -> LinkReach {
         match place.url.is_some() || origin == Some(PUBLISHED) {
             true => LinkReach::Everybody,

@@ -1,19 +1,19 @@
-//! The file that the address of Review names (`#/review?url=…`), and what may be done about it. Pure.
+//! The file in the address of Review (`#/review?url=…`), and whether it may be fetched. Pure.
 //!
-//! What always holds: an address alone makes the page fetch nothing but files of its own origin. A link from anywhere
-//! could otherwise make the browser ask servers in the user's own network.
+//! **Security invariant:** an address alone makes the page fetch only files of its own origin. Otherwise a link
+//! could make the browser send requests to servers in the user's network.
 
 use volary_reach::{Address, Space};
 
-/// The file that an address names.
+/// The file in an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkedFile {
-    /// It has the page's own origin: it is fetched at once.
+    /// It has the page's origin and is fetched immediately.
     SameOrigin {
-        /// Its whole address.
+        /// Its absolute URL.
         url: String,
     },
-    /// It is elsewhere: it is fetched once the user agrees.
+    /// It has another origin and is fetched after confirmation.
     Elsewhere(Elsewhere),
     /// It is never fetched.
     Refused(Refused),
@@ -22,34 +22,34 @@ pub enum LinkedFile {
 /// A file of another origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Elsewhere {
-    /// Its whole address.
+    /// Its absolute URL.
     pub url: String,
-    /// The host that would be asked, with the port if it is an unusual one.
+    /// The host, with the port if it is not the default one.
     pub host: String,
-    /// How far away that host is, by the looks of its name.
+    /// The network of the host, as far as its name tells.
     pub space: Space,
 }
 
 /// Why a file is never fetched because of an address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It is not the address of anything on the web.
+    /// Its scheme is not http or https.
     #[error("It starts with \"{scheme}:\". Links can only open files at http and https addresses.")]
     Scheme {
-        /// What stands before the colon.
+        /// The scheme.
         scheme: String,
     },
-    /// It names a user, and perhaps a password.
+    /// It contains a user name or password.
     #[error("It contains a user name or password, which a link must not send for you.")]
     Credentials,
-    /// No address can be made of it.
+    /// It is not a valid URL.
     #[error("It is not a valid web address.")]
     NotAnAddress,
 }
 
 impl LinkedFile {
-    /// What may be done about a file. `url` is its whole address as the browser writes it, which spells numbers as
-    /// `127.0.0.1` however they were written; `origin` is the page's own.
+    /// Decides about a file. `url` is its absolute URL as serialized by the browser, which normalizes numeric
+    /// hosts to `127.0.0.1`; `origin` is the page's own.
     pub fn of(url: &str, origin: &str) -> LinkedFile {
         let Some((scheme, rest)) = url.split_once(':') else {
             return LinkedFile::Refused(Refused::NotAnAddress);
@@ -80,7 +80,7 @@ impl LinkedFile {
 }
 
 impl Elsewhere {
-    /// What to know before it is fetched, where it is in the user's own network.
+    /// A warning for files in the user's own network.
     pub fn warning(&self) -> Option<&'static str> {
         match self.space {
             Space::Public => None,
@@ -156,7 +156,7 @@ mod tests {
             ("http://router/a", Space::Local),
             ("http://wiki.internal/a", Space::Local),
             ("http://nas.home.arpa/a", Space::Local),
-            // The browser writes these as addresses; unwritten, they are taken for near ones.
+            // The browser normalizes these; without that they count as local.
             ("http://2130706433/a", Space::Local),
             ("http://0177.0.0.1/a", Space::Local),
             ("http://0x7f.1/a", Space::Local),

@@ -1,5 +1,5 @@
-//! Words that are marked in the transcript: what was looked for, what notes are about, where a link led.
-//! The names are those of `::highlight()` in the style sheet.
+//! Highlights in the transcript: search hits, noted passages, and the passage of a link. Their names match
+//! `::highlight()` in the style sheet.
 
 use leptos::prelude::*;
 use volary_trace::annotations::Target;
@@ -10,17 +10,17 @@ use crate::browser::{passages, timers};
 use crate::components::erased::watch;
 use crate::projection::marks::{Spot, holder_id};
 
-/// So many passages of one kind are marked at most: each is measured anew when the page changes.
+/// The maximum number of highlights of one kind: each is measured again when the page changes.
 const MOST: usize = 400;
 
-/// Keeps marked what is to be marked.
+/// Keeps the highlights up to date.
 pub fn keep_marks(viewer: Viewer, notes: Notes) {
     let apply = move || mark(viewer, notes);
     let waits = StoredValue::new(false);
     let soon = move || {
         if !waits.get_value() {
             waits.set_value(true);
-            // What changed is drawn by then.
+            // The changed content is rendered by then.
             timers::next_frame(move || {
                 timers::next_frame(move || {
                     waits.try_set_value(false);
@@ -56,7 +56,7 @@ fn mark(viewer: Viewer, notes: Notes) {
     let at = viewer.at_finding.get();
     let (mut found, mut here) = (Vec::new(), Vec::new());
     viewer.findings.with(|findings| {
-        // They come in order.
+        // They are in order.
         let from = findings.partition_point(|finding| finding.place.step < *steps.start());
         let near = findings.iter().enumerate().skip(from);
         let near = near.take_while(|(_, finding)| steps.contains(&finding.place.step));

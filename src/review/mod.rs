@@ -1,15 +1,16 @@
-//! Review: episodes that people read, whatever made them.
+//! Review: reading episodes of any origin.
 //!
-//! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], looked at as
-//!   [`selection`] says, with [`filters`], [`groups`], what can be done with what is [`chosen`], and how much
-//!   room there is in [`room_dialog`]. [`progress`]: what is being read.
-//! - [`opening`]: of what an address names. [`linked_file`]: the file that it names, about which [`fetch_question`] asks. [`gradually`]: what takes long, a little at a time.
-//! - [`compare_page`]: two episodes side by side, which [`comparison`] holds; [`grid_page`]: several as a grid.
-//! - [`actions`]: what can be done with one as a whole; [`link_reach`]: for whom a link to it works; [`export`]: in which formats it is saved.
-//! - [`viewer`]: the signals of one episode that is read; [`episode_page`]: how it looks, with the
-//!   panels beside it in [`panels`] and [`state_panel`], and what people note in [`notes`] and [`notes_panel`].
-//! - [`reading_bar`]: what of the transcript is folded; [`marks`]: words that are marked in it; [`quote`]: words
-//!   that a person selected there.
+//! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], whose display state is
+//! in [`selection`]; [`filters`], [`groups`], actions on [`chosen`] rows, and storage in [`room_dialog`].
+//! [`progress`]: running imports.
+//! - [`opening`]: opens what an address names. [`linked_file`]: the file in an address, about which
+//! [`fetch_question`] asks. [`gradually`]: computation in slices.
+//! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid.
+//! - [`actions`]: actions on an episode; [`link_reach`]: for whom a link works; [`export`]: export formats.
+//! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`]
+//! and [`state_panel`], and notes in [`notes`] and [`notes_panel`].
+//! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights; [`quote`]: the selected
+//! text.
 
 pub mod actions;
 pub mod chosen;

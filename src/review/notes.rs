@@ -1,4 +1,4 @@
-//! What people note on trajectories: the signals, and how notes are kept, saved and taken over.
+//! Notes on trajectories: their signals, storage, export and import.
 
 use leptos::prelude::*;
 use volary_core::json::Text;
@@ -11,45 +11,45 @@ use crate::browser::{self, timers};
 use crate::projection::notice::Notice;
 use crate::projection::text::plural;
 
-/// Where the notes are kept.
+/// The storage key of the notes.
 const KEPT: &str = "notes";
-/// Where it is kept who notes.
+/// The storage key of the annotator's name.
 const AUTHOR: &str = "annotator";
-/// The name of the file.
+/// The file name of an export.
 const FILE: &str = "annotations.json";
-/// So many pairs of annotators are told of.
+/// The maximum number of annotator pairs shown.
 const MOST_AGREEMENTS: usize = 12;
 
-/// The notes of a person, and those that were taken over from others.
+/// The user's notes, and imported ones.
 #[derive(Clone, Copy)]
 pub struct Notes {
     /// All of them.
     pub all: RwSignal<Annotations>,
-    /// Who notes.
+    /// The annotator's name.
     pub author: RwSignal<String>,
-    /// The note that is being written.
+    /// The note that is being edited.
     pub draft: Draft,
-    /// What went wrong last.
+    /// The last error.
     pub notice: RwSignal<Option<Notice>>,
 }
 
-/// A note that is being written.
+/// A note that is being edited.
 #[derive(Clone, Copy)]
 pub struct Draft {
-    /// The id of the note that is changed; a new one if `None`.
+    /// The id of an existing note; `None` for a new one.
     pub changes: RwSignal<Option<Text>>,
-    /// What it is about.
+    /// Its target.
     pub target: RwSignal<Target>,
-    /// What is said.
+    /// Its text.
     pub text: RwSignal<String>,
-    /// A word for it.
+    /// Its label.
     pub label: RwSignal<String>,
-    /// What the person thinks.
+    /// Its verdict.
     pub verdict: RwSignal<Option<Verdict>>,
 }
 
 impl Notes {
-    /// The notes that were kept.
+    /// Loads the stored notes.
     pub fn new() -> Notes {
         let kept = storage::get(Keep::Always, KEPT).and_then(|text| sidecar::read(&text).ok());
         Notes {
@@ -66,7 +66,7 @@ impl Notes {
         }
     }
 
-    /// Writes the draft down. Nothing happens to one that says nothing.
+    /// Saves the draft, unless it is empty.
     pub fn write(self, episode: &Text) {
         let draft = self.draft;
         let text = draft.text.get_untracked().trim().to_owned();
@@ -88,7 +88,7 @@ impl Notes {
             author: author.into(),
             ..Annotation::default()
         };
-        // Who notes on a step has more to say about it, as a rule.
+        // After a note on a step, another one on the same step is likely.
         let next = match note.target {
             Target::Step { step } => Target::Step { step },
             _ => Target::Episode,
@@ -97,7 +97,7 @@ impl Notes {
         self.begin(next);
     }
 
-    /// Begins a new note.
+    /// Starts a new note.
     pub fn begin(self, target: Target) {
         self.draft.changes.set(None);
         self.draft.target.set(target);
@@ -106,7 +106,7 @@ impl Notes {
         self.draft.verdict.set(None);
     }
 
-    /// Begins to change a note.
+    /// Starts editing a note.
     pub fn begin_changing(self, note: &Annotation) {
         self.draft.changes.set(Some(note.id.clone()));
         self.draft.target.set(note.target.clone());
@@ -129,7 +129,7 @@ impl Notes {
         files::download(FILE, "application/json", text.as_bytes());
     }
 
-    /// Takes over what others noted.
+    /// Imports notes of others.
     pub fn take_over(self, file: GivenFile) {
         browser::spawn(async move {
             let name = file.name.clone();
@@ -169,7 +169,7 @@ impl Notes {
         });
     }
 
-    /// How much annotators agree, a line for each two of them, by verdict and by label.
+    /// Agreement of annotators: one line per pair, by verdict and by label.
     pub fn agreement_texts(self) -> Vec<String> {
         self.all.with(|all| {
             let authors = all.authors();
@@ -224,7 +224,7 @@ impl Default for Notes {
     }
 }
 
-/// What a note is about, in words.
+/// The target of a note in words.
 pub fn target_text(target: &Target) -> String {
     match target {
         Target::Episode => "Whole episode".to_owned(),

@@ -1,4 +1,4 @@
-//! The panel **Notes**: what was noted on an episode, and a form for another note.
+//! The panel **Notes**: the notes on an episode, and a form for a new one.
 
 use leptos::prelude::*;
 use volary_trace::annotations::{Annotation, Target, Verdict};
@@ -160,7 +160,7 @@ fn new_note(viewer: Viewer, notes: Notes) -> El {
                         )
                         .on_click(this_step)
                         .child("This step"),
-                    // The selection is gone once the button has the focus: so before that.
+                    // Before the button takes the focus, which clears the selection.
                     button("small")
                         .on("mousedown", move |event: leptos::ev::MouseEvent| {
                             event.prevent_default();

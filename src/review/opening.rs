@@ -1,4 +1,4 @@
-//! Opening what an address names: an episode, two side by side, one beside the playground's, or several.
+//! Opens what an address names: one episode, a comparison, or a grid.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use crate::playground::state::Playground;
 use crate::projection::passage_link;
 use crate::route::ReviewPlace;
 
-/// Which episode is shown.
+/// The state of the open episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opening {
-    /// None is wanted.
+    /// None is requested.
     Nothing,
-    /// It is on its way.
+    /// It is loading.
     Wanted(String),
-    /// It is there.
+    /// It is shown.
     Shown(String),
-    /// It could not be opened, and why.
+    /// It could not be opened, with the reason.
     Failed(String),
 }
 
-/// Shows the episode that an address names, at the step or passage that it names.
+/// Opens the episode in an address, at its step or passage.
 pub fn follow(shelf: Shelf, viewer: Viewer, opening: RwSignal<Opening>, place: &ReviewPlace) {
     let Some(id) = place.episode.clone() else {
         opening.set(Opening::Nothing);
@@ -48,7 +48,7 @@ pub fn follow(shelf: Shelf, viewer: Viewer, opening: RwSignal<Opening>, place: &
     opening.set(Opening::Wanted(id.clone()));
     let (step, linked) = (place.step, passage(place));
     shelf.open(&id.clone(), move |opened| {
-        // Another one may be wanted by now.
+        // Another one may be requested by now.
         if opening.with_untracked(|known| *known != Opening::Wanted(id.clone())) {
             return;
         }
@@ -57,7 +57,7 @@ pub fn follow(shelf: Shelf, viewer: Viewer, opening: RwSignal<Opening>, place: &
                 viewer.show(Arc::new(episode), step);
                 opening.set(Opening::Shown(id));
                 if let Some(target) = linked {
-                    // The transcript stands on the page by then.
+                    // The transcript is rendered by then.
                     timers::next_frame(move || show_linked(viewer, target));
                 }
             }
@@ -66,7 +66,7 @@ pub fn follow(shelf: Shelf, viewer: Viewer, opening: RwSignal<Opening>, place: &
     });
 }
 
-/// Shows the whole of an episode where its beginning was shown, if it was; whether it is called otherwise now.
+/// Replaces a partially imported episode by the complete one, which may have another id.
 pub fn renew(
     shelf: Shelf,
     viewer: Viewer,
@@ -92,7 +92,7 @@ pub fn renew(
     begun != whole
 }
 
-/// The passage to which an address leads.
+/// The passage in an address.
 fn passage(place: &ReviewPlace) -> Option<Target> {
     let (at, words) = place.at.as_deref().zip(place.words.as_deref())?;
     passage_link::read(place.step.unwrap_or_default(), at, words)
@@ -103,10 +103,10 @@ fn show_linked(viewer: Viewer, target: Target) {
     viewer.linked.set(Some(target));
 }
 
-/// What is done with several episodes, or with why one of them could not be opened.
+/// Receives the episodes, or the reason why one could not be opened.
 type Done = Box<dyn FnOnce(Result<Vec<Arc<Episode>>, String>)>;
 
-/// Opens episodes, the one after the other.
+/// Opens episodes one by one.
 fn open_all(
     shelf: Shelf,
     mut ids: std::vec::IntoIter<String>,
@@ -125,7 +125,7 @@ fn open_all(
     });
 }
 
-/// Opens what an address wants; `show` gets it unless something else is wanted by then.
+/// Opens what an address names; `show` is called unless the request changed meanwhile.
 fn open_wanted(
     shelf: Shelf,
     opening: RwSignal<Opening>,
@@ -149,7 +149,7 @@ fn open_wanted(
     open_all(shelf, ids.into_iter(), Vec::new(), Box::new(done));
 }
 
-/// Opens two episodes side by side.
+/// Opens a comparison of two episodes.
 pub fn compare(
     shelf: Shelf,
     comparison: Comparison,
@@ -179,7 +179,7 @@ pub fn compare(
     );
 }
 
-/// Puts an episode beside the one in the playground.
+/// Opens a comparison with the playground's episode.
 pub fn compare_live(
     shelf: Shelf,
     comparison: Comparison,
@@ -197,7 +197,7 @@ pub fn compare_live(
     });
 }
 
-/// Opens several as a grid.
+/// Opens a grid.
 pub fn line_up(shelf: Shelf, grid: Grid, opening: RwSignal<Opening>, place: &ReviewPlace) {
     let ids = place.episode.iter().chain(&place.beside);
     let ids: Vec<String> = ids.take(MOST).cloned().collect();

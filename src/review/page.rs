@@ -1,4 +1,4 @@
-//! Review as a page: the library, or one of its episodes, as the address says.
+//! The page of Review: the library, or what the address names.
 
 use leptos::prelude::*;
 use volary_protocol::library::Origin;
@@ -33,7 +33,7 @@ use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
 pub fn page() -> AnyView {
     let (playground, pages) = (use_playground(), use_pages());
     let shelf = Shelf::new();
-    // While another page is shown, this one stays where it was.
+    // While another page is shown, this one keeps its state.
     let place = Memo::new(move |former: Option<&ReviewPlace>| {
         let place = pages.route.with(|route| match route {
             Route::Review(place) => Some(place.clone()),
@@ -42,7 +42,7 @@ pub fn page() -> AnyView {
         place.or(former.cloned()).unwrap_or_default()
     });
     let wanted = Memo::new(move |_| place.with(|place| (place.url.clone(), place.open)));
-    // The worker fetches and reads while the page is made.
+    // The worker starts to fetch and read while the page is built.
     let fetched = StoredValue::new(wanted.get_untracked());
     let asked = RwSignal::new(None);
     let opening = RwSignal::new(Opening::Nothing);
@@ -57,7 +57,7 @@ pub fn page() -> AnyView {
     let notes = Notes::new();
     let agreements = RwSignal::new(0_u32);
     watch(move || {
-        // What could not be opened may come with a file that the user agreed to.
+        // An episode that could not be opened may arrive with a file that the user agreed to.
         agreements.track();
         let place = place.get();
         match place.beside.as_slice() {
@@ -69,7 +69,7 @@ pub fn page() -> AnyView {
             _ => line_up(shelf, grid, opening, &place),
         }
     });
-    // The one in the playground goes on.
+    // The playground's episode grows.
     watch(move || {
         let now = playground.episode.get();
         if comparison.live.get_untracked() {
@@ -85,7 +85,7 @@ pub fn page() -> AnyView {
         let now = wanted.get();
         let former = fetched.get_value();
         fetched.set_value(now.clone());
-        // Once it is opened, the address names it, and the file is there.
+        // Once it is opened, the address names it, and the file is available.
         let is_opened = former.0 == now.0 && now.1.is_none();
         if former != now && !is_opened {
             untrack(|| fetch_wanted(shelf, pages, place, asked));
@@ -113,7 +113,7 @@ pub fn page() -> AnyView {
         if is_shown {
             let step = (step > 0).then_some(step);
             let now = place.get_untracked();
-            // A link to a passage is left with its step.
+            // Selecting another step leaves the passage of a link.
             let (at, words) = match now.step == step {
                 true => (now.at.clone(), now.words.clone()),
                 false => (None, None),
@@ -132,12 +132,12 @@ pub fn page() -> AnyView {
     };
     let comparing = move || beside(1..=1);
     let lining_up = move || beside(2..=usize::MAX);
-    // One that the address wants opened is on its way: its page is made meanwhile.
+    // A requested episode is loading: build its page meanwhile.
     let opening_one = move || {
         place.with(|place| place.open.is_some() && place.url.is_some() && place.episode.is_none())
     };
     let reading_one = move || opening_one() || beside(0..=0);
-    // A trajectory that is in the library needs no file.
+    // A trajectory in the library needs no file.
     let is_missing = Memo::new(move |_| {
         let is_named = place.with(|place| place.episode.is_some());
         !is_named || opening.with(|opening| matches!(opening, Opening::Failed(_)))
@@ -222,7 +222,7 @@ pub fn page() -> AnyView {
         move || grid_page(grid),
     );
     all(vec![
-        // First, as the page is as high as the window: what comes after it is out of sight.
+        // First, because the page is as high as the window and content after it is out of view.
         el("div")
             .class("notices review-notices")
             .child(view! { <AlertBox notice=shelf.notice/> }.into_any())
@@ -242,7 +242,7 @@ pub fn page() -> AnyView {
     ])
 }
 
-/// A part that is made when it is wanted first: what it shows, once that is there, or what came of opening it.
+/// A part that is built on first use: its content when loaded, or why it could not be opened.
 fn part(
     is_wanted: impl Fn() -> bool + Copy + Send + Sync + 'static,
     opening: RwSignal<Opening>,
@@ -268,8 +268,7 @@ fn part(
         .view()
 }
 
-/// Fetches the file that the address names if it may be fetched at once; else says in `asked` about which the user has to
-/// decide.
+/// Fetches the file in the address if that is allowed without confirmation; otherwise sets `asked`.
 fn fetch_wanted(
     shelf: Shelf,
     pages: Pages,
@@ -296,7 +295,7 @@ fn fetch_wanted(
     }
 }
 
-/// Goes on without the file that the address names.
+/// Continues without the file in the address.
 fn leave_file(pages: Pages, place: ReviewPlace) {
     go_on_at(
         pages,
@@ -308,13 +307,13 @@ fn leave_file(pages: Pages, place: ReviewPlace) {
     );
 }
 
-/// Fetches a file, and goes to that of its trajectories which the address names.
+/// Fetches a file and opens the trajectory in it that the address names.
 fn fetch_file(shelf: Shelf, pages: Pages, wanted: ReviewPlace, url: &str, origin: Origin) {
     let Some(open) = wanted.open.filter(|_| wanted.episode.is_none()) else {
         return shelf.fetch(url, origin);
     };
     shelf.fetch_one(url, origin, open, move |id| {
-        // The person may be elsewhere by now, and the page not have heard of it yet.
+        // The user may have navigated away, before the page was notified.
         if Route::parse(&location::hash()) == Route::Review(wanted.clone()) {
             let episode = id.map(|id| id.to_string());
             go_on_at(
@@ -329,14 +328,14 @@ fn fetch_file(shelf: Shelf, pages: Pages, wanted: ReviewPlace, url: &str, origin
     });
 }
 
-/// Puts a place where the address leads in the place of this one.
+/// Replaces the current address.
 fn go_on_at(pages: Pages, place: ReviewPlace) {
     let route = Route::Review(place);
     location::replace(&route.to_hash());
     pages.route.set(route);
 }
 
-/// Begins a note on the selected words, or else on the selected step.
+/// Starts a note on the selected text, or else on the selected step.
 fn begin_note(viewer: Viewer, notes: Notes) {
     let step = viewer.shown.selected.get_untracked();
     let passage = viewer

@@ -1,5 +1,4 @@
-//! The panels beside the transcript of a read episode: its state, what is known of it, the step as it
-//! was read.
+//! The side panels of an episode: state, notes, details, and the raw step.
 
 use leptos::prelude::*;
 use volary_core::Json;
@@ -25,7 +24,7 @@ use crate::projection::text::{large_count_text, plural};
 use crate::projection::transcript::step_record;
 
 const NAMES: &[&str] = &["State", "Notes", "Details", "Raw"];
-/// The places of the panels among the tabs.
+/// The indices of the panels among the tabs.
 pub const STATE: usize = 0;
 /// What people noted.
 pub const NOTES: usize = 1;
@@ -62,10 +61,10 @@ pub fn panels(viewer: Viewer, notes: Notes, playground: Playground) -> El {
         .child(panel(RAW, raw(viewer)))
 }
 
-/// What is known of the episode as a whole.
+/// The details of the episode.
 fn details(viewer: Viewer) -> AnyView {
     dynamic(move || {
-        // Drawn when it is looked at: metadata may be large.
+        // Rendered on demand, because metadata may be large.
         if viewer.panel.get() != DETAILS {
             return ().into_any();
         }
@@ -161,7 +160,7 @@ fn facts(episode: &Episode) -> Vec<(&'static str, String)> {
     facts
 }
 
-/// Tokens and money in words.
+/// Token usage and cost in words.
 fn usage_text(usage: &Usage) -> Option<String> {
     let tokens = |count: Option<u64>, word: &str| {
         count.map(|count| format!("{} {word}", large_count_text(count)))
@@ -205,7 +204,7 @@ fn raw(viewer: Viewer) -> AnyView {
             .child(copy_button(copied, "Copy", false))
             .view(),
         dynamic(move || match viewer.panel.get() {
-            // Nothing else stands there, so it is unfolded.
+            // Nothing else is shown there, so it starts expanded.
             RAW => json_text(&json(), RwSignal::new(Fold::Open(0))),
             _ => ().into_any(),
         }),

@@ -1,4 +1,4 @@
-//! What is being read, how far it is, and a way to end it.
+//! The progress of imports, with a button to cancel each.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::components::erased::{flag, maybe_words, words};
 use crate::components::markup::{El, button, el, keyed, nothing};
 use crate::library::client::{Reading, ReadingNumber, Shelf};
 
-/// All readings that are under way, a bar each, which stays its reading's though others end before it.
+/// One bar per import, keyed so that it survives the end of others before it.
 pub fn progress(shelf: Shelf) -> AnyView {
     let numbers = Memo::new(move |_| {
         shelf.readings.with(|readings| {
@@ -34,7 +34,7 @@ fn bar(shelf: Shelf, number: ReadingNumber) -> El {
         }
     };
     let doing = of(|reading| Some(reading.doing.to_string()));
-    // Without a value the bar says that nobody knows.
+    // Without a value the progress bar is indeterminate.
     let done = maybe_words(of(|reading| Some(format!("{:.3}", reading.done?))));
     let ending = of(|reading| reading.is_ending.then(String::new));
     el("div")

@@ -1,4 +1,4 @@
-//! The words that a person selected in the transcript, as a passage of the episode.
+//! The text selected in the transcript, as a passage of the episode.
 
 use volary_core::json::{Json, Text};
 use volary_trace::Episode;
@@ -8,7 +8,7 @@ use volary_trace::passages::{Place, passage};
 use crate::browser::passages::{Selected, selected};
 use crate::projection::marks::{held, source_of, words_between};
 
-/// The selected words as a passage; `None` if none are selected, or not in a text of the episode.
+/// The selected passage; `None` if nothing is selected, or outside the texts of the episode.
 pub fn selected_passage(episode: &Episode) -> Option<Target> {
     let found = selected("text-")?;
     let place = held(&found.id)?;
@@ -16,7 +16,7 @@ pub fn selected_passage(episode: &Episode) -> Option<Target> {
     by_place(&found, place, &text).or_else(|| by_words(&found, place, &text))
 }
 
-/// Where the page knows which characters stand where.
+/// For texts whose rendered pieces have known offsets.
 fn by_place(found: &Selected, place: Place, text: &str) -> Option<Target> {
     if found.pieces.iter().any(|piece| piece.at.is_none()) {
         return None;
@@ -33,7 +33,7 @@ fn by_place(found: &Selected, place: Place, text: &str) -> Option<Target> {
     passage_at(place, start, trimmed.trim_end())
 }
 
-/// Where the text is laid out: the words are looked for in it, as they are or as JSON writes them.
+/// For laid-out texts: searches the words, as they are or JSON-escaped.
 fn by_words(found: &Selected, place: Place, text: &str) -> Option<Target> {
     let (words, before) = words_between(&found.pieces, found.start, found.end);
     if words.is_empty() {

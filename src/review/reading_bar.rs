@@ -1,4 +1,4 @@
-//! How the transcript is read: what is folded, and whether Markdown is drawn.
+//! Display options of the transcript: what is collapsed, and whether Markdown is rendered.
 
 use leptos::prelude::*;
 

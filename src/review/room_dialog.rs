@@ -1,4 +1,4 @@
-//! How much room the library takes, and how much there is.
+//! The storage used by the library, and the space available.
 
 use leptos::prelude::*;
 
@@ -10,14 +10,14 @@ use crate::components::markup::{El, all, button, el, nothing};
 use crate::playground::controls::buttons;
 use crate::projection::text::{plural, size_text};
 
-/// What is known of the room.
+/// The state of the browser's storage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
     room: Option<room::Room>,
     is_lasting: bool,
 }
 
-/// The line below the table, with the dialog that it opens.
+/// The line below the table, and its dialog.
 pub fn room_line(look: Look) -> El {
     let open = RwSignal::new(false);
     let found = RwSignal::new(None);
@@ -111,7 +111,7 @@ fn ask(found: RwSignal<Option<Found>>) {
             room: room::room().await,
             is_lasting: room::is_lasting().await,
         };
-        // Whoever left meanwhile took the signal along.
+        // If the user left meanwhile, the signal is gone.
         let _ = found.try_set(Some(known));
     });
 }

@@ -1,4 +1,4 @@
-//! How the table is looked at: its columns, filters, order, groups, and which rows are chosen.
+//! The display state of the table: columns, filters, order, groups, and selected rows.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -16,37 +16,37 @@ use crate::library::client::Shelf;
 use crate::library::findings::Match;
 use crate::projection::library::{COLUMNS, FIRST_COLUMNS, Sort};
 
-/// So many columns for scores and metadata are offered.
+/// The maximum number of score and metadata columns offered.
 const MOST_FOUND: usize = 40;
-/// So many rows are arranged between two looks at the clock.
+/// The number of rows arranged per slice.
 const ARRANGED: usize = 512;
 
-/// How the table is looked at.
+/// The display state of the table.
 #[derive(Clone, Copy)]
 pub struct Look {
     /// The library.
     pub shelf: Shelf,
-    /// The columns that are shown, in order.
+    /// The visible columns in order.
     pub columns: RwSignal<Arc<Vec<Column>>>,
-    /// What rows must be.
+    /// The filters.
     pub filters: RwSignal<Vec<(Column, Filter)>>,
-    /// In which order they come.
+    /// The sort order.
     pub sort: RwSignal<Option<Sort>>,
-    /// What makes them belong together, if groups are shown.
+    /// The grouping, if any.
     pub group: RwSignal<Option<GroupBy>>,
-    /// The ids of the rows that are chosen.
+    /// The ids of the selected rows.
     pub chosen: RwSignal<Arc<BTreeSet<Text>>>,
-    /// Where the words that are looked for stand, by id; `None` while nothing is looked for.
+    /// The search hits by id; `None` without a search.
     pub found: Memo<Option<Arc<Found>>>,
-    /// The rows that are shown, in order.
+    /// The visible rows in order.
     pub shown: RwSignal<Arc<Vec<Arc<Row>>>>,
 }
 
-/// Where words stand, by the id of the episode.
+/// Search hits by the id of the episode.
 pub type Found = std::collections::HashMap<Text, Match>;
 
 impl Look {
-    /// The first look.
+    /// The initial state.
     pub fn new(shelf: Shelf) -> Look {
         let filters = RwSignal::new(Vec::new());
         let sort = RwSignal::new(None::<Sort>);
@@ -81,7 +81,7 @@ impl Look {
         }
     }
 
-    /// All columns that there are: those of every table, then scores and metadata.
+    /// All available columns: fixed ones, then scores and metadata.
     pub fn all_columns(self) -> Vec<Column> {
         let found = self
             .shelf
@@ -91,12 +91,12 @@ impl Look {
         COLUMNS.iter().cloned().chain(found).collect()
     }
 
-    /// The row at a place among those that are shown.
+    /// The visible row at an index.
     pub fn row(self, place: usize) -> Option<Arc<Row>> {
         self.shown.with_untracked(|rows| rows.get(place).cloned())
     }
 
-    /// Chooses a row, or no longer.
+    /// Selects or deselects a row.
     pub fn choose(self, id: &Text, chosen: bool) {
         self.chosen.update(|known| {
             let known = Arc::make_mut(known);
@@ -107,7 +107,7 @@ impl Look {
         });
     }
 
-    /// Chooses all rows that are shown, or none.
+    /// Selects all visible rows, or none.
     pub fn choose_all(self, chosen: bool) {
         let ids = match chosen {
             false => BTreeSet::new(),
@@ -118,7 +118,7 @@ impl Look {
         self.chosen.set(Arc::new(ids));
     }
 
-    /// The chosen rows in the order of the table; those that a filter hides come last.
+    /// The selected rows in the order of the table; rows hidden by a filter come last.
     pub fn chosen_rows(self) -> Vec<Arc<Row>> {
         self.chosen.with_untracked(|chosen| {
             let (shown, all) = (self.shown.get_untracked(), self.shelf.rows.get_untracked());
@@ -132,7 +132,7 @@ impl Look {
         rows.iter().map(|row| row.id.clone()).collect()
     }
 
-    /// Sorts by a column: rising, falling, then no longer.
+    /// Cycles the order of a column: ascending, descending, none.
     pub fn sort_by(self, column: &Column) {
         self.sort.update(|sort| {
             *sort = match sort.take() {
@@ -152,7 +152,7 @@ fn in_order(chosen: &BTreeSet<Text>, shown: &[Arc<Row>], all: &[Arc<Row>]) -> Ve
     rows.filter(|row| left.remove(&row.id)).cloned().collect()
 }
 
-/// Rows from all over the table: enough to tell what there is, few enough to look at whenever rows come.
+/// A sample of rows from the whole table: enough to list values, few enough for every update.
 pub fn sampled(rows: &[Arc<Row>]) -> impl Iterator<Item = &Row> {
     const MOST: usize = 1000;
     let every = rows.len().div_ceil(MOST).max(1);

@@ -1,5 +1,5 @@
-//! The panel **State**: the frame of the selected step, at which steps a chosen part of it changed, and
-//! curves of what the steps brought and cost.
+//! The panel **State**: the frame of the selected step, the history of a selected value, and curves of reward
+//! and usage.
 
 use std::sync::Arc;
 
@@ -24,9 +24,9 @@ use crate::projection::measures::{COST, Measure, REWARD, TOKENS};
 use crate::projection::state_path::{of_pointer, words as path_words};
 use crate::projection::text::{count_text, plural};
 
-/// So many steps at which a part changed are offered.
+/// The maximum number of changes listed.
 const MOST_CHANGES: usize = 60;
-/// So many frames are gone through between two looks at the clock.
+/// The number of frames searched per slice.
 const WALKED: usize = 16;
 
 /// The panel.
@@ -47,7 +47,7 @@ pub fn state_panel(viewer: Viewer, notes: Notes, playground: Playground) -> AnyV
             of_pointer(&pointer, &frames).map(Part)
         })
     });
-    // Looked up when the panel is open: it goes through all frames.
+    // Only while the panel is open, because it searches all frames.
     let found = gradually(None, move || -> Work<Option<Changes>> {
         let wanted = part.get().filter(|_| viewer.panel.get() == STATE);
         let Some(part) = wanted else {
@@ -67,11 +67,11 @@ pub fn state_panel(viewer: Viewer, notes: Notes, playground: Playground) -> AnyV
     ])
 }
 
-/// A part of the state; signals compare it.
+/// A path into the state, comparable for signals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Part(StatePath);
 
-/// A part, and the steps at which it changed.
+/// A path and its changes.
 type Changes = (Part, Arc<Vec<Change>>);
 
 fn history(
@@ -166,7 +166,7 @@ fn change_button(viewer: Viewer, change: Change) -> El {
         .child(format!("{sign}{label}"))
 }
 
-/// Goes to the next step at which the part changed, or to the one before.
+/// Selects the next or previous change.
 fn go(viewer: Viewer, found: Arc<Vec<Change>>, label: &'static str, forward: bool) -> El {
     let next = move |from: usize| match forward {
         true => found

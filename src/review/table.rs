@@ -1,4 +1,4 @@
-//! The table **Trajectories**. Only the rows near the eye stand on the page.
+//! The table **Trajectories**. Only rows near the viewport are rendered.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::library::findings::Match;
 use crate::projection::library::{cell_text, class, heading, widths};
 use crate::route::{ReviewPlace, Route};
 
-/// The height of a row, as the style sheets have it.
+/// The height of a row, as in the style sheet.
 const ROW: f64 = 40.0;
 
 /// The table.
@@ -39,7 +39,7 @@ pub fn table(look: Look) -> AnyView {
     .view_of(
         move |place| identity(look, place),
         move |place| {
-            // A memo, so that a row is drawn again only if it is another one.
+            // A memo, so that a row is rendered again only if it changed.
             let standing = Memo::new(move |_| {
                 let place = place.get();
                 untrack(|| Standing::of(look, place))
@@ -84,7 +84,7 @@ pub fn table(look: Look) -> AnyView {
     all(vec![table.view(), none])
 }
 
-/// The trajectory in a row, which may be in another one when others come.
+/// The trajectory in a row, which may move when others arrive.
 fn identity(look: Look, place: usize) -> u64 {
     match look.row(place) {
         Some(row) => key_of(&row.id),
@@ -130,12 +130,12 @@ fn choose_all(look: Look) -> El {
         )
 }
 
-/// All that a row shows.
+/// The inputs of a row.
 #[derive(Clone, PartialEq)]
 struct Standing {
     place: usize,
     row: Option<Arc<Row>>,
-    /// Where words that are looked for stand.
+    /// The search hit, if any.
     hit: Option<Match>,
     columns: Arc<Vec<Column>>,
 }
@@ -248,8 +248,8 @@ fn heading_of(look: Look, column: &Column) -> El {
         )
 }
 
-/// Where words were found, with what stands around them: little before them, or they would be cut off by the end of
-/// the cell.
+/// The search hit with its surroundings: little text before it, so that it is not cut off at the end of the
+/// cell.
 fn snippet(found: &Match) -> El {
     const BEFORE: usize = 16;
     let from = found.before.char_indices().rev().nth(BEFORE);

@@ -1,4 +1,4 @@
-//! One episode that is read: its signals, and what keys do there.
+//! The state of an open episode, and its keyboard shortcuts.
 
 use std::sync::Arc;
 
@@ -19,42 +19,42 @@ use crate::projection::marks::Spot;
 /// One episode that is read.
 #[derive(Clone, Copy)]
 pub struct Viewer {
-    /// The episode, which step of it is selected, and when steps are replaced.
+    /// The episode, its selected step, and its edition.
     pub shown: Shown,
     /// The last step that can be selected.
     pub last: Memo<usize>,
-    /// Plays along the timeline.
+    /// Playback.
     pub player: Player,
-    /// How it is read.
+    /// Display options.
     pub reading: Reading,
-    /// Which of the panels beside the transcript is open.
+    /// The open side panel.
     pub panel: RwSignal<usize>,
     /// The steps with a reward or an error.
     pub marks: Memo<Vec<usize>>,
-    /// What is looked for in the episode.
+    /// The search text.
     pub wanted: RwSignal<String>,
-    /// Where it stands.
+    /// The search hits.
     pub findings: RwSignal<Arc<Vec<Finding>>>,
-    /// The finding at which the reader is.
+    /// The index of the current hit.
     pub at_finding: RwSignal<usize>,
-    /// The passage to which a link led.
+    /// The passage of a link.
     pub linked: RwSignal<Option<Target>>,
-    /// What came of running the episode again.
+    /// The result of a check.
     pub checked: RwSignal<Option<Checked>>,
-    /// Whether a link was copied that works in this browser alone.
+    /// Whether a link was copied that works only in this browser.
     pub linked_alone: RwSignal<bool>,
 }
 
-/// What came of running an episode again.
+/// The result of replaying an episode.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// In words.
     pub words: String,
-    /// The first step that gave something else; 0 is the reset, `None` if none did.
+    /// The first step that differed; 0 is the reset, `None` if none did.
     pub step: Option<usize>,
 }
 
-/// Where on the page a finding is.
+/// The place of a hit on the page.
 pub fn spot_of_finding(finding: &Finding) -> Spot {
     Spot {
         place: finding.place,
@@ -65,7 +65,7 @@ pub fn spot_of_finding(finding: &Finding) -> Spot {
 }
 
 impl Viewer {
-    /// A viewer of nothing yet.
+    /// An empty viewer.
     pub fn new() -> Viewer {
         let shown = Shown {
             episode: RwSignal::new(Arc::new(Episode::default())),
@@ -92,7 +92,7 @@ impl Viewer {
         }
     }
 
-    /// Shows an episode, at a step: its start if none is named.
+    /// Shows an episode at a step; at its start if none is given.
     pub fn show(self, episode: Arc<Episode>, step: Option<usize>) {
         self.player.playing.set(false);
         self.wanted.set(String::new());
@@ -107,7 +107,7 @@ impl Viewer {
         self.shown.selected.set(step.unwrap_or(0).min(last));
     }
 
-    /// Shows more of the same episode; whoever reads it stays where they are.
+    /// Shows more of the same episode and keeps the reader's position.
     pub fn renew(self, episode: Arc<Episode>) {
         let known = self.shown.episode.get_untracked();
         if let Some(reader) = self.reading.reader.get_untracked() {
@@ -119,18 +119,18 @@ impl Viewer {
             self.shown.edition.update(|edition| *edition += 1);
         }
         let last = self.last.get_untracked();
-        // Whoever hears of it goes to the step, even if it is the same.
+        // Notifies subscribers even if the step is the same, so that they scroll to it.
         if self.shown.selected.get_untracked() > last {
             self.shown.selected.set(last);
         }
     }
 
-    /// Selects a step, the last one if it lies beyond.
+    /// Selects a step; past the end, the last one.
     pub fn select(self, step: usize) {
         self.shown.selected.set(step.min(self.last.get_untracked()));
     }
 
-    /// Goes to the next step with a reward or an error, or to the one before. False if there is none.
+    /// Selects the next or previous step with a reward or error. False if there is none.
     pub fn go_to_mark(self, forward: bool) -> bool {
         let from = self.shown.selected.get_untracked();
         let step = self.marks.with_untracked(|marks| match forward {
@@ -143,7 +143,7 @@ impl Viewer {
         })
     }
 
-    /// Looks for what is wanted.
+    /// Searches the episode.
     pub fn find(self, shelf: Shelf) {
         self.at_finding.set(0);
         let wanted = self.wanted.get_untracked();
@@ -156,7 +156,7 @@ impl Viewer {
             .episode
             .with_untracked(|episode| episode.id.clone());
         shelf.find(&id, &wanted.clone(), move |found| {
-            // Something else is wanted meanwhile, or nothing.
+            // The search changed meanwhile.
             if self.wanted.get_untracked() != wanted {
                 return;
             }
@@ -165,7 +165,7 @@ impl Viewer {
         });
     }
 
-    /// Goes to the next place at which what is looked for stands, or to the one before.
+    /// Goes to the next or previous hit.
     pub fn go_to_finding(self, forward: bool) {
         let count = self.findings.with_untracked(|findings| findings.len());
         if count == 0 {
@@ -180,7 +180,7 @@ impl Viewer {
         self.show_finding();
     }
 
-    /// Goes to the finding at which the reader is.
+    /// Goes to the current hit.
     pub fn show_finding(self) {
         let at = self.at_finding.get_untracked();
         let finding = self
@@ -190,14 +190,14 @@ impl Viewer {
             return;
         };
         match finding.place.part {
-            // Said of the whole: it stands among the details.
+            // Hits in episode metadata are shown in the details.
             Part::Name | Part::Score(_) => self.panel.set(super::panels::DETAILS),
             Part::Error(_) if finding.place.step == 0 => self.panel.set(super::panels::DETAILS),
             _ => self.go_to_words(spot_of_finding(&finding)),
         }
     }
 
-    /// Goes to words in a text of the episode.
+    /// Scrolls to a passage of the episode.
     pub fn go_to_words(self, spot: Spot) {
         match self.reading.reader.get_untracked() {
             Some(reader) => {
@@ -208,7 +208,7 @@ impl Viewer {
         }
     }
 
-    /// Goes to what a note or a link is about.
+    /// Goes to the target of a note or link.
     pub fn go_to(self, target: &Target) {
         let spot = self
             .shown
@@ -221,7 +221,7 @@ impl Viewer {
         }
     }
 
-    /// What a key does; false if it does nothing here.
+    /// Handles a key; false if it has no function here.
     pub fn press(self, key: &str) -> bool {
         let selected = self.shown.selected.get_untracked();
         match key {
@@ -256,15 +256,14 @@ impl Viewer {
     }
 }
 
-/// Where the passage stands that something is about; `None` if it is about no passage, or the passage is
-/// gone.
+/// The range of the passage of a target; `None` if it has none, or if the passage no longer exists.
 pub fn spot_of(target: &Target, episode: &Episode) -> Option<Spot> {
     let range = target.locate(episode)?;
     let Target::Passage { place, quote, .. } = target else {
         return None;
     };
     let before = match place.part {
-        // Calls are laid out: there words are looked for, and of several the right one is to be found.
+        // Calls are laid out: their passages are found by words, and the occurrence has to be counted.
         Part::Call(_) => {
             let text = volary_trace::passages::passage(episode, *place)?;
             let start = text
