@@ -1,4 +1,4 @@
-//! The shapes of the charts, in percent of their boxes, and the words of the table. Pure.
+//! The geometry of the charts, in percent of their boxes, and the texts of the table. Pure.
 
 use volary_agent::evaluation::Table;
 use volary_agent::evaluation::table::PolicyRow;
@@ -8,14 +8,15 @@ use crate::projection::summary::reward_text;
 /// The range of an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Axis {
-    /// Its lower end.
+    /// Its minimum.
     pub low: f64,
-    /// Its upper end.
+    /// Its maximum.
     pub high: f64,
 }
 
 impl Axis {
-    /// An axis for the rewards of all policies with their intervals. It begins at 0 where nothing is below.
+    /// An axis for the mean rewards of all policies with their intervals. It starts at 0 unless a value is
+    /// lower.
     pub fn of_rewards(table: &Table) -> Axis {
         let (mut low, mut high) = (0.0_f64, 0.0_f64);
         for reward in table.policies.iter().filter_map(|row| row.reward) {
@@ -32,14 +33,14 @@ impl Axis {
         if low == high {
             high = low + 1.0;
         }
-        // Rewards are mostly shares; then the whole is 1.
+        // Rewards are usually between 0 and 1; the axis then ends at 1.
         if low == 0.0 && high > 0.5 && high < 1.0 {
             high = 1.0;
         }
         Axis { low, high }
     }
 
-    /// Where a value lies, from 0 to 100.
+    /// The position of a value, from 0 to 100.
     pub fn place(self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low) * 100.0).clamp(0.0, 100.0)
     }
@@ -54,7 +55,7 @@ pub fn bar(axis: Axis, row: &PolicyRow) -> String {
     format!("M{zero:.2} 5H{mean:.2}V15H{zero:.2}Z")
 }
 
-/// The interval of the mean, likewise.
+/// The confidence interval of the mean, likewise.
 pub fn whisker(axis: Axis, row: &PolicyRow) -> String {
     let ends = row
         .reward
@@ -67,7 +68,7 @@ pub fn whisker(axis: Axis, row: &PolicyRow) -> String {
     }
 }
 
-/// A curve of chances over numbers of tries, as a path in a box of 100 by 100.
+/// A curve of probabilities by number of tries, as a path in a box of 100 by 100.
 pub fn curve(tries: &[usize], chances: impl Iterator<Item = Option<f64>>) -> String {
     let most = tries.last().copied().unwrap_or(1).max(2);
     let mut path = String::new();
@@ -100,7 +101,7 @@ pub fn reward_words(row: &PolicyRow) -> String {
     }
 }
 
-/// A chance in percent.
+/// A probability in percent.
 pub fn percent(chance: Option<f64>) -> String {
     chance.map_or_else(
         || "–".to_owned(),
@@ -108,7 +109,7 @@ pub fn percent(chance: Option<f64>) -> String {
     )
 }
 
-/// An amount of money; nobody may know it.
+/// A cost, which may be unknown.
 pub fn cost_words(cost: Option<f64>) -> String {
     match cost {
         None => "unknown".to_owned(),

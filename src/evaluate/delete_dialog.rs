@@ -1,4 +1,4 @@
-//! Asks before an evaluation is deleted, and says how many episodes go with it: neither can be brought back.
+//! Asks for confirmation before an evaluation and its episodes are deleted, which cannot be undone.
 
 use leptos::prelude::*;
 
@@ -10,14 +10,14 @@ use crate::components::text::inert_in;
 use crate::playground::controls::buttons;
 use crate::projection::text::plural;
 
-/// An evaluation that a person wants to delete.
+/// An evaluation to delete.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doomed {
     /// Its id.
     pub id: String,
     /// Its name.
     pub name: String,
-    /// How many stored episodes it made.
+    /// The number of stored episodes that it made.
     pub episodes: usize,
 }
 

@@ -1,4 +1,4 @@
-//! The limits of an evaluation that was begun: seen, and changed.
+//! The limits of a running evaluation, and the dialog that changes them.
 
 use std::rc::Rc;
 
@@ -71,7 +71,7 @@ pub(super) fn limits_dialog(
     dialog(open, "Limits".to_owned(), content.view())
 }
 
-/// The form as it stands for the run.
+/// The form with the current limits of the run.
 fn filled(run: &Run) -> Form {
     Form::with_value(pace::schema(), &pace::value(&run.pace()))
 }

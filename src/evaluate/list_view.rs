@@ -1,4 +1,4 @@
-//! The evaluations that are kept.
+//! The stored evaluations.
 
 use leptos::prelude::*;
 
@@ -10,8 +10,8 @@ use crate::projection::text::{count_text, plural};
 use crate::route::Route;
 use crate::storage::evaluations::Head;
 
-/// The list; nothing while there is none. A row stays its evaluation's though others come or go before it: whoever
-/// is at its button deletes that one and no other.
+/// The list; nothing if it is empty. Rows are keyed by evaluation, so that a focused button never comes to
+/// delete another one.
 pub fn list_view(evaluations: Evaluations) -> AnyView {
     let heads = evaluations.heads;
     let keys = move || heads.with(|heads| heads.iter().map(|head| key_of(&head.id)).collect());

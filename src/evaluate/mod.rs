@@ -1,14 +1,15 @@
 //! Evaluations: many tasks × policies × repeats, run in the background, with their results.
 //!
-//! - [`setup`]: what a person sets up, and the plan that it stands for; [`setup_view`] draws it.
-//! - [`state`]: the evaluations of the page; [`run`]: the one that is open, with its schedule and storage.
-//! - [`pool`]: the workers; [`stage`]: environments of models' episodes;
-//!   [`model_episode`]: such an episode, asked as [`model_settings`] says; [`abroad`]: environments on servers.
-//! - [`results_view`]: what is seen of it: [`progress_view`], [`policies_view`], [`charts_view`] in the shapes of
-//!   [`chart`], [`tasks_view`]; [`limits_view`] changes the [`pace`]. [`list_view`]: the others.
-//! - [`delete_dialog`]: asks before an evaluation is deleted.
+//! - [`setup`]: the input for a new evaluation and its plan; [`setup_view`] renders the form.
+//! - [`state`]: the evaluations of the page; [`run`]: the open one, with its schedule and storage.
+//! - [`pool`]: the workers; [`stage`]: environments of models' episodes; [`model_episode`]: such an episode,
+//! with its [`model_settings`]; [`abroad`]: environments on servers.
+//! - [`results_view`]: an open evaluation: [`progress_view`], [`policies_view`], [`charts_view`] with the
+//! geometry in [`chart`], [`tasks_view`]; [`limits_view`] changes the [`pace`]. [`list_view`]: previous
+//! evaluations.
+//! - [`delete_dialog`]: confirms a deletion.
 //!
-//! What is computed of plans and results is in `volary_agent::evaluation`.
+//! Plans and results are computed in `volary_agent::evaluation`.
 
 pub mod abroad;
 pub mod chart;
@@ -53,12 +54,12 @@ pub fn page() -> AnyView {
             }
         )
     };
-    // Known before the first effect runs, so that the form for a new one never flashes up.
+    // Known before the first effect runs, so that the form for a new evaluation never flashes up.
     evaluations
         .is_loading
         .set(pages.route.with_untracked(is_one_wanted));
     watch(move || {
-        // While another page is shown, this one stays as it is, and goes on.
+        // While another page is shown, this one keeps its state and continues.
         match pages.route.get() {
             Route::Evaluate { evaluation } => untrack(|| evaluations.follow(evaluation)),
             _ => pool::idle_workers::end(),

@@ -1,4 +1,4 @@
-//! How a model is asked within an evaluation: a form, and the value that it stands for. Pure.
+//! Model settings of a policy: their form and value. Pure.
 
 use volary_agent::model::{ModelRequest, ToolChoice};
 use volary_core::AnyMessage;
@@ -12,7 +12,7 @@ use crate::models::sampling::Sampling;
 const SYSTEM_PROMPT: &str = "System prompt";
 const TOOL_CHOICE: &str = "Tool choice";
 
-/// The properties of the form, besides those of [`sampling`](crate::models::sampling).
+/// The properties of the form, in addition to those of [`sampling`](crate::models::sampling).
 pub fn properties() -> Object {
     let schema = json!({
         SYSTEM_PROMPT: {

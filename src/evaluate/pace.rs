@@ -1,4 +1,4 @@
-//! How fast models are asked, and how much may be spent: a form, and the value that it stands for. Pure.
+//! Rate limits and budget of models: their form and value. Pure.
 
 use volary_agent::evaluation::plan::Pace;
 use volary_agent::model::limits::Budget;
@@ -36,7 +36,7 @@ pub fn schema() -> Json {
     }))
 }
 
-/// What the form stands for.
+/// Reads the value of the form.
 pub fn read(form: &Json) -> Pace {
     Pace {
         concurrency: count(form, CONCURRENCY).unwrap_or(1) as usize,
@@ -50,7 +50,7 @@ pub fn read(form: &Json) -> Pace {
     }
 }
 
-/// What the form holds for a pace.
+/// The form value of a pace.
 pub fn value(pace: &Pace) -> Json {
     let whole = |count: u64| Json::from(i64::try_from(count).unwrap_or(i64::MAX));
     let mut form = Object::new();

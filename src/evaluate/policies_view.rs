@@ -1,4 +1,4 @@
-//! The results of an evaluation, a row a policy.
+//! The results of an evaluation, one row per policy.
 
 use std::rc::Rc;
 

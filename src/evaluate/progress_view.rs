@@ -1,4 +1,4 @@
-//! How far an evaluation is, why it does not go on, and what can be done with it.
+//! The progress of an evaluation, why it paused, and its controls.
 
 use std::rc::Rc;
 
@@ -20,7 +20,7 @@ use crate::projection::text::{count_text, large_plural, plural};
 const ELSEWHERE: &str = "This evaluation is running in another tab. Only one tab can run it, so \
      that nothing is paid for twice. Cancel it there or close that tab, then resume here.";
 
-/// How far it is, and why it does not go on. `limits` opens the dialog of the limits.
+/// The progress, and why it paused. `limits` opens the dialog of limits.
 pub(super) fn progress(run: &Rc<Run>, limits: RwSignal<bool>) -> AnyView {
     let (progress, phase) = (run.shown.progress, run.shown.phase);
     let done = move || {
@@ -71,7 +71,7 @@ pub(super) fn progress(run: &Rc<Run>, limits: RwSignal<bool>) -> AnyView {
     all(vec![bar.view(), status.view(), waits, why(run, limits)])
 }
 
-/// Why it does not go on, where a person should know; or else what most failures say.
+/// Why it paused, if the user should know, or else the most common failure.
 fn why(run: &Rc<Run>, limits: RwSignal<bool>) -> AnyView {
     let (phase, table, total) = (run.shown.phase, run.shown.table, run.plan.length());
     dynamic(move || {
@@ -103,7 +103,7 @@ fn why(run: &Rc<Run>, limits: RwSignal<bool>) -> AnyView {
     })
 }
 
-/// That episodes failed, and what most of them say.
+/// The number of failures and their most common reason.
 fn failures(reason: &MainReason, total: usize) -> AnyView {
     let advice = "Select a failed cell below to see its error. Fix the cause, then retry the \
          failures.";
@@ -145,7 +145,7 @@ fn status_words(phase: &Phase, progress: &Progress) -> String {
     let mut text = match phase {
         Phase::Running => "Running".to_owned(),
         Phase::Finished => "Finished".to_owned(),
-        // What was paid for is a beginning.
+        // Spending counts as a start.
         Phase::Paused(Why::Loaded) if done == 0 && progress.spent == Spent::default() => {
             "Ready".to_owned()
         }
@@ -173,7 +173,7 @@ fn status_words(phase: &Phase, progress: &Progress) -> String {
     text
 }
 
-/// What can be done with it.
+/// The controls.
 pub(super) fn controls(evaluations: Evaluations, run: &Rc<Run>, limits: RwSignal<bool>) -> El {
     let phase = run.shown.phase;
     let progress = run.shown.progress;
@@ -202,7 +202,7 @@ pub(super) fn controls(evaluations: Evaluations, run: &Rc<Run>, limits: RwSignal
         .child(shown(
             move || running() || paused(),
             move || {
-                // One button for both, so that whoever pressed it by keyboard stays at it.
+                // One button for both states, so that it keeps the focus.
                 let (pause, resume) = (act(|run| run.pause(Why::Asked)), act(Run::resume));
                 let press = move || match untrack(running) {
                     true => pause(),

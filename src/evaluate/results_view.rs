@@ -1,4 +1,4 @@
-//! An evaluation that is open: how far it is, what can be done with it, and what its results say.
+//! An open evaluation: progress, controls and results.
 
 use std::rc::Rc;
 
@@ -38,7 +38,7 @@ pub fn results_view(evaluations: Evaluations, run: &Rc<Run>) -> El {
         .child(limits_dialog(evaluations, run, limits))
 }
 
-/// That the browser keeps nothing, and what to do.
+/// An alert that results are not stored, and what to do.
 pub fn storage_alert(evaluations: Evaluations) -> AnyView {
     dynamic(move || {
         let Some(trouble) = storage::trouble() else {

@@ -1,5 +1,5 @@
-//! What a person sets up before an evaluation: tasks, policies, how often, how fast. Forms made from schemas,
-//! and the plan that they stand for. Pure.
+//! The input for a new evaluation: tasks, policies, repeats and limits; forms from schemas, and the plan that
+//! they give. Pure.
 
 pub mod tasks;
 
@@ -19,10 +19,10 @@ const REPEATS: &str = "Repeats";
 const SEED: &str = "Seed";
 const SUCCESS: &str = "Success threshold";
 
-/// The most cells: each is a result that is kept.
+/// The maximum number of cells: each is a stored result.
 pub const MOST_CELLS: usize = 100_000;
 
-/// The form for what concerns all episodes.
+/// The form for settings of the whole evaluation.
 pub fn general_schema() -> Json {
     object_schema(json!({
         REPEATS: {
@@ -48,7 +48,7 @@ pub fn general_schema() -> Json {
     }))
 }
 
-/// Who acts. A model's connection may be called as a built-in policy is.
+/// The kind of a policy. A model's connection may have the name of a built-in policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Random calls.
@@ -57,15 +57,15 @@ pub enum Kind {
     Oracle,
     /// The actions of a script.
     Scripted,
-    /// The model of the connection of this name.
+    /// The model of the connection with this name.
     Model(Text),
 }
 
 impl Kind {
-    /// Those that need no connection.
+    /// Policies that need no connection.
     pub const BUILT_IN: [Kind; 3] = [Kind::Random, Kind::Oracle, Kind::Scripted];
 
-    /// What it is called.
+    /// Its display name.
     pub fn name(&self) -> &str {
         match self {
             Kind::Random => "Random",
@@ -75,7 +75,7 @@ impl Kind {
         }
     }
 
-    /// What it does.
+    /// Its description.
     pub fn summary(&self) -> &'static str {
         match self {
             Kind::Random => "Calls random tools with valid random arguments.",
@@ -90,7 +90,7 @@ impl Kind {
         matches!(self, Kind::Model(_))
     }
 
-    /// As a choice among all kinds names it.
+    /// Its value in a select of all kinds.
     pub fn to_value(&self) -> String {
         match self {
             Kind::Model(connection) => format!("model:{connection}"),
@@ -98,7 +98,7 @@ impl Kind {
         }
     }
 
-    /// Reads what [`Kind::to_value`] wrote.
+    /// Parses the output of [`Kind::to_value`].
     pub fn of_value(value: &str) -> Option<Kind> {
         match value.strip_prefix("model:") {
             Some(connection) => Some(Kind::Model(connection.into())),
@@ -147,7 +147,7 @@ pub(super) fn object_schema(properties: Json) -> Json {
     json!({"type": "object", "properties": properties, "additionalProperties": false})
 }
 
-/// The policy that a form means; or the key at fault, and why.
+/// The policy of a form, or the invalid key and the reason.
 pub fn policy(kind: &Kind, value: &Json) -> Result<PlannedPolicy, (&'static str, String)> {
     let actor = match kind {
         Kind::Random => Actor::Random,
@@ -170,12 +170,12 @@ pub fn policy(kind: &Kind, value: &Json) -> Result<PlannedPolicy, (&'static str,
     })
 }
 
-/// How often each policy shall try each task.
+/// The number of tries per policy and task.
 pub fn repeats(general: &Json) -> usize {
     count(general, REPEATS).unwrap_or(1) as usize
 }
 
-/// The plan that all of it stands for. Policies of one name get numbers.
+/// The plan. Policies with the same name are numbered.
 pub fn plan(tasks: Tasks, mut policies: Vec<PlannedPolicy>, general: &Json, pace: &Json) -> Plan {
     for place in 0..policies.len() {
         let (before, rest) = policies.split_at_mut(place);

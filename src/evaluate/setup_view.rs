@@ -25,13 +25,13 @@ use crate::projection::text::{count_text, plural};
 /// The id of the form.
 const FORM: &str = "evaluation-form";
 
-/// The signals of the form.
+/// The state of the form.
 #[derive(Clone, Copy)]
 struct Setup {
     evaluations: Evaluations,
-    /// What tasks come from: `dataset:n`, the n-th list of tasks, `environment:name`, or `server:url`.
+    /// The task source: `dataset:n`, the n-th list of tasks, `environment:name`, or `server:url`.
     source: RwSignal<String>,
-    /// How tasks are chosen.
+    /// How tasks are selected.
     choice: RwSignal<String>,
     tasks: RwSignal<Form>,
     configuration: RwSignal<Form>,
@@ -41,7 +41,7 @@ struct Setup {
     pace: RwSignal<Form>,
 }
 
-/// A policy that is being set up.
+/// A policy of the form.
 #[derive(Clone, Copy)]
 struct Post {
     key: u64,
@@ -212,7 +212,7 @@ impl Setup {
         self.policies.update(|posts| posts.push(post));
     }
 
-    /// How many tasks, policies and tries that would be; `None` while a field is at fault.
+    /// The number of tasks, policies and tries; `None` while a field is invalid.
     fn size(self) -> Option<[usize; 3]> {
         let tasks = self.tasks.with(Form::value).ok()?;
         let general = self.general.with(Form::value).ok()?;

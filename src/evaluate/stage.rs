@@ -1,4 +1,4 @@
-//! Where the environment of a model's episode comes from: a worker, which has it or calls its server.
+//! The environments of models' episodes: in a worker, which runs them or calls their server.
 
 use futures_util::future::LocalBoxFuture;
 use volary_agent::{RunnerError, Stage, Stepped};
@@ -13,13 +13,13 @@ use super::abroad;
 use super::pool::{Lease, Pool};
 use crate::browser::worker_client::Replies;
 
-/// An environment in a worker. Dropped, it is closed.
+/// An environment in a worker. Dropping it closes it.
 struct WorkerStage {
     lease: Lease,
     is_on_server: bool,
 }
 
-/// Opens an environment, here or on a server, and takes the actions; gives it with the episode so far.
+/// Opens an environment, here or on a server, replays the actions, and returns it with the episode so far.
 pub async fn open(
     pool: &Pool,
     recipe: Recipe,
@@ -66,7 +66,7 @@ impl Stage for WorkerStage {
                 Event::Episode(EpisodeChunk::Steps(steps)) => {
                     let record = steps.records.into_iter().next();
                     let record = record.ok_or(RunnerError::Closed)?;
-                    // Where a server shows no frames, nothing changes in them.
+                    // Servers without frames report no changes.
                     let frame = steps.patches.into_iter().next();
                     let frame = frame.unwrap_or_else(|| {
                         FramePatch::between(&Frame::default(), &Frame::default())
@@ -84,7 +84,7 @@ impl WorkerStage {
         self.lease.call(request).map_err(crashed)
     }
 
-    /// Why a worker replied something else than hoped for.
+    /// Why a worker sent an unexpected reply.
     fn failure(&self, event: Event) -> RunnerError {
         match event {
             Event::Lost {

@@ -1,4 +1,4 @@
-//! The evaluations of the page: those that are kept, the one that is open, and what can be done with it.
+//! The evaluations of the page: stored ones, the open one, and actions.
 
 use std::rc::Rc;
 
@@ -20,21 +20,21 @@ use crate::storage::{self, episodes};
 /// The evaluations.
 #[derive(Clone, Copy)]
 pub struct Evaluations {
-    /// The playground, which shows episodes and says what went wrong.
+    /// The playground, which shows episodes and alerts.
     pub playground: Playground,
-    /// Those that are kept, the latest first.
+    /// The stored evaluations, latest first.
     pub heads: RwSignal<Vec<Head>>,
-    /// The one that is open.
+    /// The open evaluation.
     pub open: RwSignal<Option<Rc<Run>>, LocalStorage>,
-    /// Whether the evaluation of the address is being read, which takes longer after a crash.
+    /// Whether the evaluation in the address is loading, which takes longer after a crash.
     pub(super) is_loading: RwSignal<bool>,
-    /// The evaluation that the dialog asks about before it is deleted.
+    /// The evaluation to delete, while the dialog asks for confirmation.
     pub(super) doomed: RwSignal<Option<Doomed>>,
     /// Whether that dialog is open.
     pub(super) is_asking: RwSignal<bool>,
-    /// The one that was open before; it may still have something under way.
+    /// The previously open evaluation, which may still have work in progress.
     left: StoredValue<Option<Rc<Run>>, LocalStorage>,
-    /// The id in the address, whose evaluation may still be on its way.
+    /// The id in the address, whose evaluation may still be loading.
     wanted: StoredValue<Option<String>>,
 }
 
@@ -55,7 +55,7 @@ impl Evaluations {
         evaluations
     }
 
-    /// Reads the list again.
+    /// Reloads the list.
     pub fn list(self) {
         browser::spawn(async move {
             match kept::list().await {
@@ -65,7 +65,7 @@ impl Evaluations {
         });
     }
 
-    /// Opens the one of the address.
+    /// Opens the evaluation in the address.
     pub fn follow(self, id: Option<String>) {
         self.wanted.set_value(id.clone());
         let same = self.open.with_untracked(|open| {
@@ -76,12 +76,12 @@ impl Evaluations {
             return;
         }
         if let Some(run) = self.open.get_untracked() {
-            // Nobody would see how much it spends.
+            // Otherwise it would keep spending unseen.
             run.leave();
             self.left.set_value(Some(run));
         }
         let former = self.left.with_value(|left| {
-            // One that lets go of its last answers; any other may have been played elsewhere since.
+            // Only while it is finishing its last requests; another tab may have run any other one meanwhile.
             let left = left.as_ref().filter(|run| Some(&*run.id) == id.as_deref());
             left.filter(|run| run.has_claim()).cloned()
         });
@@ -97,11 +97,11 @@ impl Evaluations {
         browser::spawn(async move {
             let loaded = kept::load(&id).await;
             if self.wanted.get_value() != Some(id) {
-                // The person went elsewhere meanwhile.
+                // The user went elsewhere meanwhile.
                 return;
             }
             match loaded {
-                // The person went elsewhere and back.
+                // The user went elsewhere and back.
                 _ if self.open.with_untracked(Option::is_some) => {}
                 Ok(Some(kept)) => self.open.set(Some(Run::open(kept))),
                 Ok(None) => self.playground.alert(Notice::new(
@@ -115,7 +115,7 @@ impl Evaluations {
         });
     }
 
-    /// Keeps a plan and begins it.
+    /// Stores a plan and starts it.
     pub fn start(self, plan: Plan) {
         let id: Text = format!("{:013x}", browser::random_number()).into();
         let head = Head {
@@ -150,7 +150,7 @@ impl Evaluations {
         location::go(&route.to_hash());
     }
 
-    /// Asks whether to delete an evaluation, and says how many episodes go with it.
+    /// Asks for confirmation of a deletion, with the number of episodes.
     pub fn ask_to_delete(self, id: String, name: String) {
         browser::spawn(async move {
             match kept::own_episodes(&id).await {
@@ -164,7 +164,7 @@ impl Evaluations {
         });
     }
 
-    /// Deletes an evaluation with the episodes that it made.
+    /// Deletes an evaluation and its episodes.
     pub fn delete(self, id: String) {
         let is_it = |run: &Rc<Run>| *run.id == *id;
         let open = self.open.get_untracked().filter(is_it);
@@ -177,7 +177,7 @@ impl Evaluations {
         if left.is_some() {
             self.left.set_value(None);
         }
-        // Of a former one nothing is shown but its row: what is being set up above the list stays.
+        // A previous evaluation is only a row: the form above the list stays as it is.
         if open.is_some() {
             self.open.set(None);
             location::go("#/evaluate");

@@ -1,4 +1,4 @@
-//! Results by task: a row a task, a cell a policy; each cell leads to its episodes.
+//! Results by task: one row per task, one cell per policy; each cell opens its episodes.
 
 use std::rc::Rc;
 
@@ -19,8 +19,7 @@ use crate::projection::text::plural;
 /// The height of a row, as the style sheet has it.
 const ROW: f64 = 40.0;
 
-/// The tasks. The plan says which one is in a row, once for all: what comes changes a row's cells, and who is at one
-/// of them stays there.
+/// The tasks. The plan fixes the row of each task, so new results change cells in place and keep the focus.
 pub fn tasks_view(evaluations: Evaluations, run: &Rc<Run>) -> El {
     let table = run.shown.table;
     let chosen = RwSignal::new(None::<(usize, usize)>);
@@ -138,7 +137,7 @@ fn cell_words(cell: &TaskCell) -> String {
     text
 }
 
-/// The share of successes as a shade; the text says it too.
+/// The share of successes as a shade; the text states it too.
 fn cell_class(cell: &TaskCell) -> &'static str {
     if cell.rewards.is_empty() {
         return "task-cell failed";

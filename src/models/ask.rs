@@ -1,10 +1,10 @@
-//! One request to a model, up to its answer: tried again where that may help, changed where the model refuses a
+//! One request to a model, up to its response: retried if that may help, changed if the model rejects a
 //! parameter, and recorded without the key.
 //!
-//! What always holds: the key of a request is the one that was entered for the origin of its address. [`Ask::of`] looks
-//! it up, and there is no other way to give one.
+//! **Security invariant:** the key of a request is the one that was entered for the origin of its address.
+//! [`Ask::of`] looks it up, and there is no other way to provide one.
 //!
-//! Dropping the future of [`ask`] ends the request itself.
+//! Dropping the future of [`ask`] cancels the request.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,19 +24,19 @@ use super::Saved;
 use crate::browser::http::{self, HttpError};
 use crate::browser::{self, network, timers};
 
-/// Whom to ask, and how patiently.
+/// The connection to use, and its timeouts.
 #[derive(Clone)]
 pub struct Ask<'a> {
     connection: &'a Connection,
     key: ApiKey,
-    /// How long to wait for a server that says nothing.
+    /// How long to wait for a server that sends nothing.
     pub silence: http::Patience,
-    /// How often to try.
+    /// The maximum number of attempts.
     pub tries: Patience,
 }
 
 impl<'a> Ask<'a> {
-    /// With the key that was entered for the connection's address, and the usual patience.
+    /// With the key that was entered for the connection's address, and default timeouts.
     pub fn of(saved: &'a Saved) -> Self {
         Ask {
             connection: &saved.connection,
@@ -46,85 +46,84 @@ impl<'a> Ask<'a> {
         }
     }
 
-    /// Whom.
+    /// The connection.
     pub fn connection(&self) -> &'a Connection {
         self.connection
     }
 
-    /// Whether a key goes with the request.
+    /// Whether the request carries a key.
     pub fn has_key(&self) -> bool {
         !self.key.is_empty()
     }
 
-    /// A text without the key.
+    /// Removes the key from a text.
     pub fn redact(&self, text: &str) -> String {
         self.key.redact(text)
     }
 }
 
-/// What happens on the way to an answer.
+/// An event on the way to a response.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Progress<'a> {
-    /// The request goes out. What came of an earlier try counts for nothing now.
+    /// The request is sent. Output of earlier attempts is void.
     Sending {
-        /// Which try it is, from 1.
+        /// The attempt, counted from 1.
         attempt: u32,
         /// The request.
         exchange: &'a Exchange,
     },
-    /// Pieces of the answer, without the key.
+    /// Deltas of the response, without the key.
     Deltas(&'a [Delta]),
-    /// The model refused a parameter, and is asked again without it.
+    /// The model rejected a parameter; the request is repeated without it.
     Conceded {
-        /// What is done without.
+        /// The note about the change.
         concession: Concession,
-        /// The request that was refused, and the reply.
+        /// The rejected request and its response.
         exchange: &'a Exchange,
     },
-    /// It failed, and is tried again after a wait.
+    /// The request failed and is retried after a delay.
     Waiting {
-        /// The wait.
+        /// The delay.
         seconds: f64,
-        /// Why it failed.
+        /// The error.
         error: &'a ModelError,
-        /// The request that failed, and what came back.
+        /// The failed request and its response.
         exchange: &'a Exchange,
     },
 }
 
-/// An answer, and what went over the wire for it.
+/// A response, and the exchange as sent over the wire.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Asked {
-    /// The answer, without the key if it says that back.
+    /// The response, without the key if it was echoed.
     pub answer: Answer,
-    /// The request that was answered, and the reply.
+    /// The request and its response.
     pub exchange: Exchange,
 }
 
-/// No answer, and as much as there is of one.
+/// A failure, with partial output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unanswered {
-    /// Why.
+    /// The error.
     pub error: ModelError,
-    /// What the page's door for HTTP said, if that is why.
+    /// The HTTP error that caused it, if any.
     pub(super) at_the_door: Option<HttpError>,
-    /// What could be found out, if there was no reply.
+    /// The diagnosis, if there was no response.
     pub(super) silence: Option<Silence>,
-    /// What came of the answer before it broke, without the key.
+    /// Partial output, without the key.
     pub partial: Option<Answer>,
-    /// The last request, and what came back.
+    /// The last request and its response.
     pub exchange: Exchange,
 }
 
 thread_local! {
-    /// What each model was found not to take, by address and model. As long as the page: models change.
+    /// Parameters that each model rejected, by address and model. Only in memory, because models change.
     static CONCEDED: RefCell<BTreeMap<(Text, Text), Concessions>> = RefCell::default();
-    /// The addresses that ever answered: where none did, it is no passing failure.
+    /// Addresses that responded at least once: for others a failure is not transient.
     static ANSWERED: RefCell<BTreeSet<Text>> = RefCell::default();
 }
 
-/// Asks. The request is changed where the model refuses what it says; what it is known to refuse is left out
-/// from the start.
+/// Calls a model. Parameters that it rejects are removed; those that it is known to reject are not sent.
 pub async fn ask(
     ask: &Ask<'_>,
     request: &mut ModelRequest,
@@ -146,7 +145,7 @@ pub async fn ask(
     }
 }
 
-/// A request with its tries, for those who see to the waits between them.
+/// A request with its attempts, for callers that schedule the delays themselves.
 pub struct Asking<'a> {
     ask: Ask<'a>,
     place: (Text, Text),
@@ -156,7 +155,7 @@ pub struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    /// Nothing is sent yet; what the model is known to refuse is taken out of the request.
+    /// Nothing is sent yet; parameters that the model is known to reject are removed.
     pub fn new(ask: Ask<'a>, request: &mut ModelRequest) -> Self {
         let place = (
             ask.connection.base_url.clone(),
@@ -175,8 +174,8 @@ impl<'a> Asking<'a> {
         }
     }
 
-    /// Sends it, once. Without an answer it says what is to be done next: send it again, at once or after a
-    /// wait, or give up.
+    /// Sends the request once. On failure it returns the next action: send again, immediately or after a delay,
+    /// or give up.
     pub async fn send(
         &mut self,
         request: &mut ModelRequest,
@@ -242,7 +241,7 @@ impl Unanswered {
         }
     }
 
-    /// Finds out why there was no reply, where the browser only says that there was none.
+    /// Diagnoses a missing response, for which the browser gives no reason.
     async fn find_out(&mut self, base_url: &str) {
         if let Some(HttpError::NoReply { .. }) = self.at_the_door {
             let silence = network::probe(base_url).await;
@@ -253,7 +252,7 @@ impl Unanswered {
         }
     }
 
-    /// Whether another try is of no use, whatever its error usually means.
+    /// Whether a retry is useless, whatever the error usually means.
     fn is_hopeless(&self, base_url: &Text) -> bool {
         match self.at_the_door {
             Some(HttpError::Redirected | HttpError::Unsendable { .. }) => true,
@@ -325,7 +324,8 @@ async fn exchanged(
                     break Some(error);
                 }
             }
-            // A connection that breaks off is an end like any other: the reply knows whether it is one.
+            // A broken connection ends the stream like any other end: the reader decides whether it is
+            // complete.
             Ok(None) | Err(HttpError::Broken { .. }) => break None,
             Err(error) => break Some(model_error(error)),
         }
@@ -354,7 +354,7 @@ async fn exchanged(
     }
 }
 
-/// A model's request as the door takes it.
+/// A model request as an HTTP request of the page.
 pub(super) fn outgoing(request: &volary_agent::model::HttpRequest) -> http::Request {
     let headers = request.headers.iter();
     http::Request {

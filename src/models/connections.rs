@@ -1,6 +1,6 @@
-//! The connections that a person named: a list with a default, kept between visits, without keys.
+//! The model connections: a list with a default, stored between visits, without keys.
 //!
-//! [`Connections`] is a plain value; [`read`], [`get`] and [`change`] lead to the one of the page.
+//! [`Connections`] is a plain value; [`read`], [`get`] and [`change`] access the one of the page.
 
 use leptos::prelude::*;
 use volary_agent::model::connection::{PRESETS, Preset};
@@ -12,29 +12,29 @@ use crate::browser;
 use crate::secrets::{self, Origin};
 use crate::shared::Shared;
 
-/// A connection that was kept.
+/// A stored connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Saved {
-    /// What it is referred to by, whatever its name becomes.
+    /// Its id, which never changes.
     pub id: Text,
-    /// What it began as, where that was a preset; its hints hold for it also where its address was changed.
+    /// Its preset, if any, whose hints apply even if the address was changed.
     pub preset: Option<&'static Preset>,
-    /// The connection, perhaps not complete yet: [`Connection::check`] says what is missing.
+    /// The connection, possibly incomplete: see [`Connection::check`].
     pub connection: Connection,
 }
 
 impl Saved {
-    /// The owner under which [`crate::secrets`] keeps its key.
+    /// The owner of its key in [`crate::secrets`].
     pub fn owner(&self) -> String {
         format!("{OWNERS}{}", self.id)
     }
 
-    /// Where its requests go.
+    /// The origin of its requests.
     pub fn origin(&self) -> Origin {
         Origin::of(&self.connection.base_url)
     }
 
-    /// Its key for the origin of its base URL; an empty one if none was entered for that origin. Tracks changes.
+    /// Its key for the origin of its base URL; empty if none was entered for it. Tracks changes.
     pub fn key(&self) -> ApiKey {
         secrets::key(&self.owner(), &self.origin())
     }
@@ -45,7 +45,7 @@ impl Saved {
     }
 }
 
-/// All connections of a person.
+/// All connections.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Connections {
     list: Vec<Saved>,
@@ -53,34 +53,34 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// In the order of display.
+    /// In display order.
     pub fn list(&self) -> &[Saved] {
         &self.list
     }
 
-    /// The one of an id.
+    /// The connection with an id.
     pub fn find(&self, id: &str) -> Option<&Saved> {
         self.list.iter().find(|saved| *saved.id == *id)
     }
 
-    /// The one to use where nobody chose: the chosen default, else the first.
+    /// The default connection, or else the first one.
     pub fn default_one(&self) -> Option<&Saved> {
         let chosen = self.default.as_deref().and_then(|id| self.find(id));
         chosen.or_else(|| self.list.first())
     }
 
-    /// Chooses the default.
+    /// Sets the default.
     pub fn set_default(&mut self, id: &str) {
         self.default = Some(id.into());
     }
 
-    /// Adds a connection; its name is made unique.
+    /// Adds a connection and makes its name unique.
     pub fn add(&mut self, mut saved: Saved) {
         saved.connection.name = self.free_name(&saved.connection.name, &saved.id);
         self.list.push(saved);
     }
 
-    /// Adds a copy under an id, next to the original.
+    /// Adds a copy with a new id after the original.
     pub fn duplicate(&mut self, id: &str, copy: impl Into<Text>) {
         let Some(place) = self.list.iter().position(|saved| *saved.id == *id) else {
             return;
@@ -91,7 +91,7 @@ impl Connections {
         self.list.insert(place + 1, saved);
     }
 
-    /// Takes one away.
+    /// Removes a connection.
     pub fn remove(&mut self, id: &str) {
         self.list.retain(|saved| *saved.id != *id);
         if self.default.as_deref() == Some(id) {
@@ -99,7 +99,7 @@ impl Connections {
         }
     }
 
-    /// Changes one; its name is made unique again. Nothing happens if there is none.
+    /// Edits a connection and makes its name unique again. Does nothing if there is none.
     pub fn edit(&mut self, id: &str, change: impl FnOnce(&mut Saved)) {
         let Some(place) = self.list.iter().position(|saved| *saved.id == *id) else {
             return;
@@ -109,7 +109,7 @@ impl Connections {
         self.list[place].connection.name = name;
     }
 
-    /// The name, with a number behind it where another has it.
+    /// The name, with a number appended if it is taken.
     fn free_name(&self, wanted: &str, id: &str) -> Text {
         let wanted = wanted.trim();
         let taken = |name: &str| {
@@ -124,7 +124,7 @@ impl Connections {
         free.next().unwrap_or_default().into()
     }
 
-    /// As they are stored.
+    /// The stored form.
     pub fn to_json(&self) -> Json {
         let list = self.list.iter().map(|saved| {
             let mut stored = object!({
@@ -139,7 +139,7 @@ impl Connections {
         json!({"list": (Json::List(list.collect())), "default": (self.default.clone())})
     }
 
-    /// From what was stored; what is no connection is left out.
+    /// Parses the stored form; invalid entries are dropped.
     pub fn read(value: &Json) -> Self {
         let mut connections = Connections::default();
         for stored in value.get("list").and_then(Json::as_list).unwrap_or(&[]) {
@@ -164,7 +164,7 @@ impl Connections {
     }
 }
 
-/// The preset of a name.
+/// The preset with a name.
 pub fn preset_of(name: &str) -> Option<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name)
 }
@@ -177,7 +177,7 @@ fn without_number(name: &str) -> &str {
     }
 }
 
-/// Before the id of a connection that owns keys.
+/// The prefix of ids of connections that own keys.
 const OWNERS: &str = "model.";
 
 thread_local! {
@@ -185,27 +185,27 @@ thread_local! {
         "models",
         |text| Some(Connections::read(&json::read(text).ok()?)),
         |connections| connections.to_json().to_compact_text(),
-        // Another tab, or an earlier visit, may have deleted a connection whose key is still here.
+        // Another tab, or an earlier visit, may have deleted a connection whose key is still stored.
         |connections| secrets::keep_owners(OWNERS, |id| connections.find(id).is_some()),
     );
 }
 
-/// Looks at the connections. Tracks changes.
+/// Reads the connections. Tracks changes.
 pub fn read<T>(look: impl FnOnce(&Connections) -> T) -> T {
     STATE.with(Shared::signal).with(look)
 }
 
-/// The connection of an id. Tracks changes.
+/// The connection with an id. Tracks changes.
 pub fn get(id: &str) -> Option<Saved> {
     read(|connections| connections.find(id).cloned())
 }
 
-/// Changes the connections, here and in all other tabs. Where the browser keeps nothing, they last as long as the page.
+/// Changes the connections, in all tabs. If they cannot be stored, they last as long as the page.
 pub fn change(act: impl FnOnce(&mut Connections)) {
     STATE.with(|state| state.change(act));
 }
 
-/// An id that no other connection has.
+/// A new unique id.
 pub fn new_id() -> Text {
     format!("{:x}", browser::random_number()).into()
 }

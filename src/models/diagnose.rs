@@ -1,4 +1,4 @@
-//! Why a model gave no answer, and what to do: asks the browser what it can find out, then the pure rules.
+//! Diagnoses why a model did not respond: probes the network, then applies the pure rules.
 
 use volary_agent::model::diagnosis::{self, Diagnosis, Observation, Trouble};
 
@@ -6,8 +6,8 @@ use super::{Saved, Unanswered};
 use crate::browser::http::HttpError;
 use crate::browser::network;
 
-/// Why there was no answer. Where there was not even a reply, the address is asked once more, without the key, unless
-/// that was done before.
+/// The diagnosis of a failure. Without any response, the address is probed once, without the key, unless that
+/// was done before.
 pub async fn diagnose(saved: &Saved, has_key: bool, unanswered: &Unanswered) -> Diagnosis {
     let connection = &saved.connection;
     let page = network::page();
@@ -26,7 +26,7 @@ pub async fn diagnose(saved: &Saved, has_key: bool, unanswered: &Unanswered) -> 
         _ => Observation::Failed(unanswered.error.clone()),
     };
     let mut diagnosis = diagnosis::diagnose(connection, has_key, &page, &observation);
-    // A preset whose address was changed is not recognised by it, but its server is told the same way.
+    // A preset with a changed address is not recognized by it, but the instructions for its server still apply.
     let allow = saved.preset.map_or("", |preset| preset.allow);
     if diagnosis.trouble == Trouble::Cors && connection.preset().is_none() && !allow.is_empty() {
         diagnosis.remedy = allow.replace("https://example.org", &page.origin);

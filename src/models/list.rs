@@ -1,4 +1,4 @@
-//! The list of models that a provider has.
+//! The list of models of a provider.
 
 use std::time::Duration;
 
@@ -11,20 +11,20 @@ use super::Saved;
 use super::ask::{Unanswered, outgoing};
 use crate::browser::http;
 
-/// Nobody has more models than this holds, in bytes.
+/// The maximum size of the response in bytes.
 const LIMIT: usize = 8_000_000;
-/// How many names are shown. A menu of more is of no use, and takes the browser seconds.
+/// The maximum number of names shown. Longer menus are useless and take browsers seconds.
 const MOST_NAMES: usize = 2_000;
 /// The longest name that is shown, in bytes.
 const LONGEST_NAME: usize = 200;
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What a provider lists.
+/// A list of models.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    /// The first of them, in the provider's order.
+    /// The first names, in the provider's order.
     pub shown: Vec<Text>,
-    /// How many more it lists.
+    /// The number of further models.
     pub more: usize,
 }
 
@@ -40,7 +40,7 @@ impl Names {
     }
 }
 
-/// Asks the provider for its models, by name.
+/// Requests the list of models.
 pub async fn list(saved: &Saved) -> Result<Names, Box<Unanswered>> {
     let (connection, key) = (&saved.connection, &untrack(|| saved.key()));
     let provider = connection.provider();
@@ -59,7 +59,7 @@ pub async fn list(saved: &Saved) -> Result<Names, Box<Unanswered>> {
         Box::new(Unanswered::of_reply(error, exchange))
     };
     if !(200..300).contains(&whole.status) {
-        // The same words as for any other refused request.
+        // The same message as for any other rejected request.
         let mut reply = Reply::new(provider, key, whole.status, "", None);
         let mut nothing = Vec::new();
         let refused = reply.push(whole.body.as_bytes(), &mut nothing);

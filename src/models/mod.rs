@@ -1,13 +1,13 @@
-//! Models as the page uses them: which ones the person has connected, and asking one of them.
+//! Models: the user's connections, and calling a model.
 //!
-//! - [`connections`]: the named connections, as a value; [`prices`]: what answers cost. Both are kept between
-//!   visits. Keys are not among them: see [`crate::secrets`].
-//! - [`ask`]: one request to a model, with tries, up to its answer; [`within`]: the same within limits.
-//!   [`record`]: what a step says of it. [`list`]: the models of a provider.
-//! - [`sampling`]: how a model draws its words.
-//! - [`diagnose`]: why there was none, and what to do.
+//! - [`connections`]: the named connections, as a value; [`prices`]: the price table. Both are stored between
+//! visits, without keys: see [`crate::secrets`].
+//! - [`ask`]: one request to a model with retries; [`within`]: the same within limits. [`record`]: the record
+//! of a request in a step. [`list`]: the models of a provider.
+//! - [`sampling`]: sampling parameters.
+//! - [`diagnose`]: why there was no response, and what to do.
 //!
-//! All of it is reached from a page that was loaded on demand; the first view needs none of it.
+//! This code is used only by pages that are loaded on demand; the first view does not need it.
 
 pub mod ask;
 pub mod connections;

@@ -1,4 +1,4 @@
-//! The price table of the person: the built-in one until it is changed, then theirs.
+//! The price table: the built-in one until the user changes it.
 
 use leptos::prelude::*;
 use volary_agent::model::price::Prices;

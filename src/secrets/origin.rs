@@ -1,30 +1,30 @@
-//! Where a key may go. Pure.
+//! The origin that a key may be sent to. Pure.
 
-/// Scheme, host and port of an address, in lower case. Two addresses with the same origin lead to the same one in a
-/// browser. Some that lead to the same one differ here (`https://a` and `https://a:443`); then a key is asked for once
-/// more.
+/// Scheme, host and port of an address, in lower case. Addresses with equal origins lead to the same origin in
+/// a browser. Some that lead to the same origin differ here (`https://a` and `https://a:443`); the key is then
+/// requested once more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin(String);
 
 impl Origin {
-    /// The origin of an address. What is no complete address stands for itself: nothing can be sent there.
+    /// The origin of an address. An incomplete address stands for itself: nothing can be sent there.
     pub fn of(url: &str) -> Origin {
         let url = url.trim();
         let origin = url.split_once("://").and_then(|(scheme, rest)| {
             let authority = rest.split(['/', '?', '#']).next()?;
-            // Browsers skip more than two slashes, so the host may come behind them.
+            // Browsers skip additional slashes before the host.
             (!authority.is_empty()).then(|| format!("{scheme}://{authority}"))
         });
         let origin = origin.unwrap_or_else(|| url.to_owned());
         Origin(origin.to_ascii_lowercase())
     }
 
-    /// Whether requests can be sent there. What lacks a scheme is not yet an address.
+    /// Whether requests can be sent there. Without a scheme it is not an address yet.
     pub fn is_address(&self) -> bool {
         self.0.contains("://")
     }
 
-    /// As people read it.
+    /// The display text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -61,7 +61,7 @@ mod tests {
         ] {
             assert_ne!(Origin::of(url), known, "{url}");
         }
-        // A browser takes both of these to the host behind the slashes.
+        // Browsers resolve both to the host after the slashes.
         assert_ne!(
             Origin::of("https:////a.example"),
             Origin::of("https:////b.example")

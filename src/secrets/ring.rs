@@ -1,4 +1,4 @@
-//! Keys and whom they belong to, as a value. Pure.
+//! API keys and their owners, as a value. Pure.
 
 use volary_agent::model::ApiKey;
 use volary_core::json;
@@ -6,7 +6,7 @@ use volary_core::json::{Json, read};
 
 use super::Origin;
 
-/// The keys: at most one for each owner and origin. No `Debug`: there is nothing in it that may be shown.
+/// The keys: at most one per owner and origin. No `Debug`, because the contents must never be printed.
 #[derive(Clone, Default)]
 pub struct Ring(Vec<Entry>);
 
@@ -24,17 +24,17 @@ impl Entry {
 }
 
 impl Ring {
-    /// How many there are.
+    /// The number of keys.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whose they are; an owner of several keys comes several times.
+    /// Their owners; an owner of several keys occurs several times.
     pub fn owners(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(|entry| entry.owner.as_str())
     }
 
-    /// The origins for which the owner has keys.
+    /// The origins for which an owner has keys.
     pub fn origins(&self, owner: &str) -> impl Iterator<Item = &Origin> {
         let own = self.0.iter().filter(move |entry| entry.owner == owner);
         own.map(|entry| &entry.origin)
@@ -44,18 +44,18 @@ impl Ring {
         self.0.iter().find(|entry| entry.is_for(owner, origin))
     }
 
-    /// Whether the owner has a key for an origin.
+    /// Whether an owner has a key for an origin.
     pub fn has(&self, owner: &str, origin: &Origin) -> bool {
         self.find(owner, origin).is_some()
     }
 
-    /// The owner's key for an origin; an empty one if there is none.
+    /// The owner's key for an origin; empty if there is none.
     pub fn key(&self, owner: &str, origin: &Origin) -> ApiKey {
         let found = self.find(owner, origin);
         found.map_or_else(ApiKey::default, |entry| entry.key.clone())
     }
 
-    /// Takes the owner's key for an origin, in place of a former one for the same origin. An empty one only takes away.
+    /// Sets the owner's key for an origin. An empty key removes it.
     pub fn put(&mut self, owner: &str, origin: &Origin, key: &ApiKey) {
         self.0.retain(|entry| !entry.is_for(owner, origin));
         if !key.is_empty() {
@@ -67,17 +67,17 @@ impl Ring {
         }
     }
 
-    /// Takes away all keys of the owner.
+    /// Removes all keys of an owner.
     pub fn remove(&mut self, owner: &str) {
         self.retain(|known| known != owner);
     }
 
-    /// Takes away the keys of all owners but some.
+    /// Removes the keys of all owners except these.
     pub fn retain(&mut self, stays: impl Fn(&str) -> bool) {
         self.0.retain(|entry| stays(&entry.owner));
     }
 
-    /// Gives another owner the same keys, for the same origins, in place of its own.
+    /// Copies the keys of an owner to another one, replacing its own.
     pub fn copy(&mut self, from: &str, to: &str) {
         let own = self.0.iter().filter(|entry| entry.owner == from);
         let copies: Vec<Entry> = own
@@ -92,7 +92,7 @@ impl Ring {
         }
     }
 
-    /// As it is stored. The keys stand in it.
+    /// The stored form, which contains the keys.
     pub fn to_text(&self) -> String {
         let entries = self.0.iter().map(|entry| {
             json!({
@@ -104,7 +104,7 @@ impl Ring {
         Json::List(entries.collect()).to_compact_text()
     }
 
-    /// From what was stored; what is no key is left out.
+    /// Parses the stored form; invalid entries are dropped.
     pub fn read(text: &str) -> Self {
         let mut ring = Ring::default();
         let stored = read(text).unwrap_or(Json::Null);

@@ -1,4 +1,4 @@
-//! Where keys are kept, and forgetting them.
+//! Where API keys are stored, and deleting them.
 
 use leptos::ev::Event;
 use leptos::prelude::*;

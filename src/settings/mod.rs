@@ -1,9 +1,9 @@
-//! Settings: what the person connected, where keys are kept, what models cost.
+//! Settings: connections, key storage and prices.
 //!
-//! - [`page`]: the sections in their order; a new one is a file and a line there.
+//! - [`page`]: the sections in order; a new section is a file and a line there.
 //! - [`model_connections`], [`servers`], [`keys`], [`prices`], [`storage`]: the sections.
 //!
-//! All of it is loaded when it is opened: the rest of the page reaches it through [`page::page`] alone.
+//! The code is loaded when the page is opened: other parts reach it only through [`page::page`].
 
 pub mod keys;
 pub mod model_connections;

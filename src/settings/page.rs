@@ -1,11 +1,11 @@
-//! The settings as a page: one section below the other.
+//! The page of settings: its sections in order.
 
 use leptos::prelude::*;
 
 use super::{keys, model_connections, prices, servers, storage};
 use crate::components::markup::{El, el};
 
-/// The sections, in the order of display.
+/// The sections in order.
 const SECTIONS: &[fn() -> El] = &[
     model_connections::section,
     servers::section,
@@ -16,7 +16,7 @@ const SECTIONS: &[fn() -> El] = &[
 
 /// The settings.
 pub fn page() -> AnyView {
-    // What a section reads while it is made is no reason to make all of them anew.
+    // Untracked: signals read while a section is built must not rebuild all of them.
     let sections = untrack(|| {
         let sections = SECTIONS.iter().map(|section| section().view());
         sections.collect::<Vec<_>>()

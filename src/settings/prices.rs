@@ -1,4 +1,4 @@
-//! What models cost: a table that the person may change. A model that is not in it costs an unknown amount.
+//! Model prices: an editable table. The cost of models without a price is unknown.
 
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -40,7 +40,7 @@ impl Column {
         }
     }
 
-    /// Where there is little room.
+    /// The short label, for narrow screens.
     const fn short(self) -> &'static str {
         match self {
             Column::Cached => "Cached",
@@ -58,7 +58,7 @@ impl Column {
         }
     }
 
-    /// The price with another amount; none where it needs one and has none.
+    /// The price with another amount; `None` if a required amount is missing.
     fn with(self, price: &Price, amount: Option<f64>) -> Option<Price> {
         let mut changed = *price;
         match self {
@@ -103,7 +103,7 @@ pub fn section() -> El {
         .child(add())
 }
 
-/// The row at a place, whatever stands there at the time.
+/// The row at an index, whatever it currently shows.
 fn row(place: usize) -> AnyView {
     let model = words(move || model_at(place).unwrap_or_default().to_string());
     let name = crate::components::erased::dynamic(move || inert_name(&model.get()));
@@ -146,7 +146,7 @@ fn cell(place: usize, model: Signal<String>, column: Column) -> El {
         {
             prices::change(|prices| prices.set(model, changed));
         }
-        // What is no amount is not taken, and not left standing.
+        // Invalid input is discarded.
         element::set_value(&event, &untrack(shown));
     };
     el("input")
@@ -160,7 +160,7 @@ fn cell(place: usize, model: Signal<String>, column: Column) -> El {
         .on("change", take)
 }
 
-/// An amount of dollars, or nothing; `None` if it is neither.
+/// A dollar amount or blank; `None` if it is neither.
 fn amount_of(typed: &str) -> Option<Option<f64>> {
     let typed = typed.trim().trim_start_matches('$').replace(',', ".");
     if typed.is_empty() {
@@ -170,7 +170,7 @@ fn amount_of(typed: &str) -> Option<Option<f64>> {
     (amount.is_finite() && amount >= 0.0).then_some(Some(amount))
 }
 
-/// A new row, and the way back.
+/// A new row, and the button that restores the built-in prices.
 fn add() -> El {
     let model = RwSignal::new(String::new());
     let put = move || {

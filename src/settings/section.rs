@@ -1,4 +1,4 @@
-//! The shapes that the sections share.
+//! Elements shared by the sections.
 
 use leptos::prelude::*;
 use volary_reach::Space;
@@ -10,7 +10,7 @@ use crate::components::markup::{Child, El, button, el, nothing};
 use crate::projection::notice::Notice;
 use crate::secrets::Origin;
 
-/// A section with its heading, and what it is about.
+/// A section with its heading and description.
 pub fn section(id: &'static str, title: &'static str, about: impl Child) -> El {
     el("section")
         .class("settings-section")
@@ -19,7 +19,7 @@ pub fn section(id: &'static str, title: &'static str, about: impl Child) -> El {
         .child(el("p").class("help").child(about))
 }
 
-/// What went wrong, why, and what to do, where it happened.
+/// An error notice in place.
 pub fn trouble(notice: &Notice) -> El {
     el("div")
         .class("alert inline")
@@ -27,7 +27,7 @@ pub fn trouble(notice: &Notice) -> El {
         .child(alert_words(&notice.what, &notice.why, &notice.advice))
 }
 
-/// A warning beside a field for keys, where others on the network can read and change this page; else nothing.
+/// A warning next to key fields if the page was loaded over an insecure connection.
 pub fn insecure_page() -> AnyView {
     let page = network::page();
     if page.is_https || page.space == Space::Loopback {
@@ -43,8 +43,8 @@ pub fn insecure_page() -> AnyView {
         .view()
 }
 
-/// What is said below a field for keys: the help, or in its place where the key is that was entered for another address.
-/// It takes the same room, so that a button is still where it was pressed when leaving the field changed this.
+/// The text below a key field: its help, or that the key belongs to another address. Both take the same space,
+/// so that a button does not move away from a click that blurs the field.
 pub fn key_help(ids: [&'static str; 2], elsewhere: Signal<String>, help: impl Child) -> El {
     let [elsewhere_id, help_id] = ids;
     let is_elsewhere = flag(move || elsewhere.with(|elsewhere| !elsewhere.is_empty()));
@@ -67,7 +67,7 @@ pub fn key_help(ids: [&'static str; 2], elsewhere: Signal<String>, help: impl Ch
         )
 }
 
-/// The words for a key that stays with other origins.
+/// The text about a key that stays with other origins.
 pub fn stays_with(origins: &[Origin]) -> String {
     let origins: Vec<&str> = origins.iter().map(Origin::as_str).collect();
     format!(
@@ -76,12 +76,12 @@ pub fn stays_with(origins: &[Origin]) -> String {
     )
 }
 
-/// A button of little weight.
+/// A small button.
 pub fn small(name: &'static str, act: impl Fn() + 'static) -> El {
     button("quiet small").on_click(act).child(name)
 }
 
-/// A link that leads away, and tells that place nothing of this one.
+/// An external link, without referrer.
 pub fn link_away(address: &str, words: impl Into<String>) -> AnyView {
     el("a")
         .attr("href", address.to_owned())

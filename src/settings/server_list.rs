@@ -1,4 +1,4 @@
-//! The servers that are known: how each stands, what runs on it, and what can be done about it.
+//! The known servers: their state, running environments, and actions.
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
@@ -12,13 +12,13 @@ use crate::remote::connection::Connected;
 use crate::remote::servers::Server;
 use crate::route::Place;
 
-/// More ids than these are only counted.
+/// The maximum number of ids shown.
 const SHOWN_IDS: usize = 20;
 
-/// For how long an old environment was not used, in seconds, unless the person says otherwise.
+/// The default idle time of old environments, in seconds.
 const OLD: &str = "3600";
 
-/// The list; nothing while it is empty.
+/// The list; nothing if it is empty.
 pub(super) fn server_list(servers: Servers) -> AnyView {
     dynamic(move || {
         let known = servers.playground.setup.servers.get();
@@ -68,7 +68,7 @@ fn card(servers: Servers, server: Server) -> El {
                         .attr("href", place.to_hash())
                         .attr("aria-label", named("Play on"))
                         .on("click", move |event: MouseEvent| {
-                            // In a new tab, the page asks first, as for any address of a server.
+                            // In a new tab, the page asks first, as for any server address.
                             if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
                                 event.prevent_default();
                                 playground.intend(Intent::GoToEnvironment(played.to_string()));
@@ -98,7 +98,7 @@ fn status(words: impl Into<String>) -> El {
     el("p").attr("role", "status").child(words.into())
 }
 
-/// What a server said of itself, in words.
+/// The facts that a server reported, in words.
 fn summary(connected: &Connected) -> String {
     let mut words = String::from("Connected. ");
     match connected.info.dataset_size {
@@ -124,7 +124,7 @@ fn summary(connected: &Connected) -> String {
     words
 }
 
-/// The environments that run, and a way to close old ones.
+/// The running environments, and a form to close idle ones.
 fn environments(servers: Servers, server: &Server, connected: &Connected) -> AnyView {
     let ids = &connected.info.running_env_ids;
     if ids.is_empty() {

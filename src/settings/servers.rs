@@ -1,4 +1,4 @@
-//! Connections to task dataset servers: a form to connect to one, and the list of those that are known.
+//! Connections to task dataset servers: a form, and the list of known servers.
 
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -21,17 +21,17 @@ use crate::remote::keeping;
 use crate::remote::servers::Server;
 use crate::secrets::Origin;
 
-/// How things stand with a server.
+/// The state of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Standing {
-    /// It was not asked since the page was loaded.
+    /// Not checked since the page was loaded.
     #[default]
     NotAsked,
-    /// It is being asked.
+    /// Being checked.
     Asked,
-    /// It answered; and what else there is to say.
+    /// It responded; with an optional message.
     Up(Connected, String),
-    /// It can't be used.
+    /// It cannot be used.
     Down(Diagnosis),
 }
 
@@ -43,11 +43,11 @@ pub(super) struct Servers {
     url: RwSignal<String>,
     key: RwSignal<String>,
     typed_keys: StoredValue<TypedKeys>,
-    /// The origin with which a typed key stayed when the address was changed.
+    /// The origin that keeps the typed key after the address was changed.
     key_stays_with: RwSignal<Option<Origin>>,
-    /// How the attempt of the form stands.
+    /// The state of the attempt to connect.
     attempt: RwSignal<Standing>,
-    /// How the known servers stand, by address.
+    /// The state of the known servers, by address.
     standings: RwSignal<Vec<(Text, Standing)>>,
 }
 
@@ -132,7 +132,7 @@ fn form(servers: Servers) -> El {
     .child(fields)
 }
 
-/// That an attempt to connect is under way.
+/// The status while connecting.
 fn asking(servers: Servers) -> AnyView {
     dynamic(move || match servers.attempt.get() {
         Standing::Asked => el("p")
@@ -152,7 +152,7 @@ fn refused(servers: Servers) -> AnyView {
     })
 }
 
-/// What is wrong, why, what to do, and the lines to copy.
+/// A diagnosis: what failed, why, what to do, and lines to copy.
 pub(super) fn diagnosed(diagnosis: &Diagnosis) -> El {
     let lines = diagnosis.lines.iter().map(|lines| {
         let text = lines.text.clone();
@@ -178,7 +178,7 @@ pub(super) fn diagnosed(diagnosis: &Diagnosis) -> El {
 }
 
 impl Servers {
-    /// The address in the form may have changed: a key that was typed for another one leaves the field. False if it did.
+    /// The address may have changed: a key that was typed for another one leaves the field. False if it did.
     fn follow_address(self) -> bool {
         let url = self.url.get_untracked();
         let origin = Origin::of(task::tidied(&url));
@@ -200,7 +200,7 @@ impl Servers {
         }
     }
 
-    /// Asks the server of the form; one that answers is added to the list.
+    /// Connects to the server in the form and adds it to the list if it responds.
     fn connect(self) {
         if !self.follow_address() {
             return;
@@ -209,32 +209,32 @@ impl Servers {
         let key = Some(self.key.get_untracked().trim().to_owned())
             .filter(|key| !key.is_empty())
             .map(Text::from)
-            // Who connects again need not enter it again.
+            // The key does not have to be entered again to reconnect.
             .or_else(|| keeping::key_of(&url));
         let name = match self.name.get_untracked().trim() {
             "" => url.split("://").nth(1).unwrap_or(&url).into(),
             name => Text::from(name),
         };
         self.attempt.set(Standing::Asked);
-        // A known one is asked as well: what stands there may hold no longer.
+        // A known server is checked as well, because its state may be outdated.
         let former = untrack(|| self.standing(&url));
         self.stands(url.clone(), Standing::Asked);
         browser::spawn(async move {
             match connection::connect(&url, key.as_ref()).await {
                 Err(diagnosis) => {
-                    // With its former key it may be as it was.
+                    // With its previous key it may be unchanged.
                     self.stands(url, former);
                     self.attempt.set(Standing::Down(diagnosis));
                 }
                 Ok(connected) => {
-                    // First the server: a key without an owner would be dropped by other tabs.
+                    // The server first: other tabs drop keys without an owner.
                     self.add(Server {
                         name,
                         url: url.clone(),
                         size: connected.info.dataset_size,
                         frames: connected.frames,
                     });
-                    // Where keys are kept says so if it can't; in memory it is all the same.
+                    // If it cannot be stored, the section of keys says so; it stays in memory.
                     let _ = keeping::keep_key(&url, key.as_deref().unwrap_or_default());
                     self.stands(url, Standing::Up(connected, String::new()));
                     self.attempt.set(Standing::NotAsked);
@@ -248,7 +248,7 @@ impl Servers {
         });
     }
 
-    /// Asks a known server again.
+    /// Checks a known server again.
     pub fn check(self, server: Server) {
         self.ask(server, String::new());
     }
@@ -271,7 +271,7 @@ impl Servers {
         });
     }
 
-    /// Closes environments of a server that nobody used for so many seconds.
+    /// Closes environments of a server that were idle for this many seconds.
     pub fn close_old(self, server: Server, seconds: f64) {
         let url = server.url.clone();
         self.stands(url.clone(), Standing::Asked);
@@ -285,14 +285,14 @@ impl Servers {
         });
     }
 
-    /// Forgets a server, and its key.
+    /// Removes a server and its key.
     pub fn forget(self, url: &Text) {
-        // What could not be stored is gone from memory all the same, and from the store with it.
+        // If the store fails, it is still removed from memory.
         let _ = keeping::forget_key(url);
         keeping::change(|known| known.retain(|server| server.url != *url));
     }
 
-    /// How a server stands.
+    /// The state of a server.
     pub fn standing(self, url: &Text) -> Standing {
         self.standings.with(|standings| {
             let known = standings.iter().find(|(known, _)| known == url);
@@ -307,7 +307,7 @@ impl Servers {
         });
     }
 
-    /// Puts what a server said of itself into the list, unless it was forgotten meanwhile.
+    /// Stores what a server reported, unless it was removed meanwhile.
     fn learn(self, server: Server) {
         keeping::change(|known| {
             if let Some(place) = known.iter_mut().find(|known| known.url == server.url) {
@@ -316,7 +316,7 @@ impl Servers {
         });
     }
 
-    /// Puts a server into the list, or in the place of the one with its address.
+    /// Adds a server, or replaces the one with the same address.
     fn add(self, server: Server) {
         keeping::change(
             |known| match known.iter_mut().find(|known| known.url == server.url) {

@@ -1,4 +1,4 @@
-//! **Storage**: what this page keeps in the browser, how much room there is, and getting rid of it.
+//! **Storage**: what this page stores in the browser, the space used, and deletion.
 
 use leptos::prelude::*;
 
@@ -15,11 +15,11 @@ use crate::projection::text::{plural, size_text};
 use crate::storage::unreadable::{self, Unreadable};
 use crate::storage::{self, episodes, evaluations};
 
-/// What is kept.
+/// What is stored.
 #[derive(Clone, Debug, PartialEq)]
 struct Kept {
     episodes: usize,
-    /// What they take, in bytes.
+    /// Their size in bytes.
     size: f64,
     evaluations: usize,
     room: Option<Room>,
@@ -28,7 +28,7 @@ struct Kept {
     is_read_only: bool,
 }
 
-/// How far it is known.
+/// The state of the section.
 #[derive(Clone, Debug, PartialEq)]
 enum State {
     Looking,
@@ -41,7 +41,7 @@ pub fn section() -> El {
     let state = RwSignal::new(State::Looking);
     let sure = RwSignal::new(false);
     let shown = use_pages().shown;
-    // The page stays when it is left; whoever comes back sees what is kept by now.
+    // The page keeps its state; reload it when the user returns.
     watch(move || {
         if shown.get() == Page::Settings {
             look(state);
@@ -176,7 +176,7 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
     ])
 }
 
-/// The records that cannot be read, with what can be done about them.
+/// The unreadable records, with actions.
 fn unreadable_view(state: RwSignal<State>, records: &[Unreadable]) -> AnyView {
     let title = format!("{} cannot be read", plural(records.len(), "stored record"));
     let lines = records.iter().map(|record| {
@@ -263,7 +263,7 @@ fn look(state: RwSignal<State>) {
             })
         };
         let found = looked.await.map_or_else(State::Refused, State::Known);
-        // Whoever left meanwhile took the signal along.
+        // If the user left meanwhile, the signal is gone.
         let _ = state.try_set(found);
     });
 }

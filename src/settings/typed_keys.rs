@@ -1,31 +1,31 @@
-//! The keys that are typed into a form before it is sent. Pure.
+//! Keys typed into a form that is not submitted yet. Pure.
 
 use crate::secrets::Origin;
 
-/// Keys, each for the origin of the address that stood in the form when it was typed. One of them is in the field.
+/// Keys by the origin of the address at the time of typing. One of them is in the field.
 #[derive(Clone, Default)]
 pub struct TypedKeys {
-    /// The origin that the key in the field is for; `None` while no address was entered.
+    /// The origin of the key in the field; `None` before an address was entered.
     current: Option<Origin>,
     others: Vec<(Origin, String)>,
 }
 
-/// What becomes of the key in the field.
+/// What happens to the key in the field.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Field {
     /// It stays.
     Stays,
-    /// It belongs to the former origin, and this one takes its place.
+    /// It belongs to the previous origin and is replaced.
     Becomes {
-        /// The key that was typed for the new origin before; empty if there was none.
+        /// The key that was typed earlier for the new origin; empty if there is none.
         key: String,
-        /// The origin with which the former key stays, if there was one.
+        /// The origin that keeps the previous key, if there was one.
         former: Option<Origin>,
     },
 }
 
 impl TypedKeys {
-    /// The address leads to this origin now, and the field holds this key.
+    /// The address now has this origin, and the field contains this key.
     pub fn address_is(&mut self, origin: Origin, typed: String) -> Field {
         if self
             .current

@@ -1,5 +1,5 @@
-//! Where the tasks of an evaluation come from: datasets, servers, seeds of an environment; the forms that choose
-//! among them, and the tasks that these mean. Pure.
+//! The tasks of an evaluation: from datasets, servers, or seeds of an environment; their forms and selections.
+//! Pure.
 
 use volary_agent::evaluation::{PlannedTask, Selection};
 use volary_core::json::{Json, Object, Text};
@@ -17,21 +17,21 @@ const SAMPLE_SEED: &str = "Sample seed";
 const EPISODES: &str = "Seeds";
 const ENVIRONMENTS: &str = "Environments";
 
-/// Which tasks of a dataset.
+/// How tasks of a dataset are selected.
 pub const CHOICES: [&str; 3] = ["All", "Range", "Sample"];
 
-/// What the field of the ways to choose tasks is called.
+/// The label of that choice.
 pub const CHOICE_LABEL: &str = TASKS;
 
-/// Of a server, the tasks up to here can be chosen: a page has room for no more.
+/// The maximum number of selectable tasks of a server, because of the page's memory.
 const MOST_TASKS: usize = 1_000_000;
 
-/// What tasks are taken from.
+/// The source of tasks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// A dataset of so many tasks.
+    /// A dataset with this many tasks.
     Dataset(usize),
-    /// A server with so many numbered tasks, from 0.
+    /// A server with this many numbered tasks, counted from 0.
     Server(usize),
     /// A server that chooses tasks itself.
     Choosing,
@@ -40,7 +40,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Of a server that says so many tasks, or nothing of them.
+    /// The source of a server with a reported number of tasks, or none.
     pub fn of_server(size: Option<u64>) -> Source {
         let size = size.map(|size| usize::try_from(size).unwrap_or(MOST_TASKS));
         size.map_or(Source::Choosing, |size| {
@@ -48,7 +48,7 @@ impl Source {
         })
     }
 
-    /// How many tasks there are to choose from, if they can be chosen.
+    /// The number of selectable tasks, if they can be selected.
     pub fn length(self) -> Option<usize> {
         match self {
             Source::Dataset(length) | Source::Server(length) => Some(length),
@@ -56,7 +56,7 @@ impl Source {
         }
     }
 
-    /// How many tasks a form means.
+    /// The number of tasks that a form selects.
     pub fn count(self, choice: &str, value: &Json) -> usize {
         match self.length() {
             Some(length) => selection(self, choice, value).places(length).len(),
@@ -67,7 +67,7 @@ impl Source {
     }
 }
 
-/// The form for tasks, chosen in one of the ways where that is possible.
+/// The form for the selected way to choose tasks.
 pub fn tasks_schema(source: Source, choice: &str) -> Json {
     let whole = |description: &str, default: usize, minimum: i64, maximum: usize| {
         json!({
@@ -110,7 +110,7 @@ pub fn tasks_schema(source: Source, choice: &str) -> Json {
     object_schema(properties)
 }
 
-/// Which tasks a form means.
+/// The selection of a form.
 pub fn selection(source: Source, choice: &str, value: &Json) -> Selection {
     let whole = |key: &str| count(value, key).unwrap_or_default() as usize;
     // A selection counts from 1.
@@ -128,14 +128,14 @@ pub fn selection(source: Source, choice: &str, value: &Json) -> Selection {
     }
 }
 
-/// The tasks that are seeds of one environment.
+/// Seeds of one environment as tasks.
 pub fn seeds(environment: &Text, configuration: &Object, value: &Json) -> Vec<PlannedTask> {
     let count = Source::Environment.count("", value);
     let task = |number| task(number, "Seed", environment, configuration.clone());
     (1..=count).map(task).collect()
 }
 
-/// The tasks of a server: by their numbers, or as many as it shall choose.
+/// The tasks of a server: by number, or as many as it should choose.
 pub fn of_server(
     server: &Server,
     choice: &str,
@@ -161,7 +161,7 @@ pub fn of_server(
     }
 }
 
-/// The form for what a server that chooses tasks is given.
+/// The form for the arguments of a server that chooses tasks.
 pub fn arguments_schema() -> Json {
     let mut schema = configuration(None);
     if let Json::Object(schema) = &mut schema
@@ -181,12 +181,12 @@ fn task(number: usize, word: &str, environment: &Text, configuration: Object) ->
     }
 }
 
-/// The tasks that an evaluation is about.
+/// The tasks of an evaluation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tasks {
-    /// What they are of, for people.
+    /// Their title.
     pub title: Text,
-    /// The dataset that they are of, if they are of one.
+    /// Their dataset, if any.
     pub dataset: Option<Text>,
     /// The tasks.
     pub list: Vec<PlannedTask>,

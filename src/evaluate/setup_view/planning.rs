@@ -1,4 +1,4 @@
-//! From the fields of the set-up to a plan.
+//! Converts the form into a plan.
 
 use leptos::prelude::*;
 use volary_agent::evaluation::{Plan, PlannedPolicy, PlannedTask};
@@ -14,7 +14,7 @@ use crate::projection::form::Form;
 use crate::python::files;
 
 impl Setup {
-    /// The plan, if all fields are as they should be; else those at fault are marked.
+    /// The plan if all fields are valid; otherwise invalid ones are marked.
     pub(super) fn plan(self) -> Option<Plan> {
         let submit = |form: RwSignal<Form>| form.try_update(Form::submit).flatten();
         let (tasks, general, pace) = (submit(self.tasks), submit(self.general), submit(self.pace));

@@ -1,4 +1,4 @@
-//! Where the tasks come from: the fields, and the forms that follow from the choice.
+//! The task source: its fields, and the forms that depend on it.
 
 use leptos::prelude::*;
 
@@ -73,7 +73,7 @@ impl Setup {
         field("evaluation-source", "Task source", control)
     }
 
-    /// How tasks are chosen, or what environment they are made in.
+    /// How tasks are selected, or the environment that they use.
     pub(super) fn tasks_fields(self) -> AnyView {
         let are_numbered = Memo::new(move |_| self.origin().length().is_some());
         dynamic(move || {
@@ -88,7 +88,7 @@ impl Setup {
                         .child(Vec::from(options));
                     all(vec![
                         field("evaluation-choice", CHOICE_LABEL, control).view(),
-                        // All of them need no numbers.
+                        // All tasks need no numbers.
                         shown(move || self.choice.with(|choice| choice != CHOICES[0]), fields),
                     ])
                 }
@@ -113,7 +113,7 @@ impl Setup {
         self.refresh();
     }
 
-    /// Makes the forms of what was chosen.
+    /// Builds the forms of the selected source.
     pub(super) fn refresh(self) {
         let source = untrack(|| self.origin());
         let choice = self.choice.get_untracked();
@@ -138,7 +138,7 @@ impl Setup {
         }
     }
 
-    /// What tasks come from.
+    /// The task source.
     pub(super) fn origin(self) -> Source {
         let playground = self.evaluations.playground;
         self.source.with(|source| {
@@ -146,7 +146,7 @@ impl Setup {
                 return Source::Environment;
             }
             if let Some(url) = source.strip_prefix("server:") {
-                // It may have been forgotten meanwhile.
+                // It may have been removed meanwhile.
                 let server = playground.server(url);
                 return server.map_or(Source::Server(0), |server| Source::of_server(server.size));
             }
@@ -164,7 +164,7 @@ impl Setup {
         })
     }
 
-    /// Whether a policy is wanted that can't play on the chosen server.
+    /// Whether a selected policy cannot play on the selected server.
     pub(super) fn wants_what_servers_lack(self) -> bool {
         let is_server = self
             .source
@@ -174,7 +174,7 @@ impl Setup {
     }
 }
 
-/// The list of tasks that a choice names.
+/// The list of tasks of a choice.
 pub(super) fn place_of(source: &str) -> Option<usize> {
     source.strip_prefix("dataset:")?.parse().ok()
 }

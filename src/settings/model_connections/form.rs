@@ -1,4 +1,4 @@
-//! The form of one connection.
+//! The form of a connection.
 
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -34,7 +34,7 @@ pub(super) fn form(editor: Editor) -> El {
         .child(editor.trial.result())
 }
 
-/// A field of plain text, which counts when it is left. What counts then may be tidier than what was typed.
+/// A text field that is applied on blur, possibly normalized.
 pub(super) fn text_input(
     editor: Editor,
     value: fn(&Saved) -> String,
@@ -56,7 +56,7 @@ fn name_field(editor: Editor) -> El {
         editor,
         |saved| saved.connection.name.to_string(),
         move |name| {
-            // A connection without a name could not be told from others.
+            // A connection without a name would be indistinguishable.
             if !name.trim().is_empty() {
                 editor.edit(|saved| saved.connection.name = name.trim().into());
             }
@@ -100,7 +100,7 @@ fn provider_field(editor: Editor) -> El {
     )
 }
 
-/// Before the names of formats that are no presets.
+/// The prefix of formats that are not presets.
 const OTHER: &str = "other:";
 
 fn is_near(preset: &Preset) -> bool {
@@ -114,7 +114,7 @@ fn provider_of(saved: &Saved) -> String {
     }
 }
 
-/// Another provider has another address and other models; the name follows, if it was not the person's own.
+/// Another provider resets address and model, and the name unless the user chose it.
 fn choose_provider(editor: Editor, value: &str) {
     let other = value.strip_prefix(OTHER).and_then(ProviderKind::from_name);
     let preset = preset_of(value);
@@ -141,7 +141,7 @@ fn choose_provider(editor: Editor, value: &str) {
     });
 }
 
-/// What to know of the provider: its note, what lets this page in, where keys are made.
+/// Hints about the provider: its note, how to allow this page, where to create keys.
 fn hints(saved: &Saved) -> AnyView {
     let Some(preset) = saved.preset else {
         return nothing();
@@ -165,11 +165,12 @@ fn base_url_field(editor: Editor) -> El {
             saved.connection.base_url = typed.as_str().into();
             saved.connection.base_url = saved.connection.tidied().base_url;
         });
-        // A key that was entered before there was an address is for the first one. Every other stays with its origin.
+        // A key that was entered before the address belongs to the first address. Any other key stays with its
+        // origin.
         let key = untrack(|| before.key());
         if !before.origin().is_address() && !key.is_empty() {
             let after = editor.shown_untracked();
-            // Where it is kept is said beside the key.
+            // The help below the key says where it is stored.
             let _ = secrets::put(&after.owner(), &before.origin(), &ApiKey::default());
             let _ = secrets::put(&after.owner(), &after.origin(), &key);
         }
@@ -193,7 +194,7 @@ fn base_url_field(editor: Editor) -> El {
     )
 }
 
-/// What is wrong with the address, once there is one.
+/// The error of the address, if one was entered.
 fn wrong_address(saved: &Saved) -> Option<String> {
     let connection = Connection {
         model: "any".into(),
@@ -207,11 +208,11 @@ fn wrong_address(saved: &Saved) -> Option<String> {
 
 fn key_field(editor: Editor) -> El {
     let take = move |typed: String| {
-        // A draft becomes a connection, which alone can own a key.
+        // A draft becomes a connection, because only a connection can own a key.
         editor.edit(|_| {});
         let saved = editor.shown_untracked();
         let key = ApiKey::new(&typed);
-        // Where it is kept is said beside the field.
+        // The help below the field says where it is stored.
         let _ = secrets::put(&saved.owner(), &saved.origin(), &key);
         editor.trial.forget();
     };
@@ -253,7 +254,7 @@ fn key_field(editor: Editor) -> El {
         .child(insecure_page())
 }
 
-/// Where the key is that was entered for another address; empty if there is none, or one for this address too.
+/// The origins with a key of this connection; empty if there is none, or if the current address has one too.
 fn key_elsewhere(saved: &Saved) -> String {
     let origins = secrets::origins(&saved.owner());
     if origins.is_empty() || saved.has_key() {

@@ -1,7 +1,7 @@
-//! The models that the person connected: a list on the left, the chosen one on the right.
+//! Model connections: a list on the left, the selected one on the right.
 //!
-//! What is typed counts as soon as its field is left. Where there is no connection yet, the form shows a
-//! draft, which becomes one with the first change.
+//! Input is applied on blur. Without a connection the form shows a draft, which becomes one with the first
+//! change.
 
 mod form;
 mod names;
@@ -34,10 +34,10 @@ pub fn section() -> El {
     )
 }
 
-/// Which connection is shown in the form.
+/// The selected connection.
 #[derive(Clone, Copy)]
 struct Editor {
-    /// The id of the chosen one, or of the draft.
+    /// Its id, or that of the draft.
     chosen: RwSignal<Text>,
     draft: RwSignal<Saved>,
     trial: trial::Trial,
@@ -56,11 +56,11 @@ impl Editor {
         }
     }
 
-    /// The connection that is shown. Tracks changes.
+    /// The selected connection. Tracks changes.
     fn shown(self) -> Saved {
         let chosen = self.chosen.get();
         let draft = self.draft.get();
-        // Another tab may have deleted the chosen one.
+        // Another tab may have deleted it.
         let found = connections::read(|all| match all.find(&chosen) {
             Some(saved) => Some(saved.clone()),
             None if chosen == draft.id => None,
@@ -73,7 +73,7 @@ impl Editor {
         untrack(move || self.shown())
     }
 
-    /// Changes the connection that is shown; a draft becomes a connection.
+    /// Edits the selected connection; a draft becomes a connection.
     fn edit(self, change: impl FnOnce(&mut Saved)) {
         let before = self.shown_untracked();
         connections::change(|all| {
@@ -93,7 +93,7 @@ impl Editor {
         }
     }
 
-    /// Shows another connection.
+    /// Selects another connection.
     fn choose(self, id: Text) {
         self.trial.forget();
         self.names.forget();
@@ -113,7 +113,7 @@ impl Editor {
         let id = new_id();
         connections::change(|all| all.duplicate(&original.id, id.clone()));
         if let Some(copy) = untrack(|| connections::get(&id)) {
-            // What could not be stored is in memory all the same.
+            // If it cannot be stored, it stays in memory.
             let _ = secrets::copy(&original.owner(), &copy.owner());
             self.choose(id);
         }
@@ -121,7 +121,7 @@ impl Editor {
 
     fn remove(self) {
         let gone = self.shown_untracked();
-        // What could not be stored is gone from memory all the same, and from the store with it.
+        // If the store fails, it is still removed from memory.
         let _ = secrets::remove(&gone.owner());
         connections::change(|all| all.remove(&gone.id));
         let next =
@@ -145,7 +145,7 @@ fn fresh(preset: &'static Preset) -> Saved {
     }
 }
 
-/// The connections; the draft where there is none, so that its becoming one moves nothing.
+/// The connections, or the draft if there are none, so that nothing moves when it becomes one.
 fn list(editor: Editor) -> El {
     let count = || connections::read(|all| all.list().len().max(1) as u64);
     let entries = keyed(
@@ -162,8 +162,8 @@ fn list(editor: Editor) -> El {
         .child(add)
 }
 
-/// The entry at a place, whatever stands there at the time: a press that ends the editing of a field meets the
-/// same button at its end as at its beginning.
+/// The entry at an index, whatever it currently shows: a click that blurs a field starts and ends on the same
+/// button.
 fn entry(editor: Editor, place: usize) -> AnyView {
     let at = move || {
         let saved = connections::read(|all| all.list().get(place).cloned());
@@ -207,7 +207,7 @@ fn badges(saved: &Saved) -> AnyView {
     all(badges)
 }
 
-/// What can be done with the connection as a whole.
+/// Actions on the connection.
 fn actions(editor: Editor) -> AnyView {
     let is_default = flag(move || {
         let shown = editor.shown().id;

@@ -1,4 +1,4 @@
-//! The field **Model**: free text, with the names that the provider lists once it was asked.
+//! The field **Model**: free text, with suggestions once the provider listed its models.
 
 use leptos::prelude::*;
 use volary_core::json::Text;
@@ -14,24 +14,24 @@ use crate::playground::controls::{choice, field, option};
 use crate::projection::notice::Notice;
 use crate::projection::text::count_text;
 
-/// What the provider lists.
+/// The list of models.
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Listed {
-    /// It was not asked.
+    /// Not requested.
     #[default]
     NotYet,
-    /// It is being asked.
+    /// Requested.
     Asking,
-    /// These.
+    /// Received.
     Names(list::Names),
-    /// It did not say.
+    /// Failed.
     Failed(Notice),
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Names {
     listed: RwSignal<Listed>,
-    /// Counts the questions, so that a late answer to an old one is dropped.
+    /// Counts requests, so that late responses to old ones are dropped.
     asked: StoredValue<u32>,
 }
 
@@ -43,7 +43,7 @@ impl Names {
         }
     }
 
-    /// What was listed belongs to another connection.
+    /// The list belongs to another connection.
     pub(super) fn forget(self) {
         self.asked.update_value(|asked| *asked += 1);
         if self
@@ -54,7 +54,7 @@ impl Names {
         }
     }
 
-    /// Asks the provider.
+    /// Requests the list.
     pub(super) fn ask(self, editor: Editor) {
         self.forget();
         self.listed.set(Listed::Asking);
@@ -113,7 +113,7 @@ impl Names {
             .child(self.failure())
     }
 
-    /// All that are listed, to pick from: the list under the field shows only those that begin as what it holds.
+    /// A select of all listed models: the suggestions show only those that start with the current text.
     fn pick(self, editor: Editor) -> AnyView {
         dynamic(move || {
             let Listed::Names(names) = self.listed.get() else {

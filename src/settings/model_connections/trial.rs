@@ -1,4 +1,4 @@
-//! **Test connection**: a tiny request as a policy would send it, and what came of it in words.
+//! **Test connection**: a tiny request like that of a policy, and its result in words.
 
 use futures_util::future::{AbortHandle, Abortable};
 use leptos::prelude::*;
@@ -18,28 +18,28 @@ use crate::models::{Ask, Asked, Progress, Saved, ask, diagnose, prices};
 use crate::projection::notice::Notice;
 use volary_agent::model::diagnosis::Trouble;
 
-/// Long enough for a model on one's own machine that is loaded first.
+/// Long enough for a local model that has to be loaded first.
 const SILENCE: std::time::Duration = std::time::Duration::from_secs(60);
-/// Thinking models need some before they say anything.
+/// Reasoning models need some tokens before they respond.
 const MOST_TOKENS: u32 = 256;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 enum Outcome {
-    /// It was not tried, or changed since.
+    /// Not tested, or changed since.
     #[default]
     NotYet,
-    /// The request is under way.
+    /// The request is in progress.
     Trying,
-    /// It works: what there is to know, a sentence each.
+    /// It works: the facts, one sentence each.
     Works(Vec<String>),
-    /// It does not.
+    /// It failed.
     Failed(Notice),
 }
 
 #[derive(Clone, Copy)]
 pub(super) struct Trial {
     outcome: RwSignal<Outcome>,
-    /// Ends the request that is under way.
+    /// Cancels the request.
     abort: StoredValue<Option<AbortHandle>>,
 }
 
@@ -51,7 +51,7 @@ impl Trial {
         }
     }
 
-    /// What was found out holds no longer; a request that is under way is ended.
+    /// Clears the result and cancels the request.
     pub(super) fn forget(self) {
         self.abort.update_value(|abort| {
             if let Some(abort) = abort.take() {
@@ -103,14 +103,14 @@ impl Trial {
             true => "Cancel test".to_owned(),
             false => "Test connection".to_owned(),
         });
-        // One button, so that the focus stays where it is.
+        // One button for both states, so that it keeps the focus.
         crate::components::markup::button("primary")
             .on_click(press)
             .child(name)
             .view()
     }
 
-    /// What came of it.
+    /// The result.
     pub(super) fn result(self) -> El {
         let said = dynamic(move || match self.outcome.get() {
             Outcome::NotYet | Outcome::Failed(_) => nothing(),
@@ -145,7 +145,7 @@ impl Trial {
 async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
     let mut asking = Ask::of(saved);
     asking.silence = Patience::of(SILENCE);
-    // What fails is said at once.
+    // Failures are announced immediately.
     asking.tries.tries = 1;
     let mut request = ModelRequest {
         model: saved.connection.model.clone(),
@@ -170,7 +170,7 @@ async fn tried(saved: &Saved) -> (Outcome, Option<Trouble>) {
     }
 }
 
-/// What there is to know of an answer, a sentence each.
+/// The facts about a response, one sentence each.
 fn report(saved: &Saved, asked: &Asked, conceded: &[Concession]) -> Vec<String> {
     let answer = &asked.answer;
     let timing = &asked.exchange.timing;
