@@ -6,12 +6,14 @@
 //! - [`chat`]: the same loop over any chat model; its agents are tool-calling, few-shot, act and react.
 //! - [`environment`]: what an environment gives; [`drive`] runs a rollout against one that answers at once.
 //! - [`result`]: what was recorded, and how it ended.
+//! - [`mod@drift`]: whether recorded tokens are those of the history rendered anew.
 //! - [`export`]: records for slime and tau-bench.
 //!
 //! What always holds: the mask is as long as the tokens after the prompt, however a rollout ends, and what was recorded
 //! before a failure stays.
 
 pub mod chat;
+pub mod drift;
 pub mod drive;
 pub mod environment;
 pub mod export;
@@ -19,6 +21,7 @@ pub mod result;
 pub mod rollout;
 pub mod sglang;
 
+pub use drift::{Drift, drift};
 pub use drive::{drive, drive_chat};
 pub use environment::{EnvReset, EnvStep, RolloutEnvironment};
 pub use result::{InteractionResult, Status, StopReason};

@@ -14,7 +14,7 @@ use volary_rollout::rollout::GenerateFailure;
 use volary_rollout::sglang::Prompt;
 use volary_rollout::{
     Effect, EnvReset, EnvStep, Event, GenerateReply, InteractionResult, Rollout,
-    RolloutEnvironment, RolloutSettings, Status, StopReason, drive, drive_chat,
+    RolloutEnvironment, RolloutSettings, Status, StopReason, drift, drive, drive_chat,
 };
 use volary_tokens::{Action, Builtin, ChatRole, MaskMode, Tokenizer, ToyTokenizer};
 
@@ -215,6 +215,31 @@ fn sampled_tokens_are_kept_as_they_are() {
         json!({"text": "a", "output_ids": [98], "meta_info": {"finish_reason": {"type": "stop"}}});
     let (result, _, _) = run(other, vec![Ok(GenerateReply::read(&body).unwrap())], vec![]);
     assert!(matches!(result.stop_reason, Some(StopReason::Reply(_))));
+}
+
+#[test]
+fn drift_is_found_where_it_begins() {
+    let play = |mode| {
+        let settings = settings(mode);
+        let (result, _, _) = run(
+            settings.clone(),
+            vec![stop("Hello<|im_end|>"), stop("Bye<|im_end|>")],
+            vec![said("bye", false), said("###STOP###", true)],
+        );
+        let found = drift(&result, &settings, &ToyTokenizer).unwrap();
+        (result, found)
+    };
+    assert_eq!(play(MaskMode::Fixed).1, None);
+    assert_eq!(play(MaskMode::TokenIn).1, None);
+    // The header of the second turn is lost.
+    let (result, found) = play(MaskMode::Seed);
+    let before: usize = result.strips[..2].iter().map(|strip| strip.len()).sum();
+    let found = found.unwrap();
+    assert_eq!(found.place, result.prompt_ids.len() + before);
+    assert_eq!(
+        (found.recorded, found.rendered),
+        (Some(u32::from(b'B')), Some(256))
+    );
 }
 
 #[test]

@@ -1,0 +1,44 @@
+//! Whether the recorded tokens are those of the whole history, rendered and tokenized anew.
+
+use volary_tokens::{Conversation, TokenId, Tokenizer, tool_instruction};
+
+use crate::result::{InteractionResult, StopReason};
+use crate::rollout::RolloutSettings;
+
+/// Where what was recorded leaves the whole history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Drift {
+    /// The place of the first token that differs.
+    pub place: usize,
+    /// The recorded token; `None` if there are no more.
+    pub recorded: Option<TokenId>,
+    /// The token of the history rendered anew; `None` if there are no more.
+    pub rendered: Option<TokenId>,
+}
+
+/// The first difference between recorded tokens and those of the whole history; `None` if there is none.
+pub fn drift(
+    result: &InteractionResult,
+    settings: &RolloutSettings,
+    tokenizer: &dyn Tokenizer,
+) -> Result<Option<Drift>, StopReason> {
+    let mut conversation = Conversation::new(settings.template.clone());
+    for message in &result.messages {
+        conversation.push(message.clone());
+    }
+    let text = conversation
+        .render(&settings.tools, false)
+        .map_err(|error| StopReason::Template(error.to_string().into()))?;
+    let text = tool_instruction::replace(&text, &settings.tool_instruction);
+    let rendered = tokenizer
+        .encode(&text)
+        .map_err(|error| StopReason::Tokenizer(error.to_string().into()))?;
+    let (recorded, _) = result.tokens_and_mask();
+    let longest = recorded.len().max(rendered.len());
+    let place = (0..longest).find(|place| recorded.get(*place) != rendered.get(*place));
+    Ok(place.map(|place| Drift {
+        place,
+        recorded: recorded.get(place).copied(),
+        rendered: rendered.get(place).copied(),
+    }))
+}
