@@ -1,5 +1,11 @@
 //! Each way out of a rollout, and what is recorded on it.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test may stop where it stands"
+)]
+
 use std::collections::VecDeque;
 use std::rc::Rc;
 

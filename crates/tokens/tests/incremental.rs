@@ -1,5 +1,11 @@
 //! Conversations by pieces render, and add to tokens, exactly what the template itself does as a whole.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test may stop where it stands"
+)]
+
 use std::rc::Rc;
 
 use proptest::collection::vec;

@@ -1,5 +1,11 @@
 //! Untrusted texts and templates are read to an end, and never panic.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test may stop where it stands"
+)]
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use volary_core::{Text, json};

@@ -23,8 +23,8 @@ mod rollout;
 mod selector;
 mod server;
 mod story;
-pub(crate) mod tokens;
 pub(crate) mod tau;
+pub(crate) mod tokens;
 mod tools;
 
 use volary_core::Json;
