@@ -5,7 +5,6 @@
 //! - [`frames`], [`datasets`].
 //! - [`exec`], [`concurrency`]: running tool calls.
 //! - [`tokens`]: templates, tokenizers, masks, tool calls in text. [`rollout`]: whole episodes.
-//! - [`tau`]: tau-bench.
 //! - [`tau`]: tau-bench. [`hotpotqa`]: HotPotQA, and answers that are judged.
 //! - [`selector`]: selecting tools by a model. [`server`], [`client`]: environments over HTTP.
 
