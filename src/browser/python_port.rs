@@ -70,7 +70,7 @@ pub async fn ask(question: &str, limit: f64) -> Answer {
     let promise = promise.ok_or("Python is not available here.")?;
     match JsFuture::from(promise).await {
         Ok(data) => answer(&data),
-        Err(_) => Err("Python did not answer.".to_owned()),
+        Err(_) => Err("Python did not respond.".to_owned()),
     }
 }
 
@@ -126,7 +126,7 @@ pub(super) fn answer(data: &JsValue) -> Answer {
     let text = |key: &str| get(data, key).and_then(|value| value.as_string());
     match (text("answer"), text("output")) {
         (Some(answer), Some(output)) => Ok((answer, output)),
-        _ => Err(text("error").unwrap_or_else(|| "Python gave no answer.".to_owned())),
+        _ => Err(text("error").unwrap_or_else(|| "Python did not respond.".to_owned())),
     }
 }
 

@@ -207,7 +207,7 @@ fn side(state: Editor) -> El {
                 .class("error")
                 .attr("role", "alert")
                 .child(format!(
-                    "The editor could not be loaded: {problem} Load the page again."
+                    "The editor could not be loaded: {problem} Reload the page."
                 ))
                 .view(),
             None => nothing(),
@@ -278,7 +278,7 @@ fn outcome_view(outcome: &Outcome) -> AnyView {
         Outcome::Failed(error) => {
             let place = match error.line {
                 Some(line) => format!("{} in line {line}", error.kind),
-                None if error.kind.is_empty() => "Python did not run the file".to_owned(),
+                None if error.kind.is_empty() => "Python could not run the file".to_owned(),
                 None => error.kind.to_string(),
             };
             el("div")

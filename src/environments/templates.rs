@@ -19,12 +19,12 @@ pub const TEMPLATES: [Template; 5] = [
     },
     Template {
         name: "Counter",
-        summary: "A tool as a method, mistakes that are answered, a limit of steps.",
+        summary: "A tool as a method, answers to mistakes, and a step limit.",
         code: include_str!("templates/counter.py"),
     },
     Template {
         name: "Thermostat",
-        summary: "A world that changes by itself, with rewards at each step.",
+        summary: "A world that changes on its own, with rewards at each step.",
         code: include_str!("templates/thermostat.py"),
     },
     Template {

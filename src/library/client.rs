@@ -712,8 +712,8 @@ impl Default for Shelf {
     }
 }
 
-const ENDED: &str = "The library's worker was ended.";
-const UNEXPECTED: &str = "The library's worker replied something else.";
+const ENDED: &str = "The library's worker was stopped.";
+const UNEXPECTED: &str = "The library's worker sent an unexpected reply.";
 
 /// The episode that arrives in chunks, or why there is none.
 async fn assemble(replies: Option<Replies<Event>>) -> Result<Episode, String> {

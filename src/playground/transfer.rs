@@ -87,7 +87,7 @@ impl Transfer {
             Notice::new(
                 format!("{names} could not be read."),
                 reason,
-                "Load the page again; if that does not help, use another browser.",
+                "Reload the page. If that does not help, use another browser.",
             )
         })?;
         let replies = worker.call(&Request::Import { files });
@@ -105,7 +105,8 @@ impl Transfer {
             Notice::new(
                 format!("{names} could not be imported."),
                 reason,
-                "Give an episode that Volary exported, Aviary Renderer files (their zip), or a GSM8K file. What is shown is as it was.",
+                "Choose an episode exported by Volary, Aviary Renderer files (as a zip) or a GSM8K \
+                 file. The current episode is unchanged.",
             )
         })
     }

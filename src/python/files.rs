@@ -210,12 +210,9 @@ pub fn parts(recipe: &Recipe) -> Result<(Text, Start), String> {
         .configuration
         .get(PYTHON_CODE)
         .and_then(Json::as_text)
-        .ok_or("The episode does not hold the code of its Python environment.")?;
+        .ok_or("The episode does not contain the code of its Python environment.")?;
     if environment(code) != recipe.environment {
-        return Err(
-            "The code of the Python environment is not the one that its name stands for."
-                .to_owned(),
-        );
+        return Err("The code of the Python environment does not match its name.".to_owned());
     }
     let mut start = recipe.configuration.clone();
     start.remove(PYTHON_CODE);

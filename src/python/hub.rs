@@ -169,7 +169,8 @@ impl Hub {
             Event::Stop => self.stop("Python was stopped."),
             Event::TimedOut { id } => match self.open.get(&id).map(|open| open.limit) {
                 Some(limit) => self.stop(&format!(
-                    "Python did not answer within {limit} s and was stopped. The limit is a setting."
+                    "Python did not respond within {limit} s and was stopped. You can change the \
+                     limit in the settings."
                 )),
                 None => Vec::new(),
             },

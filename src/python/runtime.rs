@@ -168,7 +168,7 @@ impl LoadError {
         let text = |key| body.get(key).and_then(Json::as_text).cloned();
         LoadError {
             kind: text("kind").unwrap_or_default(),
-            text: text("text").unwrap_or_else(|| "Python did not say why.".into()),
+            text: text("text").unwrap_or_else(|| "Python gave no reason.".into()),
             line: body
                 .get("line")
                 .and_then(Json::as_i64)
