@@ -135,7 +135,8 @@ fn header(playground: Playground, pages: Pages, help: RwSignal<bool>) -> El {
     });
     // Leads back to the episode that is there.
     let home = words(move || Route::Playground(playground.place.get()).to_hash());
-    let links = Page::ALL.iter().map(|(of, name, address)| {
+    let linked = Page::ALL.iter().filter(|(page, ..)| page.is_in_header());
+    let links = linked.map(|(of, name, address)| {
         let of = *of;
         let current = maybe_words(move || (pages.shown.get() == of).then(|| "page".to_owned()));
         let address = match of {

@@ -7,7 +7,7 @@
 //! - [`models`]: the models that the person connected, and asking one of them; [`secrets`]: keys; [`shared`]: values
 //!   that all tabs share.
 //! - [`evaluate`]: many episodes at once. [`storage`]: episodes and evaluations in the browser's database.
-//! - [`review`]: episodes that people read.
+//! - [`review`]: episodes that people read. [`lab`]: what a chat template makes of messages.
 //! - [`library`]: the library of trajectories, and the worker that keeps it.
 //! - [`navigation`]: which page is shown; [`pages`]: where the code of each comes from.
 //! - [`remote`]: task dataset servers, whose environments are played as those of this page.
@@ -22,6 +22,7 @@ pub mod browser;
 pub mod components;
 pub mod environments;
 pub mod evaluate;
+pub mod lab;
 pub mod later;
 pub mod library;
 pub mod models;

@@ -19,17 +19,25 @@ pub enum Page {
     Environments,
     /// Models, servers, keys.
     Settings,
+    /// What a chat template makes of messages. Environments links to it; the header has no room for it.
+    Template,
 }
 
 impl Page {
     /// The pages with their names and addresses. A page that is not built yet is not among them.
-    pub const ALL: [(Page, &'static str, &'static str); 5] = [
+    pub const ALL: [(Page, &'static str, &'static str); 6] = [
         (Page::Playground, "Playground", "#/"),
         (Page::Review, "Review", "#/review"),
         (Page::Evaluate, "Evaluate", "#/evaluate"),
         (Page::Environments, "Environments", "#/environments"),
         (Page::Settings, "Settings", "#/settings"),
+        (Page::Template, "Template lab", "#/template"),
     ];
+
+    /// Whether the header leads to it.
+    pub fn is_in_header(self) -> bool {
+        self != Page::Template
+    }
 
     /// The page of a route.
     pub fn of(route: &Route) -> Page {
@@ -40,6 +48,7 @@ impl Page {
             Route::Evaluate { .. } => Page::Evaluate,
             Route::Environments { .. } => Page::Environments,
             Route::Settings => Page::Settings,
+            Route::Template => Page::Template,
         }
     }
 }

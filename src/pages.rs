@@ -23,6 +23,7 @@ pub fn load(page: Page) -> Option<fn() -> Coming> {
         Page::Evaluate => Some(|| coming(evaluate())),
         Page::Environments => Some(|| coming(environments())),
         Page::Settings => Some(|| coming(settings())),
+        Page::Template => Some(|| coming(template())),
     }
 }
 
@@ -74,4 +75,10 @@ fn environments() -> Loaded<Drawn> {
     appearance::adopt(include_str!("../style/settings.css"));
     appearance::adopt(include_str!("../style/environments.css"));
     Ok(crate::environments::page::page)
+}
+
+#[wasm_split(template, wasm_split_path = leptos::wasm_split, fallible)]
+fn template() -> Loaded<Drawn> {
+    appearance::adopt(include_str!("../style/lab.css"));
+    Ok(crate::lab::page::page)
 }

@@ -16,6 +16,8 @@ pub enum Route {
     },
     /// `#/settings`.
     Settings,
+    /// `#/template`.
+    Template,
     /// `#/evaluate` and `#/evaluate/<id>`.
     Evaluate {
         /// The evaluation that is shown; a new one is set up if `None`.
@@ -77,6 +79,7 @@ impl Route {
                 file: Some(decode(file)),
             },
             ["settings"] => Route::Settings,
+            ["template"] => Route::Template,
             ["evaluate"] => Route::Evaluate { evaluation: None },
             ["evaluate", evaluation] => Route::Evaluate {
                 evaluation: Some(decode(evaluation)),
@@ -96,6 +99,7 @@ impl Route {
             Route::Playground(place) => place.to_hash(),
             Route::Review(place) => place.to_hash(),
             Route::Settings => "#/settings".to_owned(),
+            Route::Template => "#/template".to_owned(),
             Route::Environments { file: None } => "#/environments".to_owned(),
             Route::Environments { file: Some(file) } => {
                 format!("#/environments/{}", encode(file))
@@ -301,6 +305,14 @@ mod tests {
             assert_eq!(Route::parse(hash), Route::Settings, "{hash}");
         }
         assert_eq!(Route::Settings.to_hash(), "#/settings");
+    }
+
+    #[test]
+    fn template() {
+        for hash in ["#/template", "#/template/", "#template"] {
+            assert_eq!(Route::parse(hash), Route::Template, "{hash}");
+        }
+        assert_eq!(Route::Template.to_hash(), "#/template");
     }
 
     #[test]

@@ -57,8 +57,15 @@ pub fn catalogue() -> AnyView {
             .class("help")
             .child(
                 "An environment gives an agent a task, tools and a reward. Play one by hand or let a policy or model act. \
-                 Your own are written in Python with fhaviary and run in this browser.",
+                 Your own are written in Python with fhaviary and run in this browser. ",
             )
+            .child("What a chat template makes of an episode, and which tokens are trained, shows the ")
+            .child(
+                el("a")
+                    .attr("href", Route::Template.to_hash())
+                    .child("Template lab"),
+            )
+            .child(".")
             .view(),
         dynamic(move || {
             let problem = problem.get();

@@ -29,6 +29,7 @@ impl Playground {
             Route::Evaluate { .. }
             | Route::Review(_)
             | Route::Settings
+            | Route::Template
             | Route::Environments { .. } => {}
             Route::Unknown { path } => {
                 self.go_to(Place::default());

@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use crate::project::Project;
 
 /// The folders (or single files) of `src/`, and what each may use: only what stands before it, so there is no cycle.
-const MAY_USE: [(&str, &str); 21] = [
+const MAY_USE: [(&str, &str); 22] = [
     ("later", ""),
     ("route", ""),
     ("projection", "later"),
@@ -45,9 +45,10 @@ const MAY_USE: [(&str, &str); 21] = [
         "settings",
         "browser components models navigation playground projection remote route secrets storage",
     ),
+    ("lab", "browser components navigation playground"),
     (
         "pages",
-        "browser components environments evaluate later navigation review settings",
+        "browser components environments evaluate lab later navigation review settings",
     ),
     (
         "app",

@@ -1,0 +1,88 @@
+//! What a file is that the user gave: a template, a tokenizer, or messages.
+
+use volary_core::{Json, json};
+use volary_tokens::FileTokenizer;
+use volary_tokens::tokenizer::TokenizerFormat;
+
+/// What a file holds.
+#[derive(Debug)]
+pub(super) enum Given {
+    /// A chat template.
+    Template(String),
+    /// A tokenizer.
+    Tokenizer(Box<FileTokenizer>),
+    /// Messages as JSON.
+    Messages(String),
+}
+
+impl Given {
+    /// Reads a file. Whatever is neither JSON nor a list of ranks is a template.
+    pub(super) fn read(bytes: Vec<u8>) -> Result<Given, String> {
+        match TokenizerFormat::detect(&bytes) {
+            Some(TokenizerFormat::TokenizerJson) => {
+                if let Some(template) = configured(&bytes) {
+                    return Ok(Given::Template(template));
+                }
+                // Jinja may begin with a brace too.
+                match FileTokenizer::read(&bytes) {
+                    Ok(tokenizer) => Ok(Given::Tokenizer(Box::new(tokenizer))),
+                    Err(error) => match std::str::from_utf8(&bytes) {
+                        Ok(text) if is_jinja(text) => Ok(Given::Template(text.to_owned())),
+                        _ => Err(error.to_string()),
+                    },
+                }
+            }
+            Some(_) => FileTokenizer::read(&bytes)
+                .map(|tokenizer| Given::Tokenizer(Box::new(tokenizer)))
+                .map_err(|error| error.to_string()),
+            None => match String::from_utf8(bytes) {
+                Ok(text) if text.trim_start().starts_with('[') => Ok(Given::Messages(text)),
+                Ok(text) => Ok(Given::Template(text)),
+                Err(_) => Err("It is no UTF-8 text.".to_owned()),
+            },
+        }
+    }
+}
+
+fn is_jinja(text: &str) -> bool {
+    let start = text.trim_start();
+    ["{%", "{{", "{#"]
+        .iter()
+        .any(|mark| start.starts_with(mark))
+}
+
+/// The template in a `tokenizer_config.json`.
+fn configured(bytes: &[u8]) -> Option<String> {
+    const LARGEST_CONFIG: usize = 1 << 20;
+    let text = std::str::from_utf8(bytes).ok()?;
+    if text.len() > LARGEST_CONFIG {
+        return None;
+    }
+    let config = json::read(text).ok()?;
+    let template = config.get("chat_template").and_then(Json::as_text)?;
+    Some(template.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<Given, String> {
+        Given::read(text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn files_are_told_apart_by_what_they_hold() {
+        let jinja = "{% for m in messages %}{% endfor %}";
+        assert!(matches!(read(jinja), Ok(Given::Template(text)) if text == jinja));
+        assert!(matches!(read("Hello {{ x }}"), Ok(Given::Template(_))));
+        let config = r#"{"chat_template": "{{ 1 }}"}"#;
+        assert!(matches!(read(config), Ok(Given::Template(text)) if text == "{{ 1 }}"));
+        assert!(matches!(
+            read("[{\"role\": \"user\"}]"),
+            Ok(Given::Messages(_))
+        ));
+        assert!(read("{\"a\": 1}").is_err());
+        assert!(Given::read(vec![0xff, 0xfe]).is_err());
+    }
+}

@@ -1,0 +1,195 @@
+//! What the user typed, and the same read.
+
+use std::rc::Rc;
+
+use volary_core::{Json, Text, json};
+use volary_tokens::{Builtin, ChatTemplate};
+
+/// How much text is worked on, in bytes: template, messages and tools together. It is done while the page waits.
+pub(super) const LARGEST_INPUT: usize = 200_000;
+/// How many messages. A template that is not built in renders the whole history for each.
+const MOST_MESSAGES: usize = 120;
+
+/// What the user typed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Input {
+    /// The name of a built-in template, or nothing for `source`.
+    pub template: Option<Builtin>,
+    /// The user's own template.
+    pub source: String,
+    /// The messages as JSON.
+    pub messages: String,
+    /// The tools as JSON; blank for none.
+    pub tools: String,
+    /// Whether the rendered text ends with the header of the next turn.
+    pub add_generation_prompt: bool,
+}
+
+/// What is wrong with each field.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct FieldErrors {
+    /// With the template.
+    pub template: Option<String>,
+    /// With the messages.
+    pub messages: Option<String>,
+    /// With the tools.
+    pub tools: Option<String>,
+    /// With all of them together.
+    pub whole: Option<String>,
+}
+
+/// An input that was read.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    /// The compiled template.
+    pub template: Rc<ChatTemplate>,
+    /// The messages, at least one.
+    pub messages: Vec<Json>,
+    /// The tools.
+    pub tools: Vec<Json>,
+    /// Whether the rendered text ends with the header of the next turn.
+    pub add_generation_prompt: bool,
+}
+
+impl Input {
+    /// The text of the chosen template.
+    pub(super) fn template_source(&self) -> &str {
+        match self.template {
+            Some(builtin) => builtin.source(),
+            None => &self.source,
+        }
+    }
+
+    /// Reads all fields.
+    pub(super) fn read(&self) -> Result<Case, FieldErrors> {
+        let size = self.template_source().len() + self.messages.len() + self.tools.len();
+        if size > LARGEST_INPUT {
+            return Err(FieldErrors {
+                whole: Some(format!(
+                    "Template, messages and tools have {size} bytes together. The lab works on up to {LARGEST_INPUT}."
+                )),
+                ..FieldErrors::default()
+            });
+        }
+        let template = ChatTemplate::new(self.template_source()).map_err(|error| error.to_string());
+        let messages = read_messages(&self.messages);
+        let tools = read_tools(&self.tools);
+        match (template, messages, tools) {
+            (Ok(template), Ok(messages), Ok(tools)) => Ok(Case {
+                template: Rc::new(template),
+                messages,
+                tools,
+                add_generation_prompt: self.add_generation_prompt,
+            }),
+            (template, messages, tools) => Err(FieldErrors {
+                template: template.err(),
+                messages: messages.err(),
+                tools: tools.err(),
+                whole: None,
+            }),
+        }
+    }
+}
+
+impl Case {
+    /// The names of the tools.
+    pub(super) fn tool_names(&self) -> Vec<Text> {
+        let name = |tool: &Json| {
+            let function = tool.get("function").unwrap_or(tool);
+            function.get("name")?.as_text().cloned()
+        };
+        self.tools.iter().filter_map(name).collect()
+    }
+}
+
+/// The role of a message; empty if it has none.
+pub(super) fn role(message: &Json) -> &str {
+    let role = message.get("role").and_then(Json::as_text);
+    role.map_or("", |role| role)
+}
+
+fn read_messages(text: &str) -> Result<Vec<Json>, String> {
+    let list = read_list(text, "messages")?;
+    if list.is_empty() {
+        return Err("There must be at least one message.".to_owned());
+    }
+    if list.len() > MOST_MESSAGES {
+        return Err(format!(
+            "There are {} messages. The lab works on up to {MOST_MESSAGES}.",
+            list.len()
+        ));
+    }
+    for (place, message) in list.iter().enumerate() {
+        if role(message).is_empty() {
+            return Err(format!(
+                "Message {} must be an object with a role.",
+                place + 1
+            ));
+        }
+    }
+    Ok(list)
+}
+
+fn read_tools(text: &str) -> Result<Vec<Json>, String> {
+    let list = match text.trim().is_empty() {
+        true => Vec::new(),
+        false => read_list(text, "tools")?,
+    };
+    for (place, tool) in list.iter().enumerate() {
+        if tool.as_object().is_none() {
+            return Err(format!("Tool {} must be an object.", place + 1));
+        }
+    }
+    Ok(list)
+}
+
+fn read_list(text: &str, what: &str) -> Result<Vec<Json>, String> {
+    let value = json::read(text).map_err(|error| format!("This is no JSON: {error}"))?;
+    match value {
+        Json::List(list) => Ok(list),
+        _ => Err(format!("The {what} must be a list: [ … ].")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lab::examples::EXAMPLES;
+
+    fn broken(change: impl FnOnce(&mut Input)) -> FieldErrors {
+        let mut input = EXAMPLES[0].input();
+        change(&mut input);
+        input.read().unwrap_err()
+    }
+
+    #[test]
+    fn each_error_stands_at_its_field() {
+        let errors = broken(|input| {
+            input.template = None;
+            input.source = "{{ messages }}\n{% for %}".to_owned();
+            input.messages = "[{\"role\": \"user\"".to_owned();
+            input.tools = "{}".to_owned();
+        });
+        assert!(errors.template.is_some_and(|text| text.contains("line 2")));
+        assert!(errors.messages.is_some_and(|text| text.contains("no JSON")));
+        assert!(errors.tools.is_some_and(|text| text.contains("a list")));
+        let errors = broken(|input| input.messages = "[]".to_owned());
+        assert!(
+            errors
+                .messages
+                .is_some_and(|text| text.contains("at least one"))
+        );
+        let errors = broken(|input| input.messages = "[{\"role\": \"user\"}, 3]".to_owned());
+        assert!(
+            errors
+                .messages
+                .is_some_and(|text| text.contains("Message 2"))
+        );
+    }
+
+    #[test]
+    fn large_inputs_are_refused_with_the_limit() {
+        let errors = broken(|input| input.tools = " ".repeat(LARGEST_INPUT));
+        assert!(errors.whole.is_some_and(|text| text.contains("200000")));
+    }
+}
