@@ -1,0 +1,97 @@
+// The template and mask lab: worked examples, own templates and messages, errors at their fields.
+
+import assert from "node:assert/strict";
+import { test } from "@playwright/test";
+
+import { accessible, visit } from "./support/browser.mjs";
+
+const mode = (page, name) => page.getByRole("region", { name: `Mode ${name}` });
+const report = (page) => page.getByRole("region", { name: "Report" });
+/** The rendered text, once it holds some words. */
+const text = (page, hasText) => page.getByRole("group", { name: "Text", exact: true }).filter({ hasText });
+const check = (page, question) => page.getByRole("listitem").filter({ hasText: question });
+const counts = async (page, name) =>
+  (await mode(page, name).locator(".lab-counts").innerText()).match(/\d+/g).map(Number);
+
+test("the first example shows the header that seed loses", () =>
+  visit({ hash: "#/environments" }, async (page) => {
+    await page.getByRole("link", { name: "Template lab" }).click();
+    await mode(page, "seed").getByText("First difference in 5 assistant").waitFor();
+    await mode(page, "fixed").getByText("The same as the rendered text.").waitFor();
+    assert.equal(await mode(page, "seed").getByRole("img", { name: "First difference" }).count(), 1);
+    const [seed, seedTrained] = await counts(page, "seed");
+    const [fixed, fixedTrained] = await counts(page, "fixed");
+    // <|im_start|> and the bytes of "assistant" with its line break.
+    assert.equal(fixed - seed, 11);
+    assert.equal(fixedTrained, seedTrained);
+    assert.ok(fixedTrained > 0 && fixedTrained < fixed, "some tokens are trained, and some are not");
+    await check(page, "find the calls again").getByText("Calls found again: 1 of 1.").waitFor();
+    const trained = mode(page, "fixed").locator("mark.trained").first();
+    assert.match(await trained.evaluate((mark) => getComputedStyle(mark).textDecorationLine), /underline/);
+  }));
+
+test("the second example shows the think block that Qwen3 drops", () =>
+  visit({ hash: "#/template" }, async (page) => {
+    await page.getByLabel("Worked example").selectOption("The think block that Qwen3 drops");
+    await check(page, "keep what it wrote").getByText("No", { exact: true }).waitFor();
+    await check(page, "keep what it wrote").getByText("With message 3 (user)", { exact: false }).waitFor();
+    const shown = await text(page, "42 plus 1 is 43").innerText();
+    assert.ok(!shown.includes("6 times 7 is 42"), shown);
+  }));
+
+test("a broken template reports line and cause, and the report comes back when it is mended", () =>
+  visit({ hash: "#/template" }, async (page) => {
+    await page.getByLabel("Template", { exact: true }).selectOption("Own text");
+    const source = page.getByLabel("Template (Jinja)");
+    assert.match(await source.inputValue(), /im_start/, "own text begins as a copy");
+    await source.fill("{{ messages[0].content }}\n{% for %}");
+    await page.getByRole("alert").filter({ hasText: "in line 2" }).waitFor();
+    assert.equal(await source.getAttribute("aria-invalid"), "true");
+    await report(page).getByText("There is no report").waitFor();
+    await source.fill("line one\n{{ raise_exception('Tools are missing') }}");
+    await report(page).getByRole("alert").filter({ hasText: "in line 2: Tools are missing" }).waitFor();
+    await source.fill("{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}");
+    await text(page, "[user]Where is order 7?").waitFor();
+  }));
+
+test("own messages are rendered, and errors stand at their fields", () =>
+  visit({ hash: "#/template" }, async (page) => {
+    const messages = page.getByLabel("Messages (JSON)");
+    await messages.fill('[{"role": "user", "content": "Hel');
+    await page.getByRole("alert").filter({ hasText: "This is no JSON" }).waitFor();
+    await messages.fill('[{"role": "user", "content": "<b>Grüße</b>"}]');
+    await text(page, "<b>Grüße</b>").waitFor();
+    await report(page).getByText("No message is of the assistant").first().waitFor();
+    await page.getByLabel("Add the generation prompt").check();
+    await text(page, /<\|im_start\|>assistant\s*$/).waitFor();
+    await page.getByLabel("Tools (JSON").fill("{}");
+    await page.getByRole("alert").filter({ hasText: "The tools must be a list" }).waitFor();
+    await messages.fill(" ".repeat(200_001));
+    await page.getByRole("alert").filter({ hasText: "The lab works on up to 200000" }).waitFor();
+  }));
+
+test("files are taken for what they hold", () =>
+  visit({ hash: "#/template" }, async (page) => {
+    const open = async (button, file) => {
+      const chooser = page.waitForEvent("filechooser");
+      await page.getByRole("button", { name: button }).click();
+      await (await chooser).setFiles({ mimeType: "text/plain", ...file });
+    };
+    await open("Open a template file", { name: "own.jinja", buffer: Buffer.from("{{ messages | length }} messages") });
+    await text(page, "5 messages").waitFor();
+    await open("Open a tokenizer file", { name: "tokenizer.json", buffer: Buffer.from('{"model": 1}') });
+    await page.getByRole("alert").filter({ hasText: "tokenizer.json was not taken" }).waitFor();
+  }));
+
+for (const theme of ["light", "dark"]) {
+  test(`it fits a phone and is accessible, ${theme}`, () =>
+    visit({ hash: "#/template", size: "narrow", theme }, async (page) => {
+      await mode(page, "token_in").waitFor();
+      await page.getByText("Show the tokens").click();
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(width <= 390, `the page is ${width} pixels wide`);
+      await page.getByLabel("Messages (JSON)").fill("[");
+      await page.getByRole("alert").filter({ hasText: "This is no JSON" }).waitFor();
+      await accessible(page);
+    }));
+}
