@@ -16,7 +16,7 @@ const MAY_USE: [(&str, &str); 22] = [
     ("components", "browser later projection"),
     ("secrets", "browser"),
     ("shared", "browser"),
-    ("storage", "browser"),
+    ("storage", "browser projection"),
     ("python", "browser shared"),
     ("remote", "browser secrets shared"),
     ("models", "browser projection secrets shared"),

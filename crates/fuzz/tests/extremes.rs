@@ -177,7 +177,7 @@ fn what_lacks_everything_is_refused_or_empty() {
     ] {
         let error = import(&[file("nothing", text)]).unwrap_err();
         assert!(matches!(error, ImportError::NoEpisode { .. }), "{text:?}");
-        assert!(error.to_string().contains("Understood are"), "{error}");
+        assert!(error.to_string().contains("Supported formats"), "{error}");
     }
     for text in [
         r#"{"schema_version": "ATIF-v1.7"}"#,

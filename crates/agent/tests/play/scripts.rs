@@ -94,7 +94,7 @@ fn faults_are_named_by_their_place() {
     );
     assert_eq!(
         fault(r#"[{"name": "a", "args": {}}]"#),
-        "Action 1: call 1: \"args\" is none of \"name\", \"arguments\", \"id\"."
+        "Action 1: call 1: unknown key \"args\"; expected \"name\", \"arguments\" or \"id\"."
     );
     assert_eq!(
         fault("[5]"),
