@@ -3,10 +3,10 @@
 //! - [`setup`]: the input for a new evaluation and its plan; [`setup_view`] renders the form.
 //! - [`state`]: the evaluations of the page; [`run`]: the open one, with its schedule and storage.
 //! - [`pool`]: the workers; [`stage`]: environments of models' episodes; [`model_episode`]: such an episode,
-//! with its [`model_settings`]; [`abroad`]: environments on servers.
+//!   with its [`model_settings`]; [`abroad`]: environments on servers.
 //! - [`results_view`]: an open evaluation: [`progress_view`], [`policies_view`], [`charts_view`] with the
-//! geometry in [`chart`], [`tasks_view`]; [`limits_view`] changes the [`pace`]. [`list_view`]: previous
-//! evaluations.
+//!   geometry in [`chart`], [`tasks_view`]; [`limits_view`] changes the [`pace`]. [`list_view`]: previous
+//!   evaluations.
 //! - [`delete_dialog`]: confirms a deletion.
 //!
 //! Plans and results are computed in `volary_agent::evaluation`.

@@ -1,9 +1,9 @@
 //! Models: the user's connections, and calling a model.
 //!
 //! - [`connections`]: the named connections, as a value; [`prices`]: the price table. Both are stored between
-//! visits, without keys: see [`crate::secrets`].
+//!   visits, without keys: see [`crate::secrets`].
 //! - [`ask`]: one request to a model with retries; [`within`]: the same within limits. [`record`]: the record
-//! of a request in a step. [`list`]: the models of a provider.
+//!   of a request in a step. [`list`]: the models of a provider.
 //! - [`sampling`]: sampling parameters.
 //! - [`diagnose`]: why there was no response, and what to do.
 //!

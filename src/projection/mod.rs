@@ -12,9 +12,9 @@
 //! - [`compare`]: comparison of two episodes.
 //! - [`library`]: the table of trajectories.
 //! - [`passage_link`]: passages in addresses. [`prose`]: Markdown as a tree. [`ansi`]: terminal output.
-//! [`marks`]: highlights in a text and on the page.
+//!   [`marks`]: highlights in a text and on the page.
 //! - [`outline`]: one line per step. [`step_bar`]: all steps as one bar. [`rows`]: virtual scrolling of equal
-//! rows.
+//!   rows.
 //! - [`state_path`]: rows of a frame as paths into the state. [`measures`]: per-step amounts.
 //! - [`curve`]: amounts as geometry; [`shapes`] as SVG paths. [`summary`]: an episode in words.
 //! - [`notice`]: error notices. [`turn`]: a streaming model response.

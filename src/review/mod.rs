@@ -1,16 +1,16 @@
 //! Review: reading episodes of any origin.
 //!
 //! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], whose display state is
-//! in [`selection`]; [`filters`], [`groups`], actions on [`chosen`] rows, and storage in [`room_dialog`].
-//! [`progress`]: running imports.
+//!   in [`selection`]; [`filters`], [`groups`], actions on [`chosen`] rows, and storage in [`room_dialog`].
+//!   [`progress`]: running imports.
 //! - [`opening`]: opens what an address names. [`linked_file`]: the file in an address, about which
-//! [`fetch_question`] asks. [`gradually`]: computation in slices.
+//!   [`fetch_question`] asks. [`gradually`]: computation in slices.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid.
 //! - [`actions`]: actions on an episode; [`link_reach`]: for whom a link works; [`export`]: export formats.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`]
-//! and [`state_panel`], and notes in [`notes`] and [`notes_panel`].
+//!   and [`state_panel`], and notes in [`notes`] and [`notes_panel`].
 //! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights; [`quote`]: the selected
-//! text.
+//!   text.
 
 pub mod actions;
 pub mod chosen;

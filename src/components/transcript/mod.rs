@@ -9,7 +9,7 @@
 //! - [`asked`]: how a step of a model came about.
 //! - [`failure`]: why a step failed.
 //! - [`whole`]: a message with all its features; [`said`]: its texts. [`reading`]: display options in Review;
-//! [`passage`]: navigation to passages.
+//!   [`passage`]: navigation to passages.
 
 mod asked;
 mod block;
