@@ -16,7 +16,7 @@ const TEXTS = Array.from({ length: HOSTILE.length / EACH }, (_, part) =>
 );
 
 async function imported(page, files) {
-  await page.getByRole("heading", { name: "Trajectories" }).waitFor();
+  await page.getByRole("heading", { name: "Trajectories", exact: true }).waitFor();
   const [chooser] = await Promise.all([
     page.waitForEvent("filechooser"),
     page.getByRole("button", { name: "Import", exact: true }).click(),

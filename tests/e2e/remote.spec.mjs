@@ -216,7 +216,7 @@ test("servers that answer late, twice, with nonsense, or not at all", async () =
     await playground.act("go");
     await playground.says("1 step");
     const cases = [
-      [{ "/step": { text: "<!doctype html>" } }, /no JSON/],
+      [{ "/step": { text: "<!doctype html>" } }, /not valid JSON/],
       [{ "/step": { body: { env_id: "e1" } } }, /should be a list of messages/],
       [{ "/step": { cut: true } }, /can't be reached|broke off/],
       [{ "/step": { status: 404, body: { detail: "Environment e1 not found" } } }, /not found/],

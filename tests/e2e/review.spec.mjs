@@ -146,7 +146,7 @@ test("an address of nothing says so", () =>
   visit({ hash: "#/review/nowhere" }, async (page) => {
     await page.getByRole("alert").getByText("This trajectory cannot be shown.").waitFor();
     await page.getByRole("link", { name: "All trajectories" }).click();
-    await page.getByRole("heading", { name: "Trajectories" }).waitFor();
+    await page.getByRole("heading", { name: "Trajectories", exact: true }).waitFor();
   }));
 
 test("a note is pinned to a step, kept, and saved as a file", () =>

@@ -69,7 +69,7 @@ export class Library {
 
   /** Waits until it is there. */
   async ready() {
-    await this.page.getByRole("heading", { name: "Trajectories" }).waitFor();
+    await this.page.getByRole("heading", { name: "Trajectories", exact: true }).waitFor();
     return this;
   }
 
