@@ -89,7 +89,7 @@ test("a file is fetched from an address, and what the other site does not allow 
       await page.goto(HOME + from("closed.json"));
       await library.agree();
       const alert = page.getByRole("alert");
-      await alert.getByText(/does not allow pages of/).waitFor();
+      await alert.getByText(/does not allow pages from/).waitFor();
       await alert.getByText(/Download the file/).waitFor();
       // What failed is not asked for once more to find out why.
       assert.deepEqual(asked, ["/open.json", "/closed.json"]);
@@ -395,7 +395,7 @@ for (const [url, words] of [
   ["data:application/json,{}", /It starts with "data:"/],
   ["file:///etc/passwd", /It starts with "file:"/],
   ["javascript:alert(1)", /It starts with "javascript:"/],
-  ["https://me:secret@a.example/a.json", /It holds a user name or a password/],
+  ["https://me:secret@a.example/a.json", /It contains a user name or password/],
 ]) {
   test(`an address that names ${url.split(":")[0]}:${url.includes("@") ? " with a password" : ""} is refused`, () =>
     visit({ hash: `#/review?url=${encodeURIComponent(url)}&open=1` }, async (page) => {

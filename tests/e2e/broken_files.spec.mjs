@@ -65,7 +65,7 @@ function circle() {
 /** Files, what is said of each, and words that are found in what was read of it; none if it is refused. */
 const BROKEN = [
   ["cut.json", cut(), /cut off/, "before the cut"],
-  ["cut.zip", cutZip(), /its directory/, "first in a zip"],
+  ["cut.zip", cutZip(), /the directory at its end/, "first in a zip"],
   ["wide.json", Buffer.from(`\ufeff${JSON.stringify(says("wide", "wörter ↔ wide"))}`, "utf16le"), /UTF-16/, "wörter wide"],
   ["old.json", Buffer.from(JSON.stringify(says("old", "très déjà vu")), "latin1"), /Latin-1/, "déjà"],
   ["deep.json", deep(10_000), /nested too deeply/, "deep down"],

@@ -27,7 +27,7 @@ test("a refused connection says which it is", async () => {
     await says(silent, /Nothing responds at/, /Start the server/);
     // Ours without leave, the original as it is shipped: both want CORS, with lines to copy.
     for (const url of [strict.url, closed.url]) {
-      await says(url, /does not allow pages of/, /app\.add_middleware/);
+      await says(url, /does not allow pages from/, /app\.add_middleware/);
       const lines = servers.alert.locator("pre").first();
       assert.match(await lines.innerText(), new RegExp(`allow_origins=\\["${ORIGIN}"\\]`));
       await servers.alert.getByRole("button", { name: "Copy" }).first().click();

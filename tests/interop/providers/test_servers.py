@@ -112,9 +112,9 @@ FATAL = {
     "a page": ({}, {"html": True}, ["it is a web page"]),
     "no choice": ({}, {"choices": 0, "text": "x"}, ["got 0 choices", "said nothing", "cut off"]),
     "two choices": ({}, {"choices": 2, "text": "x"}, ["got 2 choices"]),
-    "length": ({}, {"text": "x", "finish": "length"}, ["limit of tokens"]),
+    "length": ({}, {"text": "x", "finish": "length"}, ["token limit"]),
     "filter": ({}, {"text": "x", "finish": "filter"}, ["declined to answer"]),
-    "50 MB": ({}, {"text": "x", "bytes": 50_000_000}, ["larger than 16 MB"]),
+    "50 MB": ({}, {"text": "x", "bytes": 50_000_000}, ["exceeds 16 MB"]),
 }
 
 
