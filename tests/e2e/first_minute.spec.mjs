@@ -90,7 +90,7 @@ test("every page that is linked is there", () =>
     const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
     await links.first().waitFor();
     const names = await links.allInnerTexts();
-    const known = ["Playground", "Review", "Evaluate", "Settings"];
+    const known = ["Playground", "Review", "Evaluate", "Environments", "Settings"];
     assert.deepEqual(names, known.filter((name) => names.includes(name)));
     assert.equal(names[0], "Playground");
     for (const name of names.reverse()) {

@@ -223,7 +223,7 @@ test("a list of hundreds of thousands of models is shown in part", () =>
     await settings.connect("chat");
     await settings.button("List models").click();
     const listed = page.getByLabel("Listed models");
-    await listed.getByText("Pick one of the first 2,000, or type one of 148,001 more").waitFor({ state: "attached" });
+    await listed.getByText("Choose one of the first 2,000, or type one of the 148,001 others").waitFor({ state: "attached" });
     assert.equal(await listed.locator("option").count(), 2001);
     provider.tell({ models: [...models, ...models, ...models].map((name) => name.padEnd(20, "-")) });
     await settings.button("List models").click();
