@@ -43,7 +43,7 @@ test("a refused connection says which it is", async () => {
       "/info": { status: 404, body: { detail: "Not Found" } },
       "/openapi.json": { status: 200, body: { paths } },
     });
-    await says(server.url, /another version/, /lacks \/close_old_envs, \/info/);
+    await says(server.url, /a different version/, /lacks \/close_old_envs, \/info/);
     server.tell({ "/info": { status: 503, body: { detail: "Too many" } } });
     await says(server.url, /is overloaded/);
     server.tell({ "/info": { status: 500, body: { detail: "Oh" } } });

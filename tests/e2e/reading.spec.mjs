@@ -327,5 +327,5 @@ test("counts of tokens beyond 2^32 are shown as they are", () =>
     await review.link(/counted/).first().click();
     await page.getByRole("tab", { name: "Details" }).click();
     await page.getByText("5,000,000,000 input tokens").first().waitFor();
-    await page.getByText("6,000,000,000 written").first().waitFor();
+    await page.getByText("6,000,000,000 output tokens").first().waitFor();
   }));
