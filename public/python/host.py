@@ -41,7 +41,7 @@ from aviary.core import (
     ToolRequestMessage,
     ToolsAdapter,
 )
-from aviary.dataset_server import EnvRequest, FlushRequest, StartRequest, StepRequest
+from aviary.dataset_server import EnvRequest, StartRequest, StepRequest
 
 FILE = "environment.py"
 """The name of the user's file in tracebacks."""
@@ -191,14 +191,6 @@ class Host:
         with failures():
             return environment.export_frame().model_dump(mode="json", exclude={"deepcopy"})
 
-    async def identify(self, body, _):
-        environment = self.get(parse(EnvRequest, body).env_id)[0]
-        with failures():
-            try:
-                return {"id": str(await environment.get_id())}
-            except NotImplementedError:
-                return {"id": None}
-
     async def close(self, body, _):
         env_id = parse(EnvRequest, body).env_id
         environment = self.get(env_id)[0]
@@ -207,20 +199,8 @@ class Host:
             await environment.close()
         return {"env_id": env_id}
 
-    async def close_old(self, body, _):
-        parse(FlushRequest, body)
-        closed = list(self.environments)
-        for env_id in closed:
-            environment = self.environments.pop(env_id)[0]
-            with contextlib.suppress(Exception):
-                await environment.close()
-        return {"closed_env_ids": closed}
-
     async def info(self, *_):
         return {"dataset_size": self.size(), "running_env_ids": list(self.environments)}
-
-    async def openapi(self, *_):
-        return {"paths": {path: {} for path in ROUTES}}
 
 
 ROUTES = {
@@ -229,11 +209,8 @@ ROUTES = {
     "/reset": Host.reset_environment,
     "/step": Host.step,
     "/frame": Host.frame,
-    "/id": Host.identify,
     "/close": Host.close,
-    "/close_old_envs": Host.close_old,
     "/info": Host.info,
-    "/openapi.json": Host.openapi,
 }
 
 HOSTS = {}

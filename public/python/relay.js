@@ -22,7 +22,7 @@ const early = [];
 let active;
 let spare;
 
-/** Starts a worker. Its `ready` is settled once Python runs in it. */
+/** Starts a worker. It says `ready` once Python runs in it; questions wait until then. */
 function start() {
   const state = {open: new Set(), queue: [], isReady: false, worker: new Worker(starter)};
   state.worker.onmessage = ({data}) => hear(state, data);

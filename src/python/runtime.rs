@@ -16,27 +16,16 @@ use super::files::Description;
 use super::hub::{Answer, Asker, Effect, Event, Hub, Status};
 use crate::browser::python_frame::{FrameEvent, PythonFrame};
 use crate::browser::python_port::{self, MessagePort, QuestionPort};
-use crate::browser::storage::{self, Keep};
 use crate::browser::{spawn, timers};
 
 /// The page's own questions.
 const PAGE: Asker = 0;
 /// How much printed text is kept, in bytes.
 const LONGEST_CONSOLE: usize = 200_000;
-/// The limits where the user set none: seconds of an answer, megabytes of a worker.
-const DEFAULT_LIMITS: Limits = Limits {
-    seconds: 60,
-    megabytes: 1024,
-};
-
-/// What Python may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// Seconds for an answer.
-    pub seconds: u32,
-    /// Megabytes of memory of a worker.
-    pub megabytes: u32,
-}
+/// Seconds that an answer may take.
+const ANSWER_SECONDS: f64 = 60.0;
+/// Megabytes of memory that a worker may take.
+const WORKER_MEGABYTES: u32 = 1024;
 
 /// How far Python is, for people.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -93,23 +82,6 @@ pub fn console() -> ArcRwSignal<String> {
     RUNTIME.with_borrow(|runtime| runtime.console.clone())
 }
 
-/// The limits that the user set, or the default ones.
-pub fn limits() -> Limits {
-    let text = storage::get(Keep::Always, "python-limits").unwrap_or_default();
-    let mut numbers = text.split(' ').map(|number| number.parse().ok());
-    let mut next = || numbers.next().flatten();
-    Limits {
-        seconds: next().unwrap_or(DEFAULT_LIMITS.seconds),
-        megabytes: next().unwrap_or(DEFAULT_LIMITS.megabytes),
-    }
-}
-
-/// Sets the limits. That of memory holds for workers that start later.
-pub fn set_limits(limits: Limits) {
-    let text = format!("{} {}", limits.seconds, limits.megabytes);
-    storage::set(Keep::Always, "python-limits", &text);
-}
-
 /// A port to Python for a worker of the page.
 pub fn port() -> Option<MessagePort> {
     let asker = RUNTIME.with_borrow(|runtime| runtime.ports.len() + 1);
@@ -118,7 +90,7 @@ pub fn port() -> Option<MessagePort> {
             from: asker,
             number,
             question,
-            limit: limit.min(f64::from(limits().seconds)),
+            limit: limit.min(ANSWER_SECONDS),
         });
     };
     let (port, given) = QuestionPort::open(hear).ok()?;
@@ -216,7 +188,7 @@ fn ask_then(question: String, then: impl FnOnce(Result<Answer, String>) + 'stati
         from: PAGE,
         number,
         question,
-        limit: f64::from(limits().seconds),
+        limit: ANSWER_SECONDS,
     });
 }
 
@@ -265,7 +237,7 @@ fn update(event: Event) {
 fn carry_out(effect: Effect) {
     match effect {
         Effect::Start => {
-            let frame = PythonFrame::start(limits().megabytes, hear);
+            let frame = PythonFrame::start(WORKER_MEGABYTES, hear);
             RUNTIME.with_borrow_mut(|runtime| runtime.frame = Some(frame));
         }
         Effect::Send { id, question } => with_frame(|frame| frame.ask(id, &question)),

@@ -1,6 +1,6 @@
 //! The world outside an environment: pages, models, a person.
 //!
-//! An environment that needs one of them awaits it here; whoever plays the environment decides what
+//! An environment that needs one of them awaits it here; the program that runs the environment decides what
 //! can be reached. What came of it belongs to the episode
 //! ([`Environment::recorded`](crate::Environment::recorded)), so that playing it again needs nothing
 //! from outside.
@@ -28,7 +28,7 @@ pub trait Outside {
 /// A conversation for a model to complete.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelRequest {
-    /// What it is for, so that whoever plays can choose the model and its budget: `customer`, `judge`.
+    /// What it is for, so that the user can choose the model and its budget: `customer`, `judge`.
     pub purpose: &'static str,
     /// The model and the temperature that the environment asks for; null for whatever there is.
     pub model: Json,

@@ -23,7 +23,7 @@ fn episodes() -> Vec<Episode> {
             };
             match play(&registry, recipe, &mut RandomPolicy::new(seed), 20) {
                 Ok(episode) => episodes.push(episode),
-                // Not all that a configuration must be stands in its schema, and some need a model.
+                // A schema does not state every requirement of a configuration, and some environments need a model.
                 Err(RunnerError::Make(_) | RunnerError::Reset { .. }) => {}
                 Err(error) => unreachable!("{error}"),
             }
