@@ -169,8 +169,7 @@ impl Hub {
             Event::Stop => self.stop("Python was stopped."),
             Event::TimedOut { id } => match self.open.get(&id).map(|open| open.limit) {
                 Some(limit) => self.stop(&format!(
-                    "Python did not respond within {limit} s and was stopped. You can change the \
-                     limit in the settings."
+                    "Python did not respond within {limit} s and was stopped."
                 )),
                 None => Vec::new(),
             },
