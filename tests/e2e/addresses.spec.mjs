@@ -89,7 +89,7 @@ test("a file is fetched from an address, and what the other site does not allow 
       await page.goto(HOME + from("closed.json"));
       await library.agree();
       const alert = page.getByRole("alert");
-      await alert.getByText(/does not allow pages from/).waitFor();
+      await alert.getByText(/does not allow pages of/).waitFor();
       await alert.getByText(/Download the file/).waitFor();
       // What failed is not asked for once more to find out why.
       assert.deepEqual(asked, ["/open.json", "/closed.json"]);
