@@ -37,7 +37,7 @@ pub enum Route {
 pub struct Place {
     /// The environment; the first one with a problem at hand if `None`.
     pub environment: Option<String>,
-    /// A shared episode, as `volary_trace::share` writes it.
+    /// A shared episode, as `volary_trajectory::share` writes it.
     pub episode: Option<String>,
     /// The selected step: 0 is the reset. The last one if `None`.
     pub step: Option<usize>,

@@ -15,7 +15,7 @@ use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use gloo_net::http as gloo;
 use js_sys::Uint8Array;
-use volary_reach::{Address, Space};
+use volary_connectivity::{Address, Space};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_streams::ReadableStream;
 use wasm_streams::readable::IntoStream;

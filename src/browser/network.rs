@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use js_sys::{Object, Reflect};
-use volary_reach::{Address, Page, Permission, Silence, Space};
+use volary_connectivity::{Address, Page, Permission, Silence, Space};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Navigator, PermissionState, PermissionStatus};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trace::Episode;
+use volary_trajectory::Episode;
 
 use super::erased::words;
 use super::markup::el;

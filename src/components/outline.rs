@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trace::Episode;
+use volary_trajectory::Episode;
 
 use super::erased::{dynamic, maybe_words, words};
 use super::markup::{all, button, el};

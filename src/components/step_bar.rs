@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
-use volary_trace::Episode;
+use volary_trajectory::Episode;
 
 use super::erased::{dynamic, words};
 use super::markup::{all, el, path, svg};

@@ -9,7 +9,7 @@ use volary_agent::evaluation::Plan;
 use volary_core::json::Text;
 use volary_protocol::environments::ServerAccess;
 use volary_remote::task;
-use volary_trace::Recipe;
+use volary_trajectory::Recipe;
 
 use crate::browser::location;
 use crate::remote::{keeping, transport};

@@ -121,7 +121,7 @@ pub fn cost_words(cost: Option<f64>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use volary_trace::statistics::Estimate;
+    use volary_trajectory::statistics::Estimate;
 
     use super::*;
 

@@ -17,8 +17,8 @@ use volary_agent::model::{Answer, Connection, Usage, select as select_action};
 use volary_agent::{RunnerError, Stage};
 use volary_core::ToolRequestMessage;
 use volary_core::json::{Json, Object, Text};
-use volary_trace::table::Row;
-use volary_trace::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id, native};
+use volary_trajectory::table::Row;
+use volary_trajectory::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id, native};
 
 use super::run::{Done, Run};
 use super::{model_settings, stage};

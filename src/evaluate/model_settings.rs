@@ -5,7 +5,7 @@ use volary_core::AnyMessage;
 use volary_core::json;
 use volary_core::json::{Json, Object};
 use volary_core::message::{Body, Message, Role};
-use volary_trace::Episode;
+use volary_trajectory::Episode;
 
 use crate::models::sampling::Sampling;
 

@@ -15,7 +15,7 @@ use volary_core::json::Text;
 use volary_protocol::environments::{self, EnvironmentId, ServerEnvironment};
 use volary_protocol::evaluation::{Event, Request};
 use volary_remote::task;
-use volary_trace::Recipe;
+use volary_trajectory::Recipe;
 
 use orders::{AHEAD, Ordered, Share, watch};
 

@@ -7,7 +7,7 @@ use volary_core::Frame;
 use volary_protocol::environments::{Event, Request};
 use volary_protocol::episode::{Assembled, EpisodeAssembler, EpisodeChunk};
 use volary_remote::task;
-use volary_trace::{Ending, Episode, FramePatch, Recipe, StepRecord};
+use volary_trajectory::{Ending, Episode, FramePatch, Recipe, StepRecord};
 
 use super::abroad;
 use super::pool::{Lease, Pool};

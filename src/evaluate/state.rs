@@ -5,7 +5,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use volary_agent::evaluation::{CellResult, Plan, episode_id, export};
 use volary_core::json::Text;
-use volary_trace::native;
+use volary_trajectory::native;
 
 use super::delete_dialog::Doomed;
 use super::run::{Run, claimed};

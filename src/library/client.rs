@@ -16,8 +16,8 @@ use volary_core::json::Text;
 use volary_protocol::RequestId;
 use volary_protocol::episode::EpisodeAssembler;
 use volary_protocol::library::{Event, Finding, Match, Origin, RemoteFile, Request, Unfetched};
-use volary_trace::Episode;
-use volary_trace::table::Row;
+use volary_trajectory::Episode;
+use volary_trajectory::table::Row;
 
 use crate::browser::files::{self, GivenFile};
 use crate::browser::transferable::Attachment;

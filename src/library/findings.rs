@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use volary_core::json::Text;
 pub use volary_protocol::library::{Finding, Match};
-use volary_trace::passages::Place;
-use volary_trace::search::{Document, Query};
+use volary_trajectory::passages::Place;
+use volary_trajectory::search::{Document, Query};
 
 /// So many places are said at most: nobody goes through more.
 pub const MOST: usize = 5_000;
@@ -32,7 +32,7 @@ pub fn find(document: &Document, query: &Query) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
-    use volary_trace::Episode;
+    use volary_trajectory::Episode;
 
     use super::*;
 

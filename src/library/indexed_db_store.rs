@@ -7,8 +7,8 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
-use volary_trace::import::index::Place;
-use volary_trace::table::Row;
+use volary_trajectory::import::index::Place;
+use volary_trajectory::table::Row;
 
 use super::repository::{EpisodeStore, Held, InFile, Item, Keeping, KnownFile, Listed, Unkept};
 use super::source::Source;

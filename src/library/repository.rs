@@ -8,8 +8,8 @@ use std::rc::Rc;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
-use volary_trace::import::index::Place;
-use volary_trace::table::Row;
+use volary_trajectory::import::index::Place;
+use volary_trajectory::table::Row;
 
 use super::source::Source;
 use crate::projection::notice::Notice;

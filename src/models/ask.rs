@@ -17,8 +17,8 @@ use volary_agent::model::{
     Answer, ApiKey, Concession, Concessions, Connection, Delta, DeltaRedactor, ModelError,
     ModelRequest, Reply,
 };
+use volary_connectivity::{Cause, Silence};
 use volary_core::json::Text;
-use volary_reach::{Cause, Silence};
 
 use super::Saved;
 use crate::browser::http::{self, HttpError};

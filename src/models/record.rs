@@ -3,7 +3,7 @@
 use volary_agent::model::exchange::{KeptError, KeptExchanges};
 use volary_agent::model::{Answer, Exchange};
 use volary_core::json::{Json, Object, Text};
-use volary_trace::{StepDetails, StepRecord, Usage};
+use volary_trajectory::{StepDetails, StepRecord, Usage};
 
 use crate::projection::asking::{EXCHANGES, NOTES, exchanges as kept_in};
 
@@ -52,7 +52,7 @@ pub fn exchanges(steps: &[StepRecord], step: usize) -> Vec<Result<Exchange, Kept
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
-    use volary_trace::Outcome;
+    use volary_trajectory::Outcome;
 
     use super::*;
     use crate::projection::asking;

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_core::json::{Object, Text};
 use volary_protocol::environments::{Event, ServerAccess, ServerEnvironment};
 use volary_remote::task;
-use volary_trace::{Episode, Recipe};
+use volary_trajectory::{Episode, Recipe};
 
 use super::setup::CONFIGURATION_FORM;
 use super::state::Playground;

@@ -5,8 +5,8 @@
 
 use volary_core::{AnyMessage, ToolRequestMessage};
 use volary_remote::task;
-use volary_trace::passages::call_text;
-use volary_trace::{Episode, Recipe};
+use volary_trajectory::passages::call_text;
+use volary_trajectory::{Episode, Recipe};
 
 /// Who chose an environment and its actions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -139,7 +139,7 @@ mod tests {
     use volary_core::message::Body;
     use volary_core::tool::ToolCallFunction;
     use volary_core::{ToolCall, object};
-    use volary_trace::StepRecord;
+    use volary_trajectory::StepRecord;
 
     use super::*;
 
@@ -161,7 +161,7 @@ mod tests {
     fn record(environment: &str, steps: usize) -> Episode {
         let step = |number: usize| StepRecord {
             action: action(&format!("tool{number}")),
-            outcome: volary_trace::Outcome::Failed { message: "".into() },
+            outcome: volary_trajectory::Outcome::Failed { message: "".into() },
             seconds: None,
             details: Default::default(),
             extras: Default::default(),

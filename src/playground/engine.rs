@@ -16,7 +16,7 @@ use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_protocol::environments::{EnvironmentId, Event, Request};
 use volary_remote::task;
-use volary_trace::{Episode, Recipe};
+use volary_trajectory::{Episode, Recipe};
 
 use super::abroad::Abroad;
 use super::session::{Change, Command, Refusal, Session};

@@ -1,7 +1,7 @@
 //! The bar above the panes: how the episode stands, what goes in and out, the timeline.
 
 use leptos::prelude::*;
-use volary_trace::{Episode, Relation};
+use volary_trajectory::{Episode, Relation};
 
 use super::controls::buttons;
 use super::intents::Intent;

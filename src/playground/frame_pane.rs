@@ -6,7 +6,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 use volary_core::view::{View, ViewInput};
 use volary_core::{AnyMessage, Frame, Json};
-use volary_trace::{Ending, Episode};
+use volary_trajectory::{Ending, Episode};
 
 use super::abroad::is_abroad;
 use super::controls::help;

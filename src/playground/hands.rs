@@ -5,7 +5,7 @@ use volary_core::json::{Json, Text};
 use volary_core::message::Body;
 use volary_core::tool::ToolCallFunction;
 use volary_core::{AnyMessage, Tool, ToolCall, ToolRequestMessage, object};
-use volary_trace::call_id;
+use volary_trajectory::call_id;
 
 use super::drive::{PolicyKind, Run};
 use super::session::Session;

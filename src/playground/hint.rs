@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::{AnyMessage, ToolCall};
-use volary_trace::Episode;
+use volary_trajectory::Episode;
 
 use super::state::use_playground;
 use crate::browser::storage::{self, Keep};

@@ -2,7 +2,7 @@
 
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Object};
-use volary_trace::{Ending, Episode, Outcome, StepRecord};
+use volary_trajectory::{Ending, Episode, Outcome, StepRecord};
 
 /// How an episode stands that a worker has just played: its last step says so.
 pub fn ending(episode: &Episode) -> Ending {

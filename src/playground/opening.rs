@@ -11,7 +11,7 @@ use volary_core::message::Message;
 use volary_core::registry::{EnvironmentEntry, Registry, RegistryError};
 use volary_core::tool::{FunctionInfo, Parameters};
 use volary_core::{Frame, Tool, json};
-use volary_trace::{Episode, Recipe, TaskReference};
+use volary_trajectory::{Episode, Recipe, TaskReference};
 
 use super::tasks::TaskSource;
 
@@ -127,7 +127,7 @@ mod tests {
     use volary_agent::Runner;
     use volary_core::clock::Standstill;
 
-    use volary_trace::native;
+    use volary_trajectory::native;
 
     use super::*;
     use crate::playground::tasks;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_trace::{Episode, share};
+use volary_trajectory::{Episode, share};
 
 use super::consent::{Author, PlannedEpisode, Standing, Then, Verdict, judge};
 use super::intents::Intent;

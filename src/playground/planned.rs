@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use volary_remote::task;
-use volary_trace::Recipe;
+use volary_trajectory::Recipe;
 
 use super::consent::{PlannedEpisode, Resumed, Standing, Then};
 use super::intents::Intent;

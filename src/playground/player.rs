@@ -9,7 +9,7 @@ use volary_agent::rollout::Stop;
 use volary_agent::{Limits, Next, Policy, decide};
 use volary_core::ToolRequestMessage;
 use volary_core::json::{Object, Text};
-use volary_trace::{Episode, StepDetails};
+use volary_trajectory::{Episode, StepDetails};
 
 use crate::projection::notice::Notice;
 

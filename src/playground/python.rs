@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_core::json::{Json, Text};
 use volary_core::{Object, object};
 use volary_remote::task::{self, PYTHON_CODE, TASK_INDEX};
-use volary_trace::Recipe;
+use volary_trajectory::Recipe;
 
 use super::intents::Intent;
 use super::state::Playground;

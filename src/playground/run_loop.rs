@@ -7,7 +7,7 @@ use futures_util::future::{AbortHandle, Abortable};
 use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
-use volary_trace::Ending;
+use volary_trajectory::Ending;
 
 use super::drive::{Plan, PolicyKind, Run};
 use super::incoming::is_over;

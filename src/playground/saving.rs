@@ -4,8 +4,8 @@
 
 use leptos::prelude::*;
 use volary_core::json::Text;
-use volary_trace::table::Row;
-use volary_trace::{Episode, native};
+use volary_trajectory::table::Row;
+use volary_trajectory::{Episode, native};
 
 use super::incoming::is_over;
 use super::state::Playground;

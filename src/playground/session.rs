@@ -11,7 +11,7 @@ use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_protocol::environments::{EnvironmentId, Event};
 use volary_protocol::episode::{AssemblyError, EpisodeAssembler, EpisodeChunk};
-use volary_trace::{Ending, Episode, Recipe};
+use volary_trajectory::{Ending, Episode, Recipe};
 
 mod opening;
 

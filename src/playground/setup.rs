@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use volary_core::json::{Json, Object, Text};
 use volary_core::registry::EnvironmentEntry;
 use volary_remote::task;
-use volary_trace::Recipe;
+use volary_trajectory::Recipe;
 
 use super::python::PythonEntry;
 use super::state::Playground;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::registry::Registry;
-use volary_trace::Episode;
+use volary_trajectory::Episode;
 
 use super::consent::PlannedEpisode;
 use super::drive::Drive;

@@ -9,7 +9,7 @@ use volary_core::environment::Setting;
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
 use volary_core::registry::{DatasetEntry, Registry};
-use volary_trace::{Recipe, TaskReference};
+use volary_trajectory::{Recipe, TaskReference};
 
 /// A list of tasks.
 #[derive(Clone, Debug, PartialEq)]

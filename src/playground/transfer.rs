@@ -8,7 +8,7 @@ use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_protocol::environments::{Event, NamedFile, Request};
 use volary_protocol::episode::{Assembled, EpisodeAssembler};
-use volary_trace::{Episode, messages_jsonl, native, renderer_files, share};
+use volary_trajectory::{Episode, messages_jsonl, native, renderer_files, share};
 
 use super::abroad::is_abroad;
 use super::state::Playground;

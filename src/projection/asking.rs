@@ -5,7 +5,7 @@
 //! the model did not accept.
 
 use volary_core::json::{Json, Object};
-use volary_trace::{StepRecord, Usage};
+use volary_trajectory::{StepRecord, Usage};
 
 use super::summary::seconds_text;
 use super::text::large_count_text;
@@ -103,7 +103,7 @@ pub fn cost_text(dollars: f64) -> String {
 mod tests {
     use volary_core::message::Message;
     use volary_core::{json, object};
-    use volary_trace::{Episode, Outcome};
+    use volary_trajectory::{Episode, Outcome};
 
     use super::*;
     use crate::projection::tally::Tally;
@@ -118,9 +118,9 @@ mod tests {
                 truncated: false,
             },
         );
-        let value = object!({"action": (volary_trace::native::message_to_json(&step.action)),
+        let value = object!({"action": (volary_trajectory::native::message_to_json(&step.action)),
             "observation": [], "model": "m", "usage": usage});
-        if let Ok(read) = volary_trace::native::step_from_json(&Json::Object(value)) {
+        if let Ok(read) = volary_trajectory::native::step_from_json(&Json::Object(value)) {
             step.details = read.details;
         }
         step.extras = object!({ EXCHANGES: exchanges });

@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use volary_core::AnyMessage;
 use volary_core::json::Json;
-use volary_trace::Episode;
-use volary_trace::align::lines::{HunkKind, line_hunks};
-use volary_trace::align::{Row, frame_differences};
-use volary_trace::diff::{Difference, Segment, text_difference};
-use volary_trace::passages::{call_text, content};
+use volary_trajectory::Episode;
+use volary_trajectory::align::lines::{HunkKind, line_hunks};
+use volary_trajectory::align::{Row, frame_differences};
+use volary_trajectory::diff::{Difference, Segment, text_difference};
+use volary_trajectory::passages::{call_text, content};
 
 use super::summary::reward_text;
 use super::text::cut_at;
@@ -244,8 +244,8 @@ pub fn path_text(path: &[Segment]) -> String {
 mod tests {
     use volary_core::Frame;
     use volary_core::message::{Message, Role};
-    use volary_trace::align::align_episodes;
-    use volary_trace::{Outcome, StepRecord};
+    use volary_trajectory::align::align_episodes;
+    use volary_trajectory::{Outcome, StepRecord};
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! The table of trajectories for display: column names, cell texts, filters and order.
 
-use volary_trace::table::filter::Filter;
-use volary_trace::table::order::Direction;
-use volary_trace::table::{Cell, Column, Row};
+use volary_trajectory::table::filter::Filter;
+use volary_trajectory::table::order::Direction;
+use volary_trajectory::table::{Cell, Column, Row};
 
 use super::asking::cost_text;
 use super::summary::{reward_text, seconds_text};

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use volary_trace::passages::{Part, Place};
+use volary_trajectory::passages::{Part, Place};
 
 /// A piece of rendered text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Per-step amounts that can be drawn as curves: reward, tokens and cost.
 
-use volary_trace::Episode;
-use volary_trace::timeline::{Curve, rewards, tokens, usage};
+use volary_trajectory::Episode;
+use volary_trajectory::timeline::{Curve, rewards, tokens, usage};
 
 use super::asking::cost_text;
 use super::summary::reward_text;
@@ -51,7 +51,7 @@ fn amounts(curve: Curve) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use volary_core::message::Message;
-    use volary_trace::{Outcome, Rewards, StepRecord, Usage};
+    use volary_trajectory::{Outcome, Rewards, StepRecord, Usage};
 
     use super::*;
 

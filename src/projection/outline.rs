@@ -1,7 +1,7 @@
 //! An episode as an outline: one line per step.
 
-use volary_trace::timeline::{StepKind, entry, first_line};
-use volary_trace::{Episode, StepRecord};
+use volary_trajectory::timeline::{StepKind, entry, first_line};
+use volary_trajectory::{Episode, StepRecord};
 
 use super::transcript::step_record;
 
@@ -57,7 +57,7 @@ pub fn line(episode: &Episode, step: usize) -> Line {
 #[cfg(test)]
 mod tests {
     use volary_core::message::{Message, Role};
-    use volary_trace::Outcome;
+    use volary_trajectory::Outcome;
 
     use super::*;
 

@@ -2,8 +2,8 @@
 //! is `r`, errors are `e0`). The words are stored next to it, so that they are found even if the text has
 //! changed.
 
-use volary_trace::annotations::Target;
-use volary_trace::passages::Place;
+use volary_trajectory::annotations::Target;
+use volary_trajectory::passages::Place;
 
 use super::marks::{held, holder_id};
 
@@ -45,7 +45,7 @@ pub fn read(step: usize, at: &str, words: &str) -> Option<Target> {
 
 #[cfg(test)]
 mod tests {
-    use volary_trace::passages::Part;
+    use volary_trajectory::passages::Part;
 
     use super::*;
 

@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use volary_trace::Episode;
-use volary_trace::timeline::{Bar, StepKind, bars};
+use volary_trajectory::Episode;
+use volary_trajectory::timeline::{Bar, StepKind, bars};
 
 /// The width of the box.
 pub const WIDTH: f64 = 1000.0;
@@ -119,7 +119,7 @@ mod tests {
     use proptest::prelude::*;
     use volary_core::json::Object;
     use volary_core::message::{Message, Role};
-    use volary_trace::{Outcome, StepRecord};
+    use volary_trajectory::{Outcome, StepRecord};
 
     use super::*;
 

@@ -1,7 +1,7 @@
 //! An episode in words.
 
 use volary_core::json::number::float_text;
-use volary_trace::{Ending, Episode};
+use volary_trajectory::{Ending, Episode};
 
 use super::tally::Tally;
 use super::text::plural;

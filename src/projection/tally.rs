@@ -1,7 +1,7 @@
 //! What the steps of an episode brought and cost, added up as it grows: ten thousand steps are not gone
 //! through again for each new one.
 
-use volary_trace::{Episode, Rewards, StepRecord, Usage};
+use volary_trajectory::{Episode, Rewards, StepRecord, Usage};
 
 /// The sums of an episode's steps so far.
 #[derive(Clone, Debug, Default)]
@@ -60,7 +60,7 @@ impl Tally {
 mod tests {
     use proptest::prelude::*;
     use volary_core::message::Message;
-    use volary_trace::Outcome;
+    use volary_trajectory::Outcome;
 
     use super::*;
 

@@ -9,7 +9,7 @@ use volary_core::json::{Json, Text};
 use volary_core::object;
 use volary_remote::request::Start;
 use volary_remote::task::{self, PYTHON_CODE, TASK_ARGUMENTS, TASK_INDEX};
-use volary_trace::{Recipe, TaskReference};
+use volary_trajectory::{Recipe, TaskReference};
 
 /// Versions of a file that are kept besides the last one.
 const OLD_VERSIONS: usize = 19;

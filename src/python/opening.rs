@@ -7,7 +7,7 @@ use volary_core::json::Text;
 use volary_core::{Clock, Environment};
 use volary_remote::client::ClientError;
 use volary_remote::{ClientOptions, Frames, TaskEnvironmentClient, TransportError};
-use volary_trace::Recipe;
+use volary_trajectory::Recipe;
 
 use super::files;
 use super::transport::PythonTransport;

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
+use volary_connectivity::Silence;
 use volary_core::json::Text;
-use volary_reach::Silence;
 use volary_remote::diagnosis::{Diagnosis, Observation, diagnose};
 use volary_remote::reply::Info;
 use volary_remote::{

@@ -12,7 +12,7 @@ use volary_protocol::environments::ServerAccess;
 use volary_remote::client::DEFAULT_TIMEOUT;
 use volary_remote::diagnosis::Trouble;
 use volary_remote::{Frames, TaskEnvironmentClient};
-use volary_trace::Recipe;
+use volary_trajectory::Recipe;
 
 use super::connection::{connect, explain, options};
 use super::servers::{Unfit, frames_of, start_of};

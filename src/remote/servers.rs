@@ -5,7 +5,7 @@ use volary_core::{Object, json};
 use volary_protocol::environments::ServerAccess;
 use volary_remote::request::Start;
 use volary_remote::{Frames, task};
-use volary_trace::{Recipe, TaskReference};
+use volary_trajectory::{Recipe, TaskReference};
 
 /// A server, under a name. It holds no key: keys are kept apart, so that a list of servers can be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]

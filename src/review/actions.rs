@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::json::Text;
-use volary_trace::annotations::Target;
-use volary_trace::export::html;
-use volary_trace::{Episode, Link, Relation, Rewards, markdown};
+use volary_trajectory::annotations::Target;
+use volary_trajectory::export::html;
+use volary_trajectory::{Episode, Link, Relation, Rewards, markdown};
 
 use super::export::export_dialog;
 use super::link_reach::LinkReach;

@@ -1,8 +1,8 @@
 //! Actions on the trajectories that are selected in the table.
 
 use leptos::prelude::*;
-use volary_trace::export::csv;
-use volary_trace::table::{Column, choices};
+use volary_trajectory::export::csv;
+use volary_trajectory::table::{Column, choices};
 
 use super::grid_page::MOST;
 use super::selection::{Look, sampled};

@@ -1,8 +1,8 @@
 //! Comparison of two episodes: aligned steps, the first difference, and its details.
 
 use leptos::prelude::*;
-use volary_trace::Episode;
-use volary_trace::align::Row;
+use volary_trajectory::Episode;
+use volary_trajectory::align::Row;
 
 use super::comparison::{Comparison, is_same};
 use super::library_page::back_link;

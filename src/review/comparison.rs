@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trace::Episode;
-use volary_trace::align::{Alignment, Row, align_episodes};
+use volary_trajectory::Episode;
+use volary_trajectory::align::{Alignment, Row, align_episodes};
 
 use crate::components::markup::key_of;
 
@@ -161,7 +161,7 @@ fn who(rows: &[Row], number: usize) -> Who {
 #[cfg(test)]
 mod tests {
     use volary_core::message::{Message, Role};
-    use volary_trace::{Outcome, StepRecord};
+    use volary_trajectory::{Outcome, StepRecord};
 
     use super::*;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use leptos::ev::Event;
 use leptos::prelude::*;
-use volary_trace::Episode;
+use volary_trajectory::Episode;
 
 use super::actions::{can_go_on, fork, link_note};
 use super::library_page::back_link;

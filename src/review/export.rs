@@ -1,7 +1,7 @@
 //! The export formats of an episode, and the export dialog.
 
 use leptos::prelude::*;
-use volary_trace::{Episode, export, markdown, messages_jsonl, native, renderer_files};
+use volary_trajectory::{Episode, export, markdown, messages_jsonl, native, renderer_files};
 
 use super::viewer::Viewer;
 use crate::browser::files;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
-use volary_trace::table::groups::GroupBy;
-use volary_trace::table::{Cell, Column, choices};
+use volary_trajectory::table::groups::GroupBy;
+use volary_trajectory::table::{Cell, Column, choices};
 
 use super::selection::{Look, sampled};
 use crate::browser;
@@ -235,7 +235,7 @@ fn column_choice(look: Look) -> El {
 
 #[cfg(test)]
 mod tests {
-    use volary_trace::table::filter::Filter;
+    use volary_trajectory::table::filter::Filter;
 
     use super::*;
 

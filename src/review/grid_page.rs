@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trace::Episode;
-use volary_trace::align::common_steps;
+use volary_trajectory::Episode;
+use volary_trajectory::align::common_steps;
 
 use super::library_page::back_link;
 use crate::components::erased::{dynamic, words};

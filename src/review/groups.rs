@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trace::table::Column;
-use volary_trace::table::filter::Filter;
-use volary_trace::table::groups::{Group, GroupBy, Grouping, Passes, SUCCESS, passes};
+use volary_trajectory::table::Column;
+use volary_trajectory::table::filter::Filter;
+use volary_trajectory::table::groups::{Group, GroupBy, Grouping, Passes, SUCCESS, passes};
 
 use super::gradually::{Work, gradually};
 use super::selection::Look;

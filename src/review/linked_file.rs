@@ -3,7 +3,7 @@
 //! **Security invariant:** an address alone makes the page fetch only files of its own origin. Otherwise a link
 //! could make the browser send requests to servers in the user's network.
 
-use volary_reach::{Address, Space};
+use volary_connectivity::{Address, Space};
 
 /// The file in an address.
 #[derive(Clone, Debug, PartialEq, Eq)]

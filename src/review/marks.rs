@@ -2,7 +2,7 @@
 //! `::highlight()` in the style sheet.
 
 use leptos::prelude::*;
-use volary_trace::annotations::Target;
+use volary_trajectory::annotations::Target;
 
 use super::notes::Notes;
 use super::viewer::{Viewer, spot_of, spot_of_finding};

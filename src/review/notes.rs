@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use volary_core::json::Text;
-use volary_trace::annotations::agreement::{Agreement, Judgement, agreement};
-use volary_trace::annotations::{Annotation, Annotations, Target, Verdict, sidecar};
+use volary_trajectory::annotations::agreement::{Agreement, Judgement, agreement};
+use volary_trajectory::annotations::{Annotation, Annotations, Target, Verdict, sidecar};
 
 use crate::browser::files::{self, GivenFile};
 use crate::browser::storage::{self, Keep};

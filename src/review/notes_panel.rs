@@ -1,7 +1,7 @@
 //! The panel **Notes**: the notes on an episode, and a form for a new one.
 
 use leptos::prelude::*;
-use volary_trace::annotations::{Annotation, Target, Verdict};
+use volary_trajectory::annotations::{Annotation, Target, Verdict};
 
 use super::notes::{Notes, target_text};
 use super::quote::selected_passage;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trace::Episode;
-use volary_trace::annotations::Target;
+use volary_trajectory::Episode;
+use volary_trajectory::annotations::Target;
 
 use super::comparison::Comparison;
 use super::grid_page::{Grid, MOST};

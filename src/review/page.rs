@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use volary_protocol::library::Origin;
-use volary_trace::annotations::Target;
+use volary_trajectory::annotations::Target;
 
 use super::KEYS;
 use super::actions::actions;

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_core::Json;
 use volary_core::json::{Object, Text};
-use volary_trace::{Episode, Usage, native};
+use volary_trajectory::{Episode, Usage, native};
 
 use super::notes::Notes;
 use super::notes_panel::notes_panel;

@@ -1,9 +1,9 @@
 //! The text selected in the transcript, as a passage of the episode.
 
 use volary_core::json::{Json, Text};
-use volary_trace::Episode;
-use volary_trace::annotations::Target;
-use volary_trace::passages::{Place, passage};
+use volary_trajectory::Episode;
+use volary_trajectory::annotations::Target;
+use volary_trajectory::passages::{Place, passage};
 
 use crate::browser::passages::{Selected, selected};
 use crate::projection::marks::{held, source_of, words_between};

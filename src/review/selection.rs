@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 use volary_core::json::Text;
-use volary_trace::table::arrange::{Arranging, Only, Wanted};
-use volary_trace::table::filter::Filter;
-use volary_trace::table::groups::GroupBy;
-use volary_trace::table::order::Direction;
-use volary_trace::table::{Column, Row, found_columns};
+use volary_trajectory::table::arrange::{Arranging, Only, Wanted};
+use volary_trajectory::table::filter::Filter;
+use volary_trajectory::table::groups::GroupBy;
+use volary_trajectory::table::order::Direction;
+use volary_trajectory::table::{Column, Row, found_columns};
 
 use super::gradually::{Work, gradually};
 use crate::library::client::Shelf;

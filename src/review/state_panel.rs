@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trace::Episode;
-use volary_trace::annotations::Target;
-use volary_trace::diff::DifferenceKind;
-use volary_trace::history::{Change, StatePath, Walk};
+use volary_trajectory::Episode;
+use volary_trajectory::annotations::Target;
+use volary_trajectory::diff::DifferenceKind;
+use volary_trajectory::history::{Change, StatePath, Walk};
 
 use super::gradually::{Work, gradually};
 use super::notes::Notes;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use leptos::ev::Event;
 use leptos::prelude::*;
-use volary_trace::table::order::Direction;
-use volary_trace::table::{Column, Row};
+use volary_trajectory::table::order::Direction;
+use volary_trajectory::table::{Column, Row};
 
 use super::selection::{Found, Look};
 use crate::components::erased::{dynamic, flag, maybe_words, shown, words};

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use leptos::prelude::*;
-use volary_trace::Episode;
-use volary_trace::annotations::Target;
-use volary_trace::passages::Part;
-use volary_trace::timeline::{marks, next_mark, previous_mark};
+use volary_trajectory::Episode;
+use volary_trajectory::annotations::Target;
+use volary_trajectory::passages::Part;
+use volary_trajectory::timeline::{marks, next_mark, previous_mark};
 
 use crate::components::playback::Player;
 use crate::components::transcript::reading::Reading;
@@ -265,7 +265,7 @@ pub fn spot_of(target: &Target, episode: &Episode) -> Option<Spot> {
     let before = match place.part {
         // Calls are laid out: their passages are found by words, and the occurrence has to be counted.
         Part::Call(_) => {
-            let text = volary_trace::passages::passage(episode, *place)?;
+            let text = volary_trajectory::passages::passage(episode, *place)?;
             let start = text
                 .char_indices()
                 .nth(range.start)

@@ -1,7 +1,7 @@
 //! Elements shared by the sections.
 
 use leptos::prelude::*;
-use volary_reach::Space;
+use volary_connectivity::Space;
 
 use crate::browser::network;
 use crate::components::alert_box::alert_words;

@@ -1,6 +1,6 @@
 //! Episodes that are kept: the whole text in parts, and apart from it the row that lists show.
 //!
-//! A text is one of `volary_trace::native`. Keys of parts are the id, in which strokes are written otherwise, a stroke,
+//! A text is one of `volary_trajectory::native`. Keys of parts are the id, in which strokes are written otherwise, a stroke,
 //! and the number of the part: ids are anything, `a` and `a/000000` among them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use volary_core::json;
 use volary_core::json::{Json, Text};
 use volary_core::object;
-use volary_trace::import::index::Place;
-use volary_trace::table::Row;
+use volary_trajectory::import::index::Place;
+use volary_trajectory::table::Row;
 
 use super::{all, get, journal, keys_between, sheets, some, summaries, unreadable, write};
 use crate::browser::database::{
@@ -52,7 +52,7 @@ pub fn keeping_new(row: &Row, text: &KeptText, origin: &str) -> Vec<Change> {
 }
 
 /// Packs an episode, where none of its id was kept before. `write` appends its text, which must be ASCII, as all of
-/// `volary_trace::native` is.
+/// `volary_trajectory::native` is.
 pub fn pack_new(packing: &mut Packing, row: Row, origin: &str, write: impl FnOnce(&mut String)) {
     let key = |number| part_key(&row.id, number);
     let length = packing.put_parts(Store::Episodes, PART as usize, key, write);

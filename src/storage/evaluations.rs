@@ -10,8 +10,8 @@ use volary_agent::model::limits::Spent;
 use volary_core::json;
 use volary_core::json::{Json, Text};
 use volary_core::object;
-use volary_trace::StepRecord;
-use volary_trace::native::{step_from_json, step_to_json};
+use volary_trajectory::StepRecord;
+use volary_trajectory::native::{step_from_json, step_to_json};
 
 use super::{all, episodes, get, journal, keys_between, unreadable, write};
 use crate::browser::database::{

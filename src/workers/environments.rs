@@ -11,8 +11,8 @@ use volary_core::registry::Registry;
 use volary_core::{AnyMessage, Clock};
 use volary_protocol::environments::{EnvironmentId, Event, NamedFile, Request, ServerAccess};
 use volary_protocol::episode::{CHUNK_STEPS, EpisodeChunk, Steps, chunks};
-use volary_trace::Recipe;
-use volary_trace::import::{InputFile, import};
+use volary_trajectory::Recipe;
+use volary_trajectory::import::{InputFile, import};
 
 use super::live::{Announce, Live, Notice, Refusal};
 

@@ -15,8 +15,8 @@ use volary_core::Clock;
 use volary_core::registry::Registry;
 use volary_protocol::environments::ServerAccess;
 use volary_protocol::evaluation::{Event, Request};
-use volary_trace::table::Row;
-use volary_trace::{Episode, native};
+use volary_trajectory::table::Row;
+use volary_trajectory::{Episode, native};
 
 use super::environments::Environments;
 use super::in_flight::InFlight;

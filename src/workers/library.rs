@@ -30,11 +30,11 @@ use volary_core::registry::Registry;
 use volary_protocol::RequestId;
 use volary_protocol::episode::chunks;
 use volary_protocol::library::{Event, Request};
-use volary_trace::Episode;
+use volary_trajectory::Episode;
 
-use volary_trace::native;
-use volary_trace::search::{Document, SearchIndex};
-use volary_trace::table::Row;
+use volary_trajectory::native;
+use volary_trajectory::search::{Document, SearchIndex};
+use volary_trajectory::table::Row;
 
 use self::cancelled::Cancelled;
 use crate::library::repository::{EpisodeStore, InFile, MemoryStore};

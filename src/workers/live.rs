@@ -13,8 +13,8 @@ use volary_core::registry::{Registry, RegistryError};
 use volary_core::{AnyMessage, Clock};
 use volary_protocol::environments::{ServerAccess, ServerEnvironment};
 use volary_remote::task;
-use volary_trace::frames::FrameHistory;
-use volary_trace::{Episode, Recipe};
+use volary_trajectory::frames::FrameHistory;
+use volary_trajectory::{Episode, Recipe};
 
 use crate::browser::timers;
 use crate::python;

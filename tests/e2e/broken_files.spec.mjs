@@ -1,5 +1,5 @@
 // Files that are broken, or larger than anybody expects, given to the library: what can be read is shown, the rest is
-// named, and the page never stands still. (What importers make of them is held natively, in crates/trace/tests/imports.)
+// named, and the page never stands still. (What importers make of them is held natively, in crates/trajectory/tests/imports.)
 
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-"""Runs Volary's side of the tests: crates/trace/examples/interop.rs."""
+"""Runs Volary's side of the tests: crates/trajectory/examples/interop.rs."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 def volary():
     """A function that asks Volary: volary(argument, ..., data) gives what it answers."""
     cargo = os.environ.get("CARGO", "cargo")
-    package = ["-q", "-p", "volary-trace", "--example", "interop"]
+    package = ["-q", "-p", "volary-trajectory", "--example", "interop"]
     subprocess.run([cargo, "build", *package], cwd=ROOT, check=True)
 
     def ask(*arguments, data=None):

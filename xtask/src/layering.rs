@@ -8,13 +8,13 @@ use crate::run::output;
 /// The crates that the page is made of, from the innermost outward. Each may reach those before it.
 pub const BELOW_THE_PAGE: [&str; 10] = [
     "volary-macros",
-    "volary-reach",
+    "volary-connectivity",
     "volary-core",
     "volary-tokens",
     "volary-rollout",
     "volary-envs",
     "volary-remote",
-    "volary-trace",
+    "volary-trajectory",
     "volary-agent",
     "volary-protocol",
 ];
@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn an_arrow_outward_is_found_once_and_one_inward_is_fine() {
         let reached = [
-            "volary-trace",
+            "volary-trajectory",
             "volary-core",
             "tokio",
             "tokio-util",
@@ -81,16 +81,16 @@ mod tests {
             "tokio",
             "tokioish",
         ];
-        let found = forbidden("volary-trace", &["volary-agent"], reached.into_iter());
+        let found = forbidden("volary-trajectory", &["volary-agent"], reached.into_iter());
         assert_eq!(found.len(), 2, "{found:?}");
         let found = forbidden(
-            "volary-trace",
+            "volary-trajectory",
             &["volary-agent"],
             ["volary-agent"].into_iter(),
         );
         assert_eq!(
             found,
-            ["volary-trace reaches volary-agent, which lies further out"]
+            ["volary-trajectory reaches volary-agent, which lies further out"]
         );
     }
 }

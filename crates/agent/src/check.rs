@@ -7,9 +7,9 @@ use std::rc::Rc;
 use volary_core::json::{Json, Object, Text};
 use volary_core::registry::Registry;
 use volary_core::{AnyMessage, Clock, json};
-use volary_trace::diff::identical;
-use volary_trace::native::{frame_to_json, messages_to_json, tools_to_json};
-use volary_trace::{Episode, Outcome};
+use volary_trajectory::diff::identical;
+use volary_trajectory::native::{frame_to_json, messages_to_json, tools_to_json};
+use volary_trajectory::{Episode, Outcome};
 
 use crate::runner::{Runner, RunnerError};
 

@@ -26,4 +26,4 @@ pub use random::RandomPolicy;
 pub use rollout::{Cancel, Limits, Next, RolloutError, Stop, decide, rollout};
 pub use runner::{Opening, Runner, RunnerError, Stage, Stepped};
 pub use scripted::{ScriptError, Scripted};
-pub use volary_trace::statistics;
+pub use volary_trajectory::statistics;

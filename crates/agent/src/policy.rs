@@ -3,7 +3,7 @@
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
 use volary_core::{Frame, Tool, ToolRequestMessage};
-use volary_trace::Episode;
+use volary_trajectory::Episode;
 
 /// What a policy sees.
 pub struct PolicyInput<'a> {

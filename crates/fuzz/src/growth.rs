@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use volary_core::json::Json;
 use volary_core::random::Random;
-use volary_trace::import::index::{Indexer, open};
-use volary_trace::import::{InputFile, import};
+use volary_trajectory::import::index::{Indexer, open};
+use volary_trajectory::import::{InputFile, import};
 
 use crate::judge::show;
 use crate::seeds::Format;

@@ -4,15 +4,15 @@
 use std::ops::Range;
 
 use volary_core::json::Json;
-use volary_trace::align::align_episodes;
-use volary_trace::archive::Limits;
-use volary_trace::import::index::{Indexer, open};
-use volary_trace::import::{InputFile, import_within};
-use volary_trace::markdown::to_markdown;
-use volary_trace::native::{episode_from_json, episode_to_json};
-use volary_trace::search::{Document, Query};
-use volary_trace::table::Row;
-use volary_trace::{Episode, export, messages_jsonl, renderer_files, timeline};
+use volary_trajectory::align::align_episodes;
+use volary_trajectory::archive::Limits;
+use volary_trajectory::import::index::{Indexer, open};
+use volary_trajectory::import::{InputFile, import_within};
+use volary_trajectory::markdown::to_markdown;
+use volary_trajectory::native::{episode_from_json, episode_to_json};
+use volary_trajectory::search::{Document, Query};
+use volary_trajectory::table::Row;
+use volary_trajectory::{Episode, export, messages_jsonl, renderer_files, timeline};
 
 /// What may come out of an archive, so that a case costs little.
 const LIMITS: Limits = Limits {

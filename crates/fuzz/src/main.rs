@@ -20,7 +20,7 @@ use volary_fuzz::growth::{self, Cost, MOST_TIME};
 use volary_fuzz::judge::{Depth, judge};
 use volary_fuzz::mutate::case;
 use volary_fuzz::seeds::{Format, formats};
-use volary_trace::import::InputFile;
+use volary_trajectory::import::InputFile;
 
 /// The stack of a worker in a browser, in bytes.
 const STACK: usize = 1 << 20;

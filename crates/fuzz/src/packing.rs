@@ -1,8 +1,8 @@
 //! Archives around what was damaged, and the members of those that are seeds.
 
 use volary_core::random::Random;
-use volary_trace::archive::{Archive, Limits, Packer};
-use volary_trace::import::InputFile;
+use volary_trajectory::archive::{Archive, Limits, Packer};
+use volary_trajectory::import::InputFile;
 
 /// Names that lead somewhere else, or are not names.
 const NAMES: [&str; 9] = [

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
-use volary_trace::import::{InputFile, import};
-use volary_trace::{Episode, native, renderer_files};
+use volary_trajectory::import::{InputFile, import};
+use volary_trajectory::{Episode, native, renderer_files};
 
 /// A format, and files of it. The name is the one that importers go by.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use volary_fuzz::judge::{Depth, judge};
-use volary_trace::import::{ImportError, ImportOutcome, InputFile, NoteLevel, import};
+use volary_trajectory::import::{ImportError, ImportOutcome, InputFile, NoteLevel, import};
 
 /// Far more than any of these takes, even unoptimised: what grows with the square takes hours.
 const LONGEST: Duration = Duration::from_secs(60);

@@ -6,7 +6,7 @@ use std::path::Path;
 use volary_fuzz::judge::{Depth, judge};
 use volary_fuzz::mutate::case;
 use volary_fuzz::seeds::formats;
-use volary_trace::import::InputFile;
+use volary_trajectory::import::InputFile;
 
 /// So many of each format; the long run is `cargo xtask fuzz`.
 const CASES: u64 = 150;

@@ -10,9 +10,9 @@ use serde::ser::Serializer;
 use volary_agent::evaluation::{Actor, CellResult};
 use volary_core::AnyMessage;
 use volary_core::json::Json;
-use volary_trace::frames::FramePatch;
-use volary_trace::table::Row;
-use volary_trace::{Episode, Recipe, StepRecord, native};
+use volary_trajectory::frames::FramePatch;
+use volary_trajectory::table::Row;
+use volary_trajectory::{Episode, Recipe, StepRecord, native};
 
 /// A value with a JSON codec.
 pub(crate) trait Coded: Sized {

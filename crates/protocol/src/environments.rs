@@ -9,7 +9,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use volary_core::AnyMessage;
 use volary_core::json::Text;
-use volary_trace::Recipe;
+use volary_trajectory::Recipe;
 
 use crate::coded;
 use crate::envelope::{self, Channel};

@@ -4,8 +4,8 @@
 
 use serde::{Deserialize, Serialize};
 use volary_core::json::Text;
-use volary_trace::passages::{Part, Place};
-use volary_trace::table::Row;
+use volary_trajectory::passages::{Part, Place};
+use volary_trajectory::table::Row;
 
 use crate::coded;
 use crate::envelope::{self, Channel, RequestId};

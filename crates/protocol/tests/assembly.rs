@@ -8,7 +8,7 @@ use volary_core::{Frame, Json, Object};
 use volary_protocol::episode::{
     AssemblyError, CHUNK_STEPS, EpisodeAssembler, EpisodeChunk, Steps, chunks,
 };
-use volary_trace::{Episode, Outcome, StepRecord};
+use volary_trajectory::{Episode, Outcome, StepRecord};
 
 fn episode(steps: usize, frames: usize) -> Episode {
     let mut episode = Episode {

@@ -22,10 +22,10 @@ use volary_protocol::environments::{self, NamedFile, ServerAccess, ServerEnviron
 use volary_protocol::episode::{EpisodeChunk, Steps};
 use volary_protocol::library::{self, Finding, Match, Origin, RemoteFile, Unfetched};
 use volary_protocol::{encode, evaluation};
-use volary_trace::frames::{FrameHistory, FramePatch};
-use volary_trace::passages::{Part, Place};
-use volary_trace::table::Row;
-use volary_trace::{Episode, Outcome, Recipe, StepRecord};
+use volary_trajectory::frames::{FrameHistory, FramePatch};
+use volary_trajectory::passages::{Part, Place};
+use volary_trajectory::table::Row;
+use volary_trajectory::{Episode, Outcome, Recipe, StepRecord};
 
 fn action() -> AnyMessage {
     ToolRequestMessage::default().into()

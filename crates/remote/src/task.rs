@@ -2,9 +2,9 @@
 //! environment's name, the body of `/start` in that of a configuration. So an episode says
 //! where it came from, and nothing that reads recipes needs to know of servers.
 
+use volary_connectivity::Address;
 use volary_core::json;
 use volary_core::json::Json;
-use volary_reach::Address;
 
 /// The key of the place of a task.
 pub const TASK_INDEX: &str = "task_idx";

@@ -3,8 +3,8 @@
 use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::json::Text;
-use volary_trace::StepRecord;
-use volary_trace::passages::{Part, Place};
+use volary_trajectory::StepRecord;
+use volary_trajectory::passages::{Part, Place};
 
 use super::reader::Reader;
 use super::reading::{Kind, Spot};

@@ -1,7 +1,7 @@
 //! A block of the transcript: a step, or a part of a step with very many messages.
 
 use leptos::prelude::*;
-use volary_trace::{Outcome, Rewards, StepRecord};
+use volary_trajectory::{Outcome, Rewards, StepRecord};
 
 use super::message::{FAILURE, message_item};
 use super::reader::{CHOOSE, REWIND, Reader, STEP};

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 use volary_core::json::{Object, Text};
 use volary_core::{Json, ToolCall};
-use volary_trace::passages::{Part, Place};
+use volary_trajectory::passages::{Part, Place};
 
 use super::reader::{CALL, GO, Reader, TextPlace, icon_button};
 use super::reading::{Kind, Reading, Spot};

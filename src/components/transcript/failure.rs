@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
-use volary_trace::StepRecord;
-use volary_trace::passages::{Part, Place};
+use volary_trajectory::StepRecord;
+use volary_trajectory::passages::{Part, Place};
 
 use super::message::{copy_button, marked_speaker};
 use super::reader::{CALL, MESSAGE, Reader};

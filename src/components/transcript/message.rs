@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::message::ToolResponseMessage;
-use volary_trace::{Episode, StepRecord};
+use volary_trajectory::{Episode, StepRecord};
 
 use super::reader::{COPY, MESSAGE, Reader, icon_button};
 use crate::components::icon::hidden_name;

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use leptos::ev::{Event, MouseEvent};
 use leptos::prelude::*;
-use volary_trace::{Ending, Episode};
+use volary_trajectory::{Ending, Episode};
 
 use super::erased::{dynamic, shown, watch, words};
 use super::icon::{Glyph, icon};

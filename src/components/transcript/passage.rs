@@ -4,7 +4,7 @@
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Json};
-use volary_trace::passages::{Part, Place};
+use volary_trajectory::passages::{Part, Place};
 
 use super::asked::THOUGHT;
 use super::call::part_of;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use leptos::ev::{Event, MouseEvent};
 use leptos::prelude::*;
-use volary_trace::Episode;
+use volary_trajectory::Episode;
 
 use super::Place;
 use super::message::copied;

@@ -5,9 +5,9 @@ use leptos::prelude::*;
 use volary_core::message::ToolRequestMessage;
 use volary_core::tool::call::INVALID;
 use volary_core::{AnyMessage, Json};
-use volary_trace::passages::{Part as TextPart, Place};
-use volary_trace::timeline::first_line;
-use volary_trace::{Episode, StepRecord, native};
+use volary_trajectory::passages::{Part as TextPart, Place};
+use volary_trajectory::timeline::first_line;
+use volary_trajectory::{Episode, StepRecord, native};
 
 use super::asked::{asked, thinking};
 use super::call::{call_view, invalid_call_view};

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use volary_agent::evaluation::schedule::Why;
 use volary_agent::evaluation::{CellResult, episode_id};
-use volary_trace::table::Row;
+use volary_trajectory::table::Row;
 
 use super::{Run, trouble};
 use crate::browser::database::{Change, KeptText, Parcel};

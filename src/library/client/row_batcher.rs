@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use volary_core::json::Text;
-use volary_trace::table::Row;
-use volary_trace::table::order::newest_first;
+use volary_trajectory::table::Row;
+use volary_trajectory::table::order::newest_first;
 
 /// The rows that wait. With each change the whole table is gone through, so many changes are made
 /// into few: what comes is held back until it is a part of what is there.

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use volary_connectivity::Cause;
 use volary_core::json::{Json, Text};
 use volary_protocol::library::{RemoteFile, Unfetched};
-use volary_reach::Cause;
 
 use crate::browser::http::{self, Patience};
 use crate::browser::{location, network};

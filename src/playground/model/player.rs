@@ -12,7 +12,7 @@ use volary_agent::rollout::Stop;
 use volary_core::json::{Object, Text};
 use volary_core::message::{Message, Role};
 use volary_core::{AnyMessage, ToolRequestMessage};
-use volary_trace::{Ending, Episode, call_id};
+use volary_trajectory::{Ending, Episode, call_id};
 
 use super::seat::{Seat, seat};
 use super::settings::Settings;

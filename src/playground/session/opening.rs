@@ -4,7 +4,7 @@
 use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_protocol::episode::EpisodeAssembler;
-use volary_trace::{Episode, Recipe};
+use volary_trajectory::{Episode, Recipe};
 
 use super::super::consent::Author;
 use super::super::incoming::{ending, first_difference, record_crash};

@@ -3,8 +3,8 @@
 use volary_core::message::{Message, ToolRequestMessage};
 use volary_core::{Frame, Json, Object};
 use volary_protocol::episode::Steps;
-use volary_trace::frames::{FrameHistory, FramePatch};
-use volary_trace::{Outcome, StepRecord};
+use volary_trajectory::frames::{FrameHistory, FramePatch};
+use volary_trajectory::{Outcome, StepRecord};
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! Change marks with words.
 
 use volary_core::Json;
-use volary_trace::diff::{Child, Diff, text_difference};
+use volary_trajectory::diff::{Child, Diff, text_difference};
 
 use super::Mark;
 use crate::later::Later;

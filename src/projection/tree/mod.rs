@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use volary_core::json::Text;
 use volary_core::{Frame, Json};
-use volary_trace::diff::{Diff, diff};
+use volary_trajectory::diff::{Diff, diff};
 
 use super::pretty::TokenKind;
 use crate::later::Later;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use volary_core::Frame;
-use volary_trace::frames::FrameHistory;
+use volary_trajectory::frames::FrameHistory;
 
 /// The frame of a step and its predecessor. Clones are cheap.
 #[derive(Clone, Debug)]

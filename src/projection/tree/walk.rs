@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use volary_core::Json;
-use volary_trace::diff::{Child, Diff, Removed};
+use volary_trajectory::diff::{Child, Diff, Removed};
 
 use super::change::Past;
 use super::{Expansion, Mark, OPEN_LEVELS, OPENED_ROWS, Row, RowKind};

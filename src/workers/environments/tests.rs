@@ -5,7 +5,7 @@ use volary_core::message::ToolRequestMessage;
 use volary_core::virtual_clock::VirtualClock;
 
 use volary_protocol::episode::EpisodeAssembler;
-use volary_trace::Episode;
+use volary_trajectory::Episode;
 
 use super::*;
 
@@ -129,7 +129,7 @@ fn files_give_their_first_episode_or_a_reason() {
         handle(&environments(), Request::Import { files })
     };
     let episode = |id: &str| {
-        volary_trace::native::to_text(&Episode {
+        volary_trajectory::native::to_text(&Episode {
             id: id.into(),
             ..Episode::default()
         })

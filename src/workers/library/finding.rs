@@ -5,9 +5,9 @@ use volary_protocol::RequestId;
 use volary_protocol::library::Event;
 
 use volary_core::json::Text;
-use volary_trace::Episode;
-use volary_trace::search::{Document, Hit, Query};
-use volary_trace::table::Row;
+use volary_trajectory::Episode;
+use volary_trajectory::search::{Document, Hit, Query};
+use volary_trajectory::table::Row;
 
 use super::{BATCH, LibraryService, Output, Send, Volume};
 use crate::library::findings::{Finding, Match, find};

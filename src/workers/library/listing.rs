@@ -2,8 +2,8 @@
 
 use volary_core::json::Text;
 use volary_protocol::library::Event;
-use volary_trace::table::Row;
-use volary_trace::table::order::newest_first;
+use volary_trajectory::table::Row;
+use volary_trajectory::table::order::newest_first;
 
 use super::{BATCH, LibraryService, Output, Send};
 use crate::library::repository::EpisodeStore;

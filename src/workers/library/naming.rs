@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use volary_core::json::Text;
-use volary_trace::{Episode, native};
+use volary_trajectory::{Episode, native};
 
 use super::LibraryService;
 use crate::library::repository::{Held, InFile, Item, Listed};

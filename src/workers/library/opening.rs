@@ -4,9 +4,9 @@ use std::rc::Rc;
 
 use volary_agent::check::{Check, Divergence, check};
 use volary_core::json::{Json, Text};
-use volary_trace::import::index;
-use volary_trace::table::Row;
-use volary_trace::{Episode, native};
+use volary_trajectory::import::index;
+use volary_trajectory::table::Row;
+use volary_trajectory::{Episode, native};
 
 use super::{LibraryService, Volume};
 use crate::library::repository::{EpisodeStore, InFile};

@@ -1,8 +1,8 @@
 //! Packed logs: their directory says where each sample stands; samples are read one by one.
 
 use volary_core::json::Text;
-use volary_trace::archive::listing::{Parts, Unlisted, list};
-use volary_trace::import::index::packed::PackedLog;
+use volary_trajectory::archive::listing::{Parts, Unlisted, list};
+use volary_trajectory::import::index::packed::PackedLog;
 
 use super::reading::{Outcome, Reading};
 use super::{BATCH, LibraryService};

@@ -5,9 +5,9 @@
 
 use volary_core::json::Text;
 use volary_protocol::library::Event;
-use volary_trace::import::NoteLevel;
-use volary_trace::import::index::Indexer;
-use volary_trace::table::Row;
+use volary_trajectory::import::NoteLevel;
+use volary_trajectory::import::index::Indexer;
+use volary_trajectory::table::Row;
 
 use super::naming::Named;
 use super::reading::{Reading, kept};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::virtual_clock::VirtualClock;
-use volary_trace::import::index::{Indexer, index};
+use volary_trajectory::import::index::{Indexer, index};
 
 use super::tests::{id_of_now, large};
 use super::*;

@@ -9,8 +9,8 @@ use volary_protocol::library::Event;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use volary_core::json::Text;
-use volary_trace::import::{Note, NoteLevel};
-use volary_trace::table::Row;
+use volary_trajectory::import::{Note, NoteLevel};
+use volary_trajectory::table::Row;
 
 use super::{LibraryService, Output, Send, tell_unkept};
 use crate::library::repository::{EpisodeStore, Item, Unkept};

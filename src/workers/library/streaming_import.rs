@@ -6,10 +6,10 @@ use volary_protocol::library::Event;
 use futures_util::FutureExt;
 use futures_util::future::{join, maybe_done};
 use volary_core::json::Text;
-use volary_trace::archive::is_archive;
-use volary_trace::import::NoteLevel;
-use volary_trace::import::index::packed::PackedLog;
-use volary_trace::import::index::{Entry, Indexer};
+use volary_trajectory::archive::is_archive;
+use volary_trajectory::import::NoteLevel;
+use volary_trajectory::import::index::packed::PackedLog;
+use volary_trajectory::import::index::{Entry, Indexer};
 
 use super::finding::SETTLED;
 use super::partial_preview::Begun;

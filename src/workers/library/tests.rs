@@ -8,7 +8,7 @@ use futures_util::future::LocalBoxFuture;
 use volary_core::message::Message;
 use volary_core::virtual_clock::VirtualClock;
 use volary_protocol::episode::EpisodeChunk;
-use volary_trace::Episode;
+use volary_trajectory::Episode;
 
 use super::*;
 use crate::library::repository::{Held, Item, MemoryStore};

@@ -5,9 +5,9 @@ use std::rc::Rc;
 use volary_protocol::library::Event;
 
 use volary_core::json::{Json, Text};
-use volary_trace::Episode;
-use volary_trace::import::{InputFile, NoteLevel, import};
-use volary_trace::table::Row;
+use volary_trajectory::Episode;
+use volary_trajectory::import::{InputFile, NoteLevel, import};
+use volary_trajectory::table::Row;
 
 use super::naming::Named;
 use super::opening::TAGS;

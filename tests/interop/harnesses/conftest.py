@@ -1,4 +1,4 @@
-"""Runs Volary's side of the tests of trajectory formats: crates/trace/examples/interop.rs."""
+"""Runs Volary's side of the tests of trajectory formats: crates/trajectory/examples/interop.rs."""
 
 import json
 import os
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[3]
 def volary():
     """A function that asks Volary: volary(argument, ...) gives what it answers."""
     cargo = os.environ.get("CARGO", "cargo")
-    package = ["-q", "-p", "volary-trace", "--example", "interop", "--message-format=json"]
+    package = ["-q", "-p", "volary-trajectory", "--example", "interop", "--message-format=json"]
     built = subprocess.run([cargo, "build", *package], cwd=ROOT, check=True, capture_output=True)
     messages = [json.loads(line) for line in built.stdout.splitlines()]
     [program] = [message["executable"] for message in messages if message.get("executable")]
@@ -37,4 +37,4 @@ def volary():
 @pytest.fixture(scope="session")
 def fixture():
     """The path of a file that is like those of other tools."""
-    return lambda name: ROOT / "crates/trace/tests/fixtures" / name
+    return lambda name: ROOT / "crates/trajectory/tests/fixtures" / name

@@ -2,7 +2,7 @@
 
 use volary_core::json::{Json, Object};
 use volary_core::object;
-use volary_trace::export::csv;
+use volary_trajectory::export::csv;
 
 use super::plan::Plan;
 use super::result::{CellResult, Status};

@@ -3,7 +3,7 @@
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
 use volary_core::random::Random;
-use volary_trace::{Recipe, TaskReference};
+use volary_trajectory::{Recipe, TaskReference};
 
 use crate::model::limits::Budget;
 

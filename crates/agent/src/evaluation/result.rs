@@ -3,7 +3,7 @@
 use volary_core::json::{Json, Text};
 use volary_core::object;
 
-use volary_trace::{Ending, Episode};
+use volary_trajectory::{Ending, Episode};
 
 use crate::model::ModelError;
 use crate::model::limits::Spent;

@@ -6,7 +6,7 @@
 mod preset;
 
 pub use preset::{PRESETS, Preset};
-pub use volary_reach::{Address, Space};
+pub use volary_connectivity::{Address, Space};
 
 use volary_core::json;
 use volary_core::json::{Json, Text};

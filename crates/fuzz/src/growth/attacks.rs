@@ -1,7 +1,7 @@
 //! Files made by hand, each for one way of making much out of little.
 
-use volary_trace::archive::Packer;
-use volary_trace::import::InputFile;
+use volary_trajectory::archive::Packer;
+use volary_trajectory::import::InputFile;
 
 use super::LONGEST;
 

@@ -1,13 +1,13 @@
 //! Why a task dataset server can't be used, and what to do: from what a page can observe to words for
 //! the user.
 //!
-//! - `reply`: what the server said; where there was no reply, `volary_reach` says what that means.
+//! - `reply`: what the server said; where there was no reply, `volary_connectivity` says what that means.
 
 mod reply;
 #[cfg(test)]
 mod tests;
 
-use volary_reach::{Cause, Page, Silence};
+use volary_connectivity::{Cause, Page, Silence};
 
 use crate::ClientError;
 use crate::description::Description;

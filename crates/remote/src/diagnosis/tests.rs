@@ -1,7 +1,7 @@
 //! Diagnoses of what is known to happen.
 
+use volary_connectivity::Permission;
 use volary_core::json;
-use volary_reach::Permission;
 
 use super::*;
 use crate::TransportError;

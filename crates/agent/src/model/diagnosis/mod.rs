@@ -1,6 +1,6 @@
 //! Why a model can't be used, and what to do: from what a page can observe to words for the user.
 //!
-//! What a page can find out where there was no reply, and what that means, stands in `volary_reach`.
+//! What a page can find out where there was no reply, and what that means, stands in `volary_connectivity`.
 //!
 //! - `reply`: what the provider said; `silence`: what it means when there was no reply.
 
@@ -14,8 +14,8 @@ use super::connection::Connection;
 
 pub use reply::of_error;
 use silence::of_silence;
-use volary_reach::Silence;
-pub use volary_reach::{Page, Permission};
+use volary_connectivity::Silence;
+pub use volary_connectivity::{Page, Permission};
 
 /// What kind of trouble it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

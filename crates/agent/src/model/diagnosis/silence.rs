@@ -1,6 +1,6 @@
 //! Requests that failed before any reply.
 
-use volary_reach::{Cause, Page, Silence};
+use volary_connectivity::{Cause, Page, Silence};
 
 use super::{Diagnosis, Trouble};
 use crate::model::connection::{Connection, Space};

@@ -1,0 +1,245 @@
+//! What the index of a file tells is what its import gives.
+
+use volary_core::json::Json;
+use volary_core::object;
+use volary_trajectory::archive::listing::{Parts, Unlisted, list};
+use volary_trajectory::import::index::packed::PackedLog;
+use volary_trajectory::import::index::{Entry, Indexer, index, open};
+use volary_trajectory::import::{InputFile, import};
+use volary_trajectory::native::to_text;
+use volary_trajectory::table::Row;
+use volary_trajectory::{Episode, export};
+
+use crate::fixture;
+
+fn rows(episodes: &[Episode]) -> Vec<Row> {
+    episodes
+        .iter()
+        .map(|one| Row::of(one, Vec::new()))
+        .collect()
+}
+
+/// Some files with several episodes each.
+fn files() -> Vec<InputFile> {
+    let file = |name: &str, text: String| InputFile {
+        name: Some(name.into()),
+        bytes: text.into_bytes(),
+    };
+    let all = import(&[fixture("atif.json"), fixture("ldp.jsonl")])
+        .unwrap()
+        .episodes;
+    let each = |write: &dyn Fn(&Episode) -> String| -> String {
+        all.iter().map(|one| write(one) + "\n").collect()
+    };
+    let ldp: String = all.iter().map(export::ldp::to_text).collect();
+    vec![
+        fixture("inspect.json"),
+        file("atif.jsonl", each(&|one| export::atif::to_text(one, &[]))),
+        file("native.jsonl", each(&to_text)),
+        file("bom.jsonl", format!("\u{feff}{}", each(&to_text))),
+        file("several.jsonl", ldp),
+    ]
+}
+
+fn in_chunks(name: &str, bytes: &[u8], size: usize) -> Vec<Entry> {
+    let mut indexer = Indexer::new(name);
+    indexer.keep_texts(true);
+    for chunk in bytes.chunks(size) {
+        indexer.feed(chunk);
+    }
+    indexer.finish();
+    assert!(
+        indexer.take_episodes().is_empty(),
+        "{name}: {:?}",
+        indexer.notes()
+    );
+    indexer.take_entries()
+}
+
+#[test]
+fn rows_are_those_of_the_import_however_the_bytes_come() {
+    for file in files() {
+        let name = file.name.clone().unwrap();
+        let expected = rows(&import(std::slice::from_ref(&file)).unwrap().episodes);
+        for size in [1 << 20, 997, 64, 7] {
+            let entries = in_chunks(&name, &file.bytes, size);
+            let found: Vec<Row> = entries.into_iter().map(|entry| entry.row).collect();
+            assert_eq!(found, expected, "{name} in chunks of {size}");
+        }
+    }
+}
+
+/// A log whose samples are read as they come: all that may stand in a list, again and again.
+fn long_log() -> Vec<u8> {
+    let file = fixture("inspect.json");
+    let text = std::str::from_utf8(&file.bytes).unwrap();
+    let Json::Object(mut log) = Json::parse(text).unwrap() else {
+        panic!("a log is an object");
+    };
+    let words = r#" "], {"x": [\"messages\": [{"#.repeat(40);
+    let Some(Json::List(samples)) = log.get_mut("samples") else {
+        panic!("there are samples");
+    };
+    for sample in samples {
+        let Json::Object(sample) = sample else {
+            continue;
+        };
+        sample.insert("about", words.as_str());
+        for key in ["messages", "events"] {
+            if let Some(Json::List(list)) = sample.get_mut(key) {
+                let said = object!({"role": "user", "content": (words.as_str())});
+                list.insert(0, said.into());
+                let others = [Json::from(words.as_str()), Json::from(7), Json::Null];
+                list.extend(others);
+                let again: Vec<Json> = std::iter::repeat_n(list.clone(), 30).flatten().collect();
+                list.extend(again);
+            }
+        }
+    }
+    // Between the lists as well, and of a sample that is none.
+    let text = Json::from(log).to_compact_text();
+    text.replacen("\"samples\":[", "\"samples\": [7, \"x\", ", 1)
+        .into_bytes()
+}
+
+#[test]
+fn long_samples_are_read_as_they_come() {
+    let log = long_log();
+    let whole = in_chunks("log.json", &log, log.len());
+    assert!(whole.iter().any(|entry| entry.place.bytes() > 1 << 17));
+    for size in [150_001, 40_009, 997] {
+        assert!(in_chunks("log.json", &log, size) == whole, "{size}");
+    }
+    // What is cut off is the same however it came, and what had come whole is there.
+    let steps = |entry: &Entry| entry.row.steps;
+    let (number, longest) = (whole.iter().enumerate())
+        .max_by_key(|(_, entry)| steps(entry))
+        .unwrap();
+    for part in 1..40 {
+        let length = longest.place.bytes() as usize * part / 40;
+        let cut = &log[..longest.place.parts[0].start as usize + length];
+        let found = in_chunks("log.json", cut, 40_009);
+        assert!(in_chunks("log.json", cut, 997) == found, "{part}");
+        assert_eq!(found[..number], whole[..number]);
+        if part == 39 {
+            assert_eq!(steps(&found[number]), steps(longest));
+        }
+    }
+}
+
+#[test]
+fn an_episode_opens_at_its_place() {
+    for file in files() {
+        let name = file.name.clone().unwrap();
+        let whole = import(std::slice::from_ref(&file)).unwrap().episodes;
+        let (entries, ..) = index(&name, &file.bytes);
+        for (entry, expected) in entries.iter().zip(&whole) {
+            let episode = open_at(&name, &file.bytes, entry);
+            assert_eq!(episode.id, expected.id);
+            assert_eq!(episode.steps, expected.steps, "{name}");
+            assert_eq!(episode.start, expected.start);
+            assert_eq!(episode.model, expected.model);
+        }
+    }
+}
+
+fn open_at(name: &str, bytes: &[u8], entry: &Entry) -> Episode {
+    let parts = entry.place.parts.iter();
+    let parts: Vec<Vec<u8>> = parts.map(|part| at(bytes, part)).collect();
+    open(name, parts, &entry.place, &entry.row).unwrap()
+}
+
+fn at(bytes: &[u8], place: &std::ops::Range<u64>) -> Vec<u8> {
+    bytes[place.start as usize..place.end as usize].to_vec()
+}
+
+#[test]
+fn packed_logs_are_read_sample_by_sample() {
+    for name in [
+        "inspect-zstd.eval",
+        "inspect-stored.eval",
+        "inspect-chunked.eval",
+    ] {
+        let file = fixture(name);
+        let whole = import(std::slice::from_ref(&file)).unwrap().episodes;
+        let mut parts = Parts::of(file.bytes.len() as u64);
+        let members = loop {
+            match list(&parts, 999) {
+                Ok(members) => break members,
+                Err(Unlisted::Wanted(range)) => parts.add(range.start, at(&file.bytes, &range)),
+                Err(Unlisted::Failed(error)) => panic!("{error}"),
+            }
+        };
+        let mut log = PackedLog::of(name, &members).unwrap();
+        log.read_head(&at(&file.bytes, &log.head()));
+        for (number, places) in log.samples().to_vec().into_iter().enumerate() {
+            let parts: Vec<Vec<u8>> = places.iter().map(|place| at(&file.bytes, place)).collect();
+            log.read_sample(number, &parts);
+        }
+        let entries = log.take_entries();
+        let found: Vec<Row> = entries.iter().map(|entry| entry.row.clone()).collect();
+        assert_eq!(found, rows(&whole), "{name}");
+        for (entry, expected) in entries.iter().zip(&whole) {
+            let episode = open_at(name, &file.bytes, entry);
+            assert_eq!(episode.steps, expected.steps, "{name}");
+            assert_eq!(episode.model, expected.model);
+        }
+    }
+}
+
+#[test]
+fn what_only_the_whole_tells_is_held_and_read() {
+    for name in ["claude-code.jsonl", "atif.json", "inspect-zstd.eval"] {
+        let file = fixture(name);
+        let (entries, episodes, _) = index(name, &file.bytes);
+        assert_eq!(entries, []);
+        assert_eq!(rows(&episodes), rows(&import(&[file]).unwrap().episodes));
+    }
+}
+
+#[test]
+fn damage_costs_one_episode() {
+    let file = files().remove(1);
+    let text = String::from_utf8(file.bytes).unwrap();
+    let whole = text.lines().count();
+    let damaged = text.replacen("\"steps\": [", "\"steps\": [}", 1);
+    let (entries, _, notes) = index("damaged.jsonl", damaged.as_bytes());
+    assert_eq!(entries.len(), whole, "{notes:?}");
+    let cut = &text.as_bytes()[..text.len() - 40];
+    let (entries, _, notes) = index("cut.jsonl", cut);
+    assert_eq!(entries.len(), whole);
+    assert!(
+        notes.iter().any(|note| note.text.contains("cut off")),
+        "{notes:?}"
+    );
+
+    let log = fixture("inspect.json");
+    let (entries, _, notes) = index("log.json", &log.bytes[..log.bytes.len() * 3 / 5]);
+    assert!(!entries.is_empty());
+    assert!(
+        notes.iter().any(|note| note.text.contains("cut off")),
+        "{notes:?}"
+    );
+}
+
+/// What lies beside a file of rollouts says which environment and model they are of.
+#[test]
+fn a_file_beside_tells_the_run() {
+    use volary_trajectory::import::index::Indexer;
+    let rollouts = fixture("verifiers-results.jsonl");
+    let mut indexer = Indexer::new("run/results.jsonl");
+    assert!(!indexer.beside(b"{\"env_id\": 1}"));
+    assert!(!indexer.beside(b"\xff"));
+    assert!(indexer.beside(br#"{"env_id": "sums", "model": "model-z"}"#));
+    indexer.feed(&rollouts.bytes);
+    indexer.finish();
+    let entries = indexer.take_entries();
+    assert_eq!(entries.len(), 3);
+    for entry in &entries {
+        assert_eq!(entry.row.environment.as_deref(), Some("sums"));
+        assert_eq!(entry.row.model.as_deref(), Some("model-z"));
+        let episode = open_at("run/results.jsonl", &rollouts.bytes, entry);
+        assert_eq!(episode.model.as_deref(), Some("model-z"));
+        assert_eq!(episode.task(), entry.row.task.as_ref());
+    }
+}

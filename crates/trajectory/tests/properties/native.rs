@@ -1,0 +1,316 @@
+//! Episodes in our own format come back as they were.
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use volary_core::json::{Json, Object};
+use volary_core::message::Body;
+use volary_core::tool::ToolCallFunction;
+use volary_core::{
+    AnyMessage, Frame, FunctionInfo, Message, Parameters, Role, Tool, ToolCall, ToolRequestMessage,
+    ToolResponseMessage,
+};
+use volary_trajectory::diff::identical;
+use volary_trajectory::native::{SEED_LIMIT, episode_from_json, episode_to_json, read, to_text};
+use volary_trajectory::{Ending, Episode, Outcome, Recipe, StepRecord, TaskReference};
+
+use crate::details;
+use crate::values::{json, object, states, text};
+
+fn body() -> impl Strategy<Value = Body> {
+    (
+        option::of(text()),
+        any::<bool>(),
+        option::of(object()),
+        any::<bool>(),
+    )
+        .prop_map(
+            |(content, content_is_json_str, info, cache_breakpoint)| Body {
+                content,
+                content_is_json_str,
+                info,
+                cache_breakpoint,
+            },
+        )
+}
+
+pub fn request() -> impl Strategy<Value = ToolRequestMessage> {
+    let call = (text(), text(), object()).prop_map(|(id, name, arguments)| ToolCall {
+        id,
+        function: ToolCallFunction { name, arguments },
+    });
+    (body(), vec(call, 0..3)).prop_map(|(body, tool_calls)| ToolRequestMessage { body, tool_calls })
+}
+
+pub fn message() -> impl Strategy<Value = AnyMessage> {
+    let plain = (prop::sample::select(Role::ALL.to_vec()), body())
+        .prop_map(|(role, body)| Message { role, body }.into());
+    let response = (body(), text(), text()).prop_map(|(body, name, tool_call_id)| {
+        AnyMessage::Response(ToolResponseMessage {
+            body,
+            name,
+            tool_call_id,
+        })
+    });
+    prop_oneof![plain, request().prop_map(AnyMessage::Request), response]
+}
+
+fn tool() -> impl Strategy<Value = Tool> {
+    let parameters = (object(), vec(text(), 0..3), object())
+        .prop_map(|(properties, required, extras)| Parameters {
+            properties,
+            required,
+            extras,
+        })
+        .prop_filter("extras are others", |parameters| {
+            !["type", "properties", "required"]
+                .iter()
+                .any(|key| parameters.extras.contains_key(key))
+        });
+    (text(), text(), option::of(parameters), any::<bool>()).prop_map(
+        |(name, description, parameters, concurrency_safe)| Tool {
+            info: FunctionInfo {
+                name,
+                description,
+                parameters,
+            },
+            concurrency_safe,
+        },
+    )
+}
+
+pub fn recipe() -> impl Strategy<Value = Recipe> {
+    let task = (text(), text()).prop_map(|(dataset, id)| TaskReference { dataset, id });
+    (text(), object(), 0..SEED_LIMIT, option::of(task)).prop_map(
+        |(environment, configuration, seed, task)| Recipe {
+            environment,
+            configuration,
+            seed,
+            task,
+        },
+    )
+}
+
+fn step() -> impl Strategy<Value = StepRecord> {
+    let observed = (
+        vec(message(), 0..3),
+        any::<f64>(),
+        any::<bool>(),
+        any::<bool>(),
+    )
+        .prop_map(|(messages, reward, done, truncated)| Outcome::Observed {
+            messages,
+            reward,
+            done,
+            truncated,
+        });
+    let outcome = prop_oneof![
+        observed,
+        text().prop_map(|message| Outcome::Failed { message })
+    ];
+    let seconds = option::of(any::<f64>());
+    (message(), outcome, seconds, details::of_step(), object()).prop_map(
+        |(action, outcome, seconds, details, extras)| StepRecord {
+            action,
+            outcome,
+            seconds,
+            details,
+            extras,
+        },
+    )
+}
+
+pub fn episode() -> impl Strategy<Value = Episode> {
+    let ending = prop_oneof![
+        Just(Ending::Open),
+        Just(Ending::Done),
+        text().prop_map(|reason| Ending::Truncated { reason }),
+        text().prop_map(|message| Ending::Crashed { message }),
+    ];
+    let head = (
+        text(),
+        text(),
+        option::of(recipe()),
+        option::of(text()),
+        ending,
+        object(),
+    );
+    let said = (vec(tool(), 0..3), vec(message(), 0..3), vec(step(), 0..5));
+    (head, said, states(), details::of_episode()).prop_map(|(head, said, states, details)| {
+        let (id, name, recipe, policy, ending, metadata) = head;
+        let (tools, start, steps) = said;
+        Episode {
+            id,
+            name,
+            recipe,
+            policy,
+            tools,
+            start,
+            steps,
+            frames: states
+                .into_iter()
+                .map(|state| Frame::new(state, Json::Null))
+                .collect(),
+            ending,
+            metadata,
+            ..details
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn an_episode_comes_back(episode in episode()) {
+        // Compared as JSON, in which NaN is itself.
+        let written = episode_to_json(&episode);
+        let back = read(&to_text(&episode)).unwrap();
+        prop_assert!(back.faults.is_empty());
+        prop_assert_eq!(back.episodes.len(), 1);
+        prop_assert!(identical(&written, &episode_to_json(&back.episodes[0])));
+        prop_assert_eq!(back.episodes[0].frames.len(), episode.frames.len());
+        for index in 0..episode.frames.len() {
+            let (left, right) = (episode.frames.get(index), back.episodes[0].frames.get(index));
+            prop_assert!(identical(&left.unwrap().state, &right.unwrap().state));
+        }
+    }
+
+    #[test]
+    fn the_text_is_that_of_the_tree(episode in episode()) {
+        prop_assert_eq!(to_text(&episode), episode_to_json(&episode).to_python_text());
+    }
+
+    #[test]
+    fn what_is_known_besides_comes_back(episode in details::of_episode(), step in details::of_step()) {
+        let step = StepRecord {
+            details: step,
+            ..StepRecord::new(Message::user("x").into(), Outcome::Failed { message: "y".into() })
+        };
+        let episode = Episode { steps: vec![step], ..episode };
+        let back = episode_from_json(&episode_to_json(&episode)).unwrap();
+        // Values may hold NaN, which never equals itself, so they are compared as JSON above.
+        let bare = |mut episode: Episode| {
+            episode.raw = Object::new();
+            for score in &mut episode.scores {
+                (score.value, score.extras) = (Json::Null, Object::new());
+            }
+            episode
+        };
+        prop_assert_eq!(bare(back), bare(episode));
+    }
+
+    #[test]
+    fn what_is_changed_anywhere_is_read_or_refused(
+        episode in episode(), noise in json(), at in any::<prop::sample::Index>()
+    ) {
+        let mut value = episode_to_json(&episode);
+        let count = count(&value);
+        replace(&mut value, &mut (at.index(count)), &noise);
+        if let Err(error) = episode_from_json(&value) {
+            prop_assert!(!error.to_string().is_empty());
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in any::<String>()) {
+        prop_assert!(read(&text).is_err());
+    }
+}
+
+fn count(value: &Json) -> usize {
+    1 + match value {
+        Json::List(list) => list.iter().map(count).sum::<usize>(),
+        Json::Object(object) => object.values().map(count).sum(),
+        _ => 0,
+    }
+}
+
+/// Puts the noise in place of the n-th value within.
+fn replace(value: &mut Json, left: &mut usize, noise: &Json) {
+    if *left == 0 {
+        *value = noise.clone();
+        *left = usize::MAX;
+        return;
+    }
+    *left -= 1;
+    match value {
+        Json::List(list) => list
+            .iter_mut()
+            .for_each(|value| replace(value, left, noise)),
+        Json::Object(object) => {
+            let keys: Vec<_> = object.keys().cloned().collect();
+            for key in keys {
+                replace(object.get_mut(&key).unwrap(), left, noise);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn lines_and_lists_are_read_and_faults_named() {
+    let mut episode = Episode {
+        id: "a".into(),
+        ..Episode::default()
+    };
+    let first = to_text(&episode);
+    episode.id = "b".into();
+    let second = to_text(&episode);
+
+    let lines = read(&format!("{first}\n\n{second}\n{{\"format\"\n")).unwrap();
+    assert_eq!(lines.episodes.len(), 2);
+    assert_eq!(lines.faults.len(), 1);
+    assert!(
+        lines.faults[0]
+            .to_string()
+            .starts_with("Line 4: This is not valid JSON: Expecting ':'")
+    );
+
+    let list = read(&format!("{{\"episodes\": [{first}, 5, {second}]}}")).unwrap();
+    assert_eq!(&*list.episodes[1].id, "b");
+    assert!(
+        list.faults[0]
+            .to_string()
+            .starts_with("Episode 2: This is not a Volary episode")
+    );
+}
+
+#[test]
+fn refusals_name_the_place() {
+    let refusal = |text: &str| {
+        let head = r#"{"format": "volary-episode", "version": 1"#;
+        read(&format!("{head}, {text}}}")).unwrap_err().to_string()
+    };
+    assert_eq!(
+        refusal(r#""steps": [{"action": {"role": "user"}, "observation": 3}]"#),
+        "steps[0].observation: must be a list, is a number."
+    );
+    assert_eq!(
+        refusal(r#""start": [{"role": "robot"}]"#),
+        "start[0].role: is \"robot\", which is none of user, system, tool, assistant, function."
+    );
+    assert_eq!(
+        refusal(r#""recipe": {"environment": "dummy", "seed": 9007199254740992}"#),
+        "recipe.seed: must be a whole number from 0 to 2^53 - 1."
+    );
+    assert_eq!(
+        refusal(r#""frames": [{"state": {"members": {"remove": ["a"]}}}]"#),
+        "frames[0]: A change does not match the state before it: it was made for a different object."
+    );
+    assert!(
+        read(r#"{"format": "volary-episode", "version": 2}"#)
+            .unwrap_err()
+            .to_string()
+            .contains("version 2")
+    );
+}
+
+#[test]
+fn unknown_members_are_kept() {
+    let text = r#"{"format": "volary-episode", "version": 1, "colour": "red",
+        "steps": [{"action": {"role": "user", "content": "x"}, "observation": [], "weight": 2}]}"#;
+    let episode = &read(text).unwrap().episodes[0];
+    assert_eq!(episode.metadata.get("colour"), Some(&Json::from("red")));
+    assert_eq!(episode.steps[0].extras.get("weight"), Some(&Json::from(2)));
+}
