@@ -18,28 +18,28 @@
 
 pub mod appearance;
 pub mod broadcast;
-pub mod claim;
 pub mod clipboard;
 pub mod clock;
 pub mod code_editor;
+pub mod crash_recovery;
 pub mod database;
 pub mod element;
 pub mod files;
+pub mod first_interaction;
 pub mod http;
 pub mod keys;
 pub mod lazy;
 pub mod location;
 pub mod network;
-pub mod passages;
-pub mod presence;
 pub mod printer;
 pub mod python_frame;
 pub mod python_port;
-pub mod rescue;
-pub mod room;
 pub mod storage;
+pub mod storage_quota;
+pub mod text_selection;
 pub mod timers;
 pub mod transferable;
+pub mod web_lock;
 pub mod worker_client;
 pub mod worker_port;
 

@@ -45,9 +45,9 @@ pub fn start() {
     match browser::worker_port::WorkerPort::of_this_worker() {
         Some(port) => workers::host::start(port),
         None => {
-            browser::rescue::watch();
+            browser::crash_recovery::watch();
             leptos::mount::mount_to_body(app::app);
-            browser::rescue::step_back();
+            browser::crash_recovery::step_back();
         }
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use leptos::prelude::*;
 use volary_agent::evaluation::Phase;
 
-use super::pace;
+use super::rate_limits;
 use super::run::Run;
 use super::state::Evaluations;
 use crate::browser;
@@ -39,7 +39,7 @@ pub(super) fn limits_dialog(
         let (Some(value), Some(run)) = (submitted, opened.get_untracked()) else {
             return browser::show_fault(FORM);
         };
-        run.set_pace(pace::read(&value), and_resume);
+        run.set_pace(rate_limits::read(&value), and_resume);
         open.set(false);
     };
     let phase = run.shown.phase;
@@ -73,5 +73,5 @@ pub(super) fn limits_dialog(
 
 /// The form with the current limits of the run.
 fn filled(run: &Run) -> Form {
-    Form::with_value(pace::schema(), &pace::value(&run.pace()))
+    Form::with_value(rate_limits::schema(), &rate_limits::value(&run.pace()))
 }

@@ -11,7 +11,6 @@
 //!
 //! Plans and results are computed in `volary_agent::evaluation`.
 
-pub mod abroad;
 pub mod chart;
 mod charts_view;
 mod delete_dialog;
@@ -19,10 +18,11 @@ mod limits_view;
 pub mod list_view;
 pub mod model_episode;
 pub mod model_settings;
-pub mod pace;
 mod policies_view;
 pub mod pool;
 mod progress_view;
+pub mod rate_limits;
+pub mod remote_environments;
 pub mod results_view;
 pub mod run;
 pub mod setup;

@@ -3,7 +3,7 @@
 //!
 //! Dropping the future ends the request that is under way. [`pace`] says when one may be sent.
 
-mod pace;
+mod rate_limits;
 
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ use crate::browser::{network, timers};
 use crate::models::{self, Ask, Asking, Progress, Saved, connections, prices, record};
 use crate::storage;
 use crate::storage::evaluations::{Draft, keeping_draft, keeping_step, steps};
-use pace::Flight;
+use rate_limits::Flight;
 
 const OFFLINE: &str =
     "The browser is offline. Nothing is lost: resume when the connection is back.";

@@ -19,7 +19,7 @@ use volary_trajectory::Recipe;
 
 use orders::{AHEAD, Ordered, Share, watch};
 
-use super::abroad;
+use super::remote_environments;
 use crate::browser::database::Parcel;
 use crate::browser::transferable::Attachment;
 use crate::browser::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
@@ -149,7 +149,7 @@ impl Pool {
             since: timers::now(),
             limit: (!self.is_abroad).then_some(seconds),
         });
-        let servers = abroad::access(jobs.iter().map(|job| &job.recipe));
+        let servers = remote_environments::access(jobs.iter().map(|job| &job.recipe));
         let has_python = jobs.iter().any(|job| is_python(&job.recipe));
         let request = Request::Play { jobs, servers };
         if let Some(replies) = start(slot, &self.hear, |worker| {
@@ -227,12 +227,12 @@ impl WorkerSlot {
     fn started(&mut self, environment: &ServerEnvironment) {
         let ServerEnvironment { url, env_id } = environment;
         self.held.insert(env_id.clone());
-        abroad::opened(url.clone(), env_id.clone());
+        remote_environments::opened(url.clone(), env_id.clone());
     }
 
     fn stopped(&mut self, env_id: &Text) {
         self.held.remove(env_id);
-        abroad::closed(env_id);
+        remote_environments::closed(env_id);
     }
 
     /// Ends the worker, if there is one, and closes what it has on servers.
@@ -240,7 +240,7 @@ impl WorkerSlot {
         if let Some(worker) = self.worker.take() {
             worker.end(reason);
         }
-        abroad::close(&std::mem::take(&mut self.held));
+        remote_environments::close(&std::mem::take(&mut self.held));
     }
 }
 

@@ -29,12 +29,12 @@ use volary_agent::evaluation::{
 };
 use volary_core::json::Text;
 
-use super::abroad;
 use super::model_episode;
 use super::pool::{News, Pool};
+use super::remote_environments;
 use crate::browser;
-use crate::browser::claim::Claim;
 use crate::browser::database::Parcel;
+use crate::browser::web_lock::WebLock;
 use crate::storage::evaluations::{Draft, Head, Kept};
 use changes::Changes;
 
@@ -90,7 +90,7 @@ pub(super) struct State {
     /// Whether the browser kept all that it was given.
     is_kept: bool,
     /// While anything may be under way.
-    claim: Option<Claim>,
+    claim: Option<WebLock>,
     is_claiming: bool,
     /// Whether it was just made, so that no other tab can know of it.
     pub(super) is_new: bool,
@@ -303,9 +303,13 @@ impl Run {
 }
 
 fn pool(run: std::rc::Weak<Run>, plan: &Plan) -> Pool {
-    Pool::new(abroad::is_meant(plan), plan.length(), move |news| {
-        if let Some(run) = run.upgrade() {
-            run.hear(news);
-        }
-    })
+    Pool::new(
+        remote_environments::is_meant(plan),
+        plan.length(),
+        move |news| {
+            if let Some(run) = run.upgrade() {
+                run.hear(news);
+            }
+        },
+    )
 }

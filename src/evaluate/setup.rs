@@ -8,7 +8,7 @@ use volary_agent::evaluation::{Actor, Plan, PlannedPolicy};
 use volary_core::json;
 use volary_core::json::{Json, Object, Text};
 
-use super::{model_settings, pace};
+use super::{model_settings, rate_limits};
 use crate::models::sampling;
 use tasks::Tasks;
 
@@ -197,7 +197,7 @@ pub fn plan(tasks: Tasks, mut policies: Vec<PlannedPolicy>, general: &Json, pace
         repeats: repeats(general),
         seed: count(general, SEED).unwrap_or_default(),
         success: general.get(SUCCESS).and_then(Json::as_f64).unwrap_or(1.0),
-        pace: pace::read(pace),
+        pace: rate_limits::read(pace),
         policies,
     }
 }
@@ -229,7 +229,7 @@ mod tests {
             tasks,
             policies.into(),
             &value(general_schema()),
-            &value(pace::schema()),
+            &value(rate_limits::schema()),
         );
         assert_eq!(&*plan.name, "dummy: Random, Random 2, Mine");
         assert_eq!((plan.length(), plan.repeats, plan.success), (30, 1, 1.0));

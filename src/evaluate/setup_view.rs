@@ -5,8 +5,8 @@ mod source;
 
 use leptos::prelude::*;
 
-use super::pace;
 use super::pool::idle_workers;
+use super::rate_limits;
 use super::setup::tasks::{CHOICES, Source, tasks_schema};
 use super::setup::{self, Kind, MOST_CELLS};
 use super::state::Evaluations;
@@ -67,7 +67,7 @@ pub fn setup_view(evaluations: Evaluations) -> El {
         policies: RwSignal::new(Vec::new()),
         next: RwSignal::new(0),
         general: RwSignal::new(Form::new(setup::general_schema())),
-        pace: RwSignal::new(Form::new(pace::schema())),
+        pace: RwSignal::new(Form::new(rate_limits::schema())),
     };
     setup.add_policy();
     let playground = evaluations.playground;

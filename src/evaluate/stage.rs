@@ -9,8 +9,8 @@ use volary_protocol::episode::{Assembled, EpisodeAssembler, EpisodeChunk};
 use volary_remote::task;
 use volary_trajectory::{Ending, Episode, FramePatch, Recipe, StepRecord};
 
-use super::abroad;
 use super::pool::{Lease, Pool};
+use super::remote_environments;
 use crate::browser::worker_client::Replies;
 
 /// An environment in a worker. Dropping it closes it.
@@ -34,7 +34,7 @@ pub async fn open(
     };
     let mut replies = stage.call(&Request::Open {
         environment: stage.lease.environment,
-        servers: abroad::access([&recipe]),
+        servers: remote_environments::access([&recipe]),
         recipe,
         actions,
     })?;

@@ -15,7 +15,7 @@ use super::source::Source;
 use crate::browser::database::{DatabaseError, KeptText};
 use crate::browser::files::GivenFile;
 use crate::browser::files::arriving::Arriving;
-use crate::browser::room;
+use crate::browser::storage_quota;
 use crate::projection::notice::Notice;
 use crate::projection::text::{plural, size_text};
 use crate::storage::origin::IMPORTED;
@@ -194,7 +194,7 @@ impl EpisodeStore for IndexedDbStore {
             if let Ok(Some(_)) = sources::file(&file.id, &file.name).await {
                 return Ok(());
             }
-            if let Some(room) = room::room().await {
+            if let Some(room) = storage_quota::room().await {
                 let free = (room.quota * (1.0 - SPARED) - room.used).max(0.0);
                 if file.size as f64 > free {
                     let free = size_text(free as usize);

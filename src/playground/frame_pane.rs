@@ -8,8 +8,8 @@ use volary_core::view::{View, ViewInput};
 use volary_core::{AnyMessage, Frame, Json};
 use volary_trajectory::{Ending, Episode};
 
-use super::abroad::is_abroad;
 use super::controls::help;
+use super::remote_environments::is_abroad;
 use super::state::{Playground, use_playground};
 use crate::browser::{self, timers};
 use crate::components::erased::{shown as when, watch, words};

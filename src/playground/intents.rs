@@ -10,15 +10,15 @@ use leptos::wasm_split::wasm_split;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 
-use super::drive::PolicyKind;
 use super::opening;
 use super::plan_dialog::plan_dialog;
+use super::policy_settings::PolicyKind;
 use super::state::Playground;
 use super::tasks::{self, TaskPlace, TaskSource};
 use super::transfer_dialogs::{export_dialog, share_dialog};
 use crate::browser::files::GivenFile;
 use crate::browser::lazy::{Loaded, Unloaded};
-use crate::browser::{self, location, presence, rescue};
+use crate::browser::{self, crash_recovery, first_interaction, location};
 use crate::components::erased::dynamic;
 use crate::components::markup::{all, nothing};
 use crate::components::styles;
@@ -206,8 +206,8 @@ impl Playground {
         self.progress
             .update_value(|progress| progress.owner = Owner::current());
         later::load_with(move |act| self.intend(Intent::Do(act)));
-        presence::on_first_sign(move || self.intend(Intent::Nothing));
-        if rescue::is_kept() {
+        first_interaction::on_first_sign(move || self.intend(Intent::Nothing));
+        if crash_recovery::is_kept() {
             self.intend(Intent::Nothing);
         }
     }

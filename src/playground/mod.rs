@@ -13,30 +13,29 @@
 //! - [`transfer`]: export, import, share; [`place`]: the address. `saving`: what was played goes into the library.
 //! - [`page`] and the panes draw it.
 
-pub mod abroad;
 pub mod consent;
 pub mod controls;
-pub mod drive;
-pub mod engine;
 pub mod episode_bar;
 pub mod frame_pane;
-pub mod hands;
 pub mod hint;
 pub mod incoming;
 pub mod intents;
+pub mod manual_action;
 pub mod model;
 pub mod opening;
 pub mod page;
-pub mod place;
 pub mod plan_dialog;
 mod planned;
 pub mod playback;
 pub mod player;
 pub mod policy_pane;
+pub mod policy_settings;
 pub mod python;
+pub mod remote_environments;
 pub mod run_loop;
 mod saving;
 pub mod session;
+pub mod session_driver;
 pub mod setup;
 pub mod setup_pane;
 pub mod state;
@@ -45,3 +44,4 @@ mod tool_drafts;
 pub mod tools_pane;
 pub mod transfer;
 pub mod transfer_dialogs;
+pub mod url_sync;

@@ -2,13 +2,13 @@
 
 use leptos::prelude::*;
 
-use super::drive::PolicyKind;
 use super::episode_bar::episode_bar;
 use super::frame_pane::frame_pane;
 use super::hint::hint;
 use super::intents::Intent;
 use super::model;
 use super::policy_pane::policy_pane;
+use super::policy_settings::PolicyKind;
 use super::session::Session;
 use super::setup_pane::{configuration_pane, setup_pane};
 use super::state::{Playground, use_playground};

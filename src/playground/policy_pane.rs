@@ -5,9 +5,9 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use super::controls::{buttons, choice, field, form, help, option};
-use super::drive::{POLICY_FORM, PolicyKind, Run};
 use super::intents::Intent;
 use super::model;
+use super::policy_settings::{POLICY_FORM, PolicyKind, Run};
 use super::state::{Playground, use_playground};
 use crate::browser::{self, timers};
 use crate::components::SchemaForm;

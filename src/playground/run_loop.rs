@@ -9,10 +9,10 @@ use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_trajectory::Ending;
 
-use super::drive::{Plan, PolicyKind, Run};
 use super::incoming::is_over;
 use super::model;
 use super::player::Move;
+use super::policy_settings::{Plan, PolicyKind, Run};
 use super::state::Playground;
 use crate::browser::lazy::Unloaded;
 use crate::browser::{self, timers};

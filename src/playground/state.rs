@@ -9,13 +9,13 @@ use volary_core::registry::Registry;
 use volary_trajectory::Episode;
 
 use super::consent::PlannedEpisode;
-use super::drive::Drive;
-use super::engine::Engine;
-use super::hands::Hands;
 use super::intents::Progress;
+use super::manual_action::Hands;
 use super::opening;
+use super::policy_settings::Drive;
 use super::saving::Saver;
 use super::session::Session;
+use super::session_driver::Engine;
 use super::setup::Setup;
 use super::transfer::Transfer;
 use crate::projection::notice::Notice;

@@ -5,9 +5,9 @@ use volary_core::json::Text;
 use volary_core::tool::ToolCallFunction;
 
 use super::controls::{buttons, field, form, help, typed};
-use super::drive::Run;
-use super::hands::TOOL_FORM;
 use super::intents::Intent;
+use super::manual_action::TOOL_FORM;
+use super::policy_settings::Run;
 use super::session::Refusal;
 use super::state::{Playground, use_playground};
 use crate::components::erased::{dynamic, flag, shown, words};

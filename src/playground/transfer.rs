@@ -10,12 +10,12 @@ use volary_protocol::environments::{Event, NamedFile, Request};
 use volary_protocol::episode::{Assembled, EpisodeAssembler};
 use volary_trajectory::{Episode, messages_jsonl, native, renderer_files, share};
 
-use super::abroad::is_abroad;
+use super::remote_environments::is_abroad;
 use super::state::Playground;
 use super::tasks;
 use crate::browser::files::{self, GivenFile, LARGEST_FILE};
 use crate::browser::worker_client::WorkerClient;
-use crate::browser::{self, location, rescue};
+use crate::browser::{self, crash_recovery, location};
 use crate::projection::notice::Notice;
 use crate::projection::size_text;
 use crate::route::Place;
@@ -154,11 +154,11 @@ impl Playground {
     /// Keeps the episode if the page breaks down, and offers what was kept so before.
     pub fn offer_rescue(self) {
         let episode = self.episode;
-        rescue::save_with(move || {
+        crash_recovery::save_with(move || {
             let text = episode.try_with_untracked(|episode| native::to_text(episode));
             text.filter(|_| self.last_step() > 0)
         });
-        let Some(text) = rescue::rescued() else {
+        let Some(text) = crash_recovery::rescued() else {
             return;
         };
         match native::read(&text).map(|reading| reading.episodes.into_iter().next()) {

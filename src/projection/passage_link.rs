@@ -5,7 +5,7 @@
 use volary_trajectory::annotations::Target;
 use volary_trajectory::passages::Place;
 
-use super::marks::{held, holder_id};
+use super::highlight::{held, holder_id};
 
 /// Longer passages are identified by their start, to keep addresses short.
 const LONGEST: usize = 300;

@@ -6,9 +6,9 @@ use volary_trajectory::annotations::Target;
 
 use super::notes::Notes;
 use super::viewer::{Viewer, spot_of, spot_of_finding};
-use crate::browser::{passages, timers};
+use crate::browser::{text_selection, timers};
 use crate::components::erased::watch;
-use crate::projection::marks::{Spot, holder_id};
+use crate::projection::highlight::{Spot, holder_id};
 
 /// The maximum number of highlights of one kind: each is measured again when the page changes.
 const MOST: usize = 400;
@@ -90,7 +90,7 @@ fn mark(viewer: Viewer, notes: Notes) {
         ("noted", noted),
         ("linked", linked),
     ] {
-        passages::mark(name, &spots);
+        text_selection::mark(name, &spots);
     }
 }
 

@@ -5,8 +5,8 @@ use volary_trajectory::Episode;
 use volary_trajectory::annotations::Target;
 use volary_trajectory::passages::{Place, passage};
 
-use crate::browser::passages::{Selected, selected};
-use crate::projection::marks::{held, source_of, words_between};
+use crate::browser::text_selection::{Selected, selected};
+use crate::projection::highlight::{held, source_of, words_between};
 
 /// The selected passage; `None` if nothing is selected, or outside the texts of the episode.
 pub fn selected_passage(episode: &Episode) -> Option<Target> {

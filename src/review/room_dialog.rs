@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::selection::Look;
-use crate::browser::{self, room};
+use crate::browser::{self, storage_quota};
 use crate::components::dialog::dialog;
 use crate::components::erased::{dynamic, shown, words};
 use crate::components::markup::{El, all, button, el, nothing};
@@ -13,7 +13,7 @@ use crate::projection::text::{plural, size_text};
 /// The state of the browser's storage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
-    room: Option<room::Room>,
+    room: Option<storage_quota::Room>,
     is_lasting: bool,
 }
 
@@ -94,7 +94,7 @@ fn of_browser(found: RwSignal<Option<Found>>, known: Found) -> AnyView {
                 .on_click(move || {
                     browser::spawn(async move {
                         // The answer is seen in what is shown next.
-                        room::ask_to_last().await;
+                        storage_quota::ask_to_last().await;
                         ask(found);
                     });
                 })
@@ -108,8 +108,8 @@ fn of_browser(found: RwSignal<Option<Found>>, known: Found) -> AnyView {
 fn ask(found: RwSignal<Option<Found>>) {
     browser::spawn(async move {
         let known = Found {
-            room: room::room().await,
-            is_lasting: room::is_lasting().await,
+            room: storage_quota::room().await,
+            is_lasting: storage_quota::is_lasting().await,
         };
         // If the user left meanwhile, the signal is gone.
         let _ = found.try_set(Some(known));

@@ -14,7 +14,7 @@ use crate::library::client::Shelf;
 use crate::library::findings::Finding;
 use crate::playground::frame_pane::Shown;
 use crate::playground::state::length;
-use crate::projection::marks::Spot;
+use crate::projection::highlight::Spot;
 
 /// One episode that is read.
 #[derive(Clone, Copy)]

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::section::{section as framed, small};
 use crate::browser::files;
-use crate::browser::room::{self, Room};
+use crate::browser::storage_quota::{self, Room};
 use crate::browser::{self, database::DatabaseError, network};
 use crate::components::alert_box::alert_words;
 use crate::components::erased::{dynamic, watch, words};
@@ -110,7 +110,7 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
             .on_click(move || {
                 browser::spawn(async move {
                     // The answer is seen in what is shown next.
-                    room::ask_to_last().await;
+                    storage_quota::ask_to_last().await;
                     look(state);
                 });
             })
@@ -256,8 +256,8 @@ fn look(state: RwSignal<State>) {
                     .filter_map(|episode| episode.row.bytes)
                     .sum::<u64>() as f64,
                 evaluations: evaluations::list().await?.len(),
-                room: room::room().await,
-                lasting: room::is_lasting().await,
+                room: storage_quota::room().await,
+                lasting: storage_quota::is_lasting().await,
                 unreadable: unreadable::all(),
                 is_read_only: storage::is_read_only(),
             })

@@ -11,7 +11,7 @@ use volary_core::object;
 use volary_trajectory::import::index::Place;
 use volary_trajectory::table::Row;
 
-use super::{all, get, journal, keys_between, sheets, some, summaries, unreadable, write};
+use super::{all, get, keys_between, sheets, some, summaries, unreadable, write, write_ahead_log};
 use crate::browser::database::{
     Change, Damage, DatabaseError, KeptText, Packing, Sheet, Store, after_all, bounds,
 };
@@ -140,7 +140,7 @@ fn record_of(row: &Row, place: Option<&(Text, Place)>) -> Json {
 
 /// Forgets episodes.
 pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
-    journal::settle().await;
+    write_ahead_log::settle().await;
     // Those of large files have neither records nor texts of their own, which are not asked for one by one.
     let (alone, in_sheets): (Vec<String>, Vec<String>) = match bounds(ids) {
         None => return Ok(()),
@@ -168,7 +168,7 @@ pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
 
 /// All of them.
 pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
-    journal::settle().await;
+    write_ahead_log::settle().await;
     unreadable::clear(Store::Summaries);
     // What is kept by itself stands before what a sheet has of it.
     let mut listed = HashMap::new();
@@ -194,7 +194,7 @@ pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
     }
     // What the browser did not keep, or not in its place.
     let mut unkept = super::unkept(Store::Summaries, "");
-    let waiting = journal::all_waiting(Store::Summaries, "");
+    let waiting = write_ahead_log::all_waiting(Store::Summaries, "");
     unkept.extend(waiting.into_iter().map(|(key, text)| (key, Some(text))));
     for (key, text) in unkept {
         listed.remove(&*key);

@@ -13,7 +13,7 @@ use volary_core::object;
 use volary_trajectory::StepRecord;
 use volary_trajectory::native::{step_from_json, step_to_json};
 
-use super::{all, episodes, get, journal, keys_between, unreadable, write};
+use super::{all, episodes, get, keys_between, unreadable, write, write_ahead_log};
 use crate::browser::database::{
     Change, Damage, DatabaseError, KeptText, Packing, Store, after_all,
 };
@@ -150,7 +150,7 @@ pub async fn list() -> Result<Vec<Head>, DatabaseError> {
 
 /// One, with all that is known of it; `None` if there is none.
 pub async fn load(id: &str) -> Result<Option<Kept>, DatabaseError> {
-    journal::settle().await;
+    write_ahead_log::settle().await;
     let head = get(Store::Evaluations, &format!("head/{id}")).await?;
     let plan = get(Store::Evaluations, &format!("plan/{id}")).await?;
     let head = head.and_then(|text| read_head(&parsed(&text)?));
@@ -182,7 +182,7 @@ pub async fn load(id: &str) -> Result<Option<Kept>, DatabaseError> {
 /// The ids of the stored episodes that an evaluation made itself. Others may begin with its id: an imported trajectory
 /// is named by the file that it comes from.
 pub async fn own_episodes(id: &str) -> Result<Vec<String>, DatabaseError> {
-    journal::settle().await;
+    write_ahead_log::settle().await;
     let first = episode_id(id, 0);
     let keys = keys_between(Store::Summaries, &first, &after_all(&format!("{id}-"))).await?;
     let named: Vec<String> = keys.into_iter().filter(|key| is_named(id, key)).collect();

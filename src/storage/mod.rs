@@ -10,10 +10,10 @@
 pub mod change_feed;
 pub mod episodes;
 pub mod evaluations;
-pub mod journal;
 pub mod origin;
 pub mod sources;
 pub mod unreadable;
+pub mod write_ahead_log;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,8 +67,8 @@ pub fn is_read_only() -> bool {
 /// Makes the changes, all or none; on an error they are made in memory. If something that was to be new is there
 /// already ([`DatabaseError::Taken`]), they are not made at all.
 pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
-    if journal::concerns(&changes) {
-        journal::settle().await;
+    if write_ahead_log::concerns(&changes) {
+        write_ahead_log::settle().await;
     }
     let changes: Rc<[Change]> = changes.into();
     let kept = match database().await {
@@ -114,7 +114,7 @@ pub async fn get(store: Store, key: &str) -> Result<Option<KeptText>, DatabaseEr
     if let Some(unkept) = UNKEPT.with_borrow(|unkept| unkept.get(&place).cloned()) {
         return Ok(unkept);
     }
-    if let Some(waiting) = journal::waiting(store, key) {
+    if let Some(waiting) = write_ahead_log::waiting(store, key) {
         return Ok(Some(waiting));
     }
     match database().await {
@@ -130,7 +130,7 @@ pub async fn all(store: Store, prefix: &str) -> Result<Vec<(String, KeptText)>, 
         Err(error) => unless_in_memory(error, Vec::new())?,
     };
     let mut found: BTreeMap<String, KeptText> = kept.into_iter().collect();
-    found.extend(journal::all_waiting(store, prefix));
+    found.extend(write_ahead_log::all_waiting(store, prefix));
     for (key, text) in unkept(store, prefix) {
         match text {
             Some(text) => found.insert(key, text),
@@ -178,7 +178,7 @@ async fn summaries(keys: &[String]) -> Result<BTreeMap<String, KeptText>, Databa
     for key in keys {
         let place = (Store::Summaries, key.clone());
         let unkept = UNKEPT.with_borrow(|unkept| unkept.get(&place).cloned());
-        match unkept.or_else(|| journal::waiting(Store::Summaries, key).map(Some)) {
+        match unkept.or_else(|| write_ahead_log::waiting(Store::Summaries, key).map(Some)) {
             Some(Some(text)) => {
                 found.insert(key.clone(), text);
             }
@@ -234,7 +234,7 @@ async fn database() -> Result<Rc<Database>, DatabaseError> {
         && database.access() == Access::ReadWrite
     {
         // What a former visit had no time for.
-        journal::settle_in(database).await;
+        write_ahead_log::settle_in(database).await;
     }
     LINK.set(match &opened {
         Ok(database) => Link::Open(Rc::clone(database)),

@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 
-use crate::count::Count;
 use crate::project::Project;
 use crate::setup::{self, WasmStd};
+use crate::test_summary::Count;
 use crate::{folders, layering, links, pins, run, test, tidy};
 
 /// Runs every stage, or those that are named, also after one has failed, and ends with a line that counts.

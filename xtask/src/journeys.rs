@@ -6,10 +6,10 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::count::Count;
 use crate::http::Site;
 use crate::project::Project;
 use crate::setup::{self, Chromium, FIREFOX, Node, ORIGINAL, PLAYWRIGHT, WEBKIT, webkit};
+use crate::test_summary::Count;
 use crate::{page, run};
 
 /// The page must work under any prefix, so the journeys use one.

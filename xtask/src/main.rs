@@ -5,7 +5,6 @@
 
 mod bench;
 mod ci;
-mod count;
 mod dev;
 mod doctor;
 mod folders;
@@ -24,6 +23,7 @@ mod run;
 mod serve;
 mod setup;
 mod test;
+mod test_summary;
 mod tidy;
 mod wasm;
 

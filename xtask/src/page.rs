@@ -10,7 +10,7 @@ use anyhow::{Context, Result};
 
 use crate::project::Project;
 use crate::run;
-use crate::setup::quietly::quietly;
+use crate::setup::progress::quietly;
 use crate::setup::{self, BUILD_TOOLS, Job, Need, Node, PYODIDE, Trunk, WasmStd, Wheels};
 use crate::wasm::{self, Profile};
 

@@ -8,7 +8,7 @@
 //! holds nothing but what publish wrote.
 
 mod collect;
-mod place;
+mod destination;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ use serde_json::json;
 use crate::page;
 use crate::project::Project;
 use collect::Collected;
-use place::Place;
+use destination::Place;
 
 /// What to publish, and where.
 pub struct Options {

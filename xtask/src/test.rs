@@ -4,12 +4,12 @@ use std::process::Command;
 
 use anyhow::{Result, bail};
 
-use crate::count::Count;
 use crate::project::Project;
 use crate::run::{Stream, output};
 use crate::setup::{
     self, HARNESSES, HaProxy, Need, Node, ORIGINAL, PLAYWRIGHT, SDKS, TOKENIZER, TOKENIZER_FILE,
 };
+use crate::test_summary::Count;
 use crate::{journeys, run};
 
 /// The parts, in the order in which they fail soonest.

@@ -6,7 +6,7 @@
 
 mod came;
 mod error;
-mod pace;
+mod pacing;
 mod parts;
 
 use std::cell::{Cell, RefCell};

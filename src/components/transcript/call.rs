@@ -12,7 +12,7 @@ use crate::components::json_text::{json_text, token_class};
 use crate::components::markup::{El, all, button, el};
 use crate::components::text::{folded_text, inert_in};
 use crate::projection::content::is_short;
-use crate::projection::marks::holder_id;
+use crate::projection::highlight::holder_id;
 use crate::projection::pretty::{one_line, scalar};
 use crate::projection::transcript::is_unknown_tool;
 

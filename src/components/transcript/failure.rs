@@ -5,14 +5,14 @@ use volary_core::AnyMessage;
 use volary_trajectory::StepRecord;
 use volary_trajectory::passages::{Part, Place};
 
+use super::full_message::to_call;
 use super::message::{copy_button, marked_speaker};
+use super::message_text::{Manner, message_text};
 use super::reader::{CALL, MESSAGE, Reader};
-use super::said::{Manner, said};
-use super::whole::to_call;
 use crate::components::markup::el;
 use crate::components::prose::plain;
 use crate::components::text::inert_in;
-use crate::projection::marks::holder_id;
+use crate::projection::highlight::holder_id;
 use crate::projection::transcript::{FAILURE_PLACE, failure_of};
 
 /// Failures up to this size in bytes are shown in full, including tracebacks.
@@ -42,7 +42,7 @@ pub(super) fn failure(reader: Reader, step: usize, record: &StepRecord) -> Optio
             .view(),
         (false, _) => {
             let place = (step, FAILURE_PLACE, 0);
-            said(reader, place, why.clone(), 0, Manner::Plain)
+            message_text(reader, place, why.clone(), 0, Manner::Plain)
         }
     };
     let id = reader.reading.and_then(|_| {

@@ -11,16 +11,16 @@
 //! - [`whole`]: a message with all its features; [`said`]: its texts. [`reading`]: display options in Review;
 //!   [`passage`]: navigation to passages.
 
-mod asked;
 mod block;
 mod call;
 mod failure;
+mod full_message;
 mod message;
+mod message_text;
+mod model_exchange;
 mod passage;
 mod reader;
 pub mod reading;
-mod said;
-mod whole;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,9 +42,9 @@ use reading::Reading;
 const MOST_PRINTED: usize = 2_000;
 
 pub(crate) fn install() {
-    message::WHOLE.set(whole::whole);
+    message::WHOLE.set(full_message::full_message);
     message::FAILURE.set(failure::failure);
-    message::COPIED.set(whole::copied);
+    message::COPIED.set(full_message::copied);
 }
 
 /// The transcript of an episode.

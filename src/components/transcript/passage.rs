@@ -6,15 +6,15 @@ use volary_core::json::Text;
 use volary_core::{AnyMessage, Json};
 use volary_trajectory::passages::{Part, Place};
 
-use super::asked::THOUGHT;
 use super::call::part_of;
+use super::model_exchange::THOUGHT;
 use super::reader::{MESSAGE, Reader, STEP, TextPlace};
 use super::reading::{Kind, Reading, Spot};
 use crate::browser;
 use crate::components::erased::watch;
 use crate::components::text::Fold;
 use crate::projection::content::{Content, Part as ContentPart, content};
-use crate::projection::marks::{Spot as Words, holder_id};
+use crate::projection::highlight::{Spot as Words, holder_id};
 use crate::projection::text::{PART_BYTES, preview_end};
 use crate::projection::transcript::{
     FAILURE_PLACE, failure_of, message, message_count, place_count, step_record,
@@ -41,7 +41,7 @@ impl Reader {
         browser::timers::next_frame(move || {
             let log = self.place.log.try_get_untracked().flatten();
             let seen =
-                log.is_some_and(|log| browser::passages::bring_into_sight(&id, &words, &log));
+                log.is_some_and(|log| browser::text_selection::bring_into_sight(&id, &words, &log));
             // Once more after it is there: what came above it may have moved it.
             let left = if seen { frames.min(4) } else { frames };
             if left > 1 {

@@ -9,14 +9,14 @@ use volary_agent::evaluation::schedule::Why;
 use volary_agent::evaluation::{CellResult, Plan};
 
 use super::{Run, pool};
-use crate::browser::claim::{Claim, claim};
+use crate::browser::web_lock::{WebLock, acquire};
 use crate::browser::{self, timers};
 use crate::storage::evaluations as kept;
-use crate::storage::{self, journal};
+use crate::storage::{self, write_ahead_log};
 
 /// The claim on an evaluation; `None` if another tab has it.
-pub(in crate::evaluate) async fn claimed(id: &str) -> Option<Claim> {
-    claim(&format!("evaluation.{id}")).await
+pub(in crate::evaluate) async fn claimed(id: &str) -> Option<WebLock> {
+    acquire(&format!("evaluation.{id}")).await
 }
 
 impl Run {
@@ -110,7 +110,7 @@ impl Run {
     }
 
     fn begin(self: &Rc<Self>, with_failures: bool) {
-        journal::expect_more();
+        write_ahead_log::expect_more();
         {
             let mut state = self.state.borrow_mut();
             if std::mem::replace(&mut state.is_claiming, true) {

@@ -11,7 +11,7 @@ use crate::browser::database::{Change, KeptText, Parcel};
 use crate::browser::{self, timers};
 use crate::storage::evaluations::{self as kept, Draft};
 use crate::storage::origin::EVALUATED;
-use crate::storage::{self, episodes, journal};
+use crate::storage::{self, episodes, write_ahead_log};
 
 /// What came of a cell.
 pub(in crate::evaluate) struct Done {
@@ -93,13 +93,13 @@ impl Run {
         let drafts: Vec<Change> = done.iter().flat_map(|done| self.redrafting(done)).collect();
         self.planned().await;
         let kept = match (parcels.is_empty(), drafts.is_empty()) {
-            (false, true) => journal::keep(parcels).await,
+            (false, true) => write_ahead_log::keep(parcels).await,
             (false, false) => {
                 // What former tries left goes first.
                 let cells = done.iter().map(|done| done.result.cell);
                 let former =
                     cells.map(|cell| episodes::forgetting_text(&episode_id(&self.id, cell)));
-                match journal::changes(&parcels) {
+                match write_ahead_log::changes(&parcels) {
                     Ok(puts) => storage::write(former.chain(puts).chain(drafts).collect()).await,
                     Err(error) => Err(error),
                 }

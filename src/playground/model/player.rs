@@ -20,8 +20,8 @@ use crate::browser::{self, timers};
 use crate::models::{
     Ask, Asked, Limits, Saved, Stopped, ask_within, connections, diagnose, prices, record,
 };
-use crate::playground::drive::POLICY_FORM;
 use crate::playground::player::{Aside, Move, Player};
+use crate::playground::policy_settings::POLICY_FORM;
 use crate::playground::state::Playground;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use anyhow::Result;
 
-use super::quietly::{Status, quietly};
+use super::progress::{Status, quietly};
 use super::{Lane, Remedy};
 use crate::run::output;
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::quietly::Status;
+use super::progress::Status;
 
 /// What a job does, saying meanwhile what it is at.
 pub type Work<'a> = Box<dyn FnOnce(&Status) -> Result<()> + Send + 'a>;

@@ -10,8 +10,8 @@ mod jobs;
 mod node;
 mod npm;
 mod other_browsers;
+pub mod progress;
 mod python_packages;
-pub mod quietly;
 mod trunk;
 mod wasm_std;
 mod wheels;
@@ -30,7 +30,7 @@ pub use wasm_std::WasmStd;
 pub use wheels::Wheels;
 
 use crate::project::Project;
-use quietly::Status;
+use progress::Status;
 
 /// Something that a command needs.
 pub trait Need: Sync {

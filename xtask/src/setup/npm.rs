@@ -4,7 +4,7 @@
 use anyhow::{Context, Result};
 
 use super::node::npm;
-use super::quietly::{Status, quietly};
+use super::progress::{Status, quietly};
 use super::{Lane, Need, Remedy};
 use crate::project::Project;
 

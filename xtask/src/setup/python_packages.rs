@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
-use super::quietly::{Status, quietly};
+use super::progress::{Status, quietly};
 use super::{Lane, Need, Remedy, debian};
 use crate::project::Project;
 use crate::run::output;

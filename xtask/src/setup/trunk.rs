@@ -5,7 +5,7 @@
 
 use anyhow::Result;
 
-use super::quietly::{Status, quietly};
+use super::progress::{Status, quietly};
 use super::{Lane, Need, Remedy};
 use crate::project::Project;
 use crate::run::output;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 
-use super::quietly::{Status, quietly};
+use super::progress::{Status, quietly};
 use super::{Lane, Need, Remedy, debian};
 use crate::project::Project;
 use crate::run::output;

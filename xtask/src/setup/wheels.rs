@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 
+use super::progress::{Status, quietly};
 use super::python_packages::{VENV, system_python};
-use super::quietly::{Status, quietly};
 use super::{Lane, Need, Remedy, debian};
 use crate::project::Project;
 

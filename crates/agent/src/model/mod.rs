@@ -19,12 +19,11 @@
 
 pub mod answer;
 pub mod anthropic;
-mod complaint;
-pub mod concession;
 pub mod connection;
 pub mod diagnosis;
 mod draft;
 pub mod error;
+mod error_body;
 pub mod exchange;
 pub mod gemini;
 pub mod history;
@@ -34,6 +33,7 @@ pub mod limits;
 pub mod mistral;
 pub mod openai_chat;
 pub mod openai_responses;
+pub mod parameter_fallback;
 pub mod price;
 pub mod provider;
 pub mod redactor;
@@ -45,11 +45,11 @@ pub mod selector;
 pub mod sse;
 
 pub use answer::{Answer, Delta, Finish, RawCall, Usage};
-pub use concession::{Concession, Concessions, concede};
 pub use connection::{Connection, Preset};
 pub use error::ModelError;
 pub use exchange::Exchange;
 pub use http::{ApiKey, HttpRequest};
+pub use parameter_fallback::{Concession, Concessions, concede};
 pub use provider::{Provider, ProviderKind, StreamReader};
 pub use redactor::DeltaRedactor;
 pub use reply::Reply;

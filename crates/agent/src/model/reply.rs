@@ -6,7 +6,7 @@
 
 use volary_core::json::read;
 
-use super::complaint::{Complaint, looks_like_html, shown};
+use super::error_body::{Complaint, looks_like_html, shown};
 use super::sse::SseParser;
 use super::{Answer, ApiKey, Delta, ModelError, Provider, StreamReader};
 

@@ -3,7 +3,7 @@
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Tool};
 
-use super::concession::Concessions;
+use super::parameter_fallback::Concessions;
 
 /// Whether the model must, may or must not call tools. Aviary's default is that it must.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,7 +86,7 @@ pub struct ModelRequest {
 impl ModelRequest {
     /// The choice to send: none where there are no tools.
     pub(super) fn choice(&self) -> Option<ToolChoice> {
-        use super::concession::Concession::{FreeChoice, NoToolChoice};
+        use super::parameter_fallback::Concession::{FreeChoice, NoToolChoice};
         let choice = self.tool_choice.clone()?;
         if self.tools.is_empty() || self.concessions.has(NoToolChoice) {
             None
@@ -99,27 +99,27 @@ impl ModelRequest {
 
     /// The temperature to send.
     pub(super) fn sent_temperature(&self) -> Option<f64> {
-        use super::concession::Concession::NoTemperature;
+        use super::parameter_fallback::Concession::NoTemperature;
         self.temperature
             .filter(|_| !self.concessions.has(NoTemperature))
     }
 
     /// The texts to stop at, if any are sent.
     pub(super) fn sent_stop(&self) -> Option<Vec<Text>> {
-        use super::concession::Concession::NoStop;
+        use super::parameter_fallback::Concession::NoStop;
         let sent = !self.stop.is_empty() && !self.concessions.has(NoStop);
         sent.then(|| self.stop.clone())
     }
 
     /// The seed to send.
     pub(super) fn sent_seed(&self) -> Option<i64> {
-        use super::concession::Concession::NoSeed;
+        use super::parameter_fallback::Concession::NoSeed;
         self.seed.filter(|_| !self.concessions.has(NoSeed))
     }
 
     /// The effort to send.
     pub(super) fn sent_effort(&self) -> Option<Effort> {
-        use super::concession::Concession::NoEffort;
+        use super::parameter_fallback::Concession::NoEffort;
         self.effort.filter(|_| !self.concessions.has(NoEffort))
     }
 }

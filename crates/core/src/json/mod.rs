@@ -15,12 +15,12 @@ pub mod alphanumeric;
 pub mod compact;
 pub mod number;
 mod object;
-pub mod place;
 mod printable;
 pub mod read;
 pub mod repr;
 mod serde_impl;
 pub mod text;
+pub mod value_writer;
 pub mod write;
 
 pub use number::{Integer, float_from_text, float_text, integer_from_text};

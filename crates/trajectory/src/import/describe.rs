@@ -2,7 +2,7 @@
 
 use volary_core::json::{Json, Object};
 
-use super::mend::mend;
+use super::json_repair::repair;
 
 /// A number with its noun: `1 step`, `2 steps`, `3 trajectories`.
 pub(super) fn counted(count: usize, noun: &str) -> String {
@@ -117,10 +117,10 @@ fn members(noun: &str, value: &Json) -> String {
 
 /// An object of which only the start is here: what it begins with, and what it may lack.
 fn begun(text: &str) -> String {
-    let Ok(mended) = mend(text) else {
+    let Ok(repaired) = repair(text) else {
         return "JSON of another kind".to_owned();
     };
-    let value = mended.value;
+    let value = repaired.value;
     match value.as_object() {
         Some(_) if is_head_of_tau2(&value) => HEAD_OF_TAU2.to_owned(),
         Some(object) if !object.is_empty() => members("the start of JSON", &value),

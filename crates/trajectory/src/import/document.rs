@@ -3,7 +3,7 @@
 use volary_core::json::read::ReadProblem;
 use volary_core::json::{Json, ReadError};
 
-use super::mend::{is_mendable, mend};
+use super::json_repair::{is_repairable, repair};
 use super::reader::{Document, Line};
 
 /// A document, and what there is to say of how it was read.
@@ -33,13 +33,13 @@ pub(crate) fn read(text: &str) -> Result<DocumentRead, ReadError> {
     {
         return Ok(read);
     }
-    let mended = mend(text)?;
-    let mut read = DocumentRead::of(Document::Value(mended.value));
-    if let Some(why) = mended.cut {
+    let repaired = repair(text)?;
+    let mut read = DocumentRead::of(Document::Value(repaired.value));
+    if let Some(why) = repaired.cut {
         let text = format!("The file is cut off or broken ({why}); the content before it is read.");
         read.losses.push(text);
     }
-    read.mended(mended.deep, mended.odd);
+    read.repaired(repaired.deep, repaired.odd);
     Ok(read)
 }
 
@@ -52,7 +52,7 @@ impl DocumentRead {
         }
     }
 
-    fn mended(&mut self, deep: usize, odd: usize) {
+    fn repaired(&mut self, deep: usize, odd: usize) {
         if deep > 0 {
             let text = format!("Values that are nested too deeply ({deep}) are kept as text.");
             self.remarks.push(text);
@@ -72,7 +72,7 @@ fn has_lines(text: &str) -> bool {
         // A long line that begins like an object is taken for one; it is read later.
         const LONG: usize = 1 << 16;
         let is_value = line.1.starts_with('{') && line.1.len() > LONG
-            || Json::parse(line.1).map_or_else(|error| is_mendable(error.problem), |_| true);
+            || Json::parse(line.1).map_or_else(|error| is_repairable(error.problem), |_| true);
         match is_value {
             true => values += 1,
             false => others += 1,
@@ -97,21 +97,21 @@ fn lines(text: &str) -> Option<DocumentRead> {
         let value = match Json::parse(line) {
             Ok(value) => value,
             // A line that is cut off ends the file; others are damaged and may mislead.
-            Err(error) if rest.peek().is_some() && !is_mendable(error.problem) => {
+            Err(error) if rest.peek().is_some() && !is_repairable(error.problem) => {
                 read.lose(number, &error);
                 continue;
             }
-            Err(_) => match mend(line) {
-                Ok(mended) => {
-                    deep += mended.deep;
-                    odd += mended.odd;
-                    if let Some(why) = mended.cut {
+            Err(_) => match repair(line) {
+                Ok(repaired) => {
+                    deep += repaired.deep;
+                    odd += repaired.odd;
+                    if let Some(why) = repaired.cut {
                         let text = format!(
                             "Line {number} is cut off ({why}); the content before it is read."
                         );
                         read.losses.push(text);
                     }
-                    mended.value
+                    repaired.value
                 }
                 Err(error) => {
                     read.lose(number, &error);
@@ -121,7 +121,7 @@ fn lines(text: &str) -> Option<DocumentRead> {
         };
         lines.push(Line { number, value });
     }
-    read.mended(deep, odd);
+    read.repaired(deep, odd);
     match lines.len() {
         0 => return None,
         1 => read.document = Document::Value(lines.pop()?.value),
@@ -144,12 +144,12 @@ fn several(text: &str) -> Option<DocumentRead> {
         number += rest[..start].matches('\n').count();
         rest = &rest[start..];
         let (value, after) = rest.split_at(length(rest));
-        match mend(value) {
+        match repair(value) {
             // Brackets among words.
-            Ok(mended) if mended.cut.is_some() && is_empty(&mended.value) => {}
-            Ok(mended) => {
-                (deep, odd) = (deep + mended.deep, odd + mended.odd);
-                if let Some(why) = mended.cut {
+            Ok(repaired) if repaired.cut.is_some() && is_empty(&repaired.value) => {}
+            Ok(repaired) => {
+                (deep, odd) = (deep + repaired.deep, odd + repaired.odd);
+                if let Some(why) = repaired.cut {
                     read.losses.push(format!(
                         "What begins in line {number} is cut off or broken ({why}); the content \
                          before it is read."
@@ -157,7 +157,7 @@ fn several(text: &str) -> Option<DocumentRead> {
                 }
                 lines.push(Line {
                     number,
-                    value: mended.value,
+                    value: repaired.value,
                 });
             }
             Err(error) => read.lose(number, &error),
@@ -165,7 +165,7 @@ fn several(text: &str) -> Option<DocumentRead> {
         number += value.matches('\n').count();
         rest = after;
     }
-    read.mended(deep, odd);
+    read.repaired(deep, odd);
     if words || !is_between(rest) {
         // A tool may have written a value that looks like part of the log.
         read.losses.push(

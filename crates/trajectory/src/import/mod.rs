@@ -6,7 +6,7 @@
 //!
 //! - From bytes to documents, once for all formats: `files` (the files of a drop or an archive),
 //!   `containers` (zip, tar, gzip, Zstandard), `decode` (encodings), `document` (one JSON value or one a
-//!   line), `mend` (what is cut off, broken or too deep). `describe`: what a file seems to be, for people.
+//!   line), `json_repair` (what is cut off, broken or too deep). `describe`: what a file seems to be, for people.
 //! - `expansion`: how much may be made of a file.
 //! - `reader`: what a reader is, what it is given, where it puts what it finds. `registry`: all of them.
 //! - From documents to episodes: `chat` reads messages, `transcript` makes steps of them.
@@ -30,10 +30,10 @@ mod expansion;
 mod files;
 pub mod index;
 mod inspect;
+mod json_repair;
 mod ldp;
 mod links;
 mod members;
-mod mend;
 mod mini_swe_agent;
 mod native;
 mod open_telemetry;

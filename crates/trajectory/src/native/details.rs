@@ -7,7 +7,7 @@
 //! reasoning, cost}`, `started`, `seconds`, `errors`, `links` of `{relation, episode, step}`, `source` of
 //! `{format, version, file}`, `raw`.
 
-use volary_core::json::place::{Members, Place};
+use volary_core::json::value_writer::{Members, Place};
 use volary_core::json::{Json, Object, Text};
 
 use super::node::{Fault, Node};

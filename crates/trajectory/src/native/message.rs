@@ -6,7 +6,7 @@
 //! `name` and `tool_call_id`. A tool is `{name, description, parameters}`, and `concurrency_safe` if it
 //! is not.
 
-use volary_core::json::place::{Place, tree};
+use volary_core::json::value_writer::{Place, tree};
 use volary_core::json::{Json, Object};
 use volary_core::message::Body;
 use volary_core::tool::ToolCallFunction;

@@ -29,8 +29,8 @@ pub use step::{
     step_to_json,
 };
 
-use volary_core::json::place::{Place, append, tree};
 use volary_core::json::read::{ReadError, ReadProblem};
+use volary_core::json::value_writer::{Place, append, tree};
 use volary_core::json::{Json, Key, Object};
 
 use crate::episode::Episode;

@@ -5,7 +5,7 @@
 //! `add` (of `[place, key, value]`) for an object; `elements` for a list, with numbers (so many stay),
 //! `{"remove": n}`, `{"add": [...]}` and patches of single elements.
 
-use volary_core::json::place::{Members, Place, tree};
+use volary_core::json::value_writer::{Members, Place, tree};
 use volary_core::json::{Json, Key};
 
 use super::NativeError;

@@ -2,7 +2,7 @@
 
 use volary_core::Frame;
 use volary_core::json::Json;
-use volary_core::json::place::{Place, tree};
+use volary_core::json::value_writer::{Place, tree};
 
 use super::NativeError;
 use super::details;

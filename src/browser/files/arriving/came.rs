@@ -13,7 +13,7 @@ use web_sys::Blob;
 use super::super::GivenFile;
 use super::LARGEST;
 use super::error::FetchError;
-use super::pace::Pace;
+use super::pacing::Pace;
 use crate::browser::worker_client::text_of;
 
 /// So much of what came last is held…

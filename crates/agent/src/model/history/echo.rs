@@ -4,7 +4,7 @@ use volary_core::json::{Json, Object, Text, read};
 use volary_core::{ToolRequestMessage, json};
 
 use super::PastCall;
-use crate::model::concession::Concession;
+use crate::model::parameter_fallback::Concession;
 use crate::model::{Answer, ModelRequest};
 
 /// Parts that a provider wants back.

@@ -2,7 +2,7 @@
 
 use volary_core::json::{Json, Object, Text};
 
-use crate::model::complaint::Complaint;
+use crate::model::error_body::Complaint;
 use crate::model::lenient::{count, list, some_text, text};
 use crate::model::{Answer, Finish, ModelError, RawCall, Usage};
 

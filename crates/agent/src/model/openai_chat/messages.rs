@@ -5,8 +5,8 @@ use volary_core::{json, object};
 
 use super::completion::content;
 use crate::model::ModelRequest;
-use crate::model::concession::Concession;
 use crate::model::history::{Echo, Part, PastCall, Turn, text_of};
+use crate::model::parameter_fallback::Concession;
 
 /// What differs from one provider of chat completions to another.
 pub(in crate::model) struct ChatStyle {

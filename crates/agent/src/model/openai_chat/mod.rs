@@ -17,10 +17,10 @@ use volary_core::{json, object};
 use self::completion::read_completion;
 use self::messages::{ChatStyle, messages};
 use self::stream::ChatStream;
-use super::concession::Concession;
 use super::history::turns;
 use super::http::HeaderValue;
 use super::lenient::{list, some_text};
+use super::parameter_fallback::Concession;
 use super::{
     Answer, ApiKey, HttpRequest, ModelError, ModelRequest, Provider, StreamReader, ToolChoice,
 };

@@ -13,9 +13,9 @@ use volary_core::{json, object};
 use self::input::input;
 use self::output::read_response;
 use self::stream::ResponseStream;
-use super::concession::Concession;
 use super::history::turns;
 use super::openai_chat::{bearer, made_id, model_ids, models_request};
+use super::parameter_fallback::Concession;
 use super::{
     Answer, ApiKey, Effort, HttpRequest, ModelError, ModelRequest, Provider, StreamReader,
     ToolChoice,

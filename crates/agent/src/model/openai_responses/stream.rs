@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use volary_core::json::{Json, read};
 
 use super::output::{begin_call, close, malformed, read_items, read_response};
-use crate::model::complaint::Complaint;
 use crate::model::draft::Draft;
+use crate::model::error_body::Complaint;
 use crate::model::lenient::{list, text};
 use crate::model::openai_chat::completion::{in_band_error, is_transient};
 use crate::model::sse::SseEvent;

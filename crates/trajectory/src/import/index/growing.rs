@@ -9,7 +9,7 @@ use volary_core::json::{Json, Object};
 
 use super::elements::Elements;
 use crate::import::document;
-use crate::import::mend::mend;
+use crate::import::json_repair::repair;
 use crate::import::reader::Document;
 
 /// The lists that make samples of logs long.
@@ -99,7 +99,7 @@ impl Growing {
     /// What came of it, without what may be cut off.
     pub fn so_far(&self) -> Option<Object> {
         let around = String::from_utf8_lossy(self.walk.around());
-        let around = mend(&around).ok()?.value;
+        let around = repair(&around).ok()?.value;
         Some(whole(around.as_object()?.clone(), self.lists.clone()))
     }
 

@@ -3,7 +3,7 @@
 use volary_core::json::{Json, Object, Text};
 
 use super::super::describe::counted;
-use crate::import::mend::mend;
+use crate::import::json_repair::repair;
 use crate::import::reader::Sink;
 
 /// What all samples share.
@@ -53,7 +53,7 @@ impl Log {
     /// From what stands before the samples of a log. The header itself is left out.
     pub fn of_start(bytes: &[u8]) -> Log {
         let text = String::from_utf8_lossy(bytes);
-        match mend(&text).map(|mended| mended.value) {
+        match repair(&text).map(|repaired| repaired.value) {
             Ok(Json::Object(header)) => Log {
                 header: None,
                 ..Log::read(header)

@@ -16,7 +16,7 @@ use volary_core::json::{Json, Object};
 
 use super::ImportOutcome;
 use super::files::Files;
-use super::mend::mend;
+use super::json_repair::repair;
 use super::reader::{Confidence, Document, Reader, Sink};
 use crate::episode::Episode;
 pub(super) use log::Log;
@@ -32,7 +32,7 @@ pub(super) fn begins_as_log(bytes: &[u8]) -> bool {
     if !text.trim_start().starts_with('{') || !text.contains("\"eval\"") {
         return false;
     }
-    let begun = mend(&text).map(|mended| mended.value);
+    let begun = repair(&text).map(|repaired| repaired.value);
     begun.is_ok_and(|begun| {
         let task = begun.get("eval").and_then(|eval| eval.get("task"));
         task.is_some() && begun.get("version").is_some()

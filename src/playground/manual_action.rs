@@ -7,7 +7,7 @@ use volary_core::tool::ToolCallFunction;
 use volary_core::{AnyMessage, Tool, ToolCall, ToolRequestMessage, object};
 use volary_trajectory::call_id;
 
-use super::drive::{PolicyKind, Run};
+use super::policy_settings::{PolicyKind, Run};
 use super::session::Session;
 use super::state::Playground;
 use super::tool_drafts::ToolDrafts;

@@ -9,7 +9,7 @@ use volary_core::json::{Json, ReadError};
 
 /// A value that was read although something was wrong, and what.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Mended {
+pub(crate) struct Repaired {
     pub value: Json,
     /// Where reading ended and why, for people; `None` if all of the text was read.
     pub cut: Option<String>,
@@ -19,17 +19,17 @@ pub(crate) struct Mended {
     pub odd: usize,
 }
 
-/// Whether a problem can be mended without losing anything.
-pub(crate) fn is_mendable(problem: ReadProblem) -> bool {
+/// Whether a problem can be repaired without losing anything.
+pub(crate) fn is_repairable(problem: ReadProblem) -> bool {
     use ReadProblem::{ControlCharacter, Escape, TooDeep, UnicodeEscape};
     matches!(problem, ControlCharacter | Escape | TooDeep | UnicodeEscape)
 }
 
 /// Reads as much as can be read. Fails with the first problem if nothing can be.
-pub(crate) fn mend(text: &str) -> Result<Mended, ReadError> {
+pub(crate) fn repair(text: &str) -> Result<Repaired, ReadError> {
     let first = match Json::parse(text) {
         Ok(value) => {
-            return Ok(Mended {
+            return Ok(Repaired {
                 value,
                 cut: None,
                 deep: 0,
@@ -39,7 +39,7 @@ pub(crate) fn mend(text: &str) -> Result<Mended, ReadError> {
         Err(error) => error,
     };
     let mut scanned = Scanner::new(text).scan();
-    let mut cut = scanned.cut.then(|| match is_mendable(first.problem) {
+    let mut cut = scanned.cut.then(|| match is_repairable(first.problem) {
         true => "the end is missing".to_owned(),
         false => first.to_string(),
     });
@@ -48,7 +48,7 @@ pub(crate) fn mend(text: &str) -> Result<Mended, ReadError> {
             // A bare text or number that was cut says nothing.
             Ok(value @ (Json::List(_) | Json::Object(_))) => {
                 let (deep, odd) = (scanned.deep, scanned.odd);
-                return Ok(Mended {
+                return Ok(Repaired {
                     value,
                     cut,
                     deep,
@@ -299,8 +299,8 @@ fn begins_escape(rest: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn mended(text: &str) -> String {
-        mend(text).unwrap().value.to_python_text()
+    fn repaired(text: &str) -> String {
+        repair(text).unwrap().value.to_python_text()
     }
 
     #[test]
@@ -324,8 +324,8 @@ mod tests {
             (r#"[1, {"a": 2]"#, r#"[1, {"a": 2}]"#),
         ];
         for (text, expected) in cases {
-            assert_eq!(mended(text), expected, "{text}");
-            assert!(mend(text).unwrap().cut.is_some(), "{text}");
+            assert_eq!(repaired(text), expected, "{text}");
+            assert!(repair(text).unwrap().cut.is_some(), "{text}");
         }
     }
 
@@ -339,10 +339,10 @@ mod tests {
             ("{\"a\u{1}\": 1}", r#"{"a\u0001": 1}"#),
         ];
         for (text, expected) in cases {
-            assert_eq!(mended(text), expected, "{text}");
-            assert_eq!(mend(text).unwrap().cut, None, "{text}");
+            assert_eq!(repaired(text), expected, "{text}");
+            assert_eq!(repair(text).unwrap().cut, None, "{text}");
         }
-        let cut = mend("[\"a\tb\", \"c\td").unwrap();
+        let cut = repair("[\"a\tb\", \"c\td").unwrap();
         assert_eq!((cut.odd, cut.cut.is_some()), (1, true));
         assert_eq!(cut.value.to_python_text(), r#"["a\tb", "c\td"]"#);
     }
@@ -350,7 +350,7 @@ mod tests {
     #[test]
     fn what_is_no_json_stays_none() {
         for text in ["", "hello", "\"cut", "12 34"] {
-            assert!(mend(text).is_err(), "{text}");
+            assert!(repair(text).is_err(), "{text}");
         }
     }
 
@@ -361,10 +361,10 @@ mod tests {
             "[".repeat(10_000),
             "]".repeat(10_000)
         );
-        let mended = mend(&deep).unwrap();
-        assert_eq!((mended.deep, mended.cut), (1, None));
-        assert_eq!(mended.value.get("b"), Some(&Json::from(1)));
-        let cut = mend(&"[".repeat(100_000)).unwrap();
+        let repaired = repair(&deep).unwrap();
+        assert_eq!((repaired.deep, repaired.cut), (1, None));
+        assert_eq!(repaired.value.get("b"), Some(&Json::from(1)));
+        let cut = repair(&"[".repeat(100_000)).unwrap();
         assert!(cut.cut.is_some());
     }
 }

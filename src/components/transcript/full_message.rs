@@ -9,12 +9,12 @@ use volary_trajectory::passages::{Part as TextPart, Place};
 use volary_trajectory::timeline::first_line;
 use volary_trajectory::{Episode, StepRecord, native};
 
-use super::asked::{asked, thinking};
 use super::call::{call_view, invalid_call_view};
 use super::message::{copy_button, speaker};
+use super::message_text::{manner, message_text};
+use super::model_exchange::{model_exchange, thinking};
 use super::reader::{CALL, GO, MESSAGE, Reader, icon_button};
 use super::reading::{Kind, Reading, Spot};
-use super::said::{manner, said};
 use crate::browser;
 use crate::components::erased::{dynamic, words};
 use crate::components::icon::{Glyph, icon};
@@ -22,7 +22,7 @@ use crate::components::json_text::json_text;
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::text::inert_in;
 use crate::projection::content::{Content, Part, content, is_failure};
-use crate::projection::marks::holder_id;
+use crate::projection::highlight::holder_id;
 use crate::projection::size_text;
 use crate::projection::text::cut_at;
 use crate::projection::transcript::{
@@ -36,7 +36,7 @@ const LINE: usize = 160;
 const ADDRESS: usize = 200;
 
 /// Renders a message; see [`super::message::Draw`].
-pub(super) fn whole(
+pub(super) fn full_message(
     reader: Reader,
     (step, place): (usize, usize),
     message: &AnyMessage,
@@ -91,7 +91,7 @@ pub(super) fn whole(
             calls,
         )),
     };
-    item.child(record.and_then(|record| asked(reader, step, record)))
+    item.child(record.and_then(|record| model_exchange(reader, step, record)))
         .view()
 }
 
@@ -316,7 +316,7 @@ fn content_view(
         Content::Nothing => nothing(),
         Content::Text(text) => {
             let manner = manner(&text);
-            said(reader, (step, place, 0), text, 0, manner)
+            message_text(reader, (step, place, 0), text, 0, manner)
         }
         Content::Json(value) => json(&value, 0),
         Content::Parts(parts) => {
@@ -330,7 +330,7 @@ fn content_view(
                         let manner = manner(&text);
                         let from = at;
                         at += text.chars().count() + 1;
-                        said(reader, (step, place, number), text, from, manner)
+                        message_text(reader, (step, place, number), text, from, manner)
                     }
                     Part::Image(address) => image(number, &address).view(),
                     Part::ImageElsewhere(address) => el("p")

@@ -18,7 +18,7 @@ use volary_protocol::environments::{EnvironmentId, Event, Request};
 use volary_remote::task;
 use volary_trajectory::{Episode, Recipe};
 
-use super::abroad::Abroad;
+use super::remote_environments::Abroad;
 use super::session::{Change, Command, Refusal, Session};
 use super::state::Playground;
 use crate::browser;

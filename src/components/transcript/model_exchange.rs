@@ -6,15 +6,15 @@ use volary_core::json::Text;
 use volary_trajectory::StepRecord;
 use volary_trajectory::passages::{Part, Place};
 
+use super::message_text::{Manner, message_text};
 use super::reader::Reader;
 use super::reading::{Kind, Spot};
-use super::said::{Manner, said};
 use crate::components::erased::{flag, shown, words};
 use crate::components::icon::{Glyph, icon};
 use crate::components::markup::{El, all, button, el};
 use crate::components::text::{inert, inert_in};
 use crate::projection::asking::{exchanges, facts, notes};
-use crate::projection::marks::holder_id;
+use crate::projection::highlight::holder_id;
 
 /// The part number of reasoning: text is part 0, and no message has this many parts.
 pub(super) const THOUGHT: usize = usize::MAX;
@@ -55,7 +55,13 @@ pub(super) fn thinking(reader: Reader, step: usize, record: &StepRecord) -> Opti
             el("div")
                 .class("thinking")
                 .attr("id", id.clone())
-                .child(said(reader, place, thought.clone(), 0, Manner::Prose))
+                .child(message_text(
+                    reader,
+                    place,
+                    thought.clone(),
+                    0,
+                    Manner::Prose,
+                ))
                 .view()
         },
     );
@@ -75,7 +81,7 @@ fn thought(record: &StepRecord) -> Option<Text> {
 }
 
 /// The usage of the step, with a button that shows its requests.
-pub(super) fn asked(reader: Reader, step: usize, record: &StepRecord) -> Option<El> {
+pub(super) fn model_exchange(reader: Reader, step: usize, record: &StepRecord) -> Option<El> {
     let facts = facts(record);
     let errors = &record.details.errors;
     if facts.is_empty() && errors.is_empty() {

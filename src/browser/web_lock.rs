@@ -1,5 +1,5 @@
-//! Claims: what only one tab of the browser may have at a time (the Web Locks of the browser). A claim ends when it
-//! is dropped, or with its tab.
+//! A lock that only one tab of the browser can hold at a time (the Web Locks API). It is released when it is dropped,
+//! or when its tab is closed.
 //!
 //! Browsers have no locks where the page is not served securely (http, but not from localhost); there every
 //! claim is granted.
@@ -13,12 +13,12 @@ const PREFIX: &str = "volary.";
 
 /// A claim that was granted.
 #[derive(Debug)]
-pub struct Claim {
+pub struct WebLock {
     /// Ends it; `None` where the browser has no locks.
     release: Option<Function>,
 }
 
-impl Drop for Claim {
+impl Drop for WebLock {
     fn drop(&mut self) {
         if let Some(release) = &self.release {
             // Resolving a promise of our own can't fail.
@@ -28,12 +28,12 @@ impl Drop for Claim {
 }
 
 /// Claims a name; `None` if another has it, in this tab or in another one.
-pub async fn claim(name: &str) -> Option<Claim> {
+pub async fn acquire(name: &str) -> Option<WebLock> {
     let Some((locks, request)) = manager() else {
-        return Some(Claim { release: None });
+        return Some(WebLock { release: None });
     };
     let (Some((decision, decide)), Some((end, release))) = (promise(), promise()) else {
-        return Some(Claim { release: None });
+        return Some(WebLock { release: None });
     };
     let refuse = decide.clone();
     let granted = Closure::once_into_js(move |lock: JsValue| {
@@ -52,7 +52,7 @@ pub async fn claim(name: &str) -> Option<Claim> {
     let name = format!("{PREFIX}{name}");
     let asked = request.call3(&locks, &name.into(), &options, &granted);
     let Ok(asked) = asked.and_then(JsCast::dyn_into::<Promise>) else {
-        return Some(Claim { release: None });
+        return Some(WebLock { release: None });
     };
     super::spawn(async move {
         // A browser that refuses locks altogether grants everything, as one without them.
@@ -61,7 +61,7 @@ pub async fn claim(name: &str) -> Option<Claim> {
         }
     });
     let is_granted = JsFuture::from(decision).await.ok()?.is_truthy();
-    is_granted.then_some(Claim {
+    is_granted.then_some(WebLock {
         release: Some(release),
     })
 }

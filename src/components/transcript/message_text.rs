@@ -55,7 +55,7 @@ fn is_laid_out(text: &str) -> bool {
 }
 
 /// Renders a text that begins at an offset of its message.
-pub(super) fn said(
+pub(super) fn message_text(
     reader: Reader,
     place: TextPlace,
     text: Text,

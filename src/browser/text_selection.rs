@@ -5,7 +5,7 @@ use js_sys::{Array, Function, Map, Reflect};
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, Node, Range};
 
-use crate::projection::marks::{Piece, Point, Spot, locate};
+use crate::projection::highlight::{Piece, Point, Spot, locate};
 
 /// Marks passages under a name that style sheets know (`::highlight(name)`), in place of those that were
 /// marked under it before. Each comes with the id of the element that holds its text; those that are not

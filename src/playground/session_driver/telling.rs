@@ -6,7 +6,7 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use crate::browser::{self, timers};
-use crate::playground::drive::Run;
+use crate::playground::policy_settings::Run;
 use crate::playground::session::Session;
 use crate::playground::state::Playground;
 
