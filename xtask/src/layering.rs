@@ -6,7 +6,7 @@ use crate::project::Project;
 use crate::run::output;
 
 /// The crates that the page is made of, from the innermost outward. Each may reach those before it.
-pub const BELOW_THE_PAGE: [&str; 10] = [
+pub const BELOW_THE_PAGE: [&str; 11] = [
     "volary-macros",
     "volary-connectivity",
     "volary-core",
@@ -17,6 +17,7 @@ pub const BELOW_THE_PAGE: [&str; 10] = [
     "volary-trajectory",
     "volary-agent",
     "volary-protocol",
+    "volary-app",
 ];
 
 /// What belongs to the page or to the server alone.

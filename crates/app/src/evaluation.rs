@@ -1,0 +1,1 @@
+//! Playing many episodes: what is scheduled, stored, paused and shown.

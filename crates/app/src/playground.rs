@@ -1,0 +1,1 @@
+//! One episode that is played step by step, and the address that leads to it.
