@@ -1,12 +1,12 @@
-//! The frames of an episode, kept as changes, so that memory stays linear even if every frame holds
-//! all that happened so far.
+//! The frames of an episode, stored as changes, so that memory stays linear even if every frame repeats
+//! everything that happened so far.
 //!
-//! What always holds: frame `i` comes back exactly as it was pushed. All that is kept weighs a few times
-//! as much as the changes, since a whole frame is kept wherever the changes since the last one grew heavier than the
-//! frame. Getting a frame copies at most [`MOST_TO_REBUILD`] bytes beside the frame itself.
+//! Invariants: frame `i` is returned exactly as it was pushed. Storage is a small multiple of the size of the
+//! changes, because a whole frame is stored as soon as the changes since the last one outweigh it. Rebuilding a
+//! frame copies at most [`MOST_TO_REBUILD`] bytes besides the frame itself.
 //!
-//! A change of a few bytes can copy a text of megabytes. Histories that come from files are therefore read within
-//! [`MOST_TO_READ`] ([`FrameHistory::push_patch_within`]); the frames after that are left out, and counted
+//! A change of a few bytes can copy megabytes of text. Histories from files are therefore read with the bound
+//! [`MOST_TO_READ`] ([`FrameHistory::push_patch_within`]); frames beyond it are dropped and counted
 //! ([`FrameHistory::left_out`]).
 
 use volary_core::Frame;
@@ -17,8 +17,8 @@ use crate::patch::{Allowance, Patch, PatchError, weight};
 /// What applying all changes of a history from a file may copy, in bytes. A text of 1 MB may change 2,000 times.
 pub const MOST_TO_READ: u64 = 2 << 30;
 
-/// What getting a frame may copy, in bytes: where the changes since the last whole frame copy more, another whole
-/// frame is kept.
+/// How many bytes rebuilding a frame may copy. If the changes since the last whole frame would copy more,
+/// another whole frame is stored.
 pub const MOST_TO_REBUILD: u64 = 256 << 20;
 
 /// What comparing a value costs, a text of 24 bytes counted as one, in the measure of copied bytes.
@@ -54,11 +54,11 @@ struct Entry {
     patch: FramePatch,
     /// What applying the patch copies, in bytes.
     copied: u64,
-    /// The whole frame, where it is kept and the patch does not hold it.
+    /// The whole frame, if it is stored and the patch does not contain it.
     whole: Option<Frame>,
 }
 
-/// What tells when a whole frame is kept.
+/// Decides when a whole frame is stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Balance {
     /// The weight of the last whole frame.
@@ -327,7 +327,7 @@ impl FrameHistory {
         });
     }
 
-    /// What is kept beside the last frame, in the measure of [`weight`].
+    /// The size of what is stored besides the last frame, measured by [`weight`].
     #[cfg(test)]
     fn weight(&self) -> usize {
         let entries = self.entries.iter();
@@ -344,7 +344,7 @@ impl Entry {
 
     fn advance(&self, frame: &mut Frame) {
         let applied = self.patch.apply(frame);
-        // Every patch was applied, or made from the very frames, when it was kept.
+        // Every stored patch was applied or computed when it was stored.
         debug_assert!(applied.is_ok(), "a kept patch fits");
     }
 }
@@ -515,7 +515,7 @@ mod tests {
             let copied: u64 = (after..=index).map(|index| history.copied_at(index)).sum();
             assert!(copied <= MOST_TO_REBUILD, "{index}: {copied}");
         }
-        // And few whole frames are kept for that.
+        // Few whole frames are stored for that.
         let wholes = history.entries.iter().filter(|entry| entry.whole.is_some());
         assert!(wholes.count() <= 100 * length / MOST_TO_REBUILD as usize + 1);
     }

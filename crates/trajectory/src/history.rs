@@ -17,7 +17,7 @@ const MOST_COPIED: u64 = 64 << 20;
 /// Which part of a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StatePath {
-    /// In the state, or in the info beside it.
+    /// In the state or in the info of the frame.
     pub root: Root,
     /// The way from there.
     pub path: Vec<Segment>,
@@ -84,7 +84,8 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Goes on for at most so many frames, and fewer where making them copies much; whether all were seen.
+    /// Processes at most this many frames, fewer if rebuilding them copies much. Returns whether all frames
+    /// were processed.
     pub fn advance(&mut self, frames: &FrameHistory, part: &StatePath, most: usize) -> bool {
         let end = frames.len().min(self.next.saturating_add(most));
         let mut copied = 0;
@@ -119,7 +120,7 @@ impl Walk {
     }
 }
 
-/// Whether a patch may change what stands at a path. Never denies a change.
+/// Whether a patch may change the value at a path. May return a false positive, never a false negative.
 fn touches(patch: &Patch, path: &[Segment]) -> bool {
     match (patch, path) {
         (Patch::Same, _) => false,

@@ -1,22 +1,22 @@
-//! Episodes: the record of what happened, and everything that can be done with one apart from
-//! showing it. Pure: bytes and values in, values and bytes out.
+//! Episodes: the record of what happened, and everything that can be done with it except drawing it. Pure:
+//! bytes and values in, values and bytes out.
 //!
-//! - [`episode`]: what an episode is. Everything that is shown is one, wherever it came from.
-//! - [`frames`]: the frames of an episode, kept as changes ([`patch`]), so that memory stays linear.
-//! - [`diff`]: what changed between two JSON values. [`history`]: when a part of the state did.
+//! - [`episode`]: the common type. Everything that is shown is an episode, whatever file it came from.
+//! - [`frames`]: the frames of an episode, stored as changes ([`patch`]), so that memory stays linear.
+//! - [`diff`]: the difference between two JSON values. [`history`]: when a part of the state changed.
 //! - [`align`]: two episodes, or two texts, side by side.
-//! - [`native`]: Volary's own format, which is also what page and worker say to each other.
+//! - [`native`]: Volary's own format, which page and worker also exchange.
 //! - [`archive`]: zip files.
-//! - [`renderer_files`]: aviary Renderer files, in and out, as one zip.
-//! - [`messages_jsonl`]: OpenAI-style messages, out.
-//! - [`export`]: what other tools read, a table, and a page for people, out.
-//! - [`markdown`]: an episode to paste where people talk, out.
-//! - [`passages`]: the texts of an episode, each with its place. [`search`]: in all of them.
-//! - [`timeline`]: an episode at a glance. [`table`]: episodes as rows. [`statistics`]: what their rewards say.
-//! - [`annotations`]: what people note about episodes.
-//! - [`share`]: an episode's recipe as a link, and back.
-//! - [`time`]: points in time, in and out.
-//! - [`import`]: bytes of any known kind to episodes, with a report.
+//! - [`renderer_files`]: reads and writes aviary Renderer files, packed in one zip.
+//! - [`messages_jsonl`]: writes OpenAI-style messages.
+//! - [`export`]: writes the formats of other tools, CSV, and an HTML page.
+//! - [`markdown`]: writes an episode as Markdown.
+//! - [`passages`]: the texts of an episode, each with its position. [`search`]: full-text search in them.
+//! - [`timeline`]: the overview of an episode. [`table`]: episodes as rows. [`statistics`]: statistics of rewards.
+//! - [`annotations`]: notes about episodes.
+//! - [`share`]: encodes an episode's recipe as a link and decodes it.
+//! - [`time`]: parses and formats times.
+//! - [`import`]: reads files of any known format, with a report.
 
 pub mod align;
 pub mod annotations;

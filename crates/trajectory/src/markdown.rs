@@ -1,6 +1,6 @@
-//! An episode as Markdown, to paste where people talk about it.
+//! An episode as Markdown, to paste into an issue or a chat.
 //!
-//! What was said stands in quotes and fences that it can't leave: a text never becomes a heading, a link
+//! Messages are put into quotes and fences that their text cannot close: a text never becomes a heading, a link
 //! or markup of the page it is pasted into.
 
 use volary_core::AnyMessage;

@@ -65,8 +65,8 @@ fn observed(step: &StepRecord) -> Vec<Json> {
     }
 }
 
-/// An answer of a tool that failed and said nothing, with its error for content. An error without a call belongs to
-/// the only answer.
+/// The reply of a failed tool without content, with the error as its content. An error without a call belongs
+/// to the only reply.
 fn with_error<'a>(
     message: &'a AnyMessage,
     step: &StepRecord,

@@ -13,10 +13,10 @@ use volary_core::tool::ToolCall;
 
 use crate::episode::{Episode, Outcome, StepRecord};
 
-/// Where a text stands in an episode.
+/// The position of a text in an episode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
-    /// 0 is the start (and what is said of the whole), `i` is step `i`.
+    /// 0 is the reset (and texts about the whole episode), `i` is step `i`.
     pub step: usize,
     /// Which message: of the start the `n`-th; of a step 0 is the action, 1 the first observation.
     pub message: usize,
@@ -27,18 +27,18 @@ pub struct Place {
 /// Which text of a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// The name of the episode. Stands at step 0, message 0.
+    /// The name of the episode. Its position is step 0, message 0.
     Name,
     /// What the model thought.
     Reasoning,
-    /// What is said; of several blocks the texts, a line each.
+    /// The content of a message; several text blocks are joined by line breaks.
     #[default]
     Content,
     /// The `n`-th call: its name and its arguments as JSON.
     Call(usize),
     /// What failed: the step as a whole, then each error noted with it; at step 0 those of the whole.
     Error(usize),
-    /// Why the `n`-th score is what it is. Stands at step 0, message 0.
+    /// The explanation of the `n`-th score. Its position is step 0, message 0.
     Score(usize),
 }
 

@@ -38,7 +38,7 @@ pub struct Shared {
     pub actions: Vec<AnyMessage>,
 }
 
-/// Why there is no link, or a link holds no episode.
+/// Why an episode cannot be encoded as a link, or a link cannot be decoded.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ShareError {
@@ -56,7 +56,7 @@ pub enum ShareError {
     /// The text ends too early.
     #[error("The link is incomplete: its end is missing. Copy the whole link again.")]
     Cut,
-    /// The text is no episode.
+    /// The text is not a valid episode.
     #[error(
         "The link does not contain an episode: it was altered or is not from Volary. Copy it again."
     )]

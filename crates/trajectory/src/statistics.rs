@@ -6,7 +6,7 @@ mod distribution;
 
 use distribution::{normal_quantile, student_quantile};
 
-/// A mean, and where the true one lies with the given confidence.
+/// A mean with its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
     /// The mean of the samples.

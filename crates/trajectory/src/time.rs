@@ -4,8 +4,8 @@
 
 const DAY: f64 = 86_400.0;
 
-/// Reads an ISO 8601 time: `2026-11-20T20:15:00.123456+01:00`. A space may stand for the `T`; without a zone
-/// it is UTC; the time of day may be missing.
+/// Parses an ISO 8601 time: `2026-11-20T20:15:00.123456+01:00`. A space is accepted instead of the `T`; a time
+/// without a zone is UTC; the time of day is optional.
 pub fn parse(text: &str) -> Option<f64> {
     let text = text.trim();
     let date = text.get(..10)?;
@@ -25,8 +25,7 @@ pub fn parse(text: &str) -> Option<f64> {
     }
 }
 
-/// Writes a time in UTC, to the microsecond: `2026-11-20T19:15:00.123456Z`. `None` for what is no time between
-/// the years 0 and 9999.
+/// Formats a time in UTC, to the microsecond: `2026-11-20T19:15:00.123456Z`. `None` outside the years 0 to 9999.
 pub fn format(seconds: f64) -> Option<String> {
     let micros = (seconds * 1e6).round();
     // From the year 0 to the end of 9999.
@@ -48,7 +47,7 @@ pub fn format(seconds: f64) -> Option<String> {
     ))
 }
 
-/// The seconds from one time to another, to the microsecond; 0 if they stand the other way round.
+/// The seconds from one time to another, to the microsecond; 0 if the end precedes the start.
 pub fn between(start: f64, end: f64) -> f64 {
     (((end - start) * 1e6).round() / 1e6).max(0.0)
 }

@@ -74,7 +74,7 @@ pub fn bars(episode: &Episode) -> Vec<Bar> {
     steps.map(bar).collect()
 }
 
-/// How long each step took, in seconds: as is said, else up to when the next one began.
+/// How long each step took, in seconds: the recorded duration, otherwise the time until the next step began.
 pub fn durations(episode: &Episode) -> Vec<Option<f64>> {
     let starts = episode
         .steps
@@ -120,7 +120,7 @@ impl Curve {
     }
 }
 
-/// The rewards. One that is given for the whole stands at the last step.
+/// The rewards. The reward of a whole episode is shown at the last step.
 pub fn rewards(episode: &Episode) -> Curve {
     let last = episode.steps.len().saturating_sub(1);
     let steps = episode.steps.iter().enumerate();
@@ -179,7 +179,7 @@ pub struct OutlineEntry {
     pub title: String,
 }
 
-/// All steps, each in a line of at most so many characters.
+/// All steps, each as a line of at most `width` characters.
 pub fn outline(episode: &Episode, width: usize) -> Vec<OutlineEntry> {
     let entries = 1..=episode.steps.len();
     entries
@@ -187,7 +187,7 @@ pub fn outline(episode: &Episode, width: usize) -> Vec<OutlineEntry> {
         .collect()
 }
 
-/// A step, from 1, in a line of at most so many characters; `None` if there is no such step.
+/// A step, counted from 1, as a line of at most `width` characters; `None` if there is no such step.
 pub fn entry(episode: &Episode, step: usize, width: usize) -> Option<OutlineEntry> {
     let index = step.checked_sub(1)?;
     let record = episode.steps.get(index)?;
@@ -198,7 +198,7 @@ pub fn entry(episode: &Episode, step: usize, width: usize) -> Option<OutlineEntr
     })
 }
 
-/// The first line that says something, cut to so many characters.
+/// The first line that is not blank, truncated to `width` characters.
 pub fn first_line(message: &AnyMessage, width: usize) -> String {
     cut(&content(message.body()), width)
 }
@@ -206,7 +206,7 @@ pub fn first_line(message: &AnyMessage, width: usize) -> String {
 fn title(action: &AnyMessage, width: usize) -> String {
     let said = match action {
         AnyMessage::Request(request) if !request.tool_calls.is_empty() => {
-            // Neighbours of one name stand there once, with their number.
+            // Consecutive calls of the same tool are shown once, with their count.
             let mut names: Vec<(&str, usize)> = Vec::new();
             for call in &request.tool_calls {
                 match names
@@ -284,7 +284,7 @@ fn is_rewarded(episode: &Episode, index: usize, step: &StepRecord) -> bool {
     reward_of(episode, index, step) != 0.0
 }
 
-/// What a step brought; what a whole episode did stands at its last step.
+/// The reward of a step. The reward of a whole episode belongs to its last step.
 fn reward_of(episode: &Episode, index: usize, step: &StepRecord) -> f64 {
     match episode.rewards {
         Rewards::Steps => step.reward().unwrap_or(0.0),

@@ -30,8 +30,8 @@ pub enum HunkKind {
     Removed,
 }
 
-/// What became of the lines of a text. Every line of either text stands in exactly one hunk; the lines are
-/// those of [`str::split`] by `\n`.
+/// The hunks of two texts. Every line of either text is in exactly one hunk; lines are those of [`str::split`]
+/// by `\n`.
 pub fn line_hunks(old: &str, new: &str) -> Vec<Hunk> {
     let mut numbers: HashMap<&str, u32> = HashMap::new();
     let old: Vec<[u32; 2]> = keys(old, &mut numbers);
@@ -66,7 +66,7 @@ pub fn line_hunks(old: &str, new: &str) -> Vec<Hunk> {
 /// Of each line: as it is, and without the space about it.
 fn keys<'a>(text: &'a str, numbers: &mut HashMap<&'a str, u32>) -> Vec<[u32; 2]> {
     let mut number = |line: &'a str| {
-        // Texts have fewer than 2^31 lines: they lie in the memory of a page.
+        // Texts are in memory, so they have fewer than 2^31 lines.
         let next = numbers.len() as u32;
         *numbers.entry(line).or_insert(next)
     };

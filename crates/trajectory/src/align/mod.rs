@@ -22,7 +22,7 @@ use sequence::{Pair, align};
 /// Two episodes, aligned.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Alignment {
-    /// The steps in order; every step of either episode stands in exactly one row.
+    /// The steps in order; every step of either episode is in exactly one row.
     pub rows: Vec<Row>,
     /// Whether both start alike.
     pub start: Likeness,

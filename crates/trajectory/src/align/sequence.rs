@@ -1,9 +1,9 @@
-//! Which elements of two sequences belong together, by reasons of decreasing strength.
+//! Pairs the elements of two sequences, by criteria of decreasing strength.
 //!
-//! For each reason: what is alike at both ends is paired; then those that occur just once in either
-//! sequence, as far as they stand in the same order (patience diff); then the same in the gaps, at
-//! last with the next reason. What is left is paired by place. That takes about n log n steps
-//! however much the sequences differ.
+//! For each criterion: equal elements at both ends are paired; then those that occur once in either sequence,
+//! as far as their order agrees (patience diff); then the same within the gaps, and finally with the next
+//! criterion. What remains is paired by position. This takes about n log n steps, however different the
+//! sequences are.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -21,8 +21,8 @@ pub struct Pair {
     pub right: Option<usize>,
 }
 
-/// Pairs the elements of two sequences: each stands in exactly one pair, and pairs are in order. An
-/// element is given by a key for each reason, the strongest first.
+/// Pairs the elements of two sequences: each is in exactly one pair, and pairs are in order. An element is
+/// given by one key for each criterion, the strongest first.
 pub fn align<const REASONS: usize>(left: &[[u32; REASONS]], right: &[[u32; REASONS]]) -> Vec<Pair> {
     let mut aligner = Aligner {
         left,
@@ -40,7 +40,7 @@ struct Aligner<'a, const REASONS: usize> {
 }
 
 impl<const REASONS: usize> Aligner<'_, REASONS> {
-    /// Pairs what lies within both ranges. `round` counts on through all reasons.
+    /// Pairs the elements within both ranges. `round` counts through all criteria.
     fn gap(&mut self, mut left: Range<usize>, mut right: Range<usize>, round: usize) {
         let reason = round / ROUNDS;
         if reason >= REASONS || left.is_empty() || right.is_empty() {
@@ -92,7 +92,7 @@ impl<const REASONS: usize> Aligner<'_, REASONS> {
         self.pairs.extend(rest);
     }
 
-    /// Elements that occur once on either side, as many as stand in the same order on both.
+    /// Elements that occur once on either side and in the same order on both.
     fn anchors(
         &self,
         left: Range<usize>,

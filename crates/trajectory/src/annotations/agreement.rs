@@ -53,7 +53,7 @@ pub fn cohen<T: Ord>(pairs: impl IntoIterator<Item = (T, T)>) -> Agreement {
     if items == 0 {
         return Agreement::default();
     }
-    // In whole numbers, so that "not defined" is told exactly: kappa = (n a - s) / (n² - s).
+    // In integers, so that "not defined" is detected exactly: kappa = (n a - s) / (n² - s).
     let chance: u128 = counts
         .values()
         .map(|(one, other)| *one as u128 * *other as u128)

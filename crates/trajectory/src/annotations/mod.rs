@@ -1,10 +1,10 @@
-//! What people note about episodes: a text, a label, a verdict, pinned to a step, a passage or a part of
-//! the state. Kept beside the episodes, never in them.
+//! Notes about episodes: a text, a label or a verdict, attached to a step, a passage or a part of the state.
+//! They are stored next to the episodes, never in them.
 //!
-//! - [`sidecar`]: the file. [`agreement`]: how much two annotators agree.
+//! - [`sidecar`]: the file format. [`agreement`]: the agreement of two annotators.
 //!
-//! What always holds: merging two sets gives the same whichever comes first and however often; of two
-//! versions of an annotation the later stays, and what was deleted stays deleted.
+//! Invariants: merging is commutative and idempotent; of two versions of an annotation the later one wins, and
+//! a deleted annotation stays deleted.
 
 pub mod agreement;
 pub mod sidecar;
@@ -26,19 +26,19 @@ pub struct Annotation {
     pub episode: Text,
     /// What it is about.
     pub target: Target,
-    /// What is said.
+    /// The text of the note.
     pub text: Text,
     /// A word of the annotator's own ("loops", "asks twice").
     pub label: Option<Text>,
     /// What the annotator thinks of it.
     pub verdict: Option<Verdict>,
-    /// Who said it.
+    /// The name of the annotator.
     pub author: Text,
     /// When it was last changed, in seconds since 1970 (UTC).
     pub changed: f64,
     /// How often it was changed, up to [`MOST_REVISIONS`]; the later version wins.
     pub revision: u64,
-    /// Whether it was deleted. Kept, so that merging an older file does not bring it back.
+    /// Whether it was deleted. A tombstone: merging an older file must not restore it.
     pub deleted: bool,
     /// What else the file had.
     pub extras: Object,
@@ -66,7 +66,7 @@ pub enum Target {
         start: usize,
         /// The character after the last.
         end: usize,
-        /// What stood there.
+        /// The annotated text.
         quote: Text,
     },
     /// A part of the state after a step.
@@ -114,8 +114,8 @@ impl Target {
         }
     }
 
-    /// Where its quote stands in the text that it is about, in characters: where it says, else the
-    /// nearest place. `None` if the quote is not there (any more), or if it is about no passage.
+    /// The position of its quote in the annotated text, in characters: the recorded position, otherwise the
+    /// nearest match. `None` if the text no longer contains the quote, or the note is not about a passage.
     pub fn locate(&self, episode: &Episode) -> Option<std::ops::Range<usize>> {
         let Target::Passage {
             place,
@@ -225,7 +225,7 @@ impl Annotations {
         taken
     }
 
-    /// Who noted something, in order.
+    /// The annotators, in order.
     pub fn authors(&self) -> Vec<&Text> {
         let mut authors: Vec<_> = self.iter().map(|annotation| &annotation.author).collect();
         authors.sort();
@@ -267,7 +267,7 @@ mod tests {
             let file = sidecar::read(&sidecar::to_text(&file)).unwrap().annotations;
             assert_eq!(file.get("a").unwrap().revision, MOST_REVISIONS);
             let mut mine = file.clone();
-            // The clock of whoever changes it may be behind.
+            // The clock of the annotator may be behind.
             mine.write(note("mine", 0), 0.0);
             mine.write(note("mine again", 0), 0.0);
             let text = sidecar::to_text(&mine);

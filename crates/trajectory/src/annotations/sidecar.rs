@@ -1,4 +1,4 @@
-//! The file beside the episodes.
+//! The annotations file.
 //!
 //! ```text
 //! {"format": "volary-annotations", "version": 1, "annotations": [
@@ -7,8 +7,8 @@
 //! ```
 //!
 //! `at` is null for the whole episode, `{"step"}`, `{"step", "message", "part", "index", "start", "end",
-//! "quote"}` for a passage, `{"frame", "root", "path": [key or index]}` for a part of the state. What
-//! the format does not know is kept.
+//! "quote"}` for a passage, `{"frame", "root", "path": [key or index]}` for a part of the state. Unknown
+//! members are preserved.
 
 use volary_core::json::{Json, Key, Text};
 use volary_core::object;
@@ -160,7 +160,7 @@ fn annotation(node: Node<'_>) -> Result<Annotation, Fault> {
     })
 }
 
-/// A count that need not fit the memory of this machine; the highest that is kept for a higher one.
+/// A count. Values above the range of `u64` are clamped to the highest one.
 fn revision(node: Node<'_>) -> Result<u64, Fault> {
     match node.value() {
         Json::Integer(count) => match count.to_i64() {

@@ -1,5 +1,5 @@
-//! Large zip files: what is in them is told by their ends, and each member is read when it is wanted. The bytes
-//! are fetched by the caller, who hears which are needed.
+//! Reads the directory of a large zip file from its end; members are read on demand. The caller fetches the
+//! byte ranges that are requested.
 
 use std::cell::RefCell;
 use std::io;
@@ -23,11 +23,11 @@ pub struct Parts {
 pub struct Listed {
     /// Its name.
     pub name: String,
-    /// Where it stands with its header, in bytes of the file.
+    /// Its byte range in the file, header included.
     pub place: Range<u64>,
 }
 
-/// Why there is no list of members.
+/// Why the directory cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unlisted {
     /// These bytes of the file must be fetched first.
@@ -37,7 +37,7 @@ pub enum Unlisted {
 }
 
 impl Parts {
-    /// None of a file of so many bytes.
+    /// Starts with no part of a file of `length` bytes.
     pub fn of(length: u64) -> Parts {
         Parts {
             length,
@@ -89,7 +89,7 @@ impl ReaderAt for Parts {
         let Some(bytes) = self.from(offset) else {
             let end = offset.saturating_add((out.len() as u64).max(LEAST));
             let end = end.min(self.length);
-            // The directory stands at the end, mostly all of it.
+            // The directory is at the end; usually the fetched end contains all of it.
             let start = match end == self.length {
                 true => offset.min(self.length.saturating_sub(TAIL)),
                 false => offset,

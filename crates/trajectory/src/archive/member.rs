@@ -1,4 +1,4 @@
-//! One member of a zip file: where it lies and how it is packed.
+//! One member of a zip file: its byte range and compression method.
 
 use std::ops::Range;
 
@@ -66,7 +66,7 @@ impl Member {
         unpack(packing, packed, length).unwrap_or_else(|partial| partial.output)
     }
 
-    /// All its bytes, at most `limit`. What stands before damage is in the error.
+    /// All its bytes, at most `limit`. The error contains the bytes that precede the damage.
     pub fn read(&self, source: &Source<'_>, limit: usize, limits: Limits) -> PartlyRead {
         let nothing = |error| (error, Vec::new());
         let packing = self.packing().map_err(nothing)?;

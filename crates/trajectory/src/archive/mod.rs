@@ -114,7 +114,7 @@ pub enum ArchiveError {
     },
 }
 
-/// A member, or why it cannot be read and what stands before the damage.
+/// A member, or the error with the bytes that precede the damage.
 pub(crate) type PartlyRead = Result<Vec<u8>, (ArchiveError, Vec<u8>)>;
 
 /// A zip file that is open for reading.
@@ -192,7 +192,7 @@ impl<'a> Archive<'a> {
         Some(read.map_err(|(error, _)| error))
     }
 
-    /// Unpacks a member; with an error comes what stands before the damage.
+    /// Unpacks a member; the error contains the bytes that precede the damage.
     pub(crate) fn read_partly(&self, index: usize) -> Option<PartlyRead> {
         let member = self.members.get(index)?;
         let left = self.left.get();

@@ -1,5 +1,5 @@
-//! The members of a zip file whose directory is missing: each begins with a header of its own, so what
-//! was written before the cut is found by walking through them.
+//! Reads the members of a zip file whose directory is missing: each member has a local header, so everything
+//! written before the cut is found by walking through these.
 
 use std::ops::Range;
 

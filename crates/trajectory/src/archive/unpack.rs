@@ -1,7 +1,7 @@
-//! Packed bytes to bytes: stored, deflated, Zstandard, gzip.
+//! Decompression: stored, deflate, Zstandard, gzip.
 //!
-//! What always holds: no more than the limit comes out, whatever the packed bytes say of their size; where
-//! they are cut off or damaged, what came out before is there.
+//! Invariants: the output never exceeds the limit, whatever size the input claims; of truncated or damaged
+//! input, everything before the damage is returned.
 
 use miniz_oxide::inflate::TINFLStatus;
 use miniz_oxide::inflate::core::{DecompressorOxide, decompress, inflate_flags};
@@ -178,7 +178,7 @@ pub(crate) fn gunzip(bytes: &[u8], limit: usize) -> Result<Vec<u8>, Partial> {
         };
         match unpacked {
             Ok(after) if after.starts_with(GZIP) => rest = after,
-            // What follows and is no member is padding.
+            // Trailing bytes that are not a gzip member are padding.
             Ok(_) => return Ok(output),
             Err(problem) => return Err(Partial { output, problem }),
         }

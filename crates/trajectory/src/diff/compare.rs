@@ -113,15 +113,15 @@ fn diff_members(old: &Object, new: &Object) -> ObjectDiff {
     found
 }
 
-/// Finds members by key: quickly where the order is kept, and by an index where a large object has
-/// many that come or go.
+/// Finds members by key: by position while the order is unchanged, and through an index if many members of a
+/// large object were added or removed.
 struct Places<'a> {
     pairs: Vec<(&'a str, &'a Json)>,
     searches: usize,
     index: Option<HashMap<&'a str, usize>>,
 }
 
-/// From so many searches on, an index pays.
+/// An index pays from this number of searches on.
 const INDEXED: usize = 24;
 
 impl<'a> Places<'a> {

@@ -1,12 +1,12 @@
-//! What changed between two JSON values, as a shape that is walked beside the two values: it holds
-//! places, no values, so a diff of a large state in which little changed is small.
+//! The difference between two JSON values, as a shape that is walked together with both values. It contains
+//! positions and no values, so the diff of a large state with few changes is small.
 //!
-//! - `compare`: how the shape is found. Linear in the size of the values.
-//! - `align`: which elements of two lists belong together.
-//! - [`text`]: what changed within a text.
+//! - `compare`: builds the shape. Linear in the size of the values.
+//! - `align`: pairs the elements of two lists.
+//! - [`text`]: the difference within a text.
 //!
-//! What always holds: only what is [`identical`] counts as the same, so a patch made from a diff
-//! gives back the new value bit for bit, order of keys included.
+//! Invariants: only [`identical`] values count as equal, so a patch made from a diff reproduces the new value
+//! bit for bit, including the order of keys.
 
 mod align;
 mod compare;
@@ -23,7 +23,7 @@ pub enum Diff {
     /// Nothing changed.
     #[default]
     Same,
-    /// Another value stands here.
+    /// Replaced by another value.
     Replaced,
     /// Both are texts, and differ: [`text_difference`] says where.
     Text,
@@ -40,7 +40,7 @@ pub struct ObjectDiff {
     pub members: Vec<MemberDiff>,
     /// The places in the old object of those that are gone.
     pub removed: Vec<usize>,
-    /// Whether the members that stayed stand in another order.
+    /// Whether the remaining members changed their order.
     pub reordered: bool,
 }
 
@@ -65,9 +65,9 @@ pub struct ListDiff {
 pub struct Run {
     /// How they fared.
     pub kind: RunKind,
-    /// Where they begin in the old list (where they would stand, if they are new).
+    /// Their start in the old list (the insertion point, if they are new).
     pub old: usize,
-    /// Where they begin in the new list (where they would stand, if they are gone).
+    /// Their start in the new list (the position they would have, if they were removed).
     pub new: usize,
     /// How many they are; one if changed.
     pub length: usize,
@@ -102,7 +102,7 @@ pub enum Child<'a> {
 pub struct Removed {
     /// Its place in the old value.
     pub old: usize,
-    /// The place in the new value before which it would stand.
+    /// The position in the new value before which it would be.
     pub before: usize,
 }
 
@@ -111,7 +111,7 @@ pub struct Removed {
 pub enum Mark {
     /// Nothing changed.
     Same,
-    /// Another value stands here.
+    /// Another value.
     Changed,
     /// Something within changed.
     Inside,
@@ -168,8 +168,8 @@ impl ObjectDiff {
         }
     }
 
-    /// An old place, less the removed and more the added members before it, is the new one (for
-    /// objects that kept their order).
+    /// The new position is the old one, minus the removed and plus the added members before it (for objects
+    /// that kept their order).
     fn removed_members(&self) -> Vec<Removed> {
         let mut added = self
             .members
@@ -237,9 +237,9 @@ pub enum Segment {
 pub struct Difference {
     /// The path.
     pub path: Vec<Segment>,
-    /// What stood there; `None` if it is new.
+    /// The old value; `None` if it is new.
     pub old: Option<Json>,
-    /// What stands there; `None` if it is gone.
+    /// The new value; `None` if it was removed.
     pub new: Option<Json>,
 }
 
@@ -250,7 +250,7 @@ pub enum DifferenceKind {
     Added,
     /// It is gone.
     Removed,
-    /// Another value stands here.
+    /// Another value.
     Changed,
 }
 

@@ -72,7 +72,7 @@ fn is_word(character: Option<char>) -> bool {
     character.is_some_and(|character| character.is_alphanumeric() || character == '_')
 }
 
-/// Moves a start back out of a word that goes on in either text.
+/// Moves a start back to the beginning of a word that continues in either text.
 fn word_start(old: &str, new: &str, start: usize) -> usize {
     let (kept, _) = old.split_at(start);
     let goes_on = is_word(old[start..].chars().next()) || is_word(new[start..].chars().next());

@@ -1,7 +1,6 @@
-//! What is known of an episode and its steps besides what was done: who spent what, when, how it was
-//! judged, where it came from, and which other episodes belong to it.
+//! Metadata of an episode and its steps: usage, times, scores, origin, and related episodes.
 //!
-//! All of it is optional. Episodes made here have little of it; imported ones what their source had.
+//! All of it is optional. Episodes played here have little of it; imported ones have what their source recorded.
 
 use volary_core::json::{Json, Object, Text};
 
@@ -83,11 +82,11 @@ pub enum Rewards {
 /// A judgement of the whole episode.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Score {
-    /// Who judged, or what was judged.
+    /// The scorer or the metric.
     pub name: Text,
     /// The judgement: mostly a number, a text or true or false.
     pub value: Json,
-    /// Why, where it is said.
+    /// The explanation, if there is one.
     pub explanation: Option<Text>,
     /// What else the source says of it.
     pub extras: Object,
@@ -122,9 +121,9 @@ pub enum Relation {
     Parent,
     /// This one started it.
     Subagent,
-    /// It is what this one goes on from.
+    /// This episode continues that one.
     Predecessor,
-    /// It goes on from where this one ends.
+    /// That episode continues this one.
     Continuation,
     /// Both share their first steps, up to the step of the link.
     Branch,

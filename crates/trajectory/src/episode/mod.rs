@@ -20,15 +20,14 @@ pub struct Recipe {
     pub environment: Text,
     /// Its configuration.
     pub configuration: Object,
-    /// The seed of whatever is random in it. Below 2^53, so that every JSON reader keeps it.
+    /// The seed of all randomness in it. Below 2^53, so that every JSON reader preserves it.
     pub seed: u64,
     /// The task that it came from, if it came from a dataset. For people; not needed to run.
     pub task: Option<TaskReference>,
 }
 
-/// The id of a call that was made here, by the place of its step and its place in the action: nine
-/// letters and digits, as the strictest providers want them. Following from the place, it needs no
-/// room in links.
+/// The id of a call that was made here, derived from its step and its position in the action: nine letters and
+/// digits, the form that the strictest providers require. Because it is derived, links do not contain it.
 pub fn call_id(step: usize, call: usize) -> Text {
     // Both are counts of things in memory, so they fit.
     let mut random = Random::new(step as u64).fork(&call.to_string());
@@ -80,27 +79,27 @@ pub struct StepRecord {
     pub extras: Object,
 }
 
-/// How an episode stands.
+/// The state of an episode.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Ending {
     /// It can go on.
     #[default]
     Open,
-    /// The environment said that it is done.
+    /// The environment reported `done`.
     Done,
     /// The environment or a limit cut it off.
     Truncated {
         /// By what, for people.
         reason: Text,
     },
-    /// The environment broke down (a panic); the steps so far are kept.
+    /// The environment crashed (a panic); the steps so far are preserved.
     Crashed {
         /// What is known of it.
         message: Text,
     },
 }
 
-/// An episode, whoever made it.
+/// An episode.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Episode {
     /// Its id, unique among those of a person.
@@ -109,7 +108,7 @@ pub struct Episode {
     pub name: Text,
     /// What makes its environment again; `None` where the source did not say.
     pub recipe: Option<Recipe>,
-    /// Who acted ("manual", "random", an agent's name), where known.
+    /// The policy that acted ("manual", "random", the name of an agent), if known.
     pub policy: Option<Text>,
     /// The model that acted, where known.
     pub model: Option<Text>,
@@ -126,7 +125,7 @@ pub struct Episode {
     /// Frame 0 is after the reset, frame `i` after step `i`. May hold fewer (or none) where the
     /// source had none.
     pub frames: FrameHistory,
-    /// How it stands.
+    /// Its state.
     pub ending: Ending,
     /// How it ended in the source's own word ("submitted", "user_stop"), where it has one.
     pub outcome: Option<Text>,
@@ -134,7 +133,8 @@ pub struct Episode {
     pub rewards: Rewards,
     /// How it was judged.
     pub scores: Vec<Score>,
-    /// What all of it cost, where the source says so; else the steps say it, see [`Episode::usage`].
+    /// The usage of the whole episode, if the source recorded it; otherwise see [`Episode::usage`], which adds
+    /// up the steps.
     pub total_usage: Option<Usage>,
     /// When it began, in seconds since 1970 (UTC).
     pub started: Option<f64>,
@@ -146,7 +146,7 @@ pub struct Episode {
     pub links: Vec<Link>,
     /// What it was read from; `None` if it was made here.
     pub source: Option<Source>,
-    /// What the source says of the episode in words of its own.
+    /// Other data of the source, as the source names it.
     pub metadata: Object,
     /// What else the source had, as it was.
     pub raw: Object,
@@ -167,7 +167,7 @@ impl Episode {
         }
     }
 
-    /// Whether another one begins as this one is, to its last step: in what was said, done and seen.
+    /// Whether this episode is a prefix of another one: all its messages, actions and observations are equal.
     pub fn is_beginning_of(&self, whole: &Episode) -> bool {
         let is_same = |(one, other): (&StepRecord, &StepRecord)| {
             one.action == other.action && one.messages() == other.messages()
@@ -211,12 +211,12 @@ impl Episode {
             .sum()
     }
 
-    /// All that was said, in order: the start, then each action with its observations.
+    /// All messages in order: the start, then each action with its observations.
     pub fn messages(&self) -> impl Iterator<Item = &AnyMessage> {
         self.messages_until(self.steps.len())
     }
 
-    /// What was said up to a frame: 0 is after the reset, `i` after step `i`.
+    /// The messages up to a frame: 0 is after the reset, `i` after step `i`.
     pub fn messages_until(&self, step: usize) -> impl Iterator<Item = &AnyMessage> {
         let steps = self.steps.iter().take(step);
         let said = steps.flat_map(|step| std::iter::once(&step.action).chain(step.messages()));
@@ -281,7 +281,7 @@ impl StepRecord {
         }
     }
 
-    /// How an episode stands after the step.
+    /// The state of the episode after the step.
     pub fn ending(&self) -> Ending {
         match self.outcome {
             Outcome::Observed { done: true, .. } => Ending::Done,

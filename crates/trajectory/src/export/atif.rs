@@ -1,5 +1,5 @@
-//! ATIF 1.7, the trajectory format of Harbor. It knows no unknown members, so what it has no place for (reward,
-//! done, truncated, failures) stands in `extra`, where Volary finds it again.
+//! ATIF 1.7, the trajectory format of Harbor. It allows no unknown members, so values that it does not define
+//! (reward, done, truncated, failures) are written to `extra`, where Volary reads them again.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
@@ -62,7 +62,7 @@ fn trajectory(episode: &Episode, subagents: &[&Episode]) -> Object {
         trajectory.insert("extra", extra);
     }
     if !own.is_empty() {
-        // One level: those within others are listed beside them.
+        // One level: nested ones are listed next to their parents.
         let within = own.iter().map(|other| Json::from(trajectory_alone(other)));
         trajectory.insert("subagent_trajectories", within.collect::<Vec<_>>());
     }
@@ -110,7 +110,7 @@ impl Writer {
         self.steps.push(step.into());
     }
 
-    /// A message that is no action of the agent.
+    /// A message that is not an action of the agent.
     fn said(&mut self, message: &AnyMessage) {
         let source = match message.role() {
             Role::Assistant => "agent",
@@ -195,7 +195,7 @@ fn calls(message: &AnyMessage) -> Vec<Json> {
         .collect()
 }
 
-/// A result names its call only if the step has it. That the call failed is said in its extra.
+/// A result names its call only if the step contains it. A failed call is recorded in its extra.
 fn result(message: &AnyMessage, known: &[&Text], step: &StepRecord) -> Json {
     let mut result = Object::new();
     if let AnyMessage::Response(response) = message

@@ -82,7 +82,7 @@ fn field(out: &mut String, text: &str, is_text: bool) {
     }
 }
 
-/// Appends a text as one field: without formulas, and quoted where RFC 4180 wants that.
+/// Appends a text as one field: without formulas, and quoted where RFC 4180 requires it.
 pub fn push_text(out: &mut String, text: &str) {
     let text = without_formulas(text);
     if !text.contains([',', '"', '\n', '\r']) {
@@ -93,10 +93,10 @@ pub fn push_text(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Puts an apostrophe before whatever a spreadsheet could evaluate.
+/// Puts an apostrophe before text that a spreadsheet could evaluate as a formula.
 ///
-/// A spreadsheet that separates cells by semicolons or tabs does not see the quotes around a field in the middle of a
-/// line, so a new cell may start after each of these characters and after each line break within the text.
+/// A spreadsheet that separates cells by semicolons or tabs ignores quotes in the middle of a line, so a new
+/// cell may start after each of these characters and after each line break within the text.
 fn without_formulas(text: &str) -> Cow<'_, str> {
     let mut guarded = String::new();
     let mut copied = 0;

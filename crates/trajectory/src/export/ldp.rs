@@ -88,7 +88,7 @@ fn message(message: &AnyMessage) -> Json {
     dumped(message, &[]).unwrap_or_default().into()
 }
 
-/// An id of the form that ldp wants, by chance but the same for the same episode.
+/// An id of the form that ldp requires: random, but the same for the same episode.
 fn uuid(random: &mut Random) -> String {
     let mut part = |digits: u32| {
         format!(

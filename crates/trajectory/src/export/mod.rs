@@ -1,13 +1,13 @@
-//! Episodes as other tools read them, and as people do.
+//! Episodes in the formats of other tools, and for people.
 //!
 //! - [`atif`]: ATIF 1.7 (Harbor). [`inspect`]: a log of Inspect, `.json`. [`ldp`]: trajectories of ldp.
-//! - [`csv`]: a table for spreadsheets. [`html`]: one episode as a page that needs nothing else.
-//! - `parts`: what several of them share.
+//! - [`csv`]: a table for spreadsheets. [`html`]: one episode as a self-contained page.
+//! - `parts`: shared helpers.
 //!
-//! Ours stand in [`native`](crate::native), Renderer files in [`renderer_files`](crate::renderer_files),
-//! messages in [`messages_jsonl`](crate::messages_jsonl).
+//! The other writers are [`native`](crate::native), [`renderer_files`](crate::renderer_files) and
+//! [`messages_jsonl`](crate::messages_jsonl).
 //!
-//! What always holds: what is written is JSON that everyone reads: numbers that JSON does not have are null.
+//! Invariants: the output is standard JSON; numbers that JSON cannot represent become null.
 
 pub mod atif;
 pub mod csv;

@@ -1,9 +1,9 @@
-//! Chat messages as many tools write them: OpenAI's shape, Anthropic's blocks, and what lies between.
+//! Chat messages in the forms of many tools: OpenAI's, Anthropic's blocks, and mixtures of both.
 //!
-//! - `shapes`: messages of other tools, brought into OpenAI's shape. `parts`: what stands within a message.
+//! - `shapes`: converts messages of other tools to OpenAI's form. `parts`: the parts of a message.
 //!
-//! What always holds: nothing is refused and nothing is lost. A message that is odd becomes one of the role
-//! that it names (or of role user), with all that has no place of its own in its info.
+//! Invariants: nothing is refused and nothing is lost. An unusual message gets the role that it names (or the
+//! role user); unknown members go into its info.
 
 mod parts;
 mod shapes;
@@ -17,7 +17,7 @@ use super::transcript::Said;
 use crate::episode::Usage;
 use parts::Parts;
 
-/// Under this name stand arguments that are no JSON object.
+/// The key for arguments that are not a JSON object.
 pub(crate) const RAW_ARGUMENTS: &str = "(arguments)";
 
 /// Whether a value is a message in any of the shapes.
@@ -111,7 +111,7 @@ pub(crate) fn call(value: &Json) -> ToolCall {
     )
 }
 
-/// Arguments as an object; what is none is kept under [`RAW_ARGUMENTS`].
+/// Arguments as an object; any other value is stored under [`RAW_ARGUMENTS`].
 pub(crate) fn arguments(value: Json) -> Object {
     let raw = |value: Json| Object::from_distinct(vec![(RAW_ARGUMENTS.into(), value)]);
     match value {

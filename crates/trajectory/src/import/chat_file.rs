@@ -193,7 +193,7 @@ fn conversation(mut rest: Object, number: Option<usize>, sink: &mut Sink<'_>) ->
     episode
 }
 
-/// What a model answered, as logs of calls keep it beside the messages it was given.
+/// A reply of a model, as logs of calls record it next to the input messages.
 struct Reply {
     message: Json,
     model: Option<Text>,
@@ -234,8 +234,8 @@ fn reply(rest: &mut Object) -> Option<Reply> {
     })
 }
 
-/// What a table of traces (of terminus-2 and others that Harbor runs) says of the trial beside the messages: task, agent,
-/// and as its result the reward or what ended it.
+/// The columns of a table of traces (of terminus-2 and others that Harbor runs) besides the messages: task,
+/// agent, and as the result the reward or the error.
 fn trial(episode: &mut Episode, rest: &mut Object, sink: &Sink<'_>) {
     let is_trace = rest.contains_key("agent") && rest.contains_key("task");
     if !is_trace

@@ -59,8 +59,8 @@ pub(super) fn unpack_single(
     }
 }
 
-/// The files of a tar file, and why there are no more if it is cut off. They are counted: an archive that
-/// says more than it holds ends there.
+/// The files of a tar archive, and the error if it is truncated. Files are counted: an archive that claims more
+/// than it contains ends there.
 pub(super) fn untar(bytes: &[u8], limits: Limits) -> (Vec<(String, Vec<u8>)>, Option<String>) {
     let mut files = Vec::new();
     let mut archive = tar::Archive::new(bytes);

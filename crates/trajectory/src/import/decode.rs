@@ -1,7 +1,7 @@
 //! Bytes to text, whatever their encoding.
 //!
-//! UTF-8 with or without a byte order mark, UTF-16 and UTF-32 either way round, and, where nothing else fits,
-//! Windows-1252, in which every byte is some character.
+//! UTF-8 with or without a byte order mark, UTF-16 and UTF-32 in both byte orders, and otherwise Windows-1252,
+//! which accepts every byte.
 
 use std::borrow::Cow;
 

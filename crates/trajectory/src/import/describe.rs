@@ -1,4 +1,4 @@
-//! Words for people who dropped files: what one seems to be, and how many there are of something.
+//! Messages about unreadable files: what a file appears to be, and counts of items.
 
 use volary_core::json::{Json, Object};
 

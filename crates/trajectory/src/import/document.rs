@@ -130,8 +130,8 @@ fn lines(text: &str) -> Option<DocumentRead> {
     Some(read)
 }
 
-/// Values that stand one after the other, each over several lines, as tools write them that indent what they append.
-/// `None` if there is only one.
+/// Several values in one text, each over several lines, as tools write them that append indented JSON. `None`
+/// if there is only one.
 fn several(text: &str) -> Option<DocumentRead> {
     let mut read = DocumentRead::of(Document::Lines(Vec::new()));
     let mut lines = Vec::new();
@@ -180,7 +180,7 @@ fn several(text: &str) -> Option<DocumentRead> {
     })
 }
 
-/// Whether a text may stand between values: space, or a comma.
+/// Whether a text may separate values: white space or a comma.
 fn is_between(text: &str) -> bool {
     text.chars().all(|one| one.is_whitespace() || one == ',')
 }

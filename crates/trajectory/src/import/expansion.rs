@@ -1,9 +1,9 @@
-//! How much a reader may make out of a file.
+//! Bounds how much data a reader may create from a file.
 //!
-//! Files name things that stand once (attachments, messages of a pool, the messages before a branch), and a reader
-//! puts them wherever they are named. A few kilobytes can so become gigabytes. What always holds: what is made of a
-//! file stays within [`FREE`] bytes and [`FACTOR`] times the file; what is beyond that is left out, and the report
-//! of the import says so.
+//! Formats store values once and refer to them (attachments, messages of a pool, the messages before a branch),
+//! and a reader copies them to each reference. A few kilobytes can become gigabytes that way. Invariants: the
+//! data created from a file stays within [`FREE`] bytes plus [`FACTOR`] times the size of the file; the rest is
+//! dropped, and the import report says so.
 
 use volary_core::AnyMessage;
 use volary_core::json::{Json, Object, Text};
@@ -15,9 +15,9 @@ pub(super) const FREE: usize = 32 << 20;
 /// How many times the size of the file is allowed in addition.
 pub(super) const FACTOR: usize = 4;
 
-/// About what a value takes in memory beside its texts, in bytes.
+/// The approximate memory of a value besides its texts, in bytes.
 const VALUE: usize = 32;
-/// About what a message takes beside its texts, in bytes.
+/// The approximate memory of a message besides its texts, in bytes.
 const MESSAGE: usize = 256;
 
 /// What may still be made of a file.
@@ -34,7 +34,7 @@ impl Expansion {
         }
     }
 
-    /// Takes so many bytes; whether they are left. If not, smaller things may still fit.
+    /// Takes this many bytes from the budget. Returns false if they do not fit; smaller values may still fit.
     pub fn take(&mut self, bytes: usize) -> bool {
         match self.left.checked_sub(bytes) {
             Some(left) => {
@@ -56,7 +56,7 @@ impl Expansion {
     }
 }
 
-/// What a value takes, in bytes; shared texts count wherever they stand, since they are written there.
+/// The size of a value in bytes. Shared texts count at every occurrence, since each is written out.
 pub(super) fn size(value: &Json) -> usize {
     VALUE
         + match value {

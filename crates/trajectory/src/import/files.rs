@@ -1,8 +1,8 @@
-//! The files of one drop, one folder, or one archive. Members of zip files are unpacked when they are
-//! read, so thousands of frames never lie in memory together.
+//! The files of one drop, folder or archive. Members of zip files are unpacked when they are read, so thousands
+//! of frames are never in memory together.
 //!
-//! What always holds: names are relative paths with slashes; those that lead out of their folder are
-//! refused when the files are gathered.
+//! Invariants: names are relative paths with slashes; paths that leave their folder are refused when the files
+//! are collected.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -165,7 +165,7 @@ impl<'a> Files<'a> {
         }
     }
 
-    /// Whether a word stands, in double quotes, in the first few thousand bytes.
+    /// Whether a word occurs in double quotes within the first few thousand bytes.
     pub fn starts_with_quoted(&self, index: usize, word: &str) -> bool {
         let quoted = format!("\"{word}\"");
         self.start(index)
@@ -193,7 +193,7 @@ impl<'a> Files<'a> {
         self.files[index].open = false;
     }
 
-    /// Takes a file and gives its bytes. With an error comes what stands before the damage.
+    /// Takes a file and returns its bytes. An error contains the bytes that precede the damage.
     pub fn take_bytes(&mut self, index: usize) -> Result<Cow<'_, [u8]>, (FileError, Vec<u8>)> {
         self.take(index);
         self.bytes(index)
@@ -246,7 +246,7 @@ impl<'a> Files<'a> {
             Err((error, bytes)) if !bytes.is_empty() => (Cow::Owned(bytes), Some(error)),
             Err((error, _)) => return Err(error),
         };
-        // Where nothing comes of what could be unpacked, the reason is that it could not be.
+        // If nothing useful was unpacked, the reason is the unpacking error.
         let refused = |error| problem.clone().unwrap_or(error);
         let decoded = decode(&bytes).ok_or_else(|| refused(FileError::NotText))?;
         let Decoded { text, remark } = decoded;

@@ -1,6 +1,6 @@
-//! What can be read of JSON that is cut off, broken or nested too deeply.
+//! Recovers the readable part of JSON that is truncated, malformed or nested too deeply.
 //!
-//! What always holds: what is given stands in the text; nothing is made up but the closing brackets.
+//! Invariants: every recovered value occurs in the text; only closing brackets are added.
 
 use std::borrow::Cow;
 
@@ -13,9 +13,9 @@ pub(crate) struct Repaired {
     pub value: Json,
     /// Where reading ended and why, for people; `None` if all of the text was read.
     pub cut: Option<String>,
-    /// How many parts were too deep; they are kept as text.
+    /// How many parts were nested too deeply; they are preserved as text.
     pub deep: usize,
-    /// How many texts held what must be escaped in JSON; they are read as they stand.
+    /// How many texts contained characters that JSON requires to be escaped; they are read as they are.
     pub odd: usize,
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn repair(text: &str) -> Result<Repaired, ReadError> {
             }
             Ok(_) => return Err(first),
             Err(error) => {
-                // What stands before the problem is whole; each turn is shorter than the last.
+                // Everything before the problem is complete; each round is shorter than the last.
                 let end = scanned.text.char_indices().nth(error.position);
                 let end = end.map_or(scanned.text.len(), |(place, _)| place);
                 let before = scanned.text[..end].to_owned();
@@ -144,7 +144,7 @@ impl<'a> Scanner<'a> {
                     value = true;
                 }
                 b'}' | b']' => {
-                    // What stood before the bracket is whole.
+                    // Everything before the bracket is complete.
                     self.safe = self.out.len();
                     if self.open.last() != Some(&char::from(byte)) {
                         return self.end(true);
@@ -154,7 +154,7 @@ impl<'a> Scanner<'a> {
                 }
                 b':' => value = true,
                 b',' => {
-                    // What stood before the comma is whole.
+                    // Everything before the comma is complete.
                     self.safe = self.out.len();
                     value = self.open.last() != Some(&'}');
                 }
@@ -199,7 +199,7 @@ impl<'a> Scanner<'a> {
         false
     }
 
-    /// The text ends inside a value that is one: what is there of it is kept.
+    /// The text ends inside a string: the part that is there is preserved.
     fn cut_in_text(mut self) -> Scanned {
         let mut part = escaped(&self.text[self.at..]).into_owned();
         // An escape that is not whole cannot stay: at most `\u` and three digits.

@@ -139,7 +139,7 @@ fn transition(mut object: Object, episode: &mut Episode, sink: &mut Sink<'_>) {
     }
     let (done, truncated) = (object.take_flag("done"), object.take_flag("truncated"));
     let reward = object.take_reward("reward");
-    // Steps stand in order; where numbers say otherwise they are kept.
+    // Steps are in order; deviating numbers are preserved.
     let timestep = object.get("timestep").and_then(Json::as_i64);
     if timestep == i64::try_from(episode.steps.len()).ok() {
         object.remove("timestep");

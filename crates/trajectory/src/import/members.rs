@@ -1,4 +1,4 @@
-//! Members of an object, taken out one by one: what remains is what was not understood, and is kept.
+//! Takes the members of an object out one by one. The remainder was not understood and is preserved.
 
 use volary_core::json::{Json, Object, Text, float_from_text};
 
@@ -144,17 +144,17 @@ pub(crate) fn unpacked(value: Json) -> Json {
     }
 }
 
-/// What stands at a path.
+/// The value at a path.
 pub(crate) fn at<'a>(value: &'a Json, path: &[&str]) -> Option<&'a Json> {
     path.iter().try_fold(value, |value, key| value.get(key))
 }
 
-/// The text that stands at a path.
+/// The text at a path.
 pub(crate) fn text_at(value: &Json, path: &[&str]) -> Option<Text> {
     at(value, path)?.as_text().cloned()
 }
 
-/// Keeps what was not understood of an episode, and says so.
+/// Preserves the members of an episode that were not understood, and reports them.
 pub(crate) fn keep_rest(episode: &mut Episode, mut rest: Object, sink: &mut Sink<'_>) {
     rest.retain(|_, value| !value.is_null());
     if rest.is_empty() {

@@ -1,21 +1,21 @@
-//! Bytes of any known kind to episodes, with a report of what was understood, what was kept as it
-//! was, and what could not be read.
+//! Reads files of any known format, with a report of what was understood, what was preserved unread, and what
+//! could not be read.
 //!
-//! Files are recognised by what they hold; names only help to order them. Each format is one reader
-//! here and one line in `registry`.
+//! Formats are recognised by content; names only help to order files. Each format is one reader here and one
+//! line in `registry`.
 //!
-//! - From bytes to documents, once for all formats: `files` (the files of a drop or an archive),
-//!   `containers` (zip, tar, gzip, Zstandard), `decode` (encodings), `document` (one JSON value or one a
-//!   line), `json_repair` (what is cut off, broken or too deep). `describe`: what a file seems to be, for people.
-//! - `expansion`: how much may be made of a file.
-//! - `reader`: what a reader is, what it is given, where it puts what it finds. `registry`: all of them.
-//! - From documents to episodes: `chat` reads messages, `transcript` makes steps of them.
-//!   `members` takes objects apart and keeps the rest. `links`: what one episode is to another.
+//! - From bytes to documents, once for all formats: `files` (the files of a drop or an archive), `containers`
+//!   (zip, tar, gzip, Zstandard), `decode` (encodings), `document` (one JSON value or JSON Lines), `json_repair`
+//!   (truncated, malformed or too deep). `describe`: what a file appears to be, for error messages.
+//! - `expansion`: bounds how much data is created from a file.
+//! - `reader`: the trait of a reader, its input and its output. `registry`: all readers.
+//! - From documents to episodes: `chat` reads messages, `transcript` groups them into steps. `members` takes
+//!   objects apart and preserves the rest. `links`: relations between episodes.
 //! - [`index`]: large files piece by piece.
-//! - `native`: Volary's own format. `renderer`: Aviary Renderer files. `atif`: Harbor's.
-//!   `inspect`: those of Inspect. `ldp`: trajectories of ldp. `claude_code`, `codex`: sessions of Claude Code and Codex.
-//! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`: what those tools write.
-//!   `open_telemetry`: traces of models and tools. `chat_file`: messages in OpenAI's shape, and in ShareGPT's.
+//! - `native`: Volary's own format. `renderer`: aviary Renderer files. `atif`: Harbor. `inspect`: Inspect logs.
+//!   `ldp`: trajectories of ldp. `claude_code`, `codex`: sessions of Claude Code and Codex.
+//! - `tau_bench`, `tau2`, `verifiers`, `swe_agent`, `mini_swe_agent`, `openhands`, `slime`: the formats of
+//!   these tools. `open_telemetry`: traces of models and tools. `chat_file`: OpenAI-style and ShareGPT messages.
 
 mod atif;
 mod chat;
@@ -94,7 +94,7 @@ pub struct Note {
 pub enum NoteLevel {
     /// It was understood.
     Read,
-    /// It was not understood, but is kept.
+    /// It was not understood, but is preserved.
     KeptRaw,
     /// It could not be read, or is missing.
     Unreadable,
@@ -145,7 +145,7 @@ pub fn import_within(inputs: &[InputFile], limits: Limits) -> Result<ImportOutco
     Ok(outcome)
 }
 
-/// So many containers may stand inside each other.
+/// How deeply containers may be nested.
 const LAYERS: usize = 4;
 
 /// What may still be unpacked.
@@ -231,7 +231,7 @@ fn read_container(
     read_files(Files::unpacked(around, files, outcome), &inside, outcome);
 }
 
-/// Keeps the small files that lie beside the only episode.
+/// Preserves the small files next to the only episode.
 fn keep_others(files: &mut Files<'_>, outcome: &mut ImportOutcome) {
     let mut kept: Vec<(Key, Json)> = Vec::new();
     for index in files.open() {

@@ -20,7 +20,7 @@ impl Reader for Native {
         "Volary episodes (JSON, JSON Lines or zip)"
     }
 
-    /// In our zip the episode stands beside its Renderer files, which add nothing to it.
+    /// In our own zip the episode is next to its Renderer files, which add nothing to it.
     fn gather(&self, files: &mut Files<'_>, _outcome: &mut ImportOutcome) {
         for index in files.open() {
             let (folder, file) = split_folder(files.name(index));

@@ -25,7 +25,7 @@ pub(crate) enum Confidence {
     Possible,
     /// It has members that hardly any other format has together.
     Likely,
-    /// It says so itself.
+    /// The format identifies itself.
     Certain,
 }
 
@@ -42,7 +42,7 @@ pub(crate) enum Grouping {
 
 /// A format that can be read.
 pub(crate) trait Reader: Sync {
-    /// Its short name, kept as [`Source::format`].
+    /// Its short name, stored as [`Source::format`].
     fn id(&self) -> &'static str;
 
     /// What it is called and how it comes, for people.
@@ -150,8 +150,7 @@ impl Document {
     }
 }
 
-/// Where a reader puts what it finds in a document. What is said several times in the same words is
-/// said once, with a count.
+/// Collects what a reader finds in a document. Repeated messages are reported once, with a count.
 pub(crate) struct Sink<'a> {
     outcome: &'a mut ImportOutcome,
     format: &'static str,
@@ -179,14 +178,14 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Limits what the episodes take together, which are made of a document of so many bytes.
+    /// Bounds the total size of the episodes that are created from a document of `size` bytes.
     pub fn within(mut self, size: usize) -> Self {
         self.expansion = Some(Expansion::of(size));
         self
     }
 
-    /// The name of the file without folders and endings: what an episode is called that has no name. Numbers with
-    /// points ("gpt-4.1") are no endings.
+    /// The file name without folders and extensions: the default name of an episode. A number with a point
+    /// ("gpt-4.1") is not an extension.
     pub fn stem(&self) -> Text {
         const LONGEST: usize = 6;
         let name = self.file.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -268,7 +267,7 @@ impl<'a> Sink<'a> {
         self.note(NoteLevel::Read, text.into());
     }
 
-    /// Says what was not understood but is kept.
+    /// Reports data that was not understood but is preserved.
     pub fn kept(&mut self, text: impl Into<Text>) {
         self.note(NoteLevel::KeptRaw, text.into());
     }
@@ -279,7 +278,7 @@ impl<'a> Sink<'a> {
     }
 
     fn note(&mut self, level: NoteLevel, text: Text) {
-        /// So many different ones of a file; the rest is counted.
+        /// The most distinct messages per file; further ones are counted.
         const MOST: usize = 100;
         const MORE: &str = "More notes of this kind are not listed.";
         let full = self.counts.len() >= MOST && !self.counts.contains_key(&(level, text.clone()));

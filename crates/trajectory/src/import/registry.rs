@@ -1,4 +1,4 @@
-//! The readers of all formats, and who reads what.
+//! The readers of all formats, and the choice among them.
 
 use super::files::{FileError, Files};
 use super::reader::{Confidence, Document, Reader, Sink};

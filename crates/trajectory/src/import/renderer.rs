@@ -1,7 +1,7 @@
-//! Aviary Renderer files of anyone's making: what is there is shown, what is missing is said.
+//! Aviary Renderer files from any writer: what is present is shown, what is missing is reported.
 //!
-//! Frames belong together by their names (see [`names`](crate::renderer_files::names)), whether a
-//! manifest says so or not. What cannot be known from frames (actions, rewards) is not guessed.
+//! Frames are grouped by name (see [`names`](crate::renderer_files::names)), with or without a manifest. What
+//! frames do not contain (actions, rewards) is not guessed.
 
 use volary_core::Frame;
 use volary_core::json::{Json, Object, Text};

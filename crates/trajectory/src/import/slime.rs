@@ -1,8 +1,8 @@
-//! What slime writes: an InteractionResult `{prompt, reward, messages, info, response, loss_mask, tokens, status}`, or
-//! a Sample `{prompt, response, reward, status, …}` without messages.
+//! What slime writes: an InteractionResult `{prompt, reward, messages, info, response, loss_mask, tokens,
+//! status}`, or a Sample `{prompt, response, reward, status, …}` without messages.
 //!
-//! Messages are flat; the calls stand as markup in the assistant's text. They are read as calls, the text before
-//! them as what is said, and the whole text is kept beside it.
+//! Messages are flat: tool calls are markup in the assistant's text. They are parsed as calls, the text before
+//! them becomes the content, and the complete text is preserved.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
@@ -182,7 +182,7 @@ fn with_calls(mut said: Said) -> Said {
     said
 }
 
-/// What stands before the first call, and the calls.
+/// The text before the first call, and the calls.
 fn calls(text: &str) -> (&str, Vec<ToolCall>) {
     let (before, mut rest) = match text.find(OPEN) {
         Some(place) => text.split_at(place),

@@ -15,7 +15,7 @@ use super::reader::{Confidence, Document, Line, Reader, Sink};
 use super::transcript::{Said, Transcript};
 use crate::episode::{Ending, Episode, Rewards, TaskReference, Usage};
 
-/// How far ahead in the history an action is looked for: what failed and was asked again stands between.
+/// How far ahead in the history an action is searched: failed and repeated requests are in between.
 const AHEAD: usize = 64;
 
 /// What the model was sent at a step.
@@ -79,7 +79,7 @@ fn has_attempts(value: &Json) -> bool {
     attempts.is_some_and(|all| all.iter().any(is_trajectory))
 }
 
-/// An episode for each attempt. The one that was chosen stands around them once more, with what all of them cost.
+/// One episode for each attempt. The outer object repeats the chosen attempt, with the cost of all of them.
 fn attempts(mut around: Object, all: Vec<Json>, sink: &mut Sink<'_>) {
     let chosen = around.get("trajectory").cloned();
     let shared = ["environment", "instance_id", "replay_config"];
@@ -192,7 +192,7 @@ fn trajectory(mut rest: Object, sink: &mut Sink<'_>) -> Episode {
     episode
 }
 
-/// The configuration, which stands as JSON text.
+/// The configuration, a JSON document in a string.
 fn config(rest: &mut Object) -> Json {
     match rest.take("replay_config") {
         Some(Json::Text(text)) => Json::parse(&text).unwrap_or(Json::Text(text)),
@@ -221,7 +221,7 @@ fn read_step<'a>(
     let action = step.take_text("action").unwrap_or_default();
     let thought = step.take_text("thought").filter(|text| !text.is_empty());
     let observation = step.take("observation").unwrap_or_default();
-    // What the model said at this step, if it says more than the trajectory does: the calls.
+    // The reply of the model at this step, if it contains more than the trajectory does: the calls.
     let same = |message: &&Json| {
         is_assistant(message) && text_at(message, &["action"]).as_ref() == Some(&action)
     };
@@ -264,7 +264,7 @@ fn read_step<'a>(
         said.details.reasoning = read.and_then(|read| read.details.reasoning);
     }
     said.seconds = step.take_number("execution_time");
-    // The whole conversation so far, at every step: what is in it stands in the episode.
+    // Every step repeats the whole conversation so far; its messages are in the episode already.
     for key in QUERIES {
         step.remove(key);
     }

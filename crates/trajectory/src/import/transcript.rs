@@ -11,7 +11,7 @@ use crate::time;
 pub(crate) struct Said {
     /// The message. An answer whose call is not known has an empty id.
     pub message: AnyMessage,
-    /// What is known of it; of what is no action only time and errors are kept.
+    /// Its metadata. For anything but an action, only time and errors are preserved.
     pub details: StepDetails,
     /// How long it took, in seconds.
     pub seconds: Option<f64>,
@@ -36,7 +36,7 @@ impl From<Message> for Said {
     }
 }
 
-/// Calls before the last so many are not waited for: all of them are looked through at every answer.
+/// How many calls may be unanswered; earlier ones are given up, since every reply searches all of them.
 const MOST_UNANSWERED: usize = 4096;
 
 /// Steps in the making.
@@ -79,7 +79,7 @@ impl Transcript {
         })
     }
 
-    /// Says that a call of a step failed, if it is not said yet.
+    /// Marks a call of a step as failed, unless it is marked already.
     pub fn failed(&mut self, step: usize, call: Text, message: Text) {
         if let Some(step) = self.steps.get_mut(step) {
             let errors = &mut step.details.errors;
@@ -95,7 +95,7 @@ impl Transcript {
         self.unanswered.iter().any(|(known, _)| **known == *id)
     }
 
-    /// Appends what was said.
+    /// Appends a message.
     pub fn push(&mut self, said: Said) {
         match said.message.role() {
             Role::Assistant => self.act(said),
@@ -139,7 +139,7 @@ impl Transcript {
         }
     }
 
-    /// Appends what was given or observed, whoever's words it is.
+    /// Appends an input or an observation, whatever its role.
     pub fn observe(&mut self, said: Said) {
         let message = match said.message {
             AnyMessage::Response(response) => self.link(response),
@@ -189,8 +189,8 @@ impl Transcript {
         AnyMessage::Response(response)
     }
 
-    /// Puts start and steps into an episode. If it is over, the last step says so. When it began and how long it
-    /// took follows from the steps, where the source does not say it of the whole.
+    /// Puts start and steps into an episode. If the episode has ended, its last step is marked accordingly.
+    /// Start and duration are derived from the steps if the source does not record them for the whole.
     pub fn finish(mut self, episode: &mut Episode) {
         if let Some(Outcome::Observed {
             done, truncated, ..

@@ -36,7 +36,7 @@ pub(super) const OF_EPISODE: [&str; 13] = [
     "raw",
 ];
 
-/// Puts the details of a step beside what else it has.
+/// Writes the details of a step into its members.
 pub(super) fn put_of_step(members: &mut Members<'_>, details: &StepDetails) {
     text(members, "reasoning", &details.reasoning);
     text(members, "model", &details.model);
@@ -71,7 +71,7 @@ pub(super) fn of_step(node: Node<'_>) -> Result<StepDetails, Fault> {
     })
 }
 
-/// Puts the details of an episode beside what else it has.
+/// Writes the details of an episode into its members.
 pub(super) fn put_of_episode(members: &mut Members<'_>, episode: &Episode) {
     text(members, "model", &episode.model);
     text(members, "environment", &episode.environment);

@@ -1,19 +1,19 @@
-//! Volary's own format, which is also what page and worker say to each other: an episode as one
-//! JSON object, several as `{"episodes": [...]}` or one a line.
+//! Volary's own format, which page and worker also exchange: an episode as one JSON object, several as
+//! `{"episodes": [...]}` or JSON Lines.
 //!
 //! ```text
 //! {"format": "volary-episode", "version": 1, "id", "name", "recipe", "policy", "tools",
 //!  "start": [message], "steps": [step], "frames": [patch], "ending", "metadata"}
 //! ```
 //!
-//! Besides, what is known of the episode: see `details`.
+//! Further members are described in `details`.
 //!
 //! - `message`: messages and tools. `step`: recipes, steps, frames, endings. `patch`: what
 //!   makes each frame out of the one before.
 //!
-//! What always holds: what is written reads back as the same episode: special floats, integers of
-//! any size, infos and flags included. Members that the format does not know are kept, in the
-//! extras of their step or the metadata of the episode. Reading refuses with the place at fault.
+//! Invariants: an episode reads back equal: special floats, integers of any size, infos and flags included.
+//! Unknown members are preserved, in the extras of their step or the metadata of the episode. A read error
+//! names the position.
 
 mod details;
 mod message;

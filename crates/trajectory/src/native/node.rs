@@ -17,7 +17,7 @@ pub struct Misfit {
     pub reason: String,
 }
 
-/// A value and where it stands.
+/// A value and its path.
 #[derive(Clone, Copy)]
 pub(crate) struct Node<'a> {
     value: &'a Json,

@@ -1,9 +1,9 @@
 //! Patches in the native format.
 //!
-//! A patch is null (nothing changed) or an object with one member: `set` with the new value;
-//! `splice` with `[start, cut, end, insert]` for a text; `members` with `change`, `remove` and
-//! `add` (of `[place, key, value]`) for an object; `elements` for a list, with numbers (so many stay),
-//! `{"remove": n}`, `{"add": [...]}` and patches of single elements.
+//! A patch is null (nothing changed) or an object with one member: `set` with the new value; `splice` with
+//! `[start, cut, end, insert]` for a text; `members` with `change`, `remove` and `add` (of `[position, key,
+//! value]`) for an object; `elements` for a list, with counts of unchanged elements, `{"remove": n}`, `{"add":
+//! [...]}` and patches of single elements.
 
 use volary_core::json::value_writer::{Members, Place, tree};
 use volary_core::json::{Json, Key};

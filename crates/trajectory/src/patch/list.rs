@@ -23,8 +23,8 @@ pub(super) fn list_edits(
     .collect()
 }
 
-/// What stays in place is not touched: only from the first element that comes or goes is the list
-/// made anew.
+/// Elements before the first change are not touched; the list is rebuilt from the first added or removed
+/// element on.
 pub(super) fn apply_edits(
     edits: &[ListEdit],
     list: &mut Vec<Json>,

@@ -56,9 +56,9 @@ pub struct ObjectPatch {
 /// An edit of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ListEdit {
-    /// So many elements stay.
+    /// This many elements stay.
     Keep(usize),
-    /// So many elements go.
+    /// This many elements are removed.
     Remove(usize),
     /// These come.
     Add(Vec<Json>),

@@ -18,7 +18,7 @@ impl ObjectPatch {
             let member = changed.next_if(|member| member.place == place);
             match member.map(|member| &member.change) {
                 Some(None) => patch.add.push((place, key.clone(), value.clone())),
-                // The order was kept, so the old members come along one by one.
+                // The order was kept, so the old members are consumed one by one.
                 stays => {
                     if let (Some((_, before)), Some(Some(change))) = (kept.next(), stays) {
                         let change = Patch::of(change, before, value, depth);
@@ -96,8 +96,8 @@ impl ObjectPatch {
     }
 }
 
-/// Finds members. Those of a patch come in the order of the object, so the search goes on where it
-/// left off. A file that somebody sorted may need to start anew, but not for ever.
+/// Finds members. A patch lists them in the order of the object, so the search continues at the last position.
+/// A file with sorted members may make it start over, a bounded number of times.
 #[derive(Default)]
 struct Finder {
     next: usize,

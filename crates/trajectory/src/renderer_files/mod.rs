@@ -1,8 +1,8 @@
-//! Aviary Renderer files: an episode as one zip, and what the names of such files say. The way in
-//! is [`crate::import`].
+//! Aviary Renderer files: writes an episode as one zip, and parses the names of such files. [`crate::import`]
+//! reads them.
 //!
-//! Beside the files that aviary knows, our zip holds the whole episode in the native format, since
-//! frames alone say nothing of actions and rewards; aviary's own readers pass over it.
+//! Besides aviary's files, our zip contains the whole episode in the native format, since frames contain no
+//! actions and rewards; aviary's own readers ignore it.
 
 pub mod names;
 pub mod write;

@@ -12,8 +12,8 @@ use crate::patch::weight;
 /// The prefix of our file names.
 const PREFIX: &str = "volary";
 
-/// The most that is written, unpacked. Every frame stands whole in its file, so long episodes
-/// with growing frames get out of hand.
+/// The most that is written, uncompressed. Every frame is complete in its file, so long episodes with growing
+/// frames become very large.
 pub const LIMIT: usize = 128 << 20;
 
 /// Why an episode cannot be written as Renderer files.

@@ -39,7 +39,7 @@ pub(super) struct Folding {
 }
 
 impl Folding {
-    /// With room for so many bytes.
+    /// With capacity for `length` bytes.
     pub(super) fn with_capacity(length: usize) -> Self {
         Folding {
             bytes: Vec::with_capacity(length),
@@ -147,7 +147,7 @@ impl Folded {
         &self.text
     }
 
-    /// The original of a part; the range lies between characters.
+    /// The original of a part; the range ends at character boundaries.
     pub(super) fn original(&self, range: Range<usize>) -> String {
         let start = range.start;
         let part = self.text.get(range).unwrap_or_default();

@@ -8,7 +8,7 @@ use super::query::Query;
 use crate::episode::Episode;
 use crate::passages::{Place, passages};
 
-/// Stands between texts; a query never holds it.
+/// The separator between texts; a query never contains it.
 const BETWEEN: &str = "\0";
 /// Folded texts hold places of 32 bits. Text past this is not searched.
 const MOST_BYTES: usize = u32::MAX as usize / 4;
@@ -26,25 +26,25 @@ pub struct Document {
 /// A word or phrase that was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
-    /// The text in which it stands.
+    /// The position of the text that contains it.
     pub place: Place,
     /// Its first character in that text, counted in characters.
     pub start: usize,
     /// How many characters it has.
     pub length: usize,
-    /// Where it stands in the document, in bytes.
+    /// Its byte offset in the document.
     at: usize,
     end: usize,
 }
 
-/// A hit with some of what stands around it, as it was written.
+/// A hit with its context, in the original spelling.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snippet {
-    /// What stands before it; begins with "…" where more does.
+    /// The text before it; begins with "…" if it was shortened.
     pub before: String,
     /// The hit.
     pub hit: String,
-    /// What stands after it; ends with "…" where more does.
+    /// The text after it; ends with "…" if it was shortened.
     pub after: String,
 }
 

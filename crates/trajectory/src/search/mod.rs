@@ -1,14 +1,14 @@
-//! Search over all text of all episodes, fast enough to answer while one types.
+//! Full-text search over all episodes, fast enough to update while the user types.
 //!
-//! All texts of an episode form one folded text ([`Document`]), which is scanned; a filter of its trigrams skips
-//! episodes that cannot match. There is no inverted index: for ten thousand episodes the scan is as fast, takes a
-//! quarter of the memory, finds parts of words, and adds and removes episodes at no cost.
+//! All texts of an episode form one case-folded text ([`Document`]), which is scanned; a trigram filter skips
+//! episodes that cannot match. There is no inverted index: for ten thousand episodes the scan is as fast, takes
+//! a quarter of the memory, finds parts of words, and adds and removes episodes at no cost.
 //!
-//! - [`query`]: the words to find. [`document`]: the folded text of an episode, and hits with their places.
-//! - [`casefold`]: case folding that keeps places and can be undone. [`trigram`]: a filter that rules out most texts.
+//! - [`query`]: the words to find. [`document`]: the folded text of an episode, and hits with their positions.
+//! - [`casefold`]: case folding that maps back to the original. [`trigram`]: a filter that rules out most texts.
 //!
-//! What always holds: hits are those of a plain case-insensitive search. Memory is bounded: past the
-//! limit texts are not kept, and a search names the episodes that must be opened to be sure.
+//! Invariants: the hits are those of a plain case-insensitive search. Memory is bounded: beyond the limit texts
+//! are not stored, and a search names the episodes that must be opened to be sure.
 
 mod casefold;
 pub mod document;
@@ -44,7 +44,7 @@ struct Entry {
 pub struct Matches {
     /// The episodes that match, by id, each with its first hit.
     pub found: Vec<(Text, Hit)>,
-    /// Those that may match but whose text is not kept: open them, make a [`Document`], and look.
+    /// Episodes that may match but whose text is not stored: open them, make a [`Document`], and search it.
     pub unsure: Vec<Text>,
 }
 
@@ -56,7 +56,7 @@ impl Default for SearchIndex {
 }
 
 impl SearchIndex {
-    /// An index that keeps at most so many bytes of text.
+    /// An index that stores at most `limit` bytes of text.
     pub fn new(limit: usize) -> Self {
         SearchIndex {
             entries: BTreeMap::new(),
@@ -126,7 +126,7 @@ impl SearchIndex {
         matches
     }
 
-    /// The folded texts of an episode, if they are kept: for snippets and for all hits in it.
+    /// The folded texts of an episode, if they are stored: for snippets and for all hits in it.
     pub fn document(&self, id: &str) -> Option<&Document> {
         self.entries.get(id)?.document.as_ref()
     }

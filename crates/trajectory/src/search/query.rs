@@ -81,7 +81,7 @@ impl Term {
         })
     }
 
-    /// Where it stands in a folded text: ranges of bytes in ascending order, without overlap.
+    /// Its occurrences in a folded text: byte ranges in ascending order, without overlap.
     pub fn ranges<'a>(
         &'a self,
         text: &'a str,
@@ -103,7 +103,7 @@ impl Term {
         })
     }
 
-    /// The whole term, if its other words stand about the longest.
+    /// The occurrence of the whole term around its longest word.
     fn around(&self, text: &str, start: usize, end: usize) -> Option<std::ops::Range<usize>> {
         let mut before = &text[..start];
         for word in self.words[..self.longest].iter().rev() {

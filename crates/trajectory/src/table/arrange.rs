@@ -1,5 +1,4 @@
-//! Which rows are shown and in which order, found a little at a time: whoever draws can draw in between, however
-//! many rows there are.
+//! Filters and sorts rows incrementally, so that drawing can continue in between, however many rows there are.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -47,7 +46,7 @@ impl Arranging {
         }
     }
 
-    /// Goes on for about `most` rows; gives those that are shown once all is done.
+    /// Processes about `most` rows. Returns the shown rows once all are done.
     pub fn advance(&mut self, most: usize) -> Option<Arc<Vec<Arc<Row>>>> {
         let wanted = &self.wanted;
         if wanted.filters.is_empty() && wanted.only.is_none() && wanted.sort.is_none() {
@@ -105,7 +104,7 @@ pub fn arranged(rows: Vec<Row>, wanted: Wanted) -> Vec<Arc<Row>> {
     }
 }
 
-/// So many are sorted in one go; longer stretches are merged.
+/// The length of a run that is sorted at once; runs are then merged.
 const STRETCH: usize = 512;
 
 /// A merge sort that can be left and taken up again. What is equal keeps its order.
@@ -122,7 +121,7 @@ struct Sorting {
 }
 
 impl Sorting {
-    /// Goes on for about `most` places; whether all is done.
+    /// Processes about `most` positions. Returns whether all are done.
     fn advance(
         &mut self,
         items: &mut Vec<(Key, u32)>,

@@ -5,14 +5,14 @@ use super::Cell;
 /// What a cell must be.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
-    /// A number within bounds, both inclusive; `None` is no bound.
+    /// A number within inclusive bounds; `None` is unbounded.
     Between {
         /// The least.
         low: Option<f64>,
         /// The most.
         high: Option<f64>,
     },
-    /// A text that has this one within, whatever the case; of several texts one.
+    /// A text that contains this one, ignoring case; of several texts at least one.
     Contains(String),
     /// One of these texts, exactly; of several texts one.
     OneOf(Vec<String>),

@@ -15,7 +15,7 @@ pub enum GroupBy {
     Task,
     /// The run.
     Run,
-    /// What stands in a column. A row with several texts stands in several groups.
+    /// By the value of a column. A row with several values is in several groups.
     Column(Column),
 }
 

@@ -1,10 +1,10 @@
 //! Episodes as rows of a table: columns, filters, order and groups.
 //!
-//! - [`filter`]: which rows are shown. [`order`]: in which order. [`arrange`]: both, a little at a time.
-//!   [`groups`]: by task, by run, by any column.
+//! - [`filter`]: which rows are shown. [`order`]: their order. [`arrange`]: both, incrementally. [`groups`]: by
+//!   task, by run, by any column.
 //!
-//! What always holds: a cell that is not known is [`Cell::Empty`], never a zero; it passes no filter but the one
-//! for empty cells, and stands last in either direction.
+//! Invariants: an unknown cell is [`Cell::Empty`], never zero; it passes only the filter for empty cells, and
+//! comes last in either direction.
 
 pub mod arrange;
 pub mod filter;
@@ -29,7 +29,7 @@ pub struct Row {
     pub environment: Option<Text>,
     /// The model that acted, where known.
     pub model: Option<Text>,
-    /// Who acted with it: the name of an agent or a policy.
+    /// The agent or policy that used it.
     pub agent: Option<Text>,
     /// The task.
     pub task: Option<TaskReference>,
@@ -55,7 +55,7 @@ pub struct Row {
     pub tags: Vec<Text>,
     /// How it was judged.
     pub scores: Vec<Score>,
-    /// What the source says of it in words of its own, as far as it fits into a cell.
+    /// Other data of the source, as far as it fits into a cell.
     pub metadata: Object,
     /// How it came into the library: "imported", "played", "evaluated".
     pub origin: Option<Text>,
@@ -106,11 +106,11 @@ pub enum Column {
     Size,
     /// The score of a name.
     Score(Text),
-    /// What stands in the metadata under these keys, from the outside in.
+    /// A value of the metadata, by its path of keys.
     Metadata(Vec<Text>),
 }
 
-/// What stands in a column of a row.
+/// The value of a column in a row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell<'a> {
     /// It is not known.
@@ -124,7 +124,7 @@ pub enum Cell<'a> {
 }
 
 impl Row {
-    /// The row of an episode; the tags are kept beside it.
+    /// The row of an episode; its tags are stored separately.
     pub fn of(episode: &Episode, tags: Vec<Text>) -> Row {
         let usage = episode.usage();
         let steps = episode.steps.iter();
@@ -162,7 +162,7 @@ impl Row {
         }
     }
 
-    /// What stands in a column.
+    /// The value of a column.
     pub fn cell(&self, column: &Column) -> Cell<'_> {
         match column {
             Column::Name => text(&self.name),
@@ -299,12 +299,13 @@ fn at<'a>(metadata: &'a Object, path: &[Text]) -> Option<&'a Json> {
         .try_fold(metadata.get(first)?, |value, key| value.get(key))
 }
 
-/// Metadata deeper than this are for those who open the episode.
+/// How deep metadata is searched for cells. Deeper values are only in the episode.
 const DEEPEST: usize = 4;
 /// So are longer texts and lists.
 const LONGEST: usize = 200;
 
-/// What of metadata can be a cell: a hundred thousand rows are held at once, and whole files may stand there.
+/// The metadata that fits into cells: a hundred thousand rows are in memory at once, and metadata may contain
+/// whole files.
 fn short(metadata: &Object) -> Object {
     fn within(object: &Object, depth: usize) -> Object {
         const MOST: usize = 64;

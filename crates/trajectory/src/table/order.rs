@@ -1,4 +1,4 @@
-//! In which order cells stand. Empty ones come last either way.
+//! The order of cells. Empty ones come last in either direction.
 
 use std::cmp::Ordering;
 
@@ -26,7 +26,7 @@ pub fn newest_first(one: &Row, other: &Row) -> Ordering {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Key {
     Number(f64),
-    /// Where its bytes stand among those of all keys.
+    /// The byte range of its key among all keys.
     Text(u32, u32),
     Empty,
 }
@@ -70,7 +70,7 @@ fn push_natural(text: &str, bytes: &mut Vec<u8>) {
     while let Some(first) = rest.chars().next() {
         if first.is_ascii_digit() {
             let (number, after) = digits(rest);
-            // Against what is no digit, any digit stands like another; among numbers the longer is the larger.
+            // Compared with a non-digit, any digit sorts alike; among numbers the longer one is larger.
             bytes.push(b'0');
             bytes.extend_from_slice(&(number.len() as u32).to_be_bytes());
             bytes.extend_from_slice(number.as_bytes());

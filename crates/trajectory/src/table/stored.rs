@@ -1,4 +1,4 @@
-//! Rows as they are kept beside the episodes, so that a table need not read those.
+//! Rows as they are stored next to the episodes, so that a table need not read the episodes.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
@@ -53,7 +53,7 @@ impl Row {
         object.into()
     }
 
-    /// Reads what [`Row::to_json`] gave; `None` if there is no id. What else is missing is empty.
+    /// Reads the output of [`Row::to_json`]; `None` if there is no id. Other missing members are empty.
     pub fn read(value: &Json) -> Option<Row> {
         let text = |key: &str| value.get(key).and_then(Json::as_text).cloned();
         let number = |key: &str| value.get(key).and_then(Json::as_f64);

@@ -7,8 +7,7 @@ use crate::episode::{Episode, Outcome, StepRecord};
 use crate::export::parts::put;
 use crate::time;
 
-/// The call of the model that led to a step. What it was given is what was said before, so it is not said
-/// again.
+/// The model call that led to a step. Its input consists of the previous messages, so it is not repeated.
 pub(super) fn model_event(
     episode: &Episode,
     model: &Text,

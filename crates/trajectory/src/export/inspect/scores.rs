@@ -7,8 +7,8 @@ use crate::episode::{Episode, Score};
 use crate::export::parts::put;
 use crate::import::worth;
 
-/// The scores. The first one that is worth something is the one that people look at: where it is not the reward of
-/// the episode, that stands before all.
+/// The scores. Inspect shows the first one with a value. If that is not the reward of the episode, the reward
+/// is put before it.
 pub(super) fn scores(episode: &Episode) -> Object {
     let mut pairs: Vec<(Key, Json)> = Vec::new();
     for Score {

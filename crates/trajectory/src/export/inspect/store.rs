@@ -8,8 +8,8 @@ use crate::frames::{FrameCursor, FrameHistory};
 use crate::patch::{ListEdit, ObjectPatch, Patch};
 use crate::time;
 
-/// JSON Patch has no word for a part of a text: one that grows is written anew with every step. When so many bytes were
-/// written of such, the steps after it tell no more; the store at the end is there all the same.
+/// JSON Patch cannot change a part of a text, so a growing text is rewritten with every step. After this many
+/// bytes of such rewrites, later steps record no changes; the final store is still complete.
 const MOST_WRITTEN_ANEW: usize = 32 << 20;
 
 /// The store while the steps are written.
@@ -78,7 +78,7 @@ impl<'a> Stores<'a> {
 /// Operations in the making.
 #[derive(Default)]
 struct Writer {
-    /// Where the value stands that is looked at.
+    /// The path of the current value.
     path: String,
     changes: Vec<Json>,
     written_anew: usize,

@@ -1,5 +1,5 @@
-//! ATIF, the trajectory format of Harbor, 1.0 to 1.7: one JSON object, with subagents within it or beside it,
-//! and the result of the trial beside it.
+//! ATIF, the trajectory format of Harbor, 1.0 to 1.7: one JSON object, with subagents inside it or in files
+//! next to it, and the result of the trial next to it.
 //!
 //! `step`: its steps. `trial`: the folder of a trial.
 

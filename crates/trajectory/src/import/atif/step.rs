@@ -229,7 +229,7 @@ fn usage(metrics: &Json) -> Option<Usage> {
     })
 }
 
-/// What stands in the extra of a step, since ATIF has no place for it.
+/// The values in the extra of a step that ATIF does not define.
 struct Judged {
     reward: Option<f64>,
     done: bool,

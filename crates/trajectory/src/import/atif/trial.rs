@@ -1,7 +1,8 @@
-//! The result of a trial, which says what its trajectories were worth.
+//! The result of a trial: the scores of its trajectories.
 //!
-//! A run may have several: subagents, and what goes on after the context was summarised. It is judged as a whole, and
-//! once: the verdict is that of the trajectory that leads to the others. Trials of several steps are judged by step.
+//! A run may have several trajectories: subagents, and continuations after the context was summarised. It is
+//! scored once as a whole, and the score belongs to the trajectory that leads to the others. Trials of several
+//! steps are scored by step.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
@@ -57,7 +58,7 @@ impl Verdict {
     }
 }
 
-/// Reads the trajectories of a trial; `folder` is where its result stands.
+/// Reads the trajectories of a trial; `folder` contains its result.
 pub(super) fn read(
     files: &mut Files<'_>,
     result_index: usize,
@@ -130,7 +131,7 @@ fn judge(episodes: &mut [Episode], folder: &str, result: &Json) {
     }
 }
 
-/// The step of a trial to which an episode belongs: what it left lies in a folder of that name.
+/// The step of a trial to which an episode belongs: its output is in a folder of that name.
 fn step_of(episode: &Episode, folder: &str) -> Option<Text> {
     let file = &episode.source.as_ref()?.file;
     let below = file.strip_prefix(folder)?.strip_prefix("steps/")?;

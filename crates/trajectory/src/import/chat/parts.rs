@@ -1,5 +1,5 @@
-//! What stands within a message: texts, images, what was thought, calls and their answers, as OpenAI, Anthropic,
-//! Gemini, Bedrock, Inspect and others write them.
+//! The parts of a message: texts, images, reasoning, calls and their results, as OpenAI, Anthropic, Gemini,
+//! Bedrock, Inspect and others write them.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
@@ -40,7 +40,7 @@ impl Parts {
             Some("input_text" | "output_text" | "text") => self.blocks.push(text_block(block)),
             Some("thinking" | "reasoning") => self.reasoning.extend(reasoning(&block)),
             Some("message") => match block.get("content").cloned().unwrap_or_default() {
-                // One of several: it doesn't stand for all of them.
+                // One of several parts: it is not the whole content.
                 text @ Json::Text(_) => self.block(text),
                 content => self.content(content),
             },
@@ -85,7 +85,7 @@ impl Parts {
         }
     }
 
-    /// What a server did itself stands with its result.
+    /// A call that the server executed itself is next to its result.
     fn answered_at_once(&mut self, call: &Json) {
         let has = |key| call.get(key).is_some_and(|value| !value.is_null());
         if has("result") || has("error") {

@@ -80,7 +80,7 @@ fn messages(events: Vec<Event>) -> Vec<Said> {
     for event in events {
         let mut part = Part::read(event);
         let same = |known: &&mut Part| part.id.is_some() && known.id == part.id;
-        // Results of calls may stand between the parts of a message.
+        // Results of calls may be between the parts of a message.
         match parts.iter_mut().rev().take(32).find(same) {
             Some(known) => known.join(&mut part),
             None => parts.push(part),
@@ -128,7 +128,7 @@ impl Part {
         };
         let timestamp = rest.remove("timestamp");
         let started = timestamp.and_then(|text| time::parse(text.as_text()?));
-        // The same in every event, or said by their order.
+        // These are the same in every event, or follow from the order of events.
         const SHARED: [&str; 14] = [
             "parentUuid",
             "logicalParentUuid",

@@ -1,8 +1,9 @@
-//! Sessions of Claude Code: one event a line, each with its parent. What a model says comes in several lines
-//! with one message id; subagents ("sidechains") and abandoned branches stand between the others. And what it prints
-//! while it works (`stream-json`): the same messages, without parents. And sessions on the web, `{loglines: [event]}`.
+//! Sessions of Claude Code: one event a line, each with its parent. A reply of the model spans several lines
+//! with the same message id; subagents ("sidechains") and abandoned branches are interleaved. Also the output
+//! of `stream-json` (the same messages, without parents) and sessions of the web version, `{loglines:
+//! [event]}`.
 //!
-//! `thread`: which lines belong together. `events`: lines to steps. `printed`: what only printed lines say.
+//! `thread`: which lines belong together. `events`: lines to steps. `printed`: data that only `stream-json` has.
 
 mod events;
 mod printed;
@@ -34,7 +35,7 @@ impl Reader for ClaudeCode {
 
     fn recognise(&self, document: &Document) -> Confidence {
         const LOOKED_AT: usize = 200;
-        // Others than messages may stand first.
+        // Lines that are not messages may come first.
         let any = |is: fn(&Json) -> bool| match document {
             Document::Lines(lines) => lines.iter().take(LOOKED_AT).any(|line| is(&line.value)),
             Document::Value(Json::List(events)) => events.iter().take(LOOKED_AT).any(is),
@@ -119,7 +120,7 @@ impl Reader for ClaudeCode {
             }
             match (&main_id, origin) {
                 (None, _) => {
-                    // A subagent in a file of its own: the session is in another.
+                    // A subagent in a file of its own: its session is in another file.
                     if let Some(session) = session {
                         episode.links.push(Link {
                             relation: Relation::Parent,

@@ -7,7 +7,7 @@ use crate::episode::{Ending, Episode, Outcome, Usage};
 use crate::import::chat;
 use crate::import::members::{number, text_at};
 
-/// Tells an episode what lines that are no messages say of it.
+/// Reads metadata of an episode from lines that are not messages.
 pub(super) fn tell(lines: &[Json], episode: &mut Episode) {
     let of_kind = |kind: &'static str| {
         let is = move |line: &&Json| text_at(line, &["type"]).as_deref() == Some(kind);

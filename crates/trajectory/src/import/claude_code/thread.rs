@@ -16,7 +16,7 @@ use crate::import::members::text_at;
 pub(super) struct Event {
     pub uuid: Text,
     pub parent: Option<Text>,
-    /// Whether it goes on after a compaction.
+    /// Whether it continues a conversation after a compaction.
     pub goes_on: bool,
     /// The id of the message, which several events share.
     pub message_id: Option<Text>,
@@ -44,7 +44,7 @@ impl Event {
         let caller = text("parent_tool_use_id");
         let event = Event {
             uuid,
-            // After a compaction the thread goes on without a parent, but with a logical one.
+            // After a compaction the thread continues with a logical parent instead of a parent.
             parent: text("parentUuid").or_else(|| text("logicalParentUuid")),
             goes_on: text("parentUuid").is_none() && text("logicalParentUuid").is_some(),
             message_id: text_at(&value, &["message", "id"]),
@@ -76,7 +76,7 @@ impl Event {
     }
 }
 
-/// Whether a value is what somebody said, with or without an id.
+/// Whether a value is a message, with or without an id.
 pub(super) fn is_said(value: &Json) -> bool {
     let kind = value.get("type").and_then(Json::as_text);
     let said = value
@@ -85,7 +85,8 @@ pub(super) fn is_said(value: &Json) -> bool {
     kind.is_some_and(|kind| matches!(&**kind, "user" | "assistant")) && said.is_some()
 }
 
-/// What a person wrote while the model was at work is no message of its own, but attached: here it becomes one.
+/// A message that a person queued while the model was working is stored as an attachment: here it becomes a
+/// message.
 fn queued(value: Json) -> Json {
     let is_queued = text_at(&value, &["attachment", "type"]).as_deref() == Some("queued_command");
     match value {
@@ -102,7 +103,7 @@ fn queued(value: Json) -> Json {
     }
 }
 
-/// What stands between messages and is none (progress, attachments) is the parent of messages nevertheless.
+/// Lines between messages (progress, attachments) can be parents of messages, although they are not messages.
 #[derive(Default)]
 pub(super) struct Between {
     /// The message before each of them, if any.
@@ -110,7 +111,7 @@ pub(super) struct Between {
 }
 
 impl Between {
-    /// Notes a line that is no message.
+    /// Records a line that is not a message.
     pub fn note(&mut self, value: &Json) {
         if let Some(uuid) = text_at(value, &["uuid"]) {
             let parent = text_at(value, &["parentUuid"]);
@@ -119,7 +120,7 @@ impl Between {
         }
     }
 
-    /// The message that a parent is, or that stands before it.
+    /// The message with this id, or the nearest message above it.
     pub fn above(&self, parent: Text) -> Option<Text> {
         match self.before.get(&parent) {
             Some(before) => before.clone(),
@@ -147,7 +148,7 @@ impl Thread {
     }
 }
 
-/// The session of an event, as it is kept or as it is printed.
+/// The session of an event, in session files or in `stream-json`.
 pub(super) fn session_of(event: &Object) -> Option<Text> {
     let keys = ["sessionId", "session_id"].into_iter();
     keys.filter_map(|key| event.get(key)?.as_text().cloned())
@@ -208,8 +209,8 @@ fn branches(events: Vec<Event>) -> (Vec<Thread>, usize) {
         .collect();
     let parent = |at: usize| {
         let parent = events[at].parent.as_ref()?;
-        // Parents stand before their children, so a walk ends. What a compaction kept is written again after it: it
-        // goes on from what stands before it then.
+        // Parents precede their children, so a walk terminates. A compaction rewrites the messages that it
+        // preserves after itself: they then continue from what precedes them there.
         let known = place.get(parent).copied().filter(|parent| *parent < at);
         known.or_else(|| at.checked_sub(1).filter(|_| events[at].goes_on))
     };
@@ -248,7 +249,7 @@ fn branches(events: Vec<Event>) -> (Vec<Thread>, usize) {
             None => on_main[now] = true,
         }
     }
-    // Where nobody speaks, no branch was given up: a call failed, and was made again.
+    // If the branch contains no message of a person, it was not abandoned: a call failed and was repeated.
     groups.retain(|_, group| {
         let speaks = group.iter().any(|place| !events[*place].is_of_system());
         if !speaks {

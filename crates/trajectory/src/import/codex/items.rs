@@ -10,7 +10,7 @@ use crate::import::transcript::Said;
 
 /// What an item is.
 pub(super) enum Item {
-    /// What the model said: a part of its answer.
+    /// A part of the model's reply.
     Said(Json),
     /// That the model thought, without what; and whether it is encrypted.
     Silent(bool),
@@ -18,7 +18,7 @@ pub(super) enum Item {
     Call(Json),
     /// What came of a call.
     Output(Vec<Said>),
-    /// What somebody else said.
+    /// Messages of others.
     Given(Vec<Said>),
     /// Something else.
     Other(Json),
@@ -95,7 +95,7 @@ fn reasoning(mut item: Object) -> Item {
     }
 }
 
-/// A call of a tool that has a kind of its own.
+/// A call of a tool with its own item type.
 fn called(mut item: Object, name: &str) -> Item {
     let mut arguments = match item.remove("action").or_else(|| item.remove("arguments")) {
         Some(Json::Object(action)) => action,

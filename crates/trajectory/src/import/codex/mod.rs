@@ -1,10 +1,11 @@
-//! Sessions of Codex: one line for everything that is recorded, `{timestamp, type, payload}`. Older ones have the
-//! items themselves as lines, below a line about the session; the first ones are one object, `{session, items}`.
+//! Sessions of Codex: one line for every record, `{timestamp, type, payload}`. Older files have the items
+//! themselves as lines, after a line about the session; the oldest are one object, `{session, items}`.
 //!
-//! `talk`: items and counts in order to steps. `items`: what an item is. `session`: what is said of all of it.
+//! `talk`: items and token counts in order, to steps. `items`: the kinds of items. `session`: metadata of the
+//! session.
 //!
-//! Much is recorded twice, as an item of the model's conversation and as an event for who looks on. The items count;
-//! where a file has no messages among them, the events do.
+//! Much is recorded twice, as an item of the model's conversation and as an event for observers. The items are
+//! used; if a file has no messages among them, the events are.
 
 mod items;
 mod session;
@@ -31,7 +32,7 @@ const KINDS: [&str; 7] = [
     "world_state",
 ];
 
-/// What a session said of itself at first.
+/// The keys of the session line in older files.
 const FIRST: [&str; 3] = ["id", "timestamp", "instructions"];
 
 pub(super) struct Codex;
@@ -145,7 +146,7 @@ enum Kind {
     Item,
     /// An event.
     Event,
-    /// A summary in place of what was said before.
+    /// A summary that replaces the previous messages.
     Compacted,
     /// How many tokens an answer took.
     Count,
@@ -158,7 +159,7 @@ struct Entry {
     kind: Kind,
     time: Option<f64>,
     payload: Json,
-    /// Whether the payload stood in the line; else it was all of it.
+    /// Whether the line had a `payload`; otherwise the whole line is the payload.
     is_wrapped: bool,
 }
 
@@ -213,7 +214,7 @@ impl Entry {
         Some((last, info.get("total_token_usage")))
     }
 
-    /// The line once more, to be kept.
+    /// The line in its original form, for preservation.
     fn kept(self) -> Json {
         if !self.is_wrapped {
             return self.payload;

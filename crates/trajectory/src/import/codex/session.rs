@@ -1,4 +1,4 @@
-//! What is said of a session as a whole: where it ran, on which model, where it came from and how it ended.
+//! Metadata of a session: where it ran, on which model, which session it continues, and how it ended.
 
 use volary_core::json::Json;
 
@@ -21,7 +21,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// What a session says of itself. One that goes on from another has a copy of that one's lines below its own.
+    /// The metadata line. A session that continues another one contains a copy of that one's lines below its own.
     pub fn meta(&mut self, line: Entry, episode: &mut Episode, talk: &mut Talk) {
         let is_said = line.payload.as_object().is_some();
         if self.is_known || !is_said {

@@ -1,8 +1,8 @@
-//! Items, events and counts in order to steps.
+//! Items, events and token counts in order, to steps.
 //!
-//! An answer of the model is recorded as several items, and where one answer ends and the next one begins is not said.
-//! The tokens are counted after each answer, or by some versions before its items: what stands between two counts is
-//! one answer. Where nothing is counted, an answer ends with what came of its calls.
+//! A reply of the model is recorded as several items without a boundary between replies. Tokens are counted
+//! after each reply, or by some versions before its items: everything between two counts is one reply. Without
+//! counts, a reply ends with the results of its calls.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{Role, object};
@@ -51,12 +51,12 @@ pub(super) struct Talk {
     outputs: Vec<Said>,
     /// What the answer took, as far as it is known.
     usage: Option<Usage>,
-    /// All that was counted so far, as the last count says; and what was counted before counting began anew.
+    /// The running total of the last count, and the totals before the count was reset.
     total: Option<Usage>,
     before: Usage,
-    /// Whether counts stand before the items that they count.
+    /// Whether counts precede the items that they count.
     counts_first: bool,
-    /// Whether the model said anything since somebody else did, and whether it was counted.
+    /// Whether the model has replied since the last other message, and whether that reply was counted.
     has_acted: bool,
     has_counted: bool,
     encrypted: usize,
@@ -93,7 +93,7 @@ impl Talk {
             .for_each(|said| self.transcript.push(said));
     }
 
-    /// Keeps a line that is no part of the conversation.
+    /// Preserves a line that is not part of the conversation.
     pub fn keep(&mut self, line: Entry) {
         self.others.push(line.kept());
     }
@@ -112,12 +112,12 @@ impl Talk {
         }
     }
 
-    /// How a turn is set up, which is told anew for every turn.
+    /// The settings of a turn, which are repeated for every turn.
     fn context(&mut self, line: Entry) {
         if let model @ Some(_) = text_at(&line.payload, &["model"])
             && model != self.model
         {
-            // What was aborted, and so not counted, was said by the former one.
+            // An aborted reply was not counted; it belongs to the previous turn.
             self.end();
             self.model = model;
         }
@@ -187,7 +187,7 @@ impl Talk {
                 text("text").map(|text| object!({ "type": "reasoning", "text": text }))
             }
             Some("thread_rolled_back") => {
-                // What was taken back stays where it is; that it was is said there.
+                // Messages that were rolled back stay in place; the rollback is recorded there.
                 self.end();
                 let turns = line.payload.get("num_turns").cloned().unwrap_or_default();
                 match self.transcript.last_mut() {
@@ -211,7 +211,7 @@ impl Talk {
         }
     }
 
-    /// A summary stands for all that was said before. It is said to the model, by nobody else.
+    /// A summary replaces all previous messages. It is part of the model's input only.
     fn compacted(&mut self, line: Entry) {
         self.end();
         let text = text_at(&line.payload, &["message"]).filter(|text| !text.is_empty());
@@ -227,7 +227,7 @@ impl Talk {
     }
 
     fn count(&mut self, last: Option<Usage>, all: Option<Usage>) {
-        // The same is told again whenever limits are.
+        // The same count is repeated whenever rate limits are reported.
         if all.is_some() && all == self.total {
             return;
         }
@@ -235,13 +235,13 @@ impl Talk {
         let is_none = |usage: Option<Usage>| {
             usage.is_some_and(|usage| (usage.input, usage.output) == (Some(0), Some(0)))
         };
-        // A session that goes on may count from 0 again, and a model that read more than it can sets all to 0.
+        // A continued session may count from 0 again, and exceeding the context window resets all counts to 0.
         if read(all) < read(self.total) && (is_none(all) || all.is_some() && all == last) {
             self.before = self.before.plus(self.total.unwrap_or_default());
         }
         self.total = all.or(self.total);
         if is_none(last) {
-            // That is no answer's.
+            // It belongs to no reply.
             return;
         }
         if !self.has_counted {
@@ -315,8 +315,8 @@ impl Talk {
         }
     }
 
-    /// Puts the conversation into an episode. How often what was thought is encrypted, and the lines that are no part
-    /// of the conversation.
+    /// Puts the conversation into an episode. Returns how many reasoning items are encrypted, and the lines
+    /// that are not part of the conversation.
     pub fn finish(mut self, episode: &mut Episode) -> (usize, Vec<Json>) {
         self.end();
         let total = self.total.map(|total| total.plus(self.before));

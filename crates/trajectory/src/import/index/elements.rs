@@ -15,14 +15,14 @@ pub(super) struct Elements {
     escaped: bool,
     /// The last text of the outermost object: a key, if a colon follows.
     text: Vec<u8>,
-    /// Which of the keys stands before the value that comes.
+    /// Which of the keys precedes the next value.
     key: Option<usize>,
     in_list: bool,
     /// Where the element begins that has not ended.
     begun: Option<usize>,
     /// Whether it has no brackets that end it.
     is_bare: bool,
-    /// What stands around the elements.
+    /// The text around the elements.
     around: Vec<u8>,
 }
 
@@ -42,12 +42,12 @@ impl Elements {
         }
     }
 
-    /// What stands around the elements, as far as it was seen.
+    /// The text around the elements, as far as it was read.
     pub fn around(&self) -> &[u8] {
         &self.around
     }
 
-    /// Under which of the keys the element stands that ended last.
+    /// The key of the element that ended last.
     pub fn key(&self) -> Option<&'static str> {
         self.keys.get(self.key?).copied()
     }
@@ -56,7 +56,7 @@ impl Elements {
     pub fn next(&mut self, bytes: &[u8], seen: &mut usize) -> Option<Range<usize>> {
         while let Some(&byte) = bytes.get(*seen) {
             if self.in_text && !self.escaped {
-                // Most bytes stand in long texts.
+                // Most bytes are in long strings.
                 let rest = &bytes[*seen..];
                 let length = memchr::memchr2(b'"', b'\\', rest).unwrap_or(rest.len());
                 if length > 0 {
@@ -161,7 +161,7 @@ impl Elements {
         free
     }
 
-    /// The bytes so far of an element that has not ended are taken elsewhere: it goes on from here.
+    /// The bytes so far of an unfinished element were taken; scanning continues from here.
     pub fn go_on(&mut self, seen: usize) {
         self.begun = self.begun.map(|_| seen);
     }

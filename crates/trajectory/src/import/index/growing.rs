@@ -14,7 +14,7 @@ use crate::import::reader::Document;
 
 /// The lists that make samples of logs long.
 const LISTS: &[&str] = &["messages", "events"];
-/// Elements are about so long: texts are looked for among those of so many bytes.
+/// The typical length of an element: shared texts are searched within this many bytes.
 const LENGTH: usize = 64 << 20;
 
 /// A long element.
@@ -103,7 +103,7 @@ impl Growing {
         Some(whole(around.as_object()?.clone(), self.lists.clone()))
     }
 
-    /// All of it, and what was lost. `Err` if it is no object.
+    /// The complete object, and what was lost. `Err` if it is not an object.
     pub fn end(mut self) -> (Result<Object, String>, Vec<String>) {
         let held = std::mem::take(&mut self.held);
         if let Some((rest, _)) = self.walk.rest(&held) {

@@ -1,11 +1,11 @@
-//! Large files piece by piece: what a table shows of each episode, and where in the file the episode stands, so
-//! that it can be opened from there later. The file itself is never held.
+//! Reads large files piece by piece: the table row of each episode, and the episode's byte range in the file,
+//! so that it can be opened from there later. The file itself is never in memory.
 //!
-//! - `elements`: where the elements of a list begin and end, in bytes that come in chunks. `growing`: a long element
-//!   as it comes. `reading`: a piece of a file to rows. [`packed`]: logs that are zip files.
+//! - `elements`: the boundaries of list elements, in bytes that arrive in chunks. `growing`: a long element
+//!   while it arrives. `reading`: a piece of a file to rows. [`packed`]: logs in zip files.
 //!
-//! What always holds: an episode that is opened at its place is the one that the row tells of; memory stays at
-//! the rows, and the longest episode, but for files of which only the whole says what they are
+//! Invariants: an episode opened from its byte range is the one that its row describes; memory is bounded by
+//! the rows and the longest episode, except for files that can only be recognised as a whole
 //! ([`Indexer::is_held`]).
 
 mod elements;
@@ -29,17 +29,17 @@ use reading::{Kind, Pieces};
 /// An episode in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
-    /// Where it stands.
+    /// Its position.
     pub place: Place,
     /// What a table shows of it.
     pub row: Row,
     /// What is searched in it, if that was wanted ([`Indexer::keep_texts`]).
     pub texts: Option<Document>,
-    /// Itself, if it is so long that nobody wants to wait for it twice.
+    /// The episode itself, if it is so long that reading it again would take noticeable time.
     pub episode: Option<Episode>,
 }
 
-/// Where in a file an episode stands.
+/// The position of an episode in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// Its bytes. More than one part only in zip files: a member each.
@@ -84,9 +84,9 @@ enum State {
 
 /// So much is looked at before a file counts as neither lines nor a list.
 const LOOKED_AT: usize = 1 << 16;
-/// An episode of so many bytes is long.
+/// An episode of this many bytes is long.
 const LONG: usize = 4 << 20;
-/// An element of which so many bytes are there, and not its end, is read as it comes.
+/// An unfinished element is read while it arrives, once this many of its bytes are there.
 const GROWING: usize = 1 << 16;
 /// A first line may be so long.
 const LONGEST_LINE: usize = 256 << 20;
@@ -123,8 +123,9 @@ impl Indexer {
         self.advance();
     }
 
-    /// The episode that has begun and not ended, as far as its bytes came, but for what may be cut off; without its
-    /// end it may have another id. `None` if there is nothing of it yet, and in files with an episode a line.
+    /// The unfinished episode, as far as its bytes have arrived, without parts that may be truncated. It may
+    /// get another id once it is complete. `None` if nothing of it has arrived, and in files with one episode a
+    /// line.
     pub fn begun(&self) -> Option<Episode> {
         let State::Elements(elements, Some(growing)) = &self.state else {
             return None;
@@ -177,8 +178,8 @@ impl Indexer {
         self.pieces.take_episodes()
     }
 
-    /// Whether the whole file must be held, since it is neither lines nor a list that is known. The bytes so
-    /// far are held already; who does not want that stops feeding.
+    /// Whether the whole file must be in memory, since it is neither lines nor a known list. The bytes so far
+    /// are in memory already; stop feeding to avoid more.
     pub fn is_held(&self) -> bool {
         matches!(self.state, State::Held)
     }
@@ -238,7 +239,7 @@ impl Indexer {
                         .feed(bytes);
                     elements.go_on(self.seen);
                 }
-                // Without an element, what was seen belongs to what stands around the list.
+                // Outside of elements, the bytes belong to the text around the list.
                 let done = elements.release(done, self.seen);
                 self.drop_held(done);
             }
@@ -271,7 +272,7 @@ impl Indexer {
     }
 }
 
-/// Rows of a file that is in memory, for those who need no pieces.
+/// The rows of a file that is in memory.
 pub fn index(file: &str, bytes: &[u8]) -> (Vec<Entry>, Vec<Episode>, Vec<Note>) {
     let mut indexer = Indexer::new(file);
     indexer.feed(bytes);

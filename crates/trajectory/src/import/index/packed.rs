@@ -1,5 +1,5 @@
-//! Logs of Inspect that are zip files (`.eval`): the directory says where each sample stands; samples are then
-//! read one by one.
+//! Inspect logs in zip files (`.eval`): the directory gives the position of each sample; samples are then read
+//! one by one.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -53,7 +53,7 @@ impl PackedLog {
         })
     }
 
-    /// Where the header stands; to be read first.
+    /// The byte range of the header, which is read first.
     pub fn head(&self) -> Range<u64> {
         self.head.clone()
     }
@@ -69,7 +69,7 @@ impl PackedLog {
         }
     }
 
-    /// Where the members of each sample stand.
+    /// The byte ranges of the members of each sample.
     pub fn samples(&self) -> &[Vec<Range<u64>>] {
         &self.samples
     }
@@ -107,7 +107,7 @@ impl PackedLog {
     }
 }
 
-/// What stands in the members of a sample.
+/// Imports a sample from its members.
 pub(super) fn import_sample(file: &str, parts: &[Vec<u8>]) -> ImportOutcome {
     let mut outcome = ImportOutcome::default();
     let members = parts

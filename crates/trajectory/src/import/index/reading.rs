@@ -38,7 +38,7 @@ pub(super) struct Pieces {
     group: Vec<Line>,
     group_place: Range<u64>,
     log: Option<inspect::Log>,
-    /// What a file beside it says of all its episodes.
+    /// Metadata for all episodes, from a file next to this one.
     about: Option<Object>,
     found: usize,
     /// Whether entries come with the texts of their episodes.
@@ -119,7 +119,7 @@ impl Pieces {
         if lines.len() * 2 < whole || lines.is_empty() {
             return Some(Kind::Whole);
         }
-        // One line that is a list is no file of lines: it would be read as a whole for each of its episodes.
+        // A single line that is a list is not JSON Lines: it would be read completely for each of its episodes.
         if let [only] = lines.as_slice()
             && whole == 1
             && (only.value.as_list().is_some() || only.value.get("simulations").is_some())
@@ -305,7 +305,7 @@ impl Pieces {
         }
     }
 
-    /// What was understood is said once, at the end.
+    /// Removes messages about success; they are reported once, at the end.
     fn forget_praise(&mut self, from: usize) {
         const MOST: usize = 200;
         let notes = &mut self.outcome.notes;
@@ -351,7 +351,7 @@ pub fn open(file: &str, parts: Vec<Vec<u8>>, place: &Place, row: &Row) -> Option
     episode.id = row.id.clone();
     let source = episode.source.as_ref();
     if source.is_some_and(|source| ["inspect", verifiers::RESULTS].contains(&&*source.format)) {
-        // What is said of all its samples stands elsewhere in the file, or beside it.
+        // Metadata of all samples is elsewhere in the file, or next to it.
         episode.name = row.name.clone();
         episode.environment = row.environment.clone();
         episode.model = row.model.clone();

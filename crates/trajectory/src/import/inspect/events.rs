@@ -60,7 +60,7 @@ struct Walk {
     calls: HashMap<Text, usize>,
     current: Option<usize>,
     stores: Stores,
-    /// Events that are kept: before the first step, then by step.
+    /// Other events that are preserved: before the first step, then by step.
     others: Vec<Vec<Json>>,
 }
 
@@ -196,7 +196,7 @@ impl Walk {
     }
 }
 
-/// Whether two messages have the same text and the same calls, whatever else is noted of them.
+/// Whether two messages have the same text and the same calls, ignoring other members.
 fn says_the_same(one: &AnyMessage, other: &AnyMessage) -> bool {
     fn calls(message: &AnyMessage) -> impl Iterator<Item = &Text> {
         let calls = match message {
@@ -225,7 +225,7 @@ fn shorten(event: &mut Object) {
     }
 }
 
-/// Tokens as Inspect counts them: what came from a cache stands apart from the input.
+/// Token counts of Inspect: cached tokens are separate from the input.
 pub(super) fn usage(value: &Json) -> Option<Usage> {
     let count = |key: &str| {
         let count = value.get(key)?.as_f64().filter(|count| *count >= 0.0)?;
@@ -252,7 +252,7 @@ struct Stores {
     moved: bool,
     /// The store at the end of the start and of each step that is over.
     past: FrameHistory,
-    /// What changes may add that stands elsewhere in the store.
+    /// Bounds what changes may copy from elsewhere in the store.
     expansion: Expansion,
     left_out: usize,
 }

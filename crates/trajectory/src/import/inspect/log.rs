@@ -50,7 +50,7 @@ impl Log {
         }
     }
 
-    /// From what stands before the samples of a log. The header itself is left out.
+    /// Reads the part of a log that precedes its samples, without the header itself.
     pub fn of_start(bytes: &[u8]) -> Log {
         let text = String::from_utf8_lossy(bytes);
         match repair(&text).map(|repaired| repaired.value) {

@@ -1,9 +1,9 @@
-//! Logs of Inspect: `.json` (one object), and `.eval` (a zip file, or the folder that was one), whose
-//! samples are one file each, or a folder of chunks.
+//! Inspect logs: `.json` (one object) and `.eval` (a zip file, or a folder with its members), whose samples are
+//! one file each or a folder of chunks.
 //!
-//! - `log`: what is said of all samples. `packed`: the files of an `.eval`. `sample`: a sample to an episode.
-//!   `events`: what happened, step by step. `store`: the state that events change. `references`:
-//!   attachments and pools, which stand for what is said more than once.
+//! - `log`: metadata of all samples. `packed`: the files of an `.eval`. `sample`: a sample to an episode.
+//!   `events`: events to steps. `store`: the state that events change. `references`: attachments and pools, which
+//!   replace repeated values.
 
 mod events;
 mod log;
@@ -39,7 +39,7 @@ pub(super) fn begins_as_log(bytes: &[u8]) -> bool {
     })
 }
 
-/// Reads the bytes of a sample that stands in a log.
+/// Reads the bytes of a sample of a log.
 pub(super) fn read_sample(bytes: &[u8], log: &Log, sink: &mut Sink<'_>) {
     let text = String::from_utf8_lossy(bytes);
     match super::document::read(&text) {
@@ -56,7 +56,7 @@ pub(super) fn read_sample(bytes: &[u8], log: &Log, sink: &mut Sink<'_>) {
     }
 }
 
-/// Reads a sample that stands in a log.
+/// Reads a sample of a log.
 pub(super) fn read_object(sample: Object, log: &Log, sink: &mut Sink<'_>) {
     sample::read(sample, log, sink);
 }

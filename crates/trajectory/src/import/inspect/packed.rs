@@ -192,7 +192,7 @@ fn sample_name(name: &str) -> Option<(&str, &str)> {
 /// Chunks that begin further on are not waited for.
 const MOST_MISSING: usize = 1_000_000;
 
-/// Reads a sample as one object, whatever its form, and says what could not be read.
+/// Reads a sample as one object, whatever its form, and reports what could not be read.
 fn assemble(
     files: &Files<'_>,
     name: &str,

@@ -1,5 +1,5 @@
-//! What stands for something else in Inspect logs: `attachment://…` for a long text, and ranges of a pool for
-//! messages that many events share.
+//! References in Inspect logs: `attachment://…` replaces a long text, and ranges of a pool replace messages
+//! that many events share.
 
 use std::collections::HashMap;
 

@@ -129,7 +129,7 @@ fn forget_inputs(sample: &mut Object) {
     }
 }
 
-/// Messages and events, with what pools stand for, and how many messages are left out.
+/// Messages and events with their pool references resolved, and how many messages were dropped.
 fn said(sample: &mut Object) -> (Vec<Json>, Vec<Json>, usize) {
     let mut messages = take_list(sample, "messages");
     let events = take_list(sample, "events");
@@ -242,8 +242,8 @@ fn judged(sample: &mut Object, episode: &mut Episode, sink: &mut Sink<'_>) {
     }
 }
 
-/// What a score is worth as a number: Inspect's letters stand for correct, partly correct, incorrect, and no
-/// answer; words for true and false count as these.
+/// The numeric value of a score: Inspect's letters mean correct, partly correct, incorrect, and no answer; the
+/// usual words for true and false are accepted.
 pub(crate) fn worth(value: &Json) -> Option<f64> {
     let worth = match value {
         Json::Text(letter) => match &**letter {
@@ -318,7 +318,7 @@ fn spent(sample: &mut Object, episode: &mut Episode) {
     episode.seconds = sample.remove("total_time").and_then(|time| number(&time));
 }
 
-/// What has no place of its own.
+/// The members that have no field of their own.
 fn rest(mut sample: Object, log: &Log, episode: &mut Episode) {
     if let Some(Json::Object(metadata)) = sample.remove("metadata") {
         episode.metadata = metadata;

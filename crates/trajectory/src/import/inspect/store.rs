@@ -15,7 +15,7 @@ pub(super) fn apply(state: &mut Json, changes: &[Json], expansion: &mut Expansio
 
 /// A state that nests deeper is not made: readers have limits.
 const DEEPEST: usize = 256;
-/// Going through so many members or elements counts as making a byte.
+/// Visiting this many members or elements costs as much as creating a byte.
 const SEARCHED: usize = 8;
 
 fn change_one(state: &mut Json, change: &Json, expansion: &mut Expansion) -> Option<()> {
@@ -73,7 +73,7 @@ fn pointer(path: &str) -> Vec<String> {
         .collect()
 }
 
-/// How many lists and objects stand within each other.
+/// How deeply lists and objects are nested.
 fn depth(value: &Json) -> usize {
     match value {
         Json::List(list) => 1 + list.iter().map(depth).max().unwrap_or_default(),

@@ -13,21 +13,21 @@ use crate::import::members::text_at;
 const OWN: &str = "```mswea_bash_command";
 /// The block that older versions ask for.
 const SHELL: &str = "```bash";
-/// What stands for the command in a pattern.
+/// The placeholder for the command in a pattern.
 const COMMAND: &str = "(.*?)";
 
-/// What stands before and after a command.
+/// The text before and after a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fence {
     open: Text,
-    /// Whether the command begins on a line of its own.
+    /// Whether the command begins on a new line.
     on_new_line: bool,
     close: Text,
 }
 
 impl Fence {
-    /// How commands stand in these messages: as the configuration says, or else as the messages before the first of
-    /// the model do.
+    /// The fence of these messages: from the configuration, otherwise from the messages before the first reply
+    /// of the model.
     pub fn of(info: &Json, messages: &[Json]) -> Fence {
         // The agent parsed the texts at first, later the model.
         let patterns = ["agent", "model"].into_iter();
@@ -79,7 +79,7 @@ impl Fence {
         })
     }
 
-    /// The command of a text, if exactly one stands in it.
+    /// The command of a text, if it contains exactly one.
     pub fn only_command<'a>(&self, text: &'a str) -> Option<&'a str> {
         let (first, rest) = self.next(text)?;
         self.next(rest).is_none().then(|| first.trim())

@@ -1,6 +1,6 @@
-//! Trajectories of mini-swe-agent: `{info, messages, trajectory_format}`, or the bare messages. The file names the
-//! actions (`extra.actions` or `tool_calls`), or they only stand in a block of code within the text (`fence`): then the
-//! text stays whole, and the message after it is what came of the action.
+//! Trajectories of mini-swe-agent: `{info, messages, trajectory_format}`, or the bare messages. The file names
+//! the actions (`extra.actions` or `tool_calls`), or they are only in a code block of the text (`fence`): then
+//! the text is preserved, and the next message is the result of the action.
 
 mod fence;
 
@@ -167,7 +167,7 @@ fn ending(status: Option<&str>) -> Ending {
 struct Talk {
     fence: Fence,
     transcript: Transcript,
-    /// Whether the last message was an action that only stands in its text.
+    /// Whether the last message was an action that is only in its text.
     acted: bool,
 }
 
@@ -215,7 +215,7 @@ impl Talk {
         }
     }
 
-    /// What the model said.
+    /// A reply of the model.
     fn turn(&mut self, mut message: Object, mut extra: Object) {
         let details = details(&mut extra);
         let has_calls = |message: &Object| {
@@ -287,7 +287,7 @@ fn action(action: &Json) -> Json {
     .into()
 }
 
-/// What the answer of the model says beside its text.
+/// The metadata of a reply besides its text.
 fn details(extra: &mut Object) -> StepDetails {
     let cost = extra.take_number("cost");
     let started = extra.take_time("timestamp");

@@ -1,14 +1,14 @@
-//! The spans of an agent to an episode. Every turn says all that the model was sent: what it was sent before is
-//! not said again.
+//! The spans of an agent to an episode. Every turn repeats the whole input of the model: messages of earlier
+//! turns are skipped.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::{AnyMessage, ToolCall, ToolRequestMessage, ToolResponseMessage, object};
 
-use super::asked::Asked;
 use super::facts;
 use super::kinds::{Kind, kind};
 use super::messages::messages;
 use super::spans::Span;
+use super::tool_calls::RequestedCalls;
 use crate::episode::{Ending, Episode, Rewards, Score, StepDetails, StepError, TaskReference};
 use crate::import::chat;
 use crate::import::transcript::{Said, Transcript};
@@ -77,7 +77,7 @@ pub(super) fn episode(root: &Span, mut spans: Vec<Span>) -> Episode {
 #[derive(Default)]
 struct Talk {
     transcript: Transcript,
-    /// What was said so far: the messages that a model was sent, and those that it gave.
+    /// The messages so far: the inputs and replies of the model.
     known: Vec<Json>,
     /// How many of them a model was sent.
     sent: usize,
@@ -123,7 +123,7 @@ impl Talk {
             self.transcript.push(said);
         }
         if !is_answered {
-            // Contents are recorded only where somebody asked for them; that a model was asked is known.
+            // Contents are recorded only if that was enabled; the call itself is always recorded.
             let body = volary_core::message::Body::default();
             self.transcript.push(Said {
                 details,
@@ -135,7 +135,7 @@ impl Talk {
         self.known.extend(output);
     }
 
-    /// The messages that were not said before.
+    /// The messages that are new in this turn.
     fn unsaid(&self, input: &[Json]) -> Vec<Json> {
         let same = self
             .known
@@ -162,7 +162,7 @@ impl Talk {
     /// What tools gave that no model was told, and tools that no model asked for.
     fn answers(&mut self) {
         let tools = std::mem::take(&mut self.tools);
-        let mut asked = Asked::new(&self.transcript, &tools);
+        let mut asked = RequestedCalls::new(&self.transcript, &tools);
         for span in tools {
             let name = facts::tool_name(&span);
             let arguments = facts::arguments(&span).unwrap_or_default();
@@ -219,7 +219,7 @@ fn instructions(span: &Span) -> Vec<Json> {
     }
 }
 
-/// Whether two messages are the same, whatever else is noted of them.
+/// Whether two messages are equal, ignoring other members.
 fn alike(one: &Json, other: &Json) -> bool {
     ["role", "parts", "content", "tool_calls"]
         .into_iter()

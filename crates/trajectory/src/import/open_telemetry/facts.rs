@@ -11,7 +11,7 @@ use crate::episode::{StepDetails, StepError, Usage};
 use crate::import::chat;
 use crate::import::members::{Members, count, number, unpacked};
 
-/// What stands in the steps; the other attributes are kept.
+/// Attributes that are in the steps already; the others are preserved.
 const SAID: [&str; 4] = [
     "gen_ai.system_instructions",
     "gen_ai.tool.definitions",

@@ -9,7 +9,7 @@ use volary_core::json::{Json, Key, Object};
 /// Names of more parts than that keep the rest as one.
 const DEEPEST: usize = 12;
 
-/// What stands at a part of a name.
+/// The value at a part of a name.
 enum Node {
     Value(Json),
     Below(BTreeMap<Part, Node>),
@@ -53,7 +53,7 @@ fn tree<'a>(pairs: impl Iterator<Item = (&'a str, &'a Json)>) -> BTreeMap<Part, 
     root
 }
 
-/// Puts a value into its place. What is said first counts, where two names contradict each other.
+/// Sets a value. If two names contradict each other, the first one wins.
 fn place(root: &mut BTreeMap<Part, Node>, name: &str, value: &Json) {
     let mut at = root;
     let mut parts = name.splitn(DEEPEST, '.').map(part).peekable();

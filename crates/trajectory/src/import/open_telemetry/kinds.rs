@@ -46,7 +46,7 @@ pub(super) fn kind(span: &Span) -> Kind {
         Some("embedding" | "rerank") => return Kind::Other,
         Some(_) | None => {}
     }
-    // Before there were names for operations, and by those who leave them out.
+    // Names from before the conventions named operations, and of writers that omit the operation.
     const ASKED: [&str; 2] = ["gen_ai.request.model", "gen_ai.output.messages"];
     let is_there = |name| span.attributes.get(name).is_some_and(|it| !it.is_null());
     match ASKED.into_iter().any(is_there) {

@@ -10,7 +10,8 @@ use super::{flat, noted};
 use crate::import::chat;
 use crate::import::members::{Members, at, text_at, unpacked};
 
-/// Where messages stand: a list, a list as JSON text, or one attribute for each member of each message.
+/// The attributes that contain messages: a list, a list as JSON text, or one attribute for each member of each
+/// message.
 const SENT: [&str; 4] = [
     "gen_ai.input.messages",
     "gen_ai.prompt",
@@ -25,7 +26,7 @@ const GIVEN: [&str; 5] = [
     "llm.choices",
 ];
 
-/// What may stand around a message in such a list.
+/// The members that may wrap a message in such a list.
 const AROUND: [&str; 3] = ["message", "prompt", "completion"];
 
 /// Kinds of blocks that a content may be made of, where it is written as a text: those of any message, and those that no
@@ -129,7 +130,7 @@ fn message(value: Json, role: &'static str) -> Json {
     if let Some(contents) = message.take_list("contents") {
         let has_calls = message.contains_key("tool_calls");
         let parts = contents.into_iter().map(part);
-        // Calls that stand in order among the texts, and once more as calls.
+        // Calls occur in order among the texts, and again as calls.
         let parts = parts.filter(|part| !(has_calls && is_kind(part, "tool_use")));
         message.insert("content", parts.collect::<Vec<_>>());
     }

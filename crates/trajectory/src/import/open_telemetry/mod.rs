@@ -1,15 +1,14 @@
-//! Traces of OpenTelemetry whose spans say what models and tools did: by the conventions for generative AI, by those
-//! that came before them, which Traceloop writes, or by those of OpenInference. One export, or one a line, of the
-//! protocol or of an SDK.
+//! OpenTelemetry traces whose spans describe models and tools: by the conventions for generative AI, by
+//! Traceloop's earlier ones, or by those of OpenInference. One export of the protocol or an SDK, or JSON Lines
+//! of exports.
 //!
-//! `spans`: what a span is. `kinds`: what it is about. `messages`: what was said; `flat`: where each member of a message
-//! is an attribute; `noted`: where messages are events. `facts`: what else a span says. `conversation`: the spans of an
-//! agent to an episode. `asked`: the calls for which tools were run.
+//! `spans`: the common type. `kinds`: the kind of a span. `messages`: its messages; `flat`: messages with an
+//! attribute for each member; `noted`: messages as events. `facts`: other attributes. `conversation`: the spans
+//! of an agent to an episode. `tool_calls`: the calls that tools were run for.
 //!
-//! An agent (`invoke_agent`) is an episode with the model's turns below it; turns without one are the
+//! An agent (`invoke_agent`) is an episode with the model's turns below it; turns without an agent form the
 //! episode of their trace.
 
-mod asked;
 mod conversation;
 mod facts;
 mod flat;
@@ -17,6 +16,7 @@ mod kinds;
 mod messages;
 mod noted;
 mod spans;
+mod tool_calls;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -130,7 +130,7 @@ fn agents(all: Vec<Span>) -> Vec<Agent> {
         } else if is_agent(place)
             && (span.value("gen_ai.output.messages").is_some() || noted::gave(span))
         {
-            // One that says itself what was said, if nothing below it does.
+            // A span that contains messages itself, unless a span below it does.
             groups.entry(place).or_default();
         }
     }

@@ -51,7 +51,7 @@ fn content(span: &Span, name: &str) -> Option<Json> {
     message(attributes, "tool").take("content")
 }
 
-/// The message of an event. Its content stands in a member of its own; or all of it does, as JSON text.
+/// The message of an event. Its content is a member, or the whole body is JSON text.
 fn message(attributes: &Object, role: &'static str) -> Object {
     let mut attributes = attributes.clone();
     let said = ["gen_ai.event.content", "message", "content"].into_iter();

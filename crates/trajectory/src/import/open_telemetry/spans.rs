@@ -1,5 +1,5 @@
-//! Spans as the protocol writes them (`resourceSpans`), as the SDKs print them, and as Phoenix answers who asks for them
-//! (`data`): with kind and status beside the attributes, or as the protocol's, in names with underscores.
+//! Spans as the protocol writes them (`resourceSpans`), as the SDKs print them, and as the API of Phoenix
+//! returns them (`data`): with kind and status next to the attributes, or with snake-case names.
 
 use volary_core::json::{Json, Key, Object, Text, integer_from_text};
 
@@ -111,7 +111,7 @@ impl Span {
         })
     }
 
-    /// An attribute; or what stands at its name, where names are taken apart: `{llm: {model_name}}`.
+    /// An attribute, or the value at its path if names are nested: `{llm: {model_name}}`.
     pub fn member(&self, name: &str) -> Option<&Json> {
         self.attributes.get(name).or_else(|| {
             let mut parts = name.split('.');

@@ -151,7 +151,7 @@ fn details(event: &mut Object, metadata: &Json, state: &mut Conversation) -> Ste
             ..usage
         };
     }
-    // Several actions may come of one answer: it was paid once.
+    // Several actions may belong to one reply: its usage counts once.
     let again = answer_id.is_some() && state.counted == answer_id;
     let cost = metrics
         .is_some()

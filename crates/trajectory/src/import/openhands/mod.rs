@@ -1,10 +1,10 @@
-//! What OpenHands writes: a list of events, `{history: [event]}` (one or one a line, as its evaluations do), a file an
-//! event, or the events of its newer agent SDK, whose kinds have names.
+//! OpenHands: a list of events, `{history: [event]}` (one object or JSON Lines, as its evaluations write), a
+//! file for each event, or the events of the newer agent SDK, whose kinds have names.
 //!
-//! - `events`: events with `action` or `observation`. `sdk`: events with `kind`. `verdict`: how it was judged.
+//! - `events`: events with `action` or `observation`. `sdk`: events with `kind`. `verdict`: scores.
 //!
-//! An action is a step, whoever took it, as long as it does something; what only keeps books is kept raw. Events of the
-//! SDK that came of one answer of the model, before anything was observed, are one action.
+//! An action that does something is a step, whoever took it; bookkeeping is preserved unread. Events of the SDK
+//! from one reply of the model, before any observation, are one action.
 
 mod events;
 mod sdk;
@@ -35,7 +35,7 @@ impl Reader for OpenHands {
         "OpenHands events (list, history, or a folder of events)"
     }
 
-    /// A folder with a file for each event, and perhaps a state beside it.
+    /// A folder with a file for each event, and optionally a state next to it.
     fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         let mut folders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for index in files.open() {
@@ -156,8 +156,8 @@ fn holds_events(document: &Document) -> bool {
     document.samples().any(holds)
 }
 
-/// Under which member the events stand: evaluations call it the history, downloads the trajectory, pages of a
-/// server's answer the items.
+/// The member that contains the events: `history` in evaluations, `trajectory` in downloads, `items` in pages
+/// of a server's response.
 fn history_of(value: &Json) -> Option<&'static str> {
     let keys = ["history", "trajectory", "events", "items"];
     keys.into_iter().find(|key| value.get(key).is_some())
@@ -182,13 +182,13 @@ struct Conversation {
     episode: Episode,
     /// Events that say nothing of the conversation.
     aside: Vec<Json>,
-    /// What was spent up to the last event that says so.
+    /// The usage up to the last event that records it.
     spent: Usage,
     /// What the last event that tells of the agent's state says of the end.
     stands: Option<Ending>,
     /// The calls by the events that made them.
     calls: HashMap<Text, Text>,
-    /// The model's last answer whose tokens were counted: several actions may come of one.
+    /// The last reply whose tokens were counted: several actions may belong to one reply.
     counted: Option<Text>,
 }
 
@@ -253,7 +253,7 @@ fn conversation(
     episode
 }
 
-/// What stands around the events.
+/// The members around the events.
 fn about(rest: &mut Object, episode: &mut Episode, number: Option<usize>, sink: &Sink<'_>) {
     let instance = rest.take_id("instance_id");
     let instance = instance.or_else(|| rest.take_id("task_id"));

@@ -10,7 +10,7 @@ use crate::import::chat;
 use crate::import::members::{Members, text_at};
 use crate::import::transcript::Said;
 
-/// Under this name a step keeps what is said of its calls but the first.
+/// The key under which a step preserves metadata of its calls after the first.
 const OTHER_CALLS: &str = "other_calls";
 
 /// Whether an event may be of this kind.
@@ -128,8 +128,8 @@ fn act(mut event: Object, state: &mut Conversation) {
         started: event.take_time("timestamp"),
         ..StepDetails::default()
     };
-    // Calls of one answer of the model stand in an event each, before any of them is answered: they are one action,
-    // as the SDK puts them together for the model.
+    // Each call of a reply has its own event, and these precede all results: they are one action, as the SDK
+    // combines them for the model.
     let answer = event.get("llm_response_id").and_then(Json::as_text);
     let answer = answer.cloned();
     if let Some(last) = state.transcript.last_mut()
@@ -198,7 +198,7 @@ fn observe(mut event: Object, state: &mut Conversation) {
     state.transcript.observe(said);
 }
 
-/// What an observation says: its content or output; what has neither stands as JSON.
+/// The text of an observation: its content or output, otherwise its JSON.
 fn output(observation: Json) -> Body {
     let said = ["content", "output", "message", "text"];
     let said = said

@@ -55,7 +55,7 @@ fn score(name: &str, value: &Json) -> Score {
     }
 }
 
-/// What a state of the agent says of the end, if it is one in which nothing more happens. `why`: what is said of it.
+/// The ending for a final state of the agent; `None` for other states. `why` is the recorded reason.
 pub(super) fn ending(state: &str, why: Option<Text>) -> Option<Ending> {
     let because = |otherwise: &str| {
         let told = why.clone().filter(|why| !why.is_empty());

@@ -1,10 +1,10 @@
 //! Results of tau2-bench: `{timestamp, info, tasks, simulations: [{id, task_id, trial, messages, reward_info,
-//! termination_reason, …}]}`, in one file, or with the simulations in a folder of that name beside it.
+//! termination_reason, …}]}`, in one file, or with the simulations in a folder of that name next to it.
 //!
-//! `ticks`: conversations in which both sides could speak at once.
+//! `ticks`: full-duplex conversations.
 //!
-//! The user has tools too. Messages of the user that call them stay messages of the user: what is called
-//! stands in their text, the calls in their info.
+//! The user has tools too. The user's messages that call them stay messages of the user: the call is written
+//! into the text, and its data into the info.
 
 mod ticks;
 
@@ -130,7 +130,7 @@ fn read_results(mut results: Object, simulations: Vec<Json>, sink: &mut Sink<'_>
     let mut count = 0;
     for (index, simulation) in simulations.into_iter().enumerate() {
         match simulation {
-            // Each copies the task and what is said of the run.
+            // Each copy contains the task and the metadata of the run.
             _ if sink.is_full() => sink.leave_out(),
             Json::Object(object) => {
                 count += 1;

@@ -1,5 +1,5 @@
-//! Conversations in which both sides could speak at once: every tick holds the bit that each of them said in it, the
-//! calls that it made, and what came of them. Bits that follow each other make a message.
+//! Full-duplex conversations: every tick contains the fragment that each side said in it, its calls, and their
+//! results. Consecutive fragments make a message.
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::object;
@@ -29,7 +29,7 @@ const SIDES: [Side; 2] = [
     },
 ];
 
-/// What a side said last.
+/// The last message of a side.
 #[derive(Clone, Copy, Default)]
 struct Open {
     /// The place of the message, while more may belong to it.
@@ -38,7 +38,7 @@ struct Open {
     speaking: bool,
 }
 
-/// A message, and its text as far as it was said.
+/// A message, and its text so far.
 type Message = (Object, String);
 
 /// The messages of ticks, in the order in which they began.
@@ -48,7 +48,7 @@ pub(super) fn messages(ticks: &[Json]) -> Vec<Json> {
     for tick in ticks {
         for (side, open) in SIDES.iter().zip(&mut open) {
             let said = text_at(tick, &[side.chunk, "content"]).filter(|text| !text.is_empty());
-            // Who pauses goes on with the same message, unless the other spoke in between.
+            // After a pause a side continues the same message, unless the other side spoke in between.
             let is_last = open.place.is_some_and(|place| place + 1 == messages.len());
             let goes_on = open.place.filter(|_| is_last || open.speaking);
             open.speaking = said.is_some();
@@ -80,7 +80,7 @@ pub(super) fn messages(ticks: &[Json]) -> Vec<Json> {
     messages.into_iter().map(whole).collect()
 }
 
-/// Appends what was said to the message at a place, or begins one.
+/// Appends a fragment to the message at a position, or begins a message.
 fn say(
     place: Option<usize>,
     said: Text,
@@ -106,7 +106,7 @@ fn begin(side: &Side, tick: &Json, messages: &mut Vec<Message>) -> usize {
     messages.len() - 1
 }
 
-/// The calls of a side: apart, or in what it said.
+/// The calls of a side: in a member of their own, or within its message.
 fn calls<'a>(tick: &'a Json, side: &Side) -> Option<&'a [Json]> {
     let apart = tick.get(side.calls);
     let within = || tick.get(side.chunk)?.get("tool_calls");

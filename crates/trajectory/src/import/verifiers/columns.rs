@@ -8,7 +8,7 @@ use crate::import::reader::Document;
 /// The columns that every result has.
 const COLUMNS: [&str; 3] = ["prompt", "completion", "reward"];
 
-/// A document with its rows in place of its columns, if that is how it is written; and what is said of all rows.
+/// Converts a column-oriented document to rows, and returns the values that all rows share.
 pub(super) fn rows(document: Document) -> (Document, Object) {
     match document {
         Document::Value(Json::Object(columns)) => match count(&columns) {

@@ -32,7 +32,7 @@ impl Reader for Rollouts {
         "verifiers results.jsonl"
     }
 
-    /// The file beside it says which environment and model it was.
+    /// The file next to it names the environment and the model.
     fn gather(&self, files: &mut Files<'_>, outcome: &mut ImportOutcome) {
         for index in files.open() {
             if !files.starts_with_quoted(index, "env_id")
@@ -92,7 +92,7 @@ fn is_rollout(value: &Json) -> bool {
 fn read_rollouts(document: Document, about: Option<&Object>, sink: &mut Sink<'_>) {
     let mut count = 0;
     let (document, mut shared) = columns::rows(document);
-    // What lies beside the file says it already.
+    // The file next to it contains it already.
     let told = match about {
         Some(_) => None,
         None => shared.take_if("metadata", is_about),
@@ -102,7 +102,7 @@ fn read_rollouts(document: Document, about: Option<&Object>, sink: &mut Sink<'_>
         match value {
             Json::Object(mut object) if object.contains_key("completion") => {
                 count += 1;
-                // What is said of all of them is kept once.
+                // Values that all episodes share are stored once.
                 object.extend_missing(std::mem::take(&mut shared));
                 let mut episode = rollout(object, number, sink);
                 if let Some(about) = about {
@@ -123,7 +123,7 @@ fn is_about(value: &Json) -> bool {
         .all(|key| value.get(key).is_some())
 }
 
-/// What a `metadata.json` says of the run beside which it lies; `None` if the bytes are none.
+/// The metadata of a run from its `metadata.json`; `None` if the bytes are not one.
 pub(super) fn about_run(bytes: &[u8]) -> Option<Object> {
     match Json::parse(std::str::from_utf8(bytes).ok()?).ok()? {
         about if !is_about(&about) => None,
@@ -226,7 +226,7 @@ fn rollout(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode {
     episode
 }
 
-/// The metrics. Each of them stands among the other members too; in older files, only there.
+/// The metrics. Each of them is also a separate member; in older files, only that.
 fn metrics(rest: &mut Object) -> Object {
     const OTHERS: [&str; 5] = ["generation_ms", "scoring_ms", "total_ms", "advantage", "id"];
     let named = rest.take_object("metrics");

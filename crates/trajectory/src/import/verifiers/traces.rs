@@ -1,8 +1,8 @@
-//! `traces.jsonl` of verifiers: a line is `{id, env, task, traces: [trace]}`, or a trace. A trace holds a tree of
+//! `traces.jsonl` of verifiers: a line is `{id, env, task, traces: [trace]}`, or a trace. A trace is a tree of
 //! messages, `nodes: [{parent, message, sampled}]`; every leaf ends a branch, which becomes an episode.
 //!
-//! What always holds: every message stands in an episode, even if parents are missing or go in a circle, as far
-//! as the limits below reach; what they cut off is said.
+//! Invariants: every message is in an episode, even if parents are missing or form a cycle, within the limits
+//! below; what they cut off is reported.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ use crate::import::transcript::Transcript;
 const MOST_BRANCHES: usize = 1_000;
 /// nor more messages in all of them together.
 const MOST_MESSAGES: usize = 200_000;
-/// What a trace says of itself, beside its messages, stands in every branch up to so many bytes.
+/// Other members of a trace are copied into every branch up to this many bytes.
 const LARGE: usize = 1 << 20;
 
 pub(in crate::import) struct Traces;
@@ -184,7 +184,8 @@ fn branch_id(trace: &Text, branch: usize) -> Text {
     }
 }
 
-/// A message into the transcript. What no model said in this run is given, even if it is an assistant's.
+/// Adds a message to the transcript. A message that was not sampled in this run is an input, even if its role
+/// is assistant.
 fn push(node: &Json, details: Option<&StepDetails>, transcript: &mut Transcript) {
     let given = node.get("sampled").and_then(Json::as_bool) == Some(false);
     let started = node.get("timestamp").and_then(moment);

@@ -112,7 +112,7 @@ pub(super) fn ending(
             .map_or_else(|| "The trace ended with an error.".into(), error_text),
     };
     match stop {
-        // What broke down stands before it: `harness_error`.
+        // The prefix names the component that crashed: `harness_error`.
         Some(stop) if stop.ends_with("error") && ok != Some(true) => crashed(),
         None if !errors.is_empty() && ok != Some(true) => crashed(),
         Some(stop)

@@ -11,20 +11,20 @@ use super::spans::Span;
 use crate::episode::call_id;
 use crate::import::transcript::Transcript;
 
-/// So many calls of a tool are looked at for each span of it, and so many arguments of each: what stands behind those
-/// is taken to fit.
+/// How many calls of a tool, and how many arguments of each, are compared with each of its spans; the rest is
+/// assumed to match.
 const LOOKED_AT: usize = 64;
 
 /// The calls that models asked for.
-pub(super) struct Asked {
+pub(super) struct RequestedCalls {
     /// All of them, with the places of their steps.
     steps: HashMap<Text, usize>,
     /// Those that no span names, by tool, in order.
     open: HashMap<Text, VecDeque<(Text, Object)>>,
 }
 
-impl Asked {
-    pub fn new(transcript: &Transcript, tools: &[Span]) -> Asked {
+impl RequestedCalls {
+    pub fn new(transcript: &Transcript, tools: &[Span]) -> RequestedCalls {
         let named: HashSet<Text> = tools.iter().map(facts::tool_call).collect();
         let mut open: HashMap<Text, VecDeque<(Text, Object)>> = HashMap::new();
         let calls = transcript.requests().map(|(_, call)| call);
@@ -35,7 +35,7 @@ impl Asked {
         }
         let calls = transcript.requests();
         let steps = calls.map(|(place, call)| (call.id.clone(), place));
-        Asked {
+        RequestedCalls {
             steps: steps.collect(),
             open,
         }
@@ -70,7 +70,7 @@ impl Asked {
                 let step = self.steps.get(&id).copied();
                 (id, step)
             }
-            // Without an id of its own, its answer would be taken for that of an earlier call of this tool.
+            // Without its own id, its result would be assigned to an earlier call of this tool.
             None => (call_id(next, 0), None),
         }
     }
