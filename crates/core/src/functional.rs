@@ -1,7 +1,7 @@
 //! Environments made of functions: a start function that gives the first observation and some
 //! state, and tools that work on that state.
 //!
-//! What always holds: tool failures are answered, never raised, and calls run one after the other
+//! Invariants: tool failures are answered, never raised, and calls run one after the other
 //! unless concurrency is allowed.
 
 use std::cell::RefCell;
@@ -60,7 +60,7 @@ impl FunctionalBuilder {
         }
     }
 
-    /// Lets the calls of an action run beside each other.
+    /// Lets the calls of an action run concurrently.
     #[must_use]
     pub fn allow_concurrency(mut self) -> Self {
         self.allow_concurrency = true;

@@ -1,6 +1,6 @@
 //! The aviary core: messages, tools, environments, frames, renderer, task datasets.
 //!
-//! What always holds here: no I/O, no time, no randomness of its own. Time comes in through
+//! Invariants: no I/O, no time, no randomness of its own. Time comes in through
 //! [`Clock`], randomness through a seed ([`random::Random`]), pages and models through
 //! [`outside::Outside`], so that the same calls give the same
 //! results natively, in WebAssembly and in tests. On the wire everything equals aviary

@@ -6,7 +6,7 @@
 //! - [`evaluation`]: playing whole cells of an evaluation.
 //! - [`episode`]: an episode in chunks, and its assembly.
 //!
-//! What always holds:
+//! Invariants:
 //! - Every request has an id that is never reused by a worker's client; every reply carries the id of its request.
 //! - Page and worker are the same build, so messages are encoded with postcard, which has no field names and no
 //!   version. Nothing in this format is ever stored.

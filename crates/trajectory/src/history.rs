@@ -1,7 +1,7 @@
 //! At which frames a chosen part of the state changed.
 //!
 //! Read off the patches between frames: most of them do not touch the part, which is seen without
-//! looking at any value. What always holds: a change is named if, and only if, the part is not
+//! looking at any value. Invariants: a change is named if, and only if, the part is not
 //! [`identical`] to what it was in the frame before.
 
 use volary_core::Frame;

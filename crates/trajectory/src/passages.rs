@@ -1,7 +1,7 @@
 //! The texts of an episode, piece by piece, each with its place: what is searched, and what
 //! annotations are pinned to.
 //!
-//! What always holds: the text at a place follows from the episode alone, so a range of its
+//! Invariants: the text at a place follows from the episode alone, so a range of its
 //! characters means the same wherever the episode is opened.
 
 use std::borrow::Cow;

@@ -6,7 +6,7 @@
 //! An action that is nothing but calls is a list of `[name, arguments]`, or `[name, arguments, id]`
 //! where the id is not the one that [`call_id`] makes; any other is a message of the native format.
 //!
-//! What always holds: what is encoded decodes to the same recipe and actions; a text that was cut
+//! Invariants: what is encoded decodes to the same recipe and actions; a text that was cut
 //! or changed is an error.
 
 use base64ct::{Base64UrlUnpadded, Encoding};

@@ -1,6 +1,6 @@
 //! Points in time as the formats write them, and as seconds since 1970 (UTC).
 //!
-//! What always holds: a time that is written and read again is the same to the microsecond.
+//! Invariants: a time that is written and read again is the same to the microsecond.
 
 const DAY: f64 = 86_400.0;
 

@@ -1,7 +1,7 @@
 //! An episode at a glance: a bar for each step, curves of rewards and tokens, an outline, and the steps
 //! that one jumps between.
 //!
-//! What always holds: the shares of all bars add up to one; steps are numbered from 1, as frames are.
+//! Invariants: the shares of all bars add up to one; steps are numbered from 1, as frames are.
 
 use volary_core::AnyMessage;
 use volary_core::tool::call::INVALID;

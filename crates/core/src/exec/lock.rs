@@ -1,4 +1,4 @@
-//! The reader/writer rule of tool calls: concurrency-safe calls (readers) run beside each other,
+//! The reader/writer rule of tool calls: concurrency-safe calls (readers) run concurrently,
 //! any other call (a writer) runs alone.
 //!
 //! The order is aviary's: a waiting writer does not hold up readers; when a writer ends, all
@@ -15,7 +15,7 @@ use std::task::{Context, Poll, Waker};
 /// How a call wants to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Beside other readers.
+    /// Concurrently with other readers.
     Read,
     /// Alone.
     Write,

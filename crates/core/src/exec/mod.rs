@@ -25,7 +25,7 @@ use crate::tool::{ToolError, ToolSet};
 /// How calls are run. The default is aviary's.
 #[derive(Clone, Debug)]
 pub struct ExecOptions {
-    /// Whether calls run beside each other; else one after the other.
+    /// Whether calls run concurrently; else one after the other.
     pub concurrency: bool,
     /// Whether a failing tool becomes a response; else the first failure is the result.
     pub handle_tool_exc: bool,
@@ -76,7 +76,7 @@ fn list(names: &[Text]) -> String {
 /// Runs the calls of a message and gives one response for each.
 ///
 /// - A call of an unknown tool is answered with `Invalid tool call: {name}`, or is an error.
-/// - Calls run beside each other unless told otherwise, under the rule of [`lock`]. Synchronous
+/// - Calls run concurrently unless told otherwise, under the rule of [`lock`]. Synchronous
 ///   tools run at once, in call order.
 /// - A call over the time limit (counted from when it may run) fails with `TimeoutError`.
 /// - A failure becomes a response if told so; else the first failure in time is the error. The

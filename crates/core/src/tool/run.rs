@@ -1,6 +1,6 @@
 //! Tools that can run: a definition with its handler, typed by the state that it works on.
 //!
-//! What always holds: a handler borrows the arguments, so running a call copies none of them, and
+//! Invariants: a handler borrows the arguments, so running a call copies none of them, and
 //! the first of equal names wins.
 
 use std::cell::{Ref, RefCell, RefMut};

@@ -3,7 +3,7 @@
 //! - `member`: one member of a zip file. [`listing`]: zip files that are too large to be held. `unpack`: what packs it. `salvage`: members of a zip file that is
 //!   cut off. `pack`: zip files, out. `checksum`: that of zip files.
 //!
-//! What always holds: names are only names, never paths. No member is unpacked that is too large by the zip
+//! Invariants: names are only names, never paths. No member is unpacked that is too large by the zip
 //! file's directory, nor further than the directory says; all is counted, so a bomb ends in an error at once.
 
 mod checksum;

@@ -1,6 +1,6 @@
 //! A table of episodes for spreadsheets: RFC 4180, UTF-8.
 //!
-//! What always holds: no spreadsheet reads a text as a formula, whether it separates cells by commas, semicolons or tabs.
+//! Invariants: no spreadsheet reads a text as a formula, whether it separates cells by commas, semicolons or tabs.
 
 use std::borrow::Cow;
 

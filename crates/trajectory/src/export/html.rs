@@ -1,6 +1,6 @@
 //! One episode as a page that needs nothing else: no script, no font, no request; to send to someone and to print.
 //!
-//! What always holds: texts are escaped, so nothing in an episode becomes markup; the page forbids scripts and
+//! Invariants: texts are escaped, so nothing in an episode becomes markup; the page forbids scripts and
 //! requests itself, by its Content-Security-Policy; images are shown only where their data is in the episode
 //! and is that of a picture, never SVG.
 

@@ -1,6 +1,6 @@
 //! Links between episodes of one import: names of files become ids, and each end knows the other.
 //!
-//! What always holds: links only name episodes; nothing follows them here, so circles do no harm.
+//! Invariants: links only name episodes; nothing follows them here, so circles do no harm.
 
 use std::collections::{HashMap, HashSet};
 

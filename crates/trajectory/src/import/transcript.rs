@@ -41,7 +41,7 @@ const MOST_UNANSWERED: usize = 4096;
 
 /// Steps in the making.
 ///
-/// What always holds: every call has an id; every answer has the id and name of a call, as far as one of the
+/// Invariants: every call has an id; every answer has the id and name of a call, as far as one of the
 /// calls before it fits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transcript {

@@ -1,7 +1,7 @@
 //! Patches: how to make a newer JSON value out of an older one. Small where little changed, so
 //! that a state that grows by a line a step costs a line a step.
 //!
-//! What always holds: the patch from `a` to `b` makes exactly `b` out of `a`; it makes nothing but
+//! Invariants: the patch from `a` to `b` makes exactly `b` out of `a`; it makes nothing but
 //! an error out of a value that it does not fit. It weighs no more than the new value does.
 
 mod list;

@@ -1,6 +1,6 @@
 //! Which events of a session belong together: the main thread, its subagents, its abandoned branches.
 //!
-//! What always holds: every event is in a thread; parents that are missing or go in a circle end a walk.
+//! Invariants: every event is in a thread; parents that are missing or go in a circle end a walk.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

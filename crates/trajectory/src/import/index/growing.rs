@@ -1,7 +1,7 @@
 //! A long element as its bytes come: what its long lists hold is read item by item, so that its text is never held,
 //! and its beginning can be seen.
 //!
-//! What always holds: however the bytes come, the object is the one that a reader of all of them would give, but
+//! Invariants: however the bytes come, the object is the one that a reader of all of them would give, but
 //! that an item that can't be read is lost alone.
 
 use volary_core::json::read::{SharedTexts, read_sharing};

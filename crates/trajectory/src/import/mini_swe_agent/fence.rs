@@ -3,7 +3,7 @@
 //! The agent looks for blocks with a pattern, and acts if there is exactly one. Patterns are not run here: those that
 //! are nothing but words before and after a command are taken apart, and any other is taken for the usual one.
 //!
-//! What always holds: the time is linear in the text.
+//! Invariants: the time is linear in the text.
 
 use volary_core::json::{Json, Object, Text};
 

@@ -1,6 +1,6 @@
 //! Lists and objects that are written out as attributes with long names: `llm.input_messages.0.message.role`.
 //!
-//! What always holds: numbers in a name say an order and no size, so nothing is made for those that are missing.
+//! Invariants: numbers in a name say an order and no size, so nothing is made for those that are missing.
 
 use std::collections::BTreeMap;
 
