@@ -71,7 +71,7 @@ async function withSite(journey) {
 const heading = (page) => page.getByRole("heading", { name: "boxes 1" });
 const rest = (page) => page.getByRole("region", { name: "Remaining steps" });
 
-test("a file is fetched from an address, and what the other site does not allow is explained", async () => {
+test("a file is fetched from an address, and a CORS failure is explained", async () => {
   const asked = [];
   const other = await site((path, response) => {
     asked.push(path);
@@ -103,7 +103,7 @@ test("a file is fetched from an address, and what the other site does not allow 
   }
 });
 
-test("the beginning of a long trajectory is read while the rest comes, and its reader stays where they are", () =>
+test("a long trajectory can be read while it loads, and the scroll position stays", () =>
   withSite((other) =>
     visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin] }, async (page) => {
       const library = new Library(page);
@@ -135,7 +135,7 @@ test("the beginning of a long trajectory is read while the rest comes, and its r
     }),
   ));
 
-test("the address of a beginning is that of its trajectory, though the rest takes long", () =>
+test("a partially loaded trajectory has its final address", () =>
   withSite((other) =>
     visit({ hash: other.hash("log.json", "&open=1"), origins: [other.origin] }, async (page) => {
       const library = new Library(page);
@@ -159,7 +159,7 @@ test("the address of a beginning is that of its trajectory, though the rest take
     }),
   ));
 
-test("an address leads to a trajectory of a file, for who has never seen it", () =>
+test("an address opens one trajectory of a file on a first visit", () =>
   withSite((other) =>
     visit({ hash: other.hash("lines.jsonl", "&open=3"), origins: [other.origin] }, async (page) => {
       const library = new Library(page);
@@ -188,7 +188,7 @@ test("an address leads to a trajectory of a file, for who has never seen it", ()
     }),
   ));
 
-test("what came is kept if the rest does not come", () =>
+test("the received part is stored if the download fails", () =>
   withSite((other) =>
     visit(
       {
@@ -216,7 +216,7 @@ test("what came is kept if the rest does not come", () =>
     ),
   ));
 
-test("who stops a file that comes ends the request", () =>
+test("cancelling a download aborts its request", () =>
   withSite((other) =>
     visit({ hash: other.hash("log.json"), origins: [other.origin] }, async (page) => {
       const library = await new Library(page).ready();
@@ -276,7 +276,7 @@ async function packedSite(bytes, parts) {
 
 const PACKED = packed(100);
 
-test("a packed log shows its first sample while the rest comes, from a server that gives parts", async () => {
+test("a packed log shows its first sample while the rest loads, if the server supports ranges", async () => {
   const other = await packedSite(PACKED, (response, start, end) => {
     response.writeHead(206, { "Content-Range": `bytes ${start}-${end - 1}/${PACKED.length}` });
     response.end(PACKED.subarray(start, end));
@@ -307,7 +307,7 @@ for (const [what, parts] of [
   ["has another file by then", (response, start, end) => response.writeHead(206, { ETag: "two" }).end(Buffer.alloc(end - start))],
   ["breaks a part off", (response) => response.writeHead(206, { "Content-Length": 100_000 }).write("x", () => response.destroy())],
 ]) {
-  test(`a packed log is read when all of it is there, from a server that ${what}`, async () => {
+  test(`a packed log is read after it loads completely, from a server that ${what}`, async () => {
     const other = await packedSite(PACKED, parts);
     const hash = `#/review?url=${encodeURIComponent(`${other.origin}/log.eval`)}`;
     const allowedErrors = [/status of 500|ERR_CONTENT_LENGTH_MISMATCH|ERR_INCOMPLETE|ERR_CONNECTION/];
@@ -327,7 +327,7 @@ for (const [what, parts] of [
   });
 }
 
-test("an address alone makes the page ask nobody, and what was not kept is gone at the next visit", async () => {
+test("an address alone sends no request, and a file that was not stored is gone at the next visit", async () => {
   const asked = [];
   const other = await site((path, response) => {
     asked.push(`${response.req.method} ${path}`);
@@ -374,7 +374,7 @@ test("an address alone makes the page ask nobody, and what was not kept is gone 
   }
 });
 
-test("a trajectory that is gone is fetched again once the user agrees", async () => {
+test("a trajectory that was not stored is fetched again after consent", async () => {
   const other = await site((path, response) => {
     response.setHeader("Access-Control-Allow-Origin", "*");
     response.end(JSON.stringify(ONE));
@@ -405,7 +405,7 @@ for (const [url, words] of [
     }));
 }
 
-test("of a trajectory in this browser alone, the page says that the link works here only", () =>
+test("the link of a trajectory that exists only in this browser is marked as local", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();
     await library.import(["one.json", ONE]);
@@ -426,7 +426,7 @@ test("of a trajectory in this browser alone, the page says that the link works h
     await note.waitFor({ state: "detached" });
   }));
 
-test("of an episode that was played here, a share link is offered", () =>
+test("a share link is offered for an episode that was played here", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();

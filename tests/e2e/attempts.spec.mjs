@@ -11,7 +11,7 @@ import { provided } from "./support/providers.mjs";
 const provider = provided();
 const played = playedOn(provider);
 
-test("arguments typed for one tool survive a look at another", () =>
+test("arguments typed for a tool survive selecting another tool", () =>
   visit({ hash: "#/run/calculator" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -50,7 +50,7 @@ test("Run and Step without a model say that none is connected", () =>
     }
   }));
 
-test("a notice goes with the next attempt, and stays off other pages", () =>
+test("a notice is removed by the next attempt and is not shown on other pages", () =>
   played({}, async (playground, page) => {
     await endless(playground);
     provider.tell({ script: [{ status: 401, message: "No such key for mock-model" }], otherwise: { calls: [cast(1)] } });
@@ -69,7 +69,7 @@ test("a notice goes with the next attempt, and stays off other pages", () =>
     assert.equal(await page.locator(".notices").getByRole("alert").count(), 0, "another page is shown");
   }));
 
-test("going back after a model's steps leaves no turn behind", () =>
+test("going back after a model's steps leaves no stale turn", () =>
   played({}, async (playground, page) => {
     provider.tell({ otherwise: { calls: [cast(1)] } });
     await endless(playground);
@@ -84,7 +84,7 @@ test("going back after a model's steps leaves no turn behind", () =>
     assert.equal(await page.getByRole("button", { name: "Stop request" }).count(), 0);
   }));
 
-test("the configuration can't be edited while the code of another environment is on its way", async () => {
+test("the configuration is disabled while another environment's code loads", async () => {
   let release;
   const held = new Promise((resolve) => (release = resolve));
   // The first file that is fetched after the page is playable is the playground's.

@@ -75,7 +75,7 @@ const BROKEN = [
   ["noise.json", Buffer.from([0x50, 0x4b, 3, 4, 0xff, 0, 7]), /noise\.json|zip/, undefined],
 ];
 
-test("broken files are read as far as they go, and what is wrong with each is said", () =>
+test("broken files are read as far as possible, and each problem is reported", () =>
   visit({ hash: "#/review", init: watched }, async (page) => {
     const library = await new Library(page).ready();
     for (const [name, bytes, said, words] of BROKEN) {
@@ -108,7 +108,7 @@ test("broken files are read as far as they go, and what is wrong with each is sa
     await moves(page, "what is nested deeply");
   }));
 
-test("a hundred thousand steps, and twenty megabytes in one text, are shown while the page goes on", () =>
+test("a hundred thousand steps and a text of twenty megabytes do not block the page", () =>
   visit({ hash: "#/review", init: watched }, async (page) => {
     const library = await new Library(page).ready();
     const turn = '{"role":"user","content":"ask"},{"role":"assistant","content":"answer"}';

@@ -20,7 +20,7 @@ test("dummy: a story, its frame and its reward", () =>
     await playground.frame.getByRole("tree").getByText("reward").first().waitFor();
   }));
 
-test("several calls make one action, and each answer is linked to its call", () =>
+test("several calls make one action, and each response is linked to its call", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -38,7 +38,7 @@ test("several calls make one action, and each answer is linked to its call", () 
     assert.ok(await action.evaluate((item) => item.contains(document.activeElement) || item === document.activeElement));
   }));
 
-test("counter: undo to any step, and on another way", () =>
+test("counter: undo to any step and continue differently", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -58,7 +58,7 @@ test("counter: undo to any step, and on another way", () =>
     await playground.messages().filter({ hasText: "counter=0" }).last().waitFor();
   }));
 
-test("hands: a broken hand fails its step, and the episode goes on", () =>
+test("hands: a broken hand fails its step, and the episode continues", () =>
   visit({ hash: "#/run/hands" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -84,7 +84,7 @@ test("hands: a broken hand fails its step, and the episode goes on", () =>
     await playground.frame.getByRole("img").first().waitFor();
   }));
 
-test("slow: a time limit is a failed step", () =>
+test("slow: a timeout fails its step", () =>
   visit({ hash: "#/run/slow" }, async (page) => {
     const playground = new Playground(page);
     await playground.tools.getByRole("button").first().waitFor();
@@ -106,7 +106,7 @@ test("calculator: arguments are checked before anything runs", () =>
     await playground.says("0 steps");
   }));
 
-test("an expression that would freeze a tab is answered at once", () =>
+test("an expression that would freeze a tab is rejected at once", () =>
   visit({ hash: "#/run/calculator" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();

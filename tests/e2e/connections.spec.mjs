@@ -9,7 +9,7 @@ import { Servers, connecting } from "./support/settings_servers.mjs";
 
 const { our, their } = bothServers();
 
-test("a refused connection says which it is", async () => {
+test("a failed connection names its cause", async () => {
   const silent = `http://127.0.0.1:${await freePort()}`;
   const [strict, closed, server] = await Promise.all([
     ours(["--gsm8k", taskFile()]),
@@ -58,7 +58,7 @@ test("a refused connection says which it is", async () => {
   await Promise.all([strict.stop(), closed.kill(), server.close()]);
 });
 
-test("several servers: named, checked, old environments closed, forgotten", async () => {
+test("several servers: rename, test, close old environments, remove", async () => {
   const ids = [];
   for (let count = 0; count < 3; count += 1) {
     const reply = await fetch(`${our.url}/start`, {
@@ -91,7 +91,7 @@ test("several servers: named, checked, old environments closed, forgotten", asyn
   await our.runs(0);
 });
 
-test("a typed key stays with the address that it was typed for", async () => {
+test("a typed key stays with the address it was typed for", async () => {
   const [first, second] = await Promise.all([scripted(), scripted()]);
   await connecting([first.url, second.url], { allowedErrors: [FAILED] }, async (page, servers) => {
     await servers.url.fill(first.url);
@@ -138,7 +138,7 @@ test("two tabs keep each other's servers", async () => {
 const nobody = `http://127.0.0.1:${await freePort()}`;
 for (const size of Object.keys(SIZES)) {
   for (const theme of ["light", "dark"]) {
-    test(`how it looks, ${size}, ${theme}`, () =>
+    test(`appearance, ${size}, ${theme}`, () =>
       connecting([our.url, nobody], { size, theme, allowedErrors: [FAILED] }, async (page, servers, playground) => {
         await servers.connect(our.url);
         await servers.enter(nobody);

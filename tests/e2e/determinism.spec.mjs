@@ -7,7 +7,7 @@ import { test } from "@playwright/test";
 
 import { visit } from "./support/browser.mjs";
 
-test("episodes recorded natively give the same in the browser", () =>
+test("natively recorded episodes replay identically in the browser", () =>
   visit({ hash: "#/review" }, async (page) => {
     const file = new URL("./fixtures/recorded_natively.jsonl", import.meta.url);
     const [chooser] = await Promise.all([

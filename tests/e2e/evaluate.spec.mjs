@@ -52,7 +52,7 @@ for (const size of ["wide", "narrow"]) {
   }
 }
 
-test("results can be saved as CSV and JSONL, and episodes as episodes", () =>
+test("results are exported as CSV and JSONL, and episodes in Volary's format", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
     await evaluate.plays(5);
@@ -66,7 +66,7 @@ test("results can be saved as CSV and JSONL, and episodes as episodes", () =>
     assert.deepEqual(episodes.map((episode) => episode.format), Array(5).fill("volary-episode"));
   }));
 
-test("a paused evaluation goes on after the page was loaded again", () =>
+test("a paused evaluation continues after a reload", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
     // A half of them at a time: long enough to be seen when the machine has other things to do.
@@ -93,7 +93,7 @@ test("a paused evaluation goes on after the page was loaded again", () =>
     assert.ok(await cell.evaluate(hasFocus));
   }));
 
-test("whoever is at a former evaluation stays at it, though another one goes", () =>
+test("an older evaluation stays open while another one runs", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
     await evaluate.plays(2);
@@ -120,7 +120,7 @@ test("whoever is at a former evaluation stays at it, though another one goes", (
     await former.waitFor({ state: "detached" });
   }));
 
-test("deleting an evaluation is asked first, and leaves imported trajectories whose ids begin with its id", () =>
+test("deleting an evaluation asks first, and spares imported trajectories whose ids begin with its id", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
     await evaluate.plays(2);
@@ -152,7 +152,7 @@ test("deleting an evaluation is asked first, and leaves imported trajectories wh
     }
   }));
 
-test("what is finished is there after the page was closed at that moment, and all at once can be deleted", () =>
+test("finished episodes survive closing the page at that moment, and can be deleted together", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
     await evaluate.plays(300);
@@ -175,7 +175,7 @@ test("what is finished is there after the page was closed at that moment, and al
     await storage.getByText(/\b0 episodes, /).waitFor();
   }));
 
-test("cancelled, it gives up what is under way, and can go on", () =>
+test("cancelling abandons running episodes, and the evaluation can continue", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
     await waiting(evaluate, 3, 5);
@@ -186,7 +186,7 @@ test("cancelled, it gives up what is under way, and can go on", () =>
     await evaluate.says("Finished: 3 of 3");
   }));
 
-test("environments that break down are failures of their own cells", () =>
+test("a crashed environment fails only its own cell", () =>
   visit({ hash: HASH, allowedErrors: [/panicked|unreachable/] }, async (page) => {
     const evaluate = new Evaluate(page);
     await evaluate.from("environment:faults");
@@ -198,7 +198,7 @@ test("environments that break down are failures of their own cells", () =>
     assert.match((await evaluate.row("Scripted")).at(-1), /3 × environment/);
   }));
 
-test("bad input is marked where it stands", () =>
+test("invalid input is marked at its field", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
     await evaluate.field("Repeats").fill("0");
@@ -211,7 +211,7 @@ test("bad input is marked where it stands", () =>
 
 const refuseStorage = (how) => (context) => context.addInitScript(how);
 
-test("refused storage is said, and the episodes can be saved", () =>
+test("refused storage is reported, and the episodes can be exported", () =>
   visit(
     {
       hash: HASH,
@@ -274,7 +274,7 @@ test("a full disk pauses the evaluation and loses nothing", () =>
     },
   ));
 
-test("the settings say what is kept, and delete it", () =>
+test("the settings list what is stored, and delete it", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
     await evaluate.plays(3);

@@ -27,7 +27,7 @@ function evaluated({ init, ...options }, journey) {
   );
 }
 
-test("it goes on after a reload: nothing is paid for twice, and each step tells its requests", () =>
+test("it continues after a reload: nothing is paid for twice, and each step records its requests", () =>
   evaluated({}, async (evaluate, page) => {
     // From the seventh on no answer comes: the page is loaded again in the middle of the second episode.
     provider.tell({ script: Array(6).fill(cast()), otherwise: { text: "Well", hang: "before" } });
@@ -76,7 +76,7 @@ test("a refused key pauses, and retried failures succeed once it is accepted", (
     assert.match((await evaluate.row("Test model")).at(-1), /none/);
   }));
 
-test("what passes is waited for, and tried again: 429 with and without Retry-After, 5xx", () =>
+test("temporary errors are retried: 429 with and without Retry-After, 5xx", () =>
   evaluated({}, async (evaluate, page) => {
     provider.tell({
       exposes: "retry-after",
@@ -95,7 +95,7 @@ test("what passes is waited for, and tried again: 429 with and without Retry-Aft
     assert.match((await evaluate.row("Test model")).at(-1), /none/);
   }));
 
-test("what does not pass is said at its step, and can be tried again", () =>
+test("permanent errors are shown at their step, and can be retried", () =>
   evaluated({}, async (evaluate) => {
     provider.tell({ script: [cast(), { status: 400, message: "Not like that." }], otherwise: story() });
     await evaluate.leaveToModel(2);
@@ -111,7 +111,7 @@ test("what does not pass is said at its step, and can be tried again", () =>
     assert.equal(provider.requests.length, before + 1, "its first step is not paid for again");
   }));
 
-test("one failure after the other pauses, before all is spent", () =>
+test("consecutive failures pause the evaluation before the budget is spent", () =>
   evaluated({}, async (evaluate) => {
     provider.tell({ otherwise: { status: 400, message: "Never." } });
     await evaluate.leaveToModel(6);
@@ -122,7 +122,7 @@ test("one failure after the other pauses, before all is spent", () =>
     await evaluate.says("Finished: 6 of 6 episodes");
   }));
 
-test("a provider that hangs is cancelled, and asked again", () =>
+test("a hanging request is cancelled and retried", () =>
   evaluated({}, async (evaluate) => {
     provider.tell({ script: [{ text: "Well", hang: "before" }, { text: "Well, well", hang: "within" }], otherwise: story() });
     await evaluate.leaveToModel(2);
@@ -137,7 +137,7 @@ test("a provider that hangs is cancelled, and asked again", () =>
     assert.equal(provider.requests.length, 4);
   }));
 
-test("offline it pauses and nothing fails; back, it goes on", () =>
+test("offline, it pauses without failures; back online, it continues", () =>
   evaluated({}, async (evaluate, page) => {
     provider.tell({ script: [story(), story({ delay: 1_500 })], otherwise: story() });
     await evaluate.leaveToModel(6);
@@ -151,7 +151,7 @@ test("offline it pauses and nothing fails; back, it goes on", () =>
     assert.match((await evaluate.row("Test model")).at(-1), /none/);
   }));
 
-test("a budget of tokens pauses; raised, it goes on, also after a reload", () =>
+test("a token budget pauses it; with a higher one it continues, also after a reload", () =>
   evaluated({}, async (evaluate, page) => {
     provider.tell({ otherwise: story() });
     // An answer takes thirty.
@@ -193,7 +193,7 @@ const priced = (context) =>
     localStorage.setItem("volary.prices", JSON.stringify([{ model: "mock-model", price }]));
   }, HOME);
 
-test("a budget of money pauses", () =>
+test("a cost budget pauses it", () =>
   evaluated({ init: priced }, async (evaluate, page) => {
     provider.tell({ otherwise: story() });
     await evaluate.leaveToModel(4, { "Maximum cost": 0.6 });
@@ -207,7 +207,7 @@ test("a budget of money pauses", () =>
     await evaluate.says("Finished: 4 of 4 episodes", "cost $2.00");
   }));
 
-test("money that nobody can count is not spent under a limit", () =>
+test("unknown costs are not spent under a budget", () =>
   evaluated({}, async (evaluate) => {
     provider.tell({ otherwise: story() });
     await evaluate.leaveToModel(2, { "Maximum cost": 1 });
@@ -216,7 +216,7 @@ test("money that nobody can count is not spent under a limit", () =>
     assert.doesNotMatch(await evaluate.status.innerText(), /failed/);
   }));
 
-test("no more requests a minute than were set, until that is changed", () =>
+test("the limit of requests per minute holds until it is changed", () =>
   evaluated({}, async (evaluate, page) => {
     provider.tell({ otherwise: story() });
     await evaluate.leaveToModel(3, { "Requests per minute": 2, Concurrency: 3 });
@@ -230,7 +230,7 @@ test("no more requests a minute than were set, until that is changed", () =>
     await evaluate.says("Finished: 3 of 3 episodes");
   }));
 
-test("of two tabs one plays, and the other takes over what is left", () =>
+test("of two tabs one plays, and the other takes over the rest", () =>
   evaluated({ axe: false }, async (evaluate, page) => {
     // The third answer does not come.
     provider.tell({ script: [story(), story(), { text: "Well", hang: "before" }], otherwise: story() });
@@ -257,7 +257,7 @@ test("of two tabs one plays, and the other takes over what is left", () =>
     await accessible(other.page);
   }));
 
-test("who goes elsewhere leaves nothing running, and finds it paused", () =>
+test("leaving the page stops all requests, and the evaluation is found paused", () =>
   evaluated({}, async (evaluate, page) => {
     provider.tell({ otherwise: cast({ delay: 200 }) });
     await evaluate.leaveToModel(2, { "Maximum steps": 5 });
@@ -275,7 +275,7 @@ test("who goes elsewhere leaves nothing running, and finds it paused", () =>
     assert.equal(provider.requests.length, 10, "each step was paid for once");
   }));
 
-test("no key is found in an evaluation, its files or the page's state", () =>
+test("no key occurs in an evaluation, its files or the page's state", () =>
   visit({ hash: "#/settings", allowedErrors: FAILED_LOADS, origins: [provider.url] }, async (page, { problems, requests }) => {
     const said = [];
     page.on("console", (message) => said.push(message.text()));

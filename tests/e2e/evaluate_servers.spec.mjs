@@ -135,7 +135,7 @@ for (const whose of ["our server", "the original"]) {
   });
 }
 
-test("a server is lost in the middle: what is finished stays, the rest is tried again", async () => {
+test("a server fails midway: finished episodes stay, the rest is retried", async () => {
   let server = await ours(["--dataset", "faults", ...CORS]);
   await evaluating(server, {}, async (page, evaluate) => {
     await evaluate.field("Environments").fill("24");
@@ -169,7 +169,7 @@ test("a server is lost in the middle: what is finished stays, the rest is tried 
   await server.stop();
 });
 
-test("cancelled, or left, it leaves no environment behind", async () => {
+test("cancelling or leaving closes all environments", async () => {
   const server = await ours(["--dataset", "faults", ...CORS]);
   await evaluating(server, { axe: false }, async (page, evaluate) => {
     const begin = async () => {
@@ -201,7 +201,7 @@ test("cancelled, or left, it leaves no environment behind", async () => {
   await server.stop();
 });
 
-test("a refused key pauses, and the failures succeed with another", async () => {
+test("a refused key pauses it, and the failures succeed with another key", async () => {
   const tasks = taskFile();
   let server = await ours(["--gsm8k", tasks, ...CORS, "--api-key", "first"]);
   await evaluating(server, { key: "first" }, async (page, evaluate) => {
@@ -225,7 +225,7 @@ test("a refused key pauses, and the failures succeed with another", async () => 
   await server.stop();
 });
 
-test("what one task makes of it harms no other: a task that is gone, nonsense, a slow answer", async () => {
+test("a failing task does not affect others: a missing task, an invalid response, a slow response", async () => {
   const server = await scripted();
   await evaluating(server, {}, async (page, evaluate) => {
     await script(evaluate, [{ name: "go", arguments: {} }, { name: "go", arguments: {} }]);

@@ -28,7 +28,7 @@ test("a panic ends its episode, not the page", () =>
     await playground.says("1 step");
   }));
 
-test("a step that hangs can be stopped, and the steps before are kept", () =>
+test("a hanging step can be stopped, and the previous steps stay", () =>
   visit({ hash: "#/run/faults" }, async (page) => {
     const playground = await faults(page);
     await playground.act("nest", { depth: 1 });
@@ -39,7 +39,7 @@ test("a step that hangs can be stopped, and the steps before are kept", () =>
     await playground.says("2 steps");
   }));
 
-test("a flood of text is folded, and its size said", () =>
+test("a flood of text is folded, and its size is shown", () =>
   visit({ hash: "#/run/faults" }, async (page) => {
     const playground = await faults(page);
     await playground.act("flood", { megabytes: 10 });
@@ -62,7 +62,7 @@ test("hostile texts stay texts", () =>
     assert.equal(await page.locator("main img[src='x']").count(), 0);
   }));
 
-test("numbers that JSON has no word for are shown", () =>
+test("numbers that JSON cannot represent are shown", () =>
   visit({ hash: "#/run/faults" }, async (page) => {
     const playground = await faults(page);
     await playground.act("bad_numbers");
@@ -78,7 +78,7 @@ for (const hash of [
   "#/run/calculator?step=99999999999999999999",
   `#/run/${"x".repeat(5000)}`,
 ]) {
-  test(`the address ${hash.slice(0, 40)} leads to a playground all the same`, () =>
+  test(`the address ${hash.slice(0, 40)} still opens a playground`, () =>
     visit({ hash }, async (page) => {
       const playground = new Playground(page);
       await playground.ready();

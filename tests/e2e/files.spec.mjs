@@ -29,7 +29,7 @@ async function imported(playground, name, bytes) {
 }
 
 for (const [format, ending] of [["Volary JSON", ".json"], ["Renderer files (zip)", ".zip"]]) {
-  test(`${format}: what is exported comes back as the same view`, () =>
+  test(`${format}: an exported episode is imported identically`, () =>
     visit({}, async (page) => {
       const playground = await played(page);
       const texts = await playground.messages().allInnerTexts();
@@ -43,7 +43,7 @@ for (const [format, ending] of [["Volary JSON", ".json"], ["Renderer files (zip)
     }));
 }
 
-test("messages: one line in the form of chat models", () =>
+test("messages: one line in the chat format", () =>
   visit({}, async (page) => {
     const playground = await played(page);
     const file = await exported(playground, "Messages (JSONL)");
@@ -58,7 +58,7 @@ test("messages: one line in the form of chat models", () =>
     assert.deepEqual(tools.map((tool) => tool.function.name), ["calculator", "submit_answer"]);
   }));
 
-test("a link runs the same episode again", () =>
+test("a link replays the same episode", () =>
   visit({}, async (page) => {
     const playground = await played(page);
     const texts = await playground.messages().allInnerTexts();
@@ -73,7 +73,7 @@ test("a link runs the same episode again", () =>
     assert.deepEqual(words(await playground.messages().allInnerTexts()), words(texts));
   }));
 
-test("a link that was cut says so, and leaves a playground", () =>
+test("a truncated link is reported, and the playground opens", () =>
   visit({}, async (page) => {
     const playground = await played(page);
     await playground.button("Share").click();
@@ -84,7 +84,7 @@ test("a link that was cut says so, and leaves a playground", () =>
     await playground.ready();
   }));
 
-test("a file that is dropped is imported", () =>
+test("a dropped file is imported", () =>
   visit({}, async (page) => {
     const playground = await played(page);
     const file = await exported(playground, "Volary JSON");
@@ -108,7 +108,7 @@ for (const [what, bytes] of [
   ["bytes of no kind", Buffer.from(Uint8Array.from({ length: 4096 }, (_, i) => (i * 37) % 256))],
   ["JSON of another kind", Buffer.from('{"hello": "world"}')],
 ]) {
-  test(`a file of ${what} is refused, and the episode stays`, () =>
+  test(`a file of ${what} is rejected, and the episode stays`, () =>
     visit({}, async (page) => {
       const playground = await played(page);
       const texts = await playground.messages().allInnerTexts();

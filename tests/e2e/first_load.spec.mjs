@@ -14,7 +14,7 @@ const name = (url) => new URL(url).pathname.split("/").pop();
 /** All wasm but the first part. */
 const isLater = (url) => url.endsWith(".wasm") && name(url) !== "volary_bg.wasm";
 
-test("a first visit fetches at most 350 KB, and nothing for later", () => {
+test("a first visit loads at most 350 KB, and no lazy part", () => {
   const answers = [];
   const init = async (context) => context.on("response", (answer) => answers.push(answer));
   return visit({ init, axe: false }, async (page) => {
@@ -34,7 +34,7 @@ test("a first visit fetches at most 350 KB, and nothing for later", () => {
   });
 });
 
-test("the rest comes at the first sign of a person", () =>
+test("the rest loads at the first interaction", () =>
   visit({ axe: false }, async (page, { requests }) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -48,7 +48,7 @@ test("the rest comes at the first sign of a person", () =>
     await playground.says("1 step");
   }));
 
-test("a press waits for its code", () =>
+test("a click waits for its code", () =>
   visit({ axe: false }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -64,7 +64,7 @@ const slowly = (page) =>
     await route.continue();
   });
 
-test("the first press on Raw JSON waits for its code", () =>
+test("the first click on Raw JSON waits for its code", () =>
   visit({ axe: false, size: "narrow" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -75,7 +75,7 @@ test("the first press on Raw JSON waits for its code", () =>
     assert.equal(await raw.getAttribute("aria-pressed"), "true");
   }));
 
-test("the first press on Copy waits for its code", () =>
+test("the first click on Copy waits for its code", () =>
   visit({ axe: false, size: "narrow" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -88,7 +88,7 @@ test("the first press on Copy waits for its code", () =>
     assert.ok((await message.innerText()).includes(copied));
   }));
 
-test("code that does not come is told, and can be asked for again", () => {
+test("code that fails to load is reported, and can be retried", () => {
   const allowedErrors = [/Failed to (load|fetch)/, /net::ERR/, /compil/i];
   return visit({ axe: false, allowedErrors }, async (page) => {
     const playground = new Playground(page);

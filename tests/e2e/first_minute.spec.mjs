@@ -6,7 +6,7 @@ import { test } from "@playwright/test";
 import { SIZES, inWorkers, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 
-test("a problem stands ready, and a hint leads to its reward", () =>
+test("a problem is ready, and the guide leads to its reward", () =>
   visit({}, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -32,7 +32,7 @@ test("a problem stands ready, and a hint leads to its reward", () =>
     assert.equal(await hint.count(), 0, "the hint came back");
   }));
 
-test("on a phone the problem and what to do next stand on the first screen", () =>
+test("on a phone the problem and the next action are on the first screen", () =>
   visit({ size: "narrow" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -53,7 +53,7 @@ test("on a phone the problem and what to do next stand on the first screen", () 
     await playground.environment.click({ trial: true });
   }));
 
-test("what one is about to press does not move when the tools come", () =>
+test("controls do not move when the tools load", () =>
   visit({ hash: "#/run/dummy", init: inWorkers("for (const end = Date.now() + 1000; Date.now() < end; );") }, async (page) => {
     const playground = new Playground(page);
     const box = playground.field("end_immediately");
@@ -63,7 +63,7 @@ test("what one is about to press does not move when the tools come", () =>
     assert.deepEqual(await box.boundingBox(), seen);
   }));
 
-test("a mistake that ends the episode is no answer: the hint says how to go on", () =>
+test("after a mistake that ends the episode, the guide says how to continue", () =>
   visit({}, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -76,7 +76,7 @@ test("a mistake that ends the episode is no answer: the hint says how to go on",
     await hint.getByText("Submit your answer").waitFor();
   }));
 
-test("the hint goes when it is dismissed", () =>
+test("the guide can be dismissed", () =>
   visit({}, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -85,7 +85,7 @@ test("the hint goes when it is dismissed", () =>
     await hint.waitFor({ state: "hidden" });
   }));
 
-test("every page that is linked is there", () =>
+test("every linked page exists", () =>
   visit({}, async (page) => {
     const links = page.getByRole("navigation", { name: "Main" }).getByRole("link");
     await links.first().waitFor();

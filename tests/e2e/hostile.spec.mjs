@@ -87,7 +87,7 @@ for (const [format, fixture] of Object.entries({ ...FORMATS, "Aviary Renderer": 
     }));
 }
 
-test("what is exported of them runs nothing either", () =>
+test("their exports run no script either", () =>
   visit({ hash: "#/review" }, async (page) => {
     await imported(page, [hostileFile(FORMATS.ATIF, TEXTS[0])]);
     await page.getByRole("table", { name: "Trajectories" }).getByRole("link").first().click();

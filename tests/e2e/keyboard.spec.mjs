@@ -56,7 +56,7 @@ test("keys move along the episode, and ? lists them", () =>
     await help.waitFor({ state: "hidden" });
   }));
 
-test("letters in fields are letters", () =>
+test("shortcuts do not act in text fields", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -67,7 +67,7 @@ test("letters in fields are letters", () =>
     assert.equal(await page.getByRole("dialog").count(), 0);
   }));
 
-test("whoever steps by keyboard keeps the focus, however long a step takes", () =>
+test("stepping by keyboard keeps the focus, however long a step takes", () =>
   visit({ hash: "#/run/slow" }, async (page) => {
     const playground = new Playground(page);
     await playground.tools.getByRole("button").first().waitFor();

@@ -11,7 +11,7 @@ import { provided } from "./support/providers.mjs";
 
 provided(provider);
 
-test("keys stay in memory, unless another choice is made", () =>
+test("keys stay in memory unless the user chooses otherwise", () =>
   settings({}, async (settings, page) => {
     const kept = async () => {
       const { local, session } = await stateOf(page);
@@ -53,7 +53,7 @@ test("one click forgets all keys, wherever they are", () =>
     assert.ok(await settings.keep(/In memory/).isChecked());
   }));
 
-test("keys that one tab forgets are forgotten in the other", () =>
+test("keys removed in one tab are removed in the other", () =>
   settings({ allowedErrors: [FAILED] }, async (settings, page) => {
     await settings.connect("chat");
     await settings.keep(/On this device/).check();
@@ -67,7 +67,7 @@ test("keys that one tab forgets are forgotten in the other", () =>
     assert.ok(!JSON.stringify(provider.requests).includes(KEY));
   }));
 
-test("no key is found anywhere in the page's state", async () => {
+test("no key occurs anywhere in the page's state", async () => {
   const said = [];
   await settings(
     {
@@ -100,7 +100,7 @@ test("no key is found anywhere in the page's state", async () => {
   assert.ok(!said.join("\n").includes(KEY));
 });
 
-test("a key stays with the address that it was entered for", async () => {
+test("a key stays with the address it was entered for", async () => {
   const other = await startProvider();
   const options = { origins: [provider.url, other.url, NOWHERE, "http://localhost:11434"], allowedErrors: [FAILED] };
   await settings(options, async (settings, page) => {
@@ -160,7 +160,7 @@ test("the settings say who else can read keys and the library", () =>
     assert.equal(await page.getByText("over plain http").count(), 0, "a page of this machine is no reason to warn");
   }));
 
-test("a page that came over plain http warns beside the fields for keys", () => {
+test("a page served over plain http warns next to the key fields", () => {
   const far = "http://volary.example/";
   const init = (context) =>
     context.route(`${far}**`, async (route) => {

@@ -76,7 +76,7 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
   }));
 
 for (const size of ["wide", "narrow"]) {
-  test(`only rows that are near stand on the page, ${size}`, () =>
+  test(`only visible rows are in the document, ${size}`, () =>
     visit({ hash: "#/review", size }, async (page) => {
       const library = await new Library(page).ready();
       await library.import(["large.jsonl", LARGE]);
@@ -126,7 +126,7 @@ test("an id of a large file and one of a small file are never the same", () =>
     }
   }));
 
-test("what a former page kept is there, and large files can come to it", () =>
+test("data stored by an older version opens, and large files can be added", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();
     await library.import(["one.json", ONE]);
@@ -170,7 +170,7 @@ async function asBefore() {
   former.close();
 }
 
-test("a large file is read in slices, searched, and opened in its place, at the next visit too", () =>
+test("a large file is read in slices, searched, and opened by range, also at the next visit", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();
     await library.import(["large.jsonl", LARGE]);
@@ -219,7 +219,7 @@ const SLOW = inWorkers(`
     return read.call(this);
   };`);
 
-test("a reading is cancelled at once, and what was read stays", () =>
+test("an import is cancelled at once, and its finished part stays", () =>
   visit({ hash: "#/review", init: SLOW }, async (page) => {
     const path = folder([["huge.jsonl", `${lines(40, 400_000)}\n`]]);
     const library = await new Library(page).ready();
@@ -238,7 +238,7 @@ test("a reading is cancelled at once, and what was read stays", () =>
     await library.transcript.getByText(/word\d/).first().waitFor();
   }));
 
-test("two tabs that import at the same time overwrite nothing of each other's", () =>
+test("two tabs that import at the same time do not overwrite each other", () =>
   visit({ hash: "#/review", init: DEAF }, async (page) => {
     const tab = await page.context().newPage();
     await tab.goto(`${HOME}#/review`);

@@ -16,7 +16,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const ONE = trajectory("one", [{ says: "The marble is red." }]);
 const TWO = trajectory("two", [{ says: "The marble is blue." }]);
 
-test("what is imported is there at the next visit, until it is deleted", () =>
+test("an imported trajectory is there at the next visit, until it is deleted", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();
     await library.import(["one.json", ONE], ["two.json", TWO]);
@@ -57,7 +57,7 @@ test("rows keep their order at the next visit, and exports follow the table", ()
     assert.deepEqual(exported.map(({ id }) => id), ["t30", "t10", "t2"]);
   }));
 
-test("whoever has nothing to read is given an example", () =>
+test("an empty library offers an example", () =>
   visit({ hash: "#/review" }, async (page) => {
     await page.getByText("No trajectories yet").waitFor();
     await accessible(page);
@@ -70,7 +70,7 @@ test("whoever has nothing to read is given an example", () =>
     await page.getByText(/^Replayed: all 2 steps match the recording/).waitFor();
   }));
 
-test("ids that look like places in each other are different ones", () =>
+test("ids that look like nested positions are distinct", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();
     for (const id of ["runs/a", "runs/000000", "runs%2Fa", "runs"]) {
@@ -86,7 +86,7 @@ test("ids that look like places in each other are different ones", () =>
     }
   }));
 
-test("what is played is in the library once, and another way beside it", () =>
+test("a played episode is in the library once, and its fork next to it", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -148,7 +148,7 @@ test("two tabs show the same library", () =>
     await tab.getByText("No trajectories yet").waitFor();
   }));
 
-test("folders, zip files and packed tar files are taken apart", () =>
+test("folders, zip files and compressed tar files are unpacked", () =>
   visit({ hash: "#/review" }, async (page) => {
     const path = folder([
       ["runs/a/one.json", ONE],
@@ -177,7 +177,7 @@ test("folders, zip files and packed tar files are taken apart", () =>
     await library.rows(2);
   }));
 
-test("tags are given, filtered by, and taken away", () =>
+test("tags are added, filtered by, and removed", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();
     await library.import(["one.json", ONE], ["two.json", TWO]);
@@ -212,7 +212,7 @@ test("tags are given, filtered by, and taken away", () =>
 
 const KINDS = { ".html": "text/html", ".js": "text/javascript", ".wasm": "application/wasm", ".css": "text/css", ".json": "application/json" };
 
-test("a site that was published shows its trajectories, to be read only", async () => {
+test("a published site shows its trajectories read-only", async () => {
   const path = folder([
     ["runs/one.json", ONE],
     ["runs/two.json", TWO],

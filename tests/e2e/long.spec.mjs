@@ -6,7 +6,7 @@ import { test } from "@playwright/test";
 import { visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 
-test("ten thousand steps: the page holds few of them, and any can be reached", () =>
+test("ten thousand steps: few are in the document, and any can be reached", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {
     const playground = new Playground(page);
     await playground.plays(10_000);
@@ -32,7 +32,7 @@ test("ten thousand steps: the page holds few of them, and any can be reached", (
     await playground.frame.getByText(/After step 10,?000/).waitFor();
   }));
 
-test("scrubbing: the frame shows the same whichever way one comes", () =>
+test("scrubbing: the frame is the same from either direction", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {
     const playground = new Playground(page);
     await playground.plays(90);

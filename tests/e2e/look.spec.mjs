@@ -53,7 +53,7 @@ test("dialogs and alerts are accessible in both themes", async () => {
   }
 });
 
-test("print gives the transcript and nothing else", () =>
+test("printing shows the transcript only", () =>
   visit({}, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -66,7 +66,7 @@ test("print gives the transcript and nothing else", () =>
     }
   }));
 
-test("a long episode is printed whole, and scrolls as before afterwards", () =>
+test("a long episode is printed completely, and scrolls as before afterwards", () =>
   visit({ hash: "#/run/dummy", axe: false }, async (page) => {
     const playground = new Playground(page);
     await playground.plays(60);

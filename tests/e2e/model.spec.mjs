@@ -14,7 +14,7 @@ const provider = provided();
 const played = playedOn(provider);
 
 for (const { format, kind, mock } of FORMATS) {
-  test(`${format}: a server from elsewhere completes an episode`, async () => {
+  test(`${format}: another server's model completes an episode`, async () => {
     const aimock = await startAimock();
     try {
       const seat = connected({ kind, base: aimock.url + mock });
@@ -51,7 +51,7 @@ for (const { format, kind, mock } of FORMATS) {
     }));
 }
 
-test("Stop ends the request itself, before and within the answer", () =>
+test("Stop aborts the request, before and during the reply", () =>
   played({}, async (playground) => {
     for (const hang of ["before", "within"]) {
       provider.reset();
@@ -105,7 +105,7 @@ test("a person takes over and hands back, and changes the last action", () =>
     await playground.says("4 steps");
   }));
 
-test("what went over the wire is kept with the episode, without the key", () =>
+test("requests and replies are stored with the episode, without the key", () =>
   played({}, async (playground, page, { problems }) => {
     const said = [];
     page.on("console", (message) => said.push(message.text()));
@@ -163,7 +163,7 @@ test("what went over the wire is kept with the episode, without the key", () =>
     await page.keyboard.press("Escape");
   }));
 
-test("a key that is typed into the settings is nowhere else after a run", () =>
+test("a key typed into the settings occurs nowhere else after a run", () =>
   visit({ hash: "#/settings", allowedErrors: FAILED_LOADS, origins: [provider.url] }, async (page, { problems }) => {
     const said = [];
     page.on("console", (message) => said.push(message.text()));
@@ -199,7 +199,7 @@ test("a key that is typed into the settings is nowhere else after a run", () =>
     }
   }));
 
-test("settings reach the request, and limits end the run", () =>
+test("options are sent in the request, and limits end the run", () =>
   played({}, async (playground) => {
     await endless(playground);
     await playground.setting("System prompt").fill("Be brief.");
@@ -240,7 +240,7 @@ test("settings reach the request, and limits end the run", () =>
     await until(() => provider.requests.at(-1).aborted);
   }));
 
-test("Stop stands beside what a single step is saying", () =>
+test("Stop is next to a streaming step", () =>
   played({}, async (playground) => {
     provider.tell({ script: [{ text: "One moment.", hang: "within" }] });
     await playground.button("Step").click();
@@ -252,7 +252,7 @@ test("Stop stands beside what a single step is saying", () =>
     assert.equal(await playground.steps(), 0);
   }));
 
-test("on a phone, Stop stands beside Step while the model is asked", () =>
+test("on a phone, Stop is next to Step while a request is running", () =>
   played({ size: "narrow" }, async (playground, page) => {
     provider.tell({ script: [{ text: "One moment.", hang: "within" }] });
     await playground.button("Step").click();
@@ -273,7 +273,7 @@ const inSight = (locator) =>
     return corners.every(([x, y]) => element.contains(document.elementFromPoint(x, y)));
   });
 
-test("how a model is asked survives a reload, and the key does not", () =>
+test("the options of a connection survive a reload, and the key does not", () =>
   played({ hash: "#/run/dummy" }, async (playground, page) => {
     await playground.setting("System prompt").fill("Be brief.");
     await playground.setting("Tool choice").selectOption({ label: "tool: cast_int" });
@@ -297,7 +297,7 @@ test("how a model is asked survives a reload, and the key does not", () =>
     assert.ok(!local.includes(KEY), "the key is kept with the settings");
   }));
 
-test("without a connection the way to the settings is shown", () =>
+test("without a connection a link to the settings is shown", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {
     const playground = new ModelPlayground(page);
     await playground.ready();

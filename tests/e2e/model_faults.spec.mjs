@@ -25,7 +25,7 @@ const FAULTS = [
 ];
 
 for (const { name, reply, tell, says, patience } of FAULTS) {
-  test(`fault: ${name} is said at its step, and the episode goes on`, () =>
+  test(`fault: ${name} is shown at its step, and the episode continues`, () =>
     played({}, async (playground) => {
       await endless(playground);
       provider.tell({ script: [{ calls: [cast(1)] }] });
@@ -52,7 +52,7 @@ const MENDED = [
 ];
 
 for (const { name, reply, tries } of MENDED) {
-  test(`fault: ${name} is tried again`, () =>
+  test(`fault: ${name} is retried`, () =>
     played({}, async (playground) => {
       provider.tell({ script: [reply, { calls: [story()] }] });
       await playground.button("Run").click();
@@ -62,7 +62,7 @@ for (const { name, reply, tries } of MENDED) {
     }));
 }
 
-test("fault: a 429 with Retry-After is waited for, with a countdown that Stop ends", () =>
+test("fault: a 429 with Retry-After shows a countdown that Stop ends", () =>
   played({}, async (playground) => {
     provider.tell({ exposes: "retry-after", script: [{ status: 429, retry_after: 40, message: "Slow down." }] });
     await playground.button("Run").click();
@@ -75,7 +75,7 @@ test("fault: a 429 with Retry-After is waited for, with a countdown that Stop en
   }));
 
 for (const { hang, seconds } of [{ hang: "before", seconds: 300 }, { hang: "within", seconds: 120 }]) {
-  test(`fault: silence ${hang} an answer is waited for until the deadline, then it is asked again`, () =>
+  test(`fault: silence ${hang} a reply lasts until the deadline, then the request is retried`, () =>
     played({}, async (playground, page) => {
       await page.clock.install();
       provider.tell({ script: [{ text: "Well, well.", hang }, { calls: [story()] }] });
@@ -92,7 +92,7 @@ for (const { hang, seconds } of [{ hang: "before", seconds: 300 }, { hang: "with
     }));
 }
 
-test("a clock that jumps breaks nothing, and a machine that slept keeps to its limit of time", () =>
+test("a clock that jumps breaks nothing, and a machine that slept keeps its time limit", () =>
   played({}, async (playground, page) => {
     await page.clock.install();
     await endless(playground);
@@ -128,7 +128,7 @@ const BROKEN_CALLS = [
 ];
 
 for (const { name, calls, says } of BROKEN_CALLS) {
-  test(`fault: ${name} is a step like any other`, () =>
+  test(`fault: ${name} is an ordinary step`, () =>
     played({}, async (playground) => {
       await endless(playground);
       provider.tell({ script: [{ calls }, { calls: [story()] }] });
@@ -140,7 +140,7 @@ for (const { name, calls, says } of BROKEN_CALLS) {
     }));
 }
 
-test("fault: deltas that come twice or out of order break nothing", () =>
+test("fault: repeated or reordered deltas break nothing", () =>
   played({}, async (playground) => {
     await endless(playground);
     for (const [count, fault] of [{ duplicate: true }, { reorder: true }, { choices: 2 }].entries()) {
@@ -161,7 +161,7 @@ test("fault: deltas that come twice or out of order break nothing", () =>
     }
   }));
 
-test("fault: a server that stops letting pages in is named at once, and not asked again", () =>
+test("fault: a server that starts to reject pages (CORS) is named at once, and not retried", () =>
   played({ allowedErrors: [FAILED] }, async (playground, page) => {
     await endless(playground);
     provider.tell({ script: [{ calls: [cast(1)] }] });

@@ -7,7 +7,7 @@ import { HOME, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 import { site } from "./support/site.mjs";
 
-test("everything comes from the page's own folder, once", () => {
+test("everything is loaded from the page's own folder, once", () => {
   const answers = [];
   const init = async (context) => context.on("response", (answer) => answers.push(answer));
   return visit({ init }, async (page, { requests }) => {

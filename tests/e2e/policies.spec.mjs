@@ -9,7 +9,7 @@ import { Playground } from "./support/playground.mjs";
 const setting = (page, name) =>
   page.getByRole("form", { name: "Policy settings" }).getByLabel(name, { exact: true });
 
-test("random: the same seed acts the same, and the limit is truncation", () =>
+test("random: equal seeds act alike, and the step limit truncates", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     // High enough that no message is out of sight: those need not stand on the page.
     await page.setViewportSize({ width: 1440, height: 2000 });
@@ -31,7 +31,7 @@ test("random: the same seed acts the same, and the limit is truncation", () =>
     assert.deepEqual(words(second), words(first));
   }));
 
-test("a run can be stopped, and goes on by hand", () =>
+test("a run can be stopped and continued by hand", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -48,7 +48,7 @@ test("a run can be stopped, and goes on by hand", () =>
     await playground.says(`${steps + 1} step`);
   }));
 
-test("settings that policies share are taken over, by those too that follow on a person", () =>
+test("shared settings are kept when the policy changes, also after manual play", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -72,7 +72,7 @@ test("settings that policies share are taken over, by those too that follow on a
     assert.equal(await setting(page, "Delay").inputValue(), "0.5");
   }));
 
-test("scripted: the actions of an episode, edited and run again", () =>
+test("scripted: the actions of an episode are edited and run again", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -89,7 +89,7 @@ test("scripted: the actions of an episode, edited and run again", () =>
     await playground.messages().filter({ hasText: "counter=2" }).waitFor();
   }));
 
-test("the oracle is offered where there is one", () =>
+test("the oracle is offered for environments that have one", () =>
   visit({ hash: "#/run/calculator" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();

@@ -52,7 +52,7 @@ test("each template runs", () =>
     }
   }));
 
-test("an error is shown at its line, and goes when it is mended", () =>
+test("an error is shown at its line, and is removed when it is fixed", () =>
   visit({ hash: "#/environments" }, async (page) => {
     await fromTemplate(page, "Counter");
     await write(page, "import aviary.core\n\nvalue = 1 / 0\n");
@@ -70,7 +70,7 @@ test("an error is shown at its line, and goes when it is mended", () =>
     assert.equal(await page.getByRole("alert").filter({ hasText: "Error" }).count(), 0);
   }));
 
-test("an endless loop ends with Stop, and Python goes on", () =>
+test("Stop ends an endless loop, and Python continues", () =>
   visit({ hash: "#/environments" }, async (page) => {
     await fromTemplate(page, "Counter");
     await page.getByRole("button", { name: "Save and check" }).click();
@@ -100,7 +100,7 @@ test("policies are evaluated on the tasks of a Python dataset", () =>
     assert.match(reward, /^0\.1[67]/, "one of six capitals is Lima");
   }));
 
-test("a link runs its code only after the reader agreed, and gives the same episode", async () => {
+test("a link runs its code only after consent, and replays the same episode", async () => {
   let link = "";
   await visit({ hash: "#/environments" }, async (page) => {
     await fromTemplate(page, "Thermostat");
@@ -175,7 +175,7 @@ class Probe(Environment[None]):
         return await self.exec_tool_calls(action), 0.0, True, False
 `;
 
-test("Python reaches no address, in whatever way it tries", async () => {
+test("Python code cannot reach any address", async () => {
   const heard = [];
   const listener = await site((path, response) => {
     heard.push(path);

@@ -101,7 +101,7 @@ for (const size of Object.keys(SIZES)) {
   }
 }
 
-test("messages, tools and thoughts are folded together and one by one, and shown as JSON", () =>
+test("messages, tools and reasoning are folded together or one by one, and shown as JSON", () =>
   visit({ hash: "#/review" }, async (page) => {
     const { transcript } = await open(page, ["rich.json", RICH]);
     const show = page.getByRole("group", { name: "Show" });
@@ -132,7 +132,7 @@ test("messages, tools and thoughts are folded together and one by one, and shown
     await transcript.getByRole("button", { name: /Again\./ }).waitFor({ state: "detached" });
   }));
 
-test("message by message through steps that failed, and why they did", () =>
+test("keys move message by message and from failure to failure", () =>
   visit({ hash: "#/review" }, async (page) => {
     const review = await new Library(page).ready();
     const file = new URL("./fixtures/recorded_natively.jsonl", import.meta.url);
@@ -164,7 +164,7 @@ test("message by message through steps that failed, and why they did", () =>
     });
   }));
 
-test("words are found where they are folded away, and marked", () =>
+test("search finds and marks words in folded text", () =>
   visit({ hash: "#/review" }, async (page) => {
     const { transcript } = await open(page, ["rich.json", RICH]);
     await transcript.getByText("Image not loaded").waitFor();
@@ -189,7 +189,7 @@ test("words are found where they are folded away, and marked", () =>
     await page.waitForURL(/step=3/);
   }));
 
-test("a link leads to a passage, the second of two alike", () =>
+test("a link leads to a passage, also to the second of two equal ones", () =>
   visit({ hash: "#/review" }, async (page) => {
     const { transcript } = await open(page, ["rich.json", RICH]);
     const message = transcript.getByRole("listitem").filter({ hasText: "twice" });
@@ -208,7 +208,7 @@ test("a link leads to a passage, the second of two alike", () =>
     assert.equal(before, ", ");
   }));
 
-test("notes are pinned to passages, saved, taken over, and annotators compared", () =>
+test("notes are attached to passages, exported, imported, and annotators compared", () =>
   visit({ hash: "#/review" }, async (page) => {
     const { transcript } = await open(page, ["rich.json", RICH]);
     const message = transcript.getByRole("listitem").filter({ hasText: "twice" });
@@ -248,7 +248,7 @@ async function played(page, ...acts) {
   return playground;
 }
 
-test("the state says when a part of it changed, and a check where another run differs", () =>
+test("the state shows when a part changed, and Check where a replay differs", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {
     const cast = ["cast_int", { x: 7.9 }];
     await played(page, cast, cast, cast);
@@ -282,7 +282,7 @@ test("the state says when a part of it changed, and a check where another run di
     await page.getByRole("list", { name: "Outline" }).getByRole("img", { name: "differs on replay" }).waitFor();
   }));
 
-test("a fork goes on another way, and stands beside the original", () =>
+test("a fork continues differently, and is shown next to the original", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = await played(page, ["incr"], ["decr"], ["incr"]);
     const { transcript } = await open(page);
@@ -299,7 +299,7 @@ test("a fork goes on another way, and stands beside the original", () =>
   }));
 
 for (const size of Object.keys(SIZES)) {
-  test(`several of one task stand side by side as a grid, ${size}`, () =>
+  test(`several episodes of one task are shown as a grid, ${size}`, () =>
     visit({ hash: "#/review", size }, async (page) => {
       const first = { says: "I look.", calls: [["look", {}]], sees: ["a box"] };
       const run = (id, says) => [`${id}.json`, trajectory(id, [first, { says, reward: says === "red" ? 1 : 0 }])];
@@ -317,7 +317,7 @@ for (const size of Object.keys(SIZES)) {
     }));
 }
 
-test("counts of tokens beyond 2^32 are shown as they are", () =>
+test("token counts above 2^32 are shown exactly", () =>
   visit({ hash: "#/review" }, async (page) => {
     const counted = trajectory("counted", [{ says: "Done." }]);
     counted.final_metrics = { total_prompt_tokens: 5_000_000_000, total_completion_tokens: 6_000_000_000 };

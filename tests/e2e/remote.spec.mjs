@@ -54,7 +54,7 @@ test("our server: connect, play by hand, see frames, leave", async () => {
   });
 });
 
-test("a server that chooses for itself, and arguments for a task", async () => {
+test("a server that chooses the task, and arguments for a task", async () => {
   const server = await ours(["--dataset", "hands", "--cors-origin", ORIGIN]);
   await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
     await servers.play(server.url);
@@ -80,7 +80,7 @@ test("a server that chooses for itself, and arguments for a task", async () => {
   await server.stop();
 });
 
-test("the same actions give the same answers on both servers", async () => {
+test("the same actions give the same observations on both servers", async () => {
   const told = [];
   for (const server of [our, their]) {
     const said = [];
@@ -108,7 +108,7 @@ test("the same actions give the same answers on both servers", async () => {
   assert.deepEqual(told[0], told[1]);
 });
 
-test("a policy plays on a server, back and on another way", () =>
+test("a policy plays on a server, goes back and continues differently", () =>
   connecting([our.url], { left: () => our.runs(0) }, async (page, servers, playground) => {
     await servers.play(our.url);
     await playground.ready();
@@ -124,7 +124,7 @@ test("a policy plays on a server, back and on another way", () =>
     await playground.says(`${before + 1} step`);
   }));
 
-test("an episode is exported without the key, comes back, and goes on", async () => {
+test("an episode is exported without the key, imported again, and continued", async () => {
   const server = await ours(["--gsm8k", taskFile(), "--cors-origin", ORIGIN, "--api-key", "s3cret-key"]);
   await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
     await servers.enter(server.url);
@@ -167,7 +167,7 @@ test("an episode is exported without the key, comes back, and goes on", async ()
   await server.stop();
 });
 
-test("a server is lost in the middle, and comes back", async () => {
+test("a server fails midway and recovers", async () => {
   let server = await ours(["--gsm8k", taskFile(), "--cors-origin", ORIGIN]);
   await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
     await servers.play(server.url);
@@ -208,7 +208,7 @@ test("a server is lost in the middle, and comes back", async () => {
   await server.stop();
 });
 
-test("servers that answer late, twice, with nonsense, or not at all", async () => {
+test("servers that respond late, twice, invalidly, or not at all", async () => {
   const server = await scripted();
   await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
     await servers.play(server.url);
@@ -262,7 +262,7 @@ test("servers that answer late, twice, with nonsense, or not at all", async () =
   await server.close();
 });
 
-test("a key that a server says back stands nowhere", async () => {
+test("a key that a server echoes is shown nowhere", async () => {
   const server = await scripted();
   const key = "for-this-server-alone";
   await connecting([server.url], { allowedErrors: [FAILED] }, async (page, servers, playground) => {
@@ -281,7 +281,7 @@ test("a key that a server says back stands nowhere", async () => {
   await server.close();
 });
 
-test("a link to a server that nobody connected to calls nobody", () =>
+test("a link to an unknown server sends no request", () =>
   visit({ hash: `#/run/${encodeURIComponent(their.url)}` }, async (page) => {
     const playground = new Playground(page);
     await playground.alert.getByText("not connected to this server").waitFor();
@@ -381,7 +381,7 @@ test("a link that can't be read starts no environment on the server that it name
     await isSilent(page, server);
   }));
 
-test("an imported episode of a connected server is run again only once the user agrees", () =>
+test("an imported episode of a connected server is replayed only after consent", () =>
   withLink(async ({ page, playground, server, bytes }) => {
     await page.goto(HOME);
     await playground.ready();

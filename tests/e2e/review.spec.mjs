@@ -42,7 +42,7 @@ for (const size of Object.keys(SIZES)) {
   }
 }
 
-test("words are found in all texts, and lead to the step where they stand", () =>
+test("full-text search leads to the step that contains the words", () =>
   visit({ hash: "#/review" }, async (page) => {
     const review = await library(page, ["one.json", ONE], ["other.json", OTHER]);
     await review.rows(2);
@@ -85,7 +85,7 @@ test("rows are filtered, sorted and grouped", () =>
     await review.rows(1);
   }));
 
-test("two are compared: where they part, and what differs there", () =>
+test("two trajectories are compared: the first difference, and what differs there", () =>
   visit({ hash: "#/review" }, async (page) => {
     const review = await library(page, ["one.json", ONE], ["other.json", OTHER]);
     await review.rows(2);
@@ -98,7 +98,7 @@ test("two are compared: where they part, and what differs there", () =>
     await differences.getByText("blue", { exact: true }).waitFor();
   }));
 
-test("chosen trajectories are exported and deleted", () =>
+test("selected trajectories are exported and deleted", () =>
   visit({ hash: "#/review" }, async (page) => {
     const review = await library(page, ["one.json", ONE], ["other.json", OTHER]);
     await review.rows(2);
@@ -117,7 +117,7 @@ test("chosen trajectories are exported and deleted", () =>
     await review.rows(1);
   }));
 
-test("what is no trajectory is said, and changes nothing", () =>
+test("a file that is not a trajectory is reported, and changes nothing", () =>
   visit({ hash: "#/review" }, async (page) => {
     const review = await library(page, ["one.json", ONE]);
     await review.rows(1);
@@ -142,14 +142,14 @@ test("markup in every field stays text", () =>
     assert.notEqual(await page.title(), "executed");
   }));
 
-test("an address of nothing says so", () =>
+test("an address of an unknown trajectory is reported", () =>
   visit({ hash: "#/review/nowhere" }, async (page) => {
     await page.getByRole("alert").getByText("This trajectory cannot be shown.").waitFor();
     await page.getByRole("link", { name: "All trajectories" }).click();
     await page.getByRole("heading", { name: "Trajectories", exact: true }).waitFor();
   }));
 
-test("a note is pinned to a step, kept, and saved as a file", () =>
+test("a note is attached to a step, stored, and exported", () =>
   visit({ hash: "#/review" }, async (page) => {
     const review = await library(page, ["one.json", ONE]);
     await review.rows(1);
@@ -173,7 +173,7 @@ test("a note is pinned to a step, kept, and saved as a file", () =>
     assert.equal(download.suggestedFilename(), "annotations.json");
   }));
 
-test("an episode of the playground is read, checked and gone on with", () =>
+test("an episode of the playground is read, checked and continued", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();

@@ -47,7 +47,7 @@ for (const format of Object.keys(FORMATS)) {
     }));
 }
 
-test("a server that lets no page in is told from one that does not answer", () =>
+test("a server that rejects pages (CORS) is distinguished from one that does not respond", () =>
   settings({ allowedErrors: [FAILED] }, async (settings) => {
     for (const cors of ["none", "no-preflight"]) {
       provider.tell({ cors });
@@ -60,7 +60,7 @@ test("a server that lets no page in is told from one that does not answer", () =
     await settings.fails("cannot be reached", "Nothing responds");
   }));
 
-test("a local server's own words for letting a page in", () =>
+test("a local server's instructions for allowing pages are shown", () =>
   settings({ allowedErrors: [FAILED] }, async (settings, page) => {
     provider.tell({ cors: "none" });
     await settings.provider.selectOption("Ollama");
@@ -71,7 +71,7 @@ test("a local server's own words for letting a page in", () =>
     await settings.fails("CORS", `OLLAMA_ORIGINS=${new URL(page.url()).origin}`);
   }));
 
-test("a redirect is not followed, so that the key goes nowhere else", () =>
+test("redirects are not followed, so the key goes nowhere else", () =>
   settings({ allowedErrors: [FAILED] }, async (settings) => {
     provider.tell({ script: [{ status: 307, headers: { location: `${provider.base("chat")}/elsewhere` } }] });
     await settings.connect("chat");
@@ -80,7 +80,7 @@ test("a redirect is not followed, so that the key goes nowhere else", () =>
     assert.equal(provider.requests.length, 1);
   }));
 
-test("a server that hangs is given up in time, before its reply and within it", () =>
+test("a hanging server times out, before and during its reply", () =>
   settings(
     { axe: false, init: (context) => context.clock.install() },
     async (settings, page) => {
@@ -98,7 +98,7 @@ test("a server that hangs is given up in time, before its reply and within it", 
     },
   ));
 
-test("cancelling the test ends the request itself", () =>
+test("cancelling the test aborts the request", () =>
   settings({}, async (settings) => {
     provider.tell({ script: [{ hang: "within", text: "A longer answer." }] });
     await settings.connect("anthropic");
@@ -109,7 +109,7 @@ test("cancelling the test ends the request itself", () =>
     await until(() => provider.requests[0].aborted, "the request goes on");
   }));
 
-test("what is missing is said before anything is sent", () =>
+test("missing fields are reported before anything is sent", () =>
   settings({}, async (settings, page) => {
     await settings.provider.selectOption("Ollama");
     await settings.test();
@@ -226,7 +226,7 @@ test("the navigation leads there and back", () =>
 
 for (const size of Object.keys(SIZES)) {
   for (const theme of ["light", "dark"]) {
-    test(`the settings, ${size}, ${theme}`, () =>
+    test(`appearance, ${size}, ${theme}`, () =>
       settings({ size, theme, allowedErrors: [FAILED] }, async (settings, page) => {
         const looksWell = async (name) => {
           const { content, window } = await page.evaluate(() => ({

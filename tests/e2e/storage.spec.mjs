@@ -46,7 +46,7 @@ const everywhere = (code) => async (context) => {
   await inWorkers(code)(context);
 };
 
-test("where nothing may be kept, all that was read is there until the page is left, and can be saved", () =>
+test("without storage, imported data stays until the page is closed, and can be exported", () =>
   visit(
     {
       hash: "#/review",
@@ -70,7 +70,7 @@ async function room(page, quotaSize) {
   await devtools.send("Storage.overrideQuotaForOrigin", { origin: new URL(HOME).origin, quotaSize });
 }
 
-test("where the disk is full, nothing that was read is lost, and what a person then marks is kept with its text", () =>
+test("with a full disk nothing imported is lost, and a later tag is stored with its text", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();
     await page.getByText("No trajectories yet").waitFor();
@@ -105,7 +105,7 @@ function journaled(id, text = JSON.stringify({ row: { id, name: id, steps: 0, ca
   return ["summaries", JSON.stringify([id, text.length]), { hex: Buffer.from(text).toString("hex") }];
 }
 
-test("stored records that cannot be read are kept, shown and exported, and the others are read", () =>
+test("unreadable records are preserved, listed and exported, and the others are read", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();
     await library.import(["one.json", ONE]);
@@ -155,7 +155,7 @@ async function upgraded() {
   opening.result.close();
 }
 
-test("a database of a newer version is read and exported, and nothing in it is changed", () =>
+test("a database of a newer version is read and exported without changes", () =>
   visit({ hash: "#/review" }, async (page) => {
     const library = await new Library(page).ready();
     await library.import(["one.json", ONE]);

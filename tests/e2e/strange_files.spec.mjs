@@ -75,7 +75,7 @@ function checksum(bytes) {
   return ~sum >>> 0;
 }
 
-test("a zip that unpacks to gigabytes is refused at once, whatever it says of its size", () =>
+test("a zip bomb is rejected at once, whatever size it claims", () =>
   visit({}, async (page) => {
     const playground = await stepped(page);
     const packed = deflateRawSync(Buffer.alloc(300 << 20), { level: 1 });
@@ -93,7 +93,7 @@ test("a zip that unpacks to gigabytes is refused at once, whatever it says of it
     await playground.says("2 steps");
   }));
 
-test("texts of an imported episode stay texts, lone surrogates and huge numbers too", () =>
+test("imported texts stay texts, including lone surrogates and huge numbers", () =>
   visit({}, async (page) => {
     const playground = await stepped(page);
     const title = await page.title();
@@ -116,7 +116,7 @@ test("texts of an imported episode stay texts, lone surrogates and huge numbers 
     await playground.says("1 step", "1e+308");
   }));
 
-test("frames that another tool made are shown as what they are", () =>
+test("frames of another tool are shown unchanged", () =>
   visit({}, async (page) => {
     const playground = await stepped(page);
     const pack = (value) => {

@@ -39,7 +39,7 @@ test("the second example shows the think block that Qwen3 drops", () =>
     assert.ok(!shown.includes("6 times 7 is 42"), shown);
   }));
 
-test("a broken template reports line and cause, and the report comes back when it is mended", () =>
+test("a broken template reports its line and cause until it is fixed", () =>
   visit({ hash: "#/template" }, async (page) => {
     await page.getByLabel("Template", { exact: true }).selectOption("Own text");
     const source = page.getByLabel("Template (Jinja)");
@@ -54,7 +54,7 @@ test("a broken template reports line and cause, and the report comes back when i
     await text(page, "[user]Where is order 7?").waitFor();
   }));
 
-test("own messages are rendered, and errors stand at their fields", () =>
+test("the user's own messages are rendered, and errors are shown at their fields", () =>
   visit({ hash: "#/template" }, async (page) => {
     const messages = page.getByLabel("Messages (JSON)");
     await messages.fill('[{"role": "user", "content": "Hel');
@@ -70,7 +70,7 @@ test("own messages are rendered, and errors stand at their fields", () =>
     await page.getByRole("alert").filter({ hasText: "The lab works on up to 200000" }).waitFor();
   }));
 
-test("files are taken for what they hold", () =>
+test("dropped files are recognised by content", () =>
   visit({ hash: "#/template" }, async (page) => {
     const open = async (button, file) => {
       const chooser = page.waitForEvent("filechooser");

@@ -8,7 +8,7 @@ import { Playground } from "./support/playground.mjs";
 
 const copied = (page) => page.evaluate(() => navigator.clipboard.readText());
 
-test("arguments as raw JSON: taken, or the fault is said", () =>
+test("raw JSON arguments are accepted, or the error is shown", () =>
   visit({}, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -26,7 +26,7 @@ test("arguments as raw JSON: taken, or the fault is said", () =>
     await playground.messages().filter({ hasText: "25" }).first().waitFor();
   }));
 
-test("play goes through the episode and ends at its end", () =>
+test("playback runs through the episode and stops at its end", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -59,7 +59,7 @@ test("messages, frames and links can be copied", () =>
     assert.equal(await copied(page), await dialog.getByLabel("Link").inputValue());
   }));
 
-test("a link leads to the step at which it was made, and the address follows", () =>
+test("a link leads to the step where it was made, and the address follows", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -88,7 +88,7 @@ test("a link leads to the step at which it was made, and the address follows", (
     await playground.frame.getByText("After step 2").waitFor();
   }));
 
-test("where Step can't be pressed, it is said why, and what to do instead", () =>
+test("a disabled Step says why, and what to do instead", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
@@ -103,7 +103,7 @@ test("where Step can't be pressed, it is said why, and what to do instead", () =
     await playground.says("10 steps", "done");
   }));
 
-test("a script that can't be read marks its field", () =>
+test("an invalid script marks its field", () =>
   visit({ hash: "#/run/counter" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
