@@ -1,4 +1,4 @@
-// Files from addresses: read while they come, opened by a link, stopped, broken off.
+// Files from addresses: read while they load, opened by a link, cancelled, interrupted.
 
 import assert from "node:assert/strict";
 import { once } from "node:events";
@@ -91,7 +91,7 @@ test("a file is fetched from an address, and a CORS failure is explained", async
       const alert = page.getByRole("alert");
       await alert.getByText(/does not allow pages of/).waitFor();
       await alert.getByText(/Download the file/).waitFor();
-      // What failed is not asked for once more to find out why.
+      // A failed request is not repeated to find out why.
       assert.deepEqual(asked, ["/open.json", "/closed.json"]);
       await page.goto(HOME + from("none.json"));
       await library.agree();
@@ -115,7 +115,7 @@ test("a long trajectory can be read while it loads, and the scroll position stay
       assert.ok(some > 20 && some < 2_500, `${some} steps`);
       await library.slider.focus();
       for (let step = 0; step < 3; step += 1) await page.keyboard.press("ArrowRight");
-      // Further on than the selected step.
+      // Scroll past the selected step.
       await library.transcript.hover();
       await page.mouse.wheel(0, 2_000);
       const place = library.transcript.getByText(/^place7 /);
@@ -126,9 +126,9 @@ test("a long trajectory can be read while it loads, and the scroll position stay
       await rest(page).waitFor({ state: "detached" });
       assert.equal(await library.slider.inputValue(), "3");
       const after = await place.boundingBox();
-      // What stood above it, how far the reading was, is gone.
+      // The import progress above the transcript is gone.
       assert.ok(Math.abs(after.y - before.y) < 150, `it moved from ${before.y} to ${after.y}`);
-      // It has the name that stands at its end, in the address too; and the address leads there from anywhere.
+      // It has the name from the end of the file, in the address too, and the address works from anywhere.
       await page.waitForURL(/#\/review\/whole\?.*url=/);
       await page.getByRole("link", { name: "Trajectories" }).click();
       await library.rows(1);
@@ -166,7 +166,7 @@ test("an address opens one trajectory of a file on a first visit", () =>
       await library.agree();
       await library.transcript.getByText(/word2 /).waitFor();
       await page.waitForURL(/#\/review\/episode-2\?url=/);
-      // What the page copies leads there as well, and it says nothing of this browser alone.
+      // The copied link leads there as well, and is not marked as local.
       await page.getByRole("button", { name: "Copy link" }).click();
       const link = await page.evaluate(() => navigator.clipboard.readText());
       assert.match(link, /#\/review\/episode-2\?url=/);
@@ -181,7 +181,7 @@ test("an address opens one trajectory of a file on a first visit", () =>
       await library.ready();
       await library.rows(20);
       await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
-      // Given again, it is known, and its trajectories are found all the same.
+      // A second import recognises the file and still finds its trajectories.
       await page.goto(HOME + other.hash("lines.jsonl", "&open=2"));
       await library.agree();
       await library.transcript.getByText(/word1 /).waitFor();
@@ -347,7 +347,7 @@ test("an address alone sends no request, and a file that was not stored is gone 
       await question.getByRole("button", { name: "Don't fetch" }).click();
       await question.waitFor({ state: "detached" });
       await library.ready();
-      // Typed while the page is open.
+      // Entered while the page is open.
       await page.evaluate((hash) => (location.hash = hash), from());
       await question.waitFor();
       await page.waitForTimeout(500);
@@ -359,7 +359,7 @@ test("an address alone sends no request, and a file that was not stored is gone 
       await page.goto(`${HOME}#/review`);
       await library.again();
       await page.getByRole("heading", { name: "No trajectories yet" }).waitFor();
-      // Kept on request, it is there without asking anybody.
+      // A file that was stored on request opens without a question.
       await page.goto(HOME + from("&open=1"));
       await library.agree({ keep: true });
       await library.transcript.getByText("The marble is red.").waitFor();
@@ -419,7 +419,7 @@ test("the link of a trajectory that exists only in this browser is marked as loc
       note.getByRole("button", { name: "Save as HTML page" }).click(),
     ]);
     assert.match(download.suggestedFilename(), /\.html$/);
-    // Its environment is none of this page's, so there is no link that runs it again.
+    // This page does not have its environment, so no share link can replay it.
     assert.equal(await note.getByRole("button", { name: "Copy share link" }).count(), 0);
     await accessible(page);
     await note.getByRole("button", { name: "Dismiss" }).click();

@@ -1,4 +1,4 @@
-// What an attempt leaves behind: drafts stay, notices and half-finished turns go.
+// What remains after an attempt: drafts stay; notices and unfinished turns are removed.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -21,7 +21,7 @@ test("arguments typed for a tool survive selecting another tool", () =>
     assert.equal(await form.getByLabel("expr", { exact: true }).inputValue(), "6 * 7");
     const other = await playground.choose("submit_answer");
     assert.equal(await other.getByLabel("answer", { exact: true }).inputValue(), "4");
-    // A call that was made of the draft uses it up.
+    // Adding the call consumes the draft.
     await playground.addCall("calculator");
     assert.equal(await (await playground.choose("calculator")).getByLabel("expr", { exact: true }).inputValue(), "");
   }));
@@ -87,7 +87,7 @@ test("going back after a model's steps leaves no stale turn", () =>
 test("the configuration is disabled while another environment's code loads", async () => {
   let release;
   const held = new Promise((resolve) => (release = resolve));
-  // The first file that is fetched after the page is playable is the playground's.
+  // The first file that is fetched after the first view is the playground's code.
   const init = (context) => context.route(/playground.*\.wasm$/, async (route) => { await held; await route.continue(); });
   await visit({ init }, async (page) => {
     const playground = new Playground(page);

@@ -1,5 +1,5 @@
-// Files that are broken, or larger than anybody expects, given to the library: what can be read is shown, the rest is
-// named, and the page never stands still. (What importers make of them is held natively, in crates/trajectory/tests/imports.)
+// Broken and oversized files in the library: what can be read is shown, the rest is reported, and the page
+// never blocks. (The importers are tested natively, in crates/trajectory/tests/imports.)
 
 import assert from "node:assert/strict";
 import { mkdtempSync, writeFileSync } from "node:fs";
@@ -95,12 +95,12 @@ test("broken files are read as far as possible, and each problem is reported", (
     await library.search('"out of its folder"');
     await page.getByText("No trajectories match.").waitFor();
     await library.search("");
-    // Ids that come twice, in one file and in several.
+    // Duplicate ids, in one file and across files.
     const before = Number(await library.table.getAttribute("aria-rowcount")) - 1;
     const twice = (word) => Buffer.from([`${word} one`, `${word} two`].map((each) => JSON.stringify(says("1", each))).join("\n"));
     await library.import(["a.jsonl", twice("red")], ["b.jsonl", twice("blue")]);
     await library.rows(before + 4);
-    // Nested calls are opened too.
+    // Nested calls can be opened too.
     await library.search("deep down");
     await library.rows(1);
     await library.table.getByRole("link").first().click();
@@ -112,7 +112,7 @@ test("a hundred thousand steps and a text of twenty megabytes do not block the p
   visit({ hash: "#/review", init: watched }, async (page) => {
     const library = await new Library(page).ready();
     const turn = '{"role":"user","content":"ask"},{"role":"assistant","content":"answer"}';
-    // From the disk, as a person gives them: what is handed over in pieces keeps the page busy.
+    // From disk, as a person picks files: passing large buffers through the protocol would keep the page busy.
     const folder = mkdtempSync(join(tmpdir(), "volary-"));
     const give = (name, text) => {
       writeFileSync(join(folder, name), text);

@@ -30,7 +30,7 @@ test("several calls make one action, and each response is linked to its call", (
     assert.equal(await calls.getByRole("listitem").count(), 2);
     await playground.button("Step").click();
     await playground.says("1 step");
-    // The reset's message, the action, two answers.
+    // The message of the reset, the action, and two responses.
     assert.equal(await playground.messages().count(), 4);
     const answer = playground.messages().filter({ hasText: "cast_float" }).last();
     await answer.getByRole("button", { name: /call/i }).click();
@@ -67,7 +67,7 @@ test("hands: a broken hand fails its step, and the episode continues", () =>
     await playground.says("0 steps");
     await playground.act("move_right_hand", { distance: 5 });
     await playground.transcript.getByText("Right hand is broken.").first().waitFor();
-    // Why it failed stands where the answer would: it can be copied, and the call leads there and back.
+    // The error is shown in place of the response: it can be copied, and call and error link to each other.
     const call = playground.messages().filter({ hasText: "assistant" }).last();
     const failure = playground.messages().filter({ hasText: "This step failed" });
     const holdsFocus = (item) => item.evaluate((item) => item.contains(document.activeElement));

@@ -1,4 +1,4 @@
-// Connections to task dataset servers, in the settings: refused, several, and how they look.
+// Connections to task dataset servers in the settings: failures, several servers, appearance.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -25,7 +25,8 @@ test("a failed connection names its cause", async () => {
     await says("soon", /is not a web address/);
     await says("ftp://127.0.0.1", /is not a web address/);
     await says(silent, /Nothing responds at/, /Start the server/);
-    // Ours without leave, the original as it is shipped: both want CORS, with lines to copy.
+    // Our server without the page's origin, and the original in its default configuration: both need CORS, and
+    // the page shows the lines to copy.
     for (const url of [strict.url, closed.url]) {
       await says(url, /does not allow pages from/, /app\.add_middleware/);
       const lines = servers.alert.locator("pre").first();

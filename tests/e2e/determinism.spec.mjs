@@ -1,5 +1,5 @@
-// What was recorded natively happens in the browser as well, bit for bit. A native test holds the recordings
-// against what happens there (crates/agent/tests/play/recordings.rs).
+// Natively recorded episodes replay in the browser bit for bit. A native test checks the recordings
+// (crates/agent/tests/play/recordings.rs).
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -24,7 +24,7 @@ test("natively recorded episodes replay identically in the browser", () =>
       await links.filter({ hasText: `${name}, recorded natively` }).click();
       await page.getByRole("heading", { name: `${name}, recorded natively` }).waitFor();
       await page.getByRole("button", { name: "Check", exact: true }).click();
-      // It can be pressed again when the answer is there.
+      // The button is enabled again once the reply arrives.
       await page.getByRole("button", { name: "Check", exact: true, disabled: false }).waitFor();
       await page.getByText(/^Replayed: all \d+ steps match the recording/).waitFor();
       assert.equal(await page.getByText(/step \d+ differs/).count(), 0);

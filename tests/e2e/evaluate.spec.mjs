@@ -69,7 +69,7 @@ test("results are exported as CSV and JSONL, and episodes in Volary's format", (
 test("a paused evaluation continues after a reload", () =>
   visit({ hash: HASH }, async (page) => {
     const evaluate = new Evaluate(page);
-    // A half of them at a time: long enough to be seen when the machine has other things to do.
+    // Half of them at a time: long enough to be observed on a busy machine.
     await waiting(evaluate, 40, 1.5);
     await evaluate.button("Start").click();
     await page.waitForFunction(() =>
@@ -80,13 +80,13 @@ test("a paused evaluation continues after a reload", () =>
     const kept = Number((await evaluate.status.innerText()).match(/: (\d+) of 40/)[1]);
     assert.ok(kept > 0, "finished episodes are kept");
     await evaluate.button("Resume").click();
-    // Whoever has only keys is at the button still that goes on.
+    // Keyboard users keep the focus on the button, which now resumes.
     await evaluate.button("Pause").press("Enter");
     await evaluate.says("Paused");
     assert.ok(await evaluate.button("Resume").evaluate(hasFocus));
     await page.keyboard.press("Enter");
     await evaluate.says("Running");
-    // And at the cell of a task, though results of others come.
+    // The focus also stays on a task's cell while other results arrive.
     const cell = await page.getByRole("table", { name: "Tasks" }).getByRole("button").first().elementHandle();
     await cell.focus();
     await evaluate.says("Finished: 40 of 40 episodes");
@@ -109,7 +109,7 @@ test("an older evaluation stays open while another one runs", () =>
     await later.waitFor();
     await evaluate.field("Repeats").fill("7");
     await earlier.focus();
-    // Pressed without taking the focus.
+    // Click without moving the focus.
     await later.evaluate((button) => button.click());
     await evaluate.confirmDelete("1 episode");
     await later.waitFor({ state: "detached" });
@@ -128,7 +128,7 @@ test("deleting an evaluation asks first, and spares imported trajectories whose 
     await page.getByRole("link", { name: "Review", exact: true }).click();
     const library = await new Library(page).ready();
     await library.rows(2);
-    // One of the form of its own ids, and one that only begins like them.
+    // One id in the form of the evaluation's own ids, and one that only has the same prefix.
     for (const name of [`${id}-000007`, `${id}-copy`]) {
       await library.import([`${name}.json`, trajectory(name, [{ says: `This is ${name}.` }])]);
       await library.link(name).waitFor();
@@ -163,7 +163,7 @@ test("finished episodes survive closing the page at that moment, and can be dele
     await page.getByRole("link", { name: "Settings", exact: true }).click();
     const storage = page.getByRole("region", { name: "Storage" });
     await storage.getByText(/300 episodes, /).waitFor();
-    // Of another evaluation, all is deleted while some of it may not be in its place yet.
+    // Delete everything of another evaluation while some of it may not be stored yet.
     await page.getByRole("link", { name: "Evaluate", exact: true }).click();
     await evaluate.plays(200);
     await page.getByRole("link", { name: "Settings", exact: true }).click();
@@ -255,7 +255,7 @@ test("a full disk pauses the evaluation and loses nothing", () =>
       await evaluate.field("Seeds").fill("4");
       await evaluate.button("Start").click();
       await page.getByRole("alert").filter({ hasText: "Storage is full" }).first().waitFor();
-      // All of them may be done before it is pressed.
+      // All of them may be finished before the click.
       await evaluate.button("Resume").click({ timeout: 3_000 }).catch(() => undefined);
       await evaluate.says("4 of 4 episodes");
       await page.evaluate(() => {
@@ -263,7 +263,7 @@ test("a full disk pauses the evaluation and loses nothing", () =>
       });
       await evaluate.button("Try to store them").click();
       await page.getByRole("alert").filter({ hasText: "are lost when" }).waitFor({ state: "detached" });
-      // While the evaluation is read, no form for a new one stands in its place.
+      // While the evaluation is read, the form for a new one is not shown.
       await page.addInitScript(() => {
         const look = () => (window.sawForm ||= document.querySelector("[aria-label='New evaluation']") !== null);
         new MutationObserver(look).observe(document, { childList: true, subtree: true });

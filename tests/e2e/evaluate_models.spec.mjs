@@ -1,4 +1,4 @@
-// Evaluations whose policy is a model: what it costs, what goes wrong on the way, and that nothing is paid for twice.
+// Evaluations with a model as policy: cost, faults, and that nothing is paid for twice.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -29,7 +29,7 @@ function evaluated({ init, ...options }, journey) {
 
 test("it continues after a reload: nothing is paid for twice, and each step records its requests", () =>
   evaluated({}, async (evaluate, page) => {
-    // From the seventh on no answer comes: the page is loaded again in the middle of the second episode.
+    // From the seventh request on there is no reply: the page is reloaded in the middle of the second episode.
     provider.tell({ script: Array(6).fill(cast()), otherwise: { text: "Well", hang: "before" } });
     await evaluate.leaveToModel(3, { "Maximum steps": 4 });
     await until(() => provider.requests.length === 7);
@@ -38,15 +38,16 @@ test("it continues after a reload: nothing is paid for twice, and each step reco
     provider.tell({ otherwise: cast() });
     await evaluate.button("Resume").click();
     await evaluate.says("Finished: 3 of 3 episodes");
-    // An answer for each of the twelve steps. What the reload cut off has none, and was asked for again. Only a POST asks the
-    // model: a page whose request broke off may look once, without the key, whether the server is there.
+    // One reply for each of the twelve steps. The request that the reload cancelled is repeated. Only a POST
+    // asks the model: after an interrupted request the page may check once, without the key, whether the server
+    // responds.
     const asked = provider.requests.filter(({ method }) => method === "POST");
     const [answered, cut] = [false, true].map((aborted) => asked.filter((sent) => sent.aborted === aborted));
     assert.equal(answered.length, 12, "no step is paid for twice");
     assert.ok(cut.length >= 1, "what was under way is given up");
     for (const { body } of cut) assert.deepEqual(body, answered[6].body);
     await evaluate.says("360 tokens");
-    // The episode that the reload cut in two.
+    // The episode that the reload interrupted.
     const dialog = await evaluate.cell("Seed 2");
     await dialog.getByRole("button", { name: "Open try 1" }).click();
     const playground = new ModelPlayground(page);
@@ -56,7 +57,7 @@ test("it continues after a reload: nothing is paid for twice, and each step reco
     await requests.first().click();
     await playground.inspector.getByText("Bearer YOUR_API_KEY").waitFor();
     await page.keyboard.press("Escape");
-    // Of each request only what is new in it is kept: the last one is put together as it was sent.
+    // Requests are stored as differences; the last one is reconstructed exactly as sent.
     await requests.last().click();
     await playground.inspector.getByRole("button", { name: "Copy body" }).click();
     const copied = await page.evaluate(() => navigator.clipboard.readText());
@@ -154,7 +155,7 @@ test("offline, it pauses without failures; back online, it continues", () =>
 test("a token budget pauses it; with a higher one it continues, also after a reload", () =>
   evaluated({}, async (evaluate, page) => {
     provider.tell({ otherwise: story() });
-    // An answer takes thirty.
+    // Each reply uses thirty tokens.
     await evaluate.leaveToModel(4, { "Total tokens": 50 });
     await evaluate.alert("The limit of 50 tokens was reached (60 used)").waitFor();
     await evaluate.says("Paused: 2 of 4");
@@ -188,7 +189,7 @@ test("a token budget pauses it; with a higher one it continues, also after a rel
 const priced = (context) =>
   context.addInitScript((home) => {
     if (!location.href.startsWith(home)) return;
-    // Half a dollar an answer.
+    // Half a dollar for each reply.
     const price = { input: 0, output: 50_000 };
     localStorage.setItem("volary.prices", JSON.stringify([{ model: "mock-model", price }]));
   }, HOME);
@@ -232,7 +233,7 @@ test("the limit of requests per minute holds until it is changed", () =>
 
 test("of two tabs one plays, and the other takes over the rest", () =>
   evaluated({ axe: false }, async (evaluate, page) => {
-    // The third answer does not come.
+    // The third request gets no reply.
     provider.tell({ script: [story(), story(), { text: "Well", hang: "before" }], otherwise: story() });
     await evaluate.leaveToModel(8);
     await until(() => provider.requests.length === 3);
@@ -247,7 +248,7 @@ test("of two tabs one plays, and the other takes over the rest", () =>
     const dialog = other.page.getByRole("dialog", { name: "Delete evaluation" });
     await dialog.getByRole("button", { name: "Delete" }).click();
     await other.alert("The evaluation was not deleted").waitFor();
-    // The first tab is closed in the middle.
+    // Close the first tab midway.
     await page.close();
     await until(() => provider.requests[2].aborted);
     await other.page.goBack();
@@ -285,7 +286,7 @@ test("no key occurs in an evaluation, its files or the page's state", () =>
     await group.getByLabel("Model", { exact: true }).fill("mock-model");
     await group.getByLabel("API key", { exact: true }).fill(KEY);
     await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Evaluate" }).click();
-    // It says the key back wherever it can: in errors, and in answers.
+    // The provider echoes the key wherever it can: in errors and in replies.
     const echo = { thinking: `It is ${KEY}.`, text: `Your key is ${KEY}.`, piece: 500 };
     provider.tell({
       script: [

@@ -55,7 +55,7 @@ for (const size of ["wide", "narrow"]) {
         await evaluate.policy(1).selectOption("Oracle");
         await evaluate.field("Repeats").fill("2");
         await evaluate.form.getByText("3 tasks × 2 policies × 2 tries = 12 episodes").waitFor();
-        // An oracle knows nothing of what is elsewhere.
+        // The oracle is unknown for environments on servers.
         await evaluate.button("Start").click();
         await page.getByRole("alert").getByText("The oracle cannot play on a server").waitFor();
         await page.getByRole("button", { name: "Dismiss" }).click();
@@ -74,7 +74,7 @@ for (const size of ["wide", "narrow"]) {
         await page.getByRole("button", { name: "Open try 2" }).click();
         const playground = new Playground(page);
         await playground.says("1 step", "done");
-        // It opens at its end; on a phone the beginning may be out of sight.
+        // It opens at its end; on a phone the beginning may be scrolled out of view.
         await playground.slider.press("Home");
         await playground.messages().first().getByText("What is 6 * 7?").waitFor();
       });
@@ -150,11 +150,11 @@ test("a server fails midway: finished episodes stay, the rest is retried", async
     const shots = process.env.VOLARY_SHOTS;
     if (shots) await page.screenshot({ path: `${shots}/evaluate-server-lost.png`, fullPage: true });
     assert.match((await evaluate.row("Scripted")).at(-1), /× server/);
-    // A failure keeps its episode up to there, and says why.
+    // A failed episode keeps its steps and says why it failed.
     await page.getByRole("button", { name: /failed$/ }).first().click();
     await page.getByRole("dialog", { name: "Episodes" }).getByText(/failed \(server\)/).waitFor();
     await page.keyboard.press("Escape");
-    // Also after a reload nothing finished is lost.
+    // Finished episodes also survive a reload.
     const done = async () => Number((await evaluate.status.innerText()).match(/: (\d+) of 24/)[1]);
     const before = await done();
     await page.reload();
@@ -183,7 +183,7 @@ test("cancelling or leaving closes all environments", async () => {
     await evaluate.button("Cancel").click();
     await evaluate.says("Cancelled");
     await server.runs(0);
-    // What is just being opened is not known yet; all of them take longer than this.
+    // Environments that are being opened have no id yet; all of them take longer than this.
     const open = async () => {
       await server.holds();
       await page.waitForTimeout(2500);
@@ -248,7 +248,7 @@ test("a failing task does not affect others: a missing task, an invalid response
     await evaluate.button("Retry failures").click();
     await evaluate.says("Finished: 2 of 2 episodes");
     await page.getByRole("alert").waitFor({ state: "detached" });
-    // One thing is at fault: it is said at once, and not in each cell alone.
+    // A single cause is reported once, not in each cell.
     server.tell({ "/start": { status: 500, body: { detail: "The disk is full." } } });
     await page.getByRole("link", { name: "All evaluations" }).click();
     await evaluate.from(`server:${server.url}`);

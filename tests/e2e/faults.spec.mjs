@@ -1,4 +1,4 @@
-// Environments and inputs that misbehave: the page says so and goes on.
+// Environments and inputs that misbehave: the page reports it and continues.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

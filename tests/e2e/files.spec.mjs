@@ -1,4 +1,4 @@
-// Episodes out as files and links, and in again.
+// Exporting and importing episodes as files and links.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,4 @@
-// What a first visit fetches, what it does not, and what happens when the rest does not come.
+// What a first visit loads, what it does not load, and what happens if a lazy part fails to load.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -19,7 +19,7 @@ test("a first visit loads at most 350 KB, and no lazy part", () => {
   const init = async (context) => context.on("response", (answer) => answers.push(answer));
   return visit({ init, axe: false }, async (page) => {
     await new Playground(page).ready();
-    // What the page still wants once it can be played is part of the visit.
+    // Requests shortly after the first view belong to the visit.
     await page.waitForTimeout(500);
     const later = answers.map((answer) => answer.url()).filter(isLater);
     assert.deepEqual(later, [], "fetched before anybody touched the page");
@@ -52,7 +52,7 @@ test("a click waits for its code", () =>
   visit({ axe: false }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
-    // At once: not even the pointer was moved.
+    // Immediately, without even moving the pointer.
     await playground.button("Step").dispatchEvent("click");
     await page.getByText("Required", { exact: true }).waitFor();
   }));

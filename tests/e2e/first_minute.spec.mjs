@@ -48,7 +48,7 @@ test("on a phone the problem and the next action are on the first screen", () =>
     for (const name of ["Transcript", "Tools", "Setup", "Frame", "Policy"]) {
       await page.getByRole("navigation", { name: "Panes" }).getByRole("button", { name, exact: true }).click();
     }
-    // Where a jump leads, nothing is hidden below the bar.
+    // The target of a jump is not hidden below the bar.
     await page.getByRole("navigation", { name: "Panes" }).getByRole("button", { name: "Setup" }).click();
     await playground.environment.click({ trial: true });
   }));

@@ -1,5 +1,5 @@
-// Five hundred hostile texts in every text of every format: all of them are shown as the texts they are. Nothing
-// runs, nothing is fetched, nothing is said on the console (every visit looks at both), axe finds nothing.
+// Five hundred hostile texts in every text of every format are shown as plain text. No script runs, nothing is
+// fetched, nothing is logged to the console (every visit checks both), and axe finds nothing.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// The keyboard alone.
+// Keyboard only.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -81,7 +81,7 @@ test("stepping by keyboard keeps the focus, however long a step takes", () =>
     await step.focus();
     await page.keyboard.press("Enter");
     await page.getByRole("button", { name: "Step", exact: true, disabled: true }).waitFor();
-    // A frame later the browser would have taken the focus from a disabled button.
+    // One frame later the browser would move the focus away from a disabled button.
     await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => setTimeout(done))));
     assert.ok(await has(step), "the step is under way");
     await page.keyboard.press("Enter");

@@ -1,4 +1,4 @@
-// Settings: where keys live, forgetting them, and that none is found anywhere else.
+// Settings: where keys are stored, removing them, and that no key occurs anywhere else.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -80,7 +80,7 @@ test("no key occurs anywhere in the page's state", async () => {
         provider.tell({ script: [{ text: `You sent ${KEY}.` }] });
         await settings.test();
         await settings.works();
-        // A provider that repeats the key, in its error and in a web page.
+        // A provider that repeats the key, in its error and in an HTML page.
         provider.tell({ script: [{ status: 401, message: `Incorrect API key provided: ${KEY}` }] });
         await settings.test();
         await settings.fails("rejected");
@@ -111,7 +111,7 @@ test("a key stays with the address it was entered for", async () => {
     await settings.works();
     assert.match(provider.requests[0].headers.authorization, new RegExp(KEY), "it was sent");
     assert.equal(await elsewhere.count(), 0);
-    // Another path of the same origin has the same key.
+    // Another path of the same origin uses the same key.
     await settings.baseUrl.fill(`${provider.url}/other/v1`);
     await settings.model.focus();
     assert.equal(await settings.key.inputValue(), KEY);
@@ -124,14 +124,14 @@ test("a key stays with the address it was entered for", async () => {
     await settings.works();
     await settings.button("List models").click();
     await page.getByLabel("Listed models").waitFor();
-    // A provider whose base URL is filled in.
+    // A provider with a preset base URL.
     await settings.provider.selectOption("Ollama");
     await elsewhere.filter({ hasText: `for ${former} stays with that address` }).waitFor();
     assert.equal(await settings.key.inputValue(), "");
     assert.equal(other.requests.length, 2);
     assert.ok(!JSON.stringify(other.requests).includes(KEY), "the key went to another origin");
 
-    // A key for each of them.
+    // One key for each of them.
     await settings.connect("chat", { base: other.base("chat"), key: "another-key-0123" });
     await settings.test();
     await settings.works();
@@ -186,7 +186,7 @@ test("two tabs keep each other's connections, and drop keys of deleted ones", ()
     await settings.connect("chat");
     await settings.field("Name").fill("First");
     await settings.model.focus();
-    // The other tab hears of it, and its own one comes to it.
+    // The other tab is notified, and its own connection appears here.
     await named(other, "First").waitFor();
     await other.button("Add connection").click();
     await other.field("Name").fill("Second");
@@ -199,7 +199,7 @@ test("two tabs keep each other's connections, and drop keys of deleted ones", ()
     await settings.group.waitFor();
     assert.equal(await settings.connections.getByRole("listitem").count(), 2);
 
-    // A key of this tab, whose connection is deleted in the other one.
+    // A key in this tab whose connection is deleted in the other one.
     await named(settings, "First again").click();
     await settings.key.fill(KEY);
     await settings.keep(/In this tab/).check();
@@ -209,7 +209,7 @@ test("two tabs keep each other's connections, and drop keys of deleted ones", ()
     await named(settings, "First again").waitFor({ state: "detached" });
     await page.getByRole("status", { name: "API keys", exact: true }).filter({ hasText: "No keys stored." }).waitFor();
     assert.ok(!(await stateOf(page)).session.includes(KEY));
-    // What the first tab shows now is the one that is left, and it can be edited.
+    // The first tab now shows the remaining connection, which can be edited.
     await settings.field("Name").fill("Left");
     await settings.model.focus();
     await named(other, "Left").waitFor();

@@ -1,4 +1,4 @@
-// Large files: they stay as they are, and the library knows where in them each trajectory stands.
+// Large files: they are stored unchanged, and the library knows the byte range of each trajectory.
 
 import assert from "node:assert/strict";
 import { join } from "node:path";
@@ -35,11 +35,11 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     };
     await showTags();
     await library.table.getByText("good").waitFor();
-    // One with a tag, and two without.
+    // One row with a tag, and two without.
     await choose(...first.slice(1, 3));
     await library.delete();
     await library.rows(598);
-    // It is seen before it is done.
+    // The table updates before the database does.
     await until(async () => (await page.evaluate(rowsInSheets)) === 597);
     await library.again();
     await library.rows(598);
@@ -48,7 +48,7 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     const left = lines(600, 1).split("\n").map((text) => JSON.parse(text).session_id).slice(3);
     assert.deepEqual(saved.sort(), [...left, "one"].sort());
     await library.table.getByRole("checkbox", { name: "Select all" }).uncheck();
-    // The rest of it goes, and what stood beside it stays.
+    // Delete the rest of it; the rows next to it stay.
     await choose(first[3]);
     await tags.getByLabel("Tag", { exact: true }).fill("last");
     await tags.getByRole("button", { name: "Add tag" }).click();
@@ -65,7 +65,7 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     await until(async () => (await page.evaluate(rowsInSheets)) === 0);
     await library.again();
     await library.rows(1);
-    // Given again, all of it is there, without tags.
+    // Imported again, everything is there, without tags.
     await library.import(["large.jsonl", LARGE]);
     await library.rows(601);
     await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
@@ -107,12 +107,12 @@ test("an id of a large file and one of a small file are never the same", () =>
     const [here, there] = [await new Library(page).ready(), await new Library(tab).ready()];
     await Promise.all([page, tab].map((one) => one.getByText("No trajectories yet").waitFor()));
     const small = (number, says) => [`${number}.json`, trajectory(`episode-${number}`, [{ says }])];
-    // Many that come between its ids, and one that has one of them.
+    // Many ids that sort between its ids, and one that is equal to one of them.
     const between = Array.from({ length: 250 }, (_, number) => JSON.stringify(trajectory(`episode-1-${number}`, [{ says: "One of many." }])));
     await here.import(small(5, "The marble is red."), ["many.jsonl", between.join("\n")]);
     await here.rows(251);
     await page.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
-    // Each was there when the other tab, which does not know of it, brings its like.
+    // Each of them existed when the other tab, which does not know about it, imports an equal one.
     await there.import(["large.jsonl", LARGE]);
     await there.rows(600, 601);
     await tab.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
@@ -179,7 +179,7 @@ test("a large file is read in slices, searched, and opened by range, also at the
     await library.rows(1);
     await library.search("");
     await library.rows(600);
-    // What comes while words are looked for is looked through as well.
+    // A search also covers trajectories that arrive while it runs.
     await library.search("amber");
     await page.getByText("No trajectories match.").waitFor();
     await library.import(["amber.json", trajectory("amber", [{ says: "The marble is amber." }])]);
@@ -192,7 +192,7 @@ test("a large file is read in slices, searched, and opened by range, also at the
     await library.rows(1);
     await library.table.getByRole("link").first().click();
     await library.transcript.getByText("word599").first().waitFor();
-    // Given again, nothing is there twice.
+    // A second import creates no duplicates.
     await page.getByRole("link", { name: "Review" }).click();
     await library.search("");
     await library.import(["large.jsonl", LARGE]);
@@ -249,7 +249,7 @@ test("two tabs that import at the same time do not overwrite each other", () =>
       here.import(["red.json", seven("The marble is red.")], ["one.json", ONE], ["large.jsonl", LARGE]),
       there.import(["blue.json", seven("The marble is blue.")], ["one.json", ONE], ["other.jsonl", lines(300, 20_000)]),
     ]);
-    // Who comes second learns of those whose ids were taken.
+    // The second importer learns which ids were taken.
     await Promise.all([here.rows(602, 903), there.rows(302, 903)]);
     for (const one of [page, tab]) await one.getByRole("button", { name: "Cancel" }).waitFor({ state: "detached" });
     await here.again();

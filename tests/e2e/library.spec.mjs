@@ -1,4 +1,4 @@
-// The library: what comes into it, stays, and goes.
+// The library: importing, storing and deleting.
 
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
@@ -104,7 +104,7 @@ test("a played episode is in the library once, and its fork next to it", () =>
     await page.waitForURL(/played/);
     await library.slider.waitFor();
     assert.equal(await library.slider.getAttribute("max"), "2");
-    // A reset leaves it; what comes then is another one.
+    // A reset leaves the episode; the next one is another episode.
     await page.getByRole("link", { name: "Playground" }).click();
     await playground.button("Reset").click();
     await playground.says("0 steps");
@@ -124,7 +124,7 @@ test("two tabs show the same library", () =>
     await tab.getByText("No trajectories yet").waitFor();
     await here.import(["one.json", ONE]);
     await there.rows(1);
-    // Whoever is at a row stays with its trajectory, though another comes before it.
+    // The focus stays on a row's trajectory when another row is inserted above it.
     const choice = here.table.getByRole("checkbox", { name: /Select .*one/ });
     await choice.focus();
     await there.import(["two.json", TWO]);
@@ -132,7 +132,7 @@ test("two tabs show the same library", () =>
     assert.match(await here.table.getByRole("row").nth(1).innerText(), /two/);
     assert.ok(await choice.evaluate((box) => box === document.activeElement));
     assert.equal(await here.table.getByRole("row").nth(2).getAttribute("aria-rowindex"), "3");
-    // So does whoever is at a group.
+    // The same holds for a group.
     const [choosing, groups] = [page.getByRole("combobox", { name: "Group by" }), page.getByRole("table", { name: "Groups" })];
     await choosing.selectOption("model");
     const group = groups.getByRole("rowheader", { name: "model-one" }).getByRole("button");
@@ -168,7 +168,7 @@ test("folders, zip files and compressed tar files are unpacked", () =>
     await library.rows(2);
     await library.table.getByRole("checkbox", { name: "Select all" }).check();
     await library.delete();
-    // A folder that is dropped, as by a hand.
+    // A folder that is dropped as a person drops it.
     const devtools = await page.context().newCDPSession(page);
     const data = { items: [], files: [join(path, "runs")], dragOperationsMask: 1 };
     for (const type of ["dragEnter", "dragOver", "drop"]) {
@@ -231,7 +231,7 @@ test("a published site shows its trajectories read-only", async () => {
     }
   });
   try {
-    // The icon of the page that is left for it may be asked for late; the new page's policy then refuses it.
+    // The icon of the left page may be requested late; the new page's policy then refuses it.
     const allowedErrors = [/icon-[0-9a-f]+\.png' violates/];
     await visit({ axe: false, allowedErrors, origins: [published.origin] }, async (page) => {
       await page.goto(`${published.origin}/`);

@@ -11,12 +11,12 @@ test("ten thousand steps: few are in the document, and any can be reached", () =
     const playground = new Playground(page);
     await playground.plays(10_000);
     await playground.says("truncated");
-    // However fast the steps came, who was at the end still is.
+    // However fast steps arrive, a reader at the end stays at the end.
     await playground.transcript.getByRole("button", { name: "10,000", exact: true }).waitFor();
     assert.equal(await playground.button("Go to end").count(), 0);
     const elements = await page.evaluate(() => document.querySelectorAll("*").length);
     assert.ok(elements < 8000, `${elements} elements`);
-    // Nor does it grow while another page is shown.
+    // The document does not grow either while another page is shown.
     await page.getByRole("link", { name: "Settings", exact: true }).click();
     await page.waitForTimeout(1000);
     const blocks = await page.evaluate(() => document.querySelectorAll("[data-step]").length);
@@ -41,7 +41,7 @@ test("scrubbing: the frame is the same from either direction", () =>
     const results = playground.frame.getByRole("table", { name: /^Other calls \(the last 20 of \d+\)$/ });
     const look = async (step) => {
       await playground.frame.getByText(`After step ${step}`, { exact: true }).waitFor();
-      // Where a view takes its time, as on a busy machine, it follows when the selection rests.
+      // If a view is slow, as on a busy machine, it follows when the selection rests.
       await page.waitForTimeout(150);
       const rows = await tree.getByRole("treeitem").evaluateAll((rows) =>
         rows.map((row) => [row.dataset.path, row.getAttribute("aria-posinset"), row.innerText].join(" ")),
@@ -106,7 +106,7 @@ test("the focus in the state stays on its row while the step changes", () =>
     const focused = () => page.evaluate(() => document.activeElement.dataset.path);
     assert.equal(await focused(), path);
     for (const [name, step] of [["Previous", 54], ["Previous", 53], ["Next", 54], ["Next", 55]]) {
-      // Pressed without taking the focus.
+      // Click without moving the focus.
       await playground.button(name).evaluate((button) => button.click());
       await playground.frame.getByText(`After step ${step}`, { exact: true }).waitFor();
       await page.waitForFunction((path) => document.activeElement.dataset.path === path, path);

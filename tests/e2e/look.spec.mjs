@@ -75,7 +75,7 @@ test("a long episode is printed completely, and scrolls as before afterwards", (
     assert.ok(seen < 40, `${seen} steps stand on the page`);
     await page.evaluate(() => {
       globalThis.printed = 0;
-      // The page's own listener came first.
+      // The page's own listener runs first.
       addEventListener("beforeprint", () => {
         globalThis.printed = document.querySelectorAll("[data-step]").length;
       });

@@ -1,5 +1,5 @@
-// A model acts, with the person's own key: against a server that says what it is told to, and against one that
-// nobody here wrote. What goes wrong meanwhile is in model_faults.spec.mjs.
+// A model acts with the user's own key: against a scripted server, and against a third-party server. Faults are
+// in model_faults.spec.mjs.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -39,7 +39,7 @@ for (const { format, kind, mock } of FORMATS) {
       await playground.button("Run").click();
       await playground.turn.getByText("streaming").waitFor();
       await playground.turn.getByText("Here it is.").waitFor();
-      // Gemini's calls come whole, so there is no half of one to see.
+      // Gemini sends calls as a whole, so there is no partial call to see.
       if (format !== "gemini") {
         await playground.turn.getByText("five cats").waitFor();
         assert.equal(await playground.steps(), 0, "nothing was taken yet");
@@ -78,20 +78,20 @@ test("a person takes over and hands back, and changes the last action", () =>
     await playground.button("Step").click();
     await playground.says("1 step");
     assert.equal(provider.requests.length, 1, "one action is one request");
-    // By hand, although a model is asked at that moment.
+    // A manual action while a request is running.
     provider.tell({ script: [{ text: "Let me think.", hang: "within" }] });
     await playground.button("Run").click();
     await playground.turn.getByText("Let me").waitFor();
     await playground.act("cast_int", { x: 2 });
     await playground.says("2 steps");
     await until(() => provider.requests[1].aborted);
-    // And back: what the person did is part of what the model is told.
+    // And back: the person's action is part of the model's input.
     provider.tell({ script: [{ calls: [cast(3)] }] });
     await playground.button("Step").click();
     await playground.says("3 steps");
     const told = JSON.stringify(provider.requests[2].body.messages);
     assert.match(told, /\\"x\\": ?2/);
-    // The model's last action again, but another way.
+    // Edit the model's last action.
     await playground.button("Edit last action").click();
     await playground.says("2 steps");
     const field = page.getByRole("form", { name: "cast_int" }).getByLabel("x", { exact: true });
@@ -109,11 +109,11 @@ test("requests and replies are stored with the episode, without the key", () =>
   played({}, async (playground, page, { problems }) => {
     const said = [];
     page.on("console", (message) => said.push(message.text()));
-    // A server that says the key back, in an error and in an answer.
+    // A server that echoes the key, in an error and in a reply.
     provider.tell({
       script: [
         { status: 500, message: `No luck with ${KEY}.` },
-        // Four characters of it in each piece.
+        // Four characters of it in each delta.
         { text: `Your key is ${KEY}.`, thinking: `So ${KEY} it is.`, calls: [story(`A story of ${KEY}`)], piece: 4 },
       ],
     });
@@ -133,7 +133,7 @@ test("requests and replies are stored with the episode, without the key", () =>
     await accessible(page);
     await page.keyboard.press("Escape");
 
-    // The session storage holds it, because this visit was told to keep it there; nothing else does.
+    // Session storage holds the key, because this visit chose so; nothing else does.
     const { page: shown, local } = await stateOf(page);
     assert.ok(!`${shown}${local}`.includes(KEY), "the key is in the page");
     const files = [];
@@ -151,7 +151,7 @@ test("requests and replies are stored with the episode, without the key", () =>
     }
     assert.ok(!said.join("\n").includes(KEY) && !problems.join("\n").includes(KEY), "the key is in the console");
 
-    // The file brings the requests back.
+    // The exported file contains the requests.
     const [native] = files;
     await playground.button("Reset").click();
     await playground.says("0 steps");
@@ -176,7 +176,7 @@ test("a key typed into the settings occurs nowhere else after a run", () =>
     const playground = new ModelPlayground(page);
     await playground.pick("dummy");
     await playground.seated();
-    // It says the key back wherever it can.
+    // It echoes the key wherever it can.
     provider.tell({
       script: [
         { status: 503, message: `Not with ${KEY}.` },
@@ -222,7 +222,7 @@ test("options are sent in the request, and limits end the run", () =>
     assert.equal(body.reasoning_effort, "low");
     assert.equal(body.tool_choice.function.name, "cast_int");
     assert.equal(body.max_tokens ?? body.max_completion_tokens, 200);
-    // Another limit, and it goes on.
+    // A higher limit, and the run continues.
     await playground.setting("Maximum steps").fill("50");
     await playground.setting("Total tokens").fill("100");
     await playground.button("Run").click();

@@ -1,4 +1,4 @@
-// What can go wrong while a model acts: each fault is said at its step, and the episode goes on.
+// Faults while a model acts: each is shown at its step, and the episode continues.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -102,7 +102,7 @@ test("a clock that jumps breaks nothing, and a machine that slept keeps its time
     for (const [steps, day] of [[1, "2040-01-01"], [2, "2001-01-01"]]) {
       await playground.button("Step").click();
       await until(() => provider.requests.length === steps);
-      // As when a machine hears what time it is.
+      // As when the clock of a machine is corrected.
       await page.clock.setSystemTime(day);
       await playground.says(`${steps} step`);
     }
@@ -146,7 +146,7 @@ test("fault: repeated or reordered deltas break nothing", () =>
     for (const [count, fault] of [{ duplicate: true }, { reorder: true }, { choices: 2 }].entries()) {
       provider.tell({ script: [{ text: "Well, well, well.", calls: [cast(1)], ...fault }] });
       await playground.button("Step").click();
-      // Whether it was an action or an error, it is said, and the next one works.
+      // Action or error, it is shown, and the next request works.
       const failed = playground.turn.getByRole("button", { name: "Ask again" });
       await Promise.race([playground.says(`${count * 2 + 1} step`), failed.waitFor()]);
       if (await failed.isVisible()) {
@@ -175,7 +175,7 @@ test("fault: a server that starts to reject pages (CORS) is named at once, and n
     assert.equal(await page.getByText("TypeError").count(), 0, "the browser's words are shown");
     assert.ok(asked() - before <= 1, "it was tried again");
     await playground.dismissAlert();
-    // The run goes on after the second step: a reply that does not come keeps it there.
+    // The run continues after the second step: a missing reply keeps it there.
     provider.tell({ cors: "open", script: [{ calls: [story()] }], otherwise: { text: "Well", hang: "before" } });
     await playground.button("Ask again").click();
     await playground.says("2 steps");

@@ -17,8 +17,8 @@ test("everything is loaded from the page's own folder, once", () => {
     await playground.says("1 step");
     const files = requests.filter((url) => /^http/.test(url));
     for (const url of files) assert.ok(url.startsWith(HOME), url);
-    // Page and worker ask for some parts both; the browser has them by then, or asks whether what it
-    // has is still good. No body comes twice.
+    // Page and worker both request some parts; the browser has them cached by then or revalidates them. No body
+    // is transferred twice.
     const bodies = [];
     for (const answer of answers) {
       if ((await answer.request().sizes()).responseBodySize > 0) bodies.push(answer.url());
@@ -44,7 +44,7 @@ test("in a frame of another site the page does not start", async () => {
     response.end(`<!doctype html><html lang="en"><title>Other</title><iframe title="Volary" src="${HOME}#/run/counter"></iframe></html>`);
   });
   try {
-    // As on GitHub Pages, which sends no header that forbids frames: the page itself has to refuse.
+    // As on GitHub Pages, which sends no header against framing: the page itself has to refuse.
     const init = (context) =>
       context.route(HOME, async (route) => {
         const response = await route.fetch();
@@ -84,7 +84,7 @@ test("in a frame of its own site the page starts", () =>
         ),
     },
     async (page) => {
-      // A page that is left while it loads reports the files that it does not get any more.
+      // A page that is left while it loads reports files that it no longer receives.
       await new Playground(page).ready();
       await page.goto(`${HOME}frame.html`);
       await page.frameLocator("iframe").getByRole("log", { name: "Transcript" }).getByRole("listitem").first().waitFor();
@@ -94,7 +94,7 @@ test("in a frame of its own site the page starts", () =>
 test("no text becomes markup or a script", () =>
   visit({ allowedErrors: [/Trusted/i] }, async (page) => {
     await new Playground(page).ready();
-    // As code of the page itself would: what the test sends is not held to the page's policy everywhere.
+    // As code of the page itself would: scripts evaluated by the test are not always subject to the page's policy.
     const refused = await page.evaluate(() => {
       const refused = (act) => {
         try {
@@ -114,7 +114,7 @@ test("no text becomes markup or a script", () =>
       };
     });
     assert.deepEqual(Object.values(refused), Array(6).fill("TypeError"), JSON.stringify(refused));
-    // The page itself goes on.
+    // The page itself still works.
     const playground = new Playground(page);
     await playground.act("calculator", { expr: "6 * 7" });
     await playground.says("1 step");

@@ -7,7 +7,7 @@ import { firefox, webkit } from "./support/other_browsers.mjs";
 
 const { VOLARY_FIREFOX, VOLARY_WEBKIT_DRIVER, VOLARY_WEBKIT } = process.env;
 
-// Step can't be pressed while the playground's code is loading.
+// Step is disabled while the playground's code is loading.
 const enabled = (name) => `//button[normalize-space()='${name}' and @aria-disabled='false']`;
 const field = (name) => `//form[@aria-label='calculator']//*[(self::input or self::textarea) and @id=//label[normalize-space()='${name}']/@for]`;
 

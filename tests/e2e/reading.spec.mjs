@@ -1,5 +1,5 @@
-// One episode is read: Markdown, folds, words that are found, marked, linked to and noted on, the state
-// and when it changed, what another run gave, forks, several side by side.
+// Reading one episode: Markdown, folding, search, highlights, links, notes, changes of the state, Check, forks,
+// side-by-side comparison.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
@@ -123,7 +123,7 @@ test("messages, tools and reasoning are folded together or one by one, and shown
     await action.hover();
     await action.getByRole("button", { name: "JSON", exact: true }).click();
     await action.getByText('"tool_calls"').waitFor();
-    // By keyboard: a step is folded and unfolded.
+    // By keyboard: fold and unfold a step.
     await page.keyboard.press("j");
     await page.keyboard.press("j");
     await page.keyboard.press("h");
@@ -143,7 +143,7 @@ test("keys move message by message and from failure to failure", () =>
     await page.keyboard.press("g");
     const focused = async (item) =>
       page.waitForFunction((item) => item === document.activeElement, await item.elementHandle());
-    // The start, the call, why it failed, the next call.
+    // The start, the call, its error, the next call.
     const way = [message("You are the president"), message("assistant").nth(0), message("This step failed").nth(0), message("assistant").nth(1)];
     for (const item of way) {
       await page.keyboard.press("J");
@@ -182,7 +182,7 @@ test("search finds and marks words in folded text", () =>
     await page.getByRole("search").getByText("1 of 3").waitFor();
     await page.keyboard.press("Enter");
     await untilMarked(page, "found-here", ["where"]);
-    // Escape leaves the field: letters are keys again.
+    // Escape leaves the field: letters are shortcuts again.
     await page.keyboard.press("Escape");
     await untilMarked(page, "found-here", []);
     await page.keyboard.press("G");
@@ -258,7 +258,7 @@ test("the state shows when a part changed, and Check where a replay differs", ()
       page.waitForEvent("download"),
       page.getByRole("button", { name: "Volary JSON" }).click(),
     ]);
-    // Changed as text: read and written again by JavaScript, 0.0 would be 0.
+    // Changed as text: JavaScript would write 0.0 as 0.
     const recorded = await readFile(await download.path(), "utf8");
     let rewards = 0;
     const changed = recorded

@@ -1,4 +1,4 @@
-// Environments on task dataset servers, ours and the original's: connect, play, lose, reconnect.
+// Environments on task dataset servers, ours and the original's: connect, play, disconnect, reconnect.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -44,7 +44,7 @@ test("our server: connect, play by hand, see frames, leave", async () => {
     await playground.transcript.getByText("42", { exact: true }).waitFor();
     await playground.frame.getByText("problem_id").waitFor();
     await our.runs(1);
-    // Another task, by its place: the one before is closed.
+    // Another task, by its index: the previous environment is closed.
     await playground.field("task_idx").fill("-1");
     await playground.button("Reset").click();
     await playground.messages().first().getByText("Half of -7?").waitFor();
@@ -66,12 +66,12 @@ test("a server that chooses the task, and arguments for a task", async () => {
     await until(async () => (await running()) !== first && !(await running()).includes(","), "another one");
     assert.equal(await playground.alert.count(), 0);
     const second = await running();
-    // What the dataset does not know is the server's to refuse.
+    // The server rejects what its dataset does not support.
     await playground.field("task_kwargs").fill('{"nonsense": 1}');
     await playground.button("Reset").click();
     await playground.alert.getByText("nonsense").waitFor();
     await playground.alert.getByRole("button", { name: "Dismiss" }).click();
-    // Not both: it is said, and what is shown stays.
+    // Both at once are rejected, and the shown episode stays.
     await playground.field("task_idx").fill("0");
     await playground.button("Reset").click();
     await page.getByText("mutually exclusive").first().waitFor();
@@ -101,7 +101,7 @@ test("the same actions give the same observations on both servers", async () => 
       if (server === their) {
         await playground.frame.getByText("does not provide frames").waitFor();
       }
-      // The last Reset is through: what is being opened when the page is closed is not known to it.
+      // The last Reset is complete: an environment that is being opened while the page closes has no id yet.
       await server.runs(1);
     });
   }
@@ -181,7 +181,7 @@ test("a server fails midway and recovers", async () => {
     await playground.transcript.getByText("It is unknown whether the step was taken").waitFor();
     await playground.says("2 steps", "crashed");
     await playground.alert.getByRole("button", { name: "Dismiss" }).click();
-    // Nobody there: what is shown stays.
+    // The server is down: the shown episode stays.
     await playground.button("Reset").click();
     await playground.alert.getByText("Nothing responds at").waitFor();
     await playground.says("2 steps");
@@ -194,7 +194,7 @@ test("a server fails midway and recovers", async () => {
     await playground.act("submit_answer", { answer: "42" });
     await playground.says("2 steps", "done");
 
-    // The server is started again: it no longer has the environment.
+    // After a restart the server no longer has the environment.
     await playground.button("Reset").click();
     await playground.says("0 steps");
     await server.kill();
@@ -236,7 +236,7 @@ test("servers that respond late, twice, invalidly, or not at all", async () => {
       const again = server.asked.filter((path) => path === "/step").length;
       assert.equal(again - steps, 1, "a lost step is not sent again by itself");
     }
-    // A failure of the environment's own is a failed step, and the episode goes on.
+    // An error of the environment itself is a failed step, and the episode continues.
     server.tell({ "/step": { status: 500, body: { detail: "the tool fell over" } } });
     await playground.act("go");
     await playground.transcript.getByText("the tool fell over").waitFor();
@@ -244,11 +244,11 @@ test("servers that respond late, twice, invalidly, or not at all", async () => {
     server.tell({});
     await playground.act("go");
     await playground.says("3 steps");
-    // Late, but in time.
+    // Late, but before the timeout.
     server.tell({ "/step": { late: 800 } });
     await playground.act("go");
     await playground.says("4 steps");
-    // Never: Stop gives it up, and nothing is taken again.
+    // Never: Stop gives up, and nothing is repeated.
     server.tell({ "/step": { hang: true } });
     await playground.act("go");
     await playground.button("Stop").click();
@@ -337,13 +337,13 @@ test("a link to an episode on a connected server shows a plan, and sends nothing
     await isSilent(page, server);
     await dismissed();
     await playground.ready();
-    // Typed while the page is open, with Escape for an answer.
+    // Entered while the page is open, with Escape as the answer.
     await page.evaluate((hash) => (location.hash = hash), hash);
     await plan.getByText("go {}").waitFor();
     await page.keyboard.press("Escape");
     await plan.waitFor({ state: "hidden" });
     await isSilent(page, server);
-    // Another page covers it, and does not answer for the user.
+    // Another page covers the question and does not answer it.
     await page.evaluate((hash) => (location.hash = hash), hash);
     await plan.getByText("go {}").waitFor();
     await page.evaluate(() => (location.hash = "#/settings"));
@@ -406,7 +406,7 @@ test("an imported episode of a connected server is replayed only after consent",
     await playground.policy.selectOption("Random");
     await asks(() => playground.button("Run").click());
     await playground.policy.selectOption("Manual");
-    // Brought back after another episode, it is still somebody else's.
+    // Brought back after another episode, it still needs consent.
     await playground.pick("counter");
     await playground.act("incr");
     await playground.says("1 step");

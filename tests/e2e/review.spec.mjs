@@ -1,4 +1,4 @@
-// Review: trajectories of other tools are read, found, compared and gone on with.
+// Review: trajectories of other tools are read, searched, compared and continued.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -78,7 +78,7 @@ test("rows are filtered, sorted and grouped", () =>
     const agreement = groups.getByRole("columnheader", { name: "Agreement" });
     await page.getByRole("combobox", { name: "Group by" }).selectOption("task");
     await agreement.waitFor();
-    // Only tries of one task can agree.
+    // Agreement is defined only for tries of one task.
     await page.getByRole("combobox", { name: "Group by" }).selectOption("model");
     await agreement.waitFor({ state: "detached" });
     await groups.getByRole("rowheader", { name: "model-other" }).getByRole("button").click();

@@ -1,4 +1,4 @@
-// Settings: connections to models of every kind, what Test connection says, prices.
+// Settings: connections to models of every kind, the results of Test connection, prices.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

@@ -1,4 +1,5 @@
-// The library where the browser keeps nothing, or no more: what is said, and that nothing is lost that was read.
+// The library when the browser stores nothing, or runs out of space: what is reported, and that no imported
+// data is lost.
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";

@@ -1,5 +1,4 @@
-// Files that other tools made, or that somebody made to break something: a usable view or a clear
-// alert, and the running episode as it was.
+// Files of other tools, and hostile files: a usable view or a clear alert, and an unchanged episode.
 
 import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
@@ -145,7 +144,7 @@ test("an episode too long for a link is offered as a file", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
-    // Nothing makes this text shorter.
+    // Random text does not compress.
     const story = randomBytes(9_000).toString("base64");
     await playground.act("print_story", { story });
     await playground.says("1 step");

@@ -1,4 +1,4 @@
-// The template and mask lab: worked examples, own templates and messages, errors at their fields.
+// The template and mask lab: worked examples, the user's own templates and messages, errors at their fields.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";

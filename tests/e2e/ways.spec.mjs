@@ -1,4 +1,4 @@
-// Ways to the same thing: raw JSON for forms, play for arrow keys, the clipboard.
+// Alternative ways: raw JSON instead of forms, playback instead of arrow keys, the clipboard.
 
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
@@ -17,7 +17,7 @@ test("raw JSON arguments are accepted, or the error is shown", () =>
     const raw = form.getByLabel("JSON", { exact: true });
     await raw.fill('{"expr": 5');
     await playground.button("Step").click();
-    // The check of arguments may still have to be loaded.
+    // The argument checker may still have to load.
     await form.locator('textarea[aria-invalid="true"], input[aria-invalid="true"]').first().waitFor();
     await playground.says("0 steps");
     await raw.fill('{"expr": "5 * 5"}');
@@ -67,7 +67,7 @@ test("a link leads to the step where it was made, and the address follows", () =
       await playground.act("incr");
       await playground.says(steps);
     }
-    // Without the episode no address leads to a step of it.
+    // An address without the episode names no step.
     assert.doesNotMatch(page.url(), /step=/);
     await playground.slider.focus();
     await page.keyboard.press("Home");

@@ -1,5 +1,5 @@
-// Real Chromium, one context a visit. Whatever a visit does, it fails on console errors, on page
-// errors, and on requests to anywhere but the origin under test.
+// Real Chromium, one context for each visit. A visit fails on console errors, page errors, and requests to any
+// origin but the one under test.
 
 import assert from "node:assert/strict";
 import { AxeBuilder } from "@axe-core/playwright";
@@ -75,14 +75,14 @@ export async function visit(options, journey) {
   try {
     await options.init?.(context);
     const page = await context.newPage();
-    // Long enough for a machine that does other things too: what comes late is no failure, what never comes is.
+    // Long enough for a busy machine: a late result is not a failure, a missing one is.
     page.setDefaultTimeout(30_000);
     await page.goto(HOME + hash);
     await journey(page, { requests, problems });
     if (axe) await accessible(page);
     assert.deepEqual(problems, []);
     if (options.left) {
-      // As a person leaves: with the context, the browser would end what the page still sends.
+      // Leave as a person does: closing the context would cancel the page's last requests.
       await page.goto("about:blank");
       await options.left();
     }
@@ -97,9 +97,9 @@ export const FAILED = /Failed to load resource|blocked by CORS policy|net::ERR/;
 /** For `init`: code that runs in the page's workers before their own. */
 export function inWorkers(code) {
   return async (context) => {
-    // The page's own script has the same address, and a digest.
+    // The page's own script has the same address, and an integrity digest.
     await context.addInitScript(() => {
-      // The page's policy is the one way to an address that it may start.
+      // Only the page's policy may create an address that starts a worker.
       if (!globalThis.trustedTypes) return;
       const create = trustedTypes.createPolicy.bind(trustedTypes);
       trustedTypes.createPolicy = (name, rules) =>

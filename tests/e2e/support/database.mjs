@@ -1,5 +1,4 @@
-// The browser's database of the page, as it is stored: for journeys that damage it, or bring one that an earlier version
-// of the page wrote.
+// The page's database as it is stored: for journeys that damage it, or restore one of an earlier version.
 
 import { readFileSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
@@ -20,7 +19,7 @@ export async function dumped() {
     return value;
   };
   const database = await done(indexedDB.open("volary"));
-  // At once, so that all records are of the same moment.
+  // One transaction, so that all records are consistent.
   const transaction = database.transaction([...database.objectStoreNames]);
   const stores = await Promise.all(
     [...database.objectStoreNames].map(async (name) => {

@@ -1,5 +1,5 @@
-// Texts that somebody wrote to be run, fetched, or mistaken for something else; and files of every format in
-// which all texts are such.
+// Texts that try to run, to be fetched, or to be mistaken for something else; and files of every format that
+// consist of such texts.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -125,7 +125,7 @@ function replaced(value, text, key, within) {
     // Members of messages that are attributes of their own: `llm.input_messages.0.message.role`.
     if (TELLING.has(key) || key.endsWith(".role")) return value;
     if (NAMING.has(key)) return value + text;
-    // Values in texts: arguments of calls, states of old files.
+    // Values in strings: arguments of calls, states of old files.
     if (/^\s*[{[]/.test(value)) {
       try {
         return JSON.stringify(replaced(JSON.parse(value), text, key, key));
@@ -140,7 +140,7 @@ function replaced(value, text, key, within) {
     return key === "attributes" ? [...all, { key: text.slice(0, 200), value: { stringValue: text } }] : all;
   }
   if (value === null || typeof value !== "object") return value;
-  // Attributes of OpenTelemetry: the key of one says what its value is.
+  // OpenTelemetry attributes: the key determines the value.
   if (typeof value.key === "string" && value.value) {
     const { stringValue } = value.value;
     const made = typeof stringValue === "string" ? { stringValue: replaced(stringValue, text, value.key, value.key) } : value.value;

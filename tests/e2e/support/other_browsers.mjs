@@ -30,7 +30,7 @@ export async function webkit(driver, browser) {
   const port = 4000 + Math.floor(Math.random() * 4000);
   const server = spawn("xvfb-run", ["-a", driver, `--port=${port}`], {
     stdio: "ignore",
-    // A process group of its own, so that the virtual screen ends with the driver.
+    // Its own process group, so that the virtual screen ends with the driver.
     detached: true,
     // Containers have no user namespaces for WebKit's sandbox, and no GPU.
     env: { ...process.env, WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1", WEBKIT_DISABLE_COMPOSITING_MODE: "1" },

@@ -1,4 +1,4 @@
-// Task dataset servers to play on: ours, the original's, and one that misbehaves as it is told.
+// Task dataset servers: ours, the original's, and a scripted one that misbehaves.
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";

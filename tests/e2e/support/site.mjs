@@ -1,4 +1,4 @@
-// Another site: a server on an origin of its own.
+// Another site: a server on its own origin.
 
 import { createServer } from "node:http";
 

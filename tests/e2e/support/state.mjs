@@ -1,4 +1,4 @@
-// What a page keeps and shows, for searches of what must be nowhere; and waiting for what no page shows.
+// What a page stores and shows, to search it for secrets; and waiting for conditions outside the page.
 
 import assert from "node:assert/strict";
 

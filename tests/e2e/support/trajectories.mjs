@@ -1,4 +1,4 @@
-// Trajectories made on the fly, in formats that other tools write.
+// Generated trajectories in the formats of other tools.
 
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
