@@ -14,7 +14,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// The page of an origin; `None` if that is no web address.
+    /// The page of an origin; `None` if the origin is not a web address.
     pub fn of(origin: &str) -> Option<Page> {
         let address = Address::of(origin)?;
         Some(Page {
@@ -50,7 +50,7 @@ pub struct Silence {
 /// Why there was no reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
-    /// What was given is no web address.
+    /// The input is not a web address.
     NotAnAddress,
     /// This machine is offline.
     Offline,
@@ -83,7 +83,7 @@ impl Cause {
         if silence.answers_without_cors == Some(true) {
             return Cause::Cors;
         }
-        // Whoever goes from a farther network to a nearer one is asked about.
+        // Requests from a public to a more private network need permission.
         let goes_inward = space < page.space;
         let is_mixed = page.is_https && !address.is_secure;
         match silence.permission {
@@ -102,7 +102,7 @@ impl Cause {
         matches!(self, Cause::Offline | Cause::NobodyNear | Cause::NobodyFar)
     }
 
-    /// Why, in a sentence or two; "perhaps" where that is all that can be said.
+    /// The cause in a sentence or two; "perhaps" if it is not certain.
     pub fn why(self, url: &str, page: &Page) -> String {
         match self {
             Cause::NotAnAddress => format!("{url} is not a web address."),

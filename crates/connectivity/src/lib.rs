@@ -1,13 +1,13 @@
-//! Why a page can't reach a server. Pure: what was found out comes in, words go out.
+//! Why a page cannot reach a server. Pure: observations in, messages out.
 //!
-//! A page is told little when a request fails before its reply: only that it failed. What it can find out
-//! besides is whether the same address answers a request whose reply it may not read, whether the browser
-//! would ask for a permission, whether it is online, and what the address looks like. [`Cause::of`] makes
-//! the most of it. It holds for servers of every kind, models and environments alike; what to do at
-//! the server differs, and is said by those who know it.
+//! If a request fails before its response, the page learns only that it failed. It can also find out whether
+//! the same address answers a request whose response it may not read, whether the browser would ask for a
+//! permission, whether it is online, and what kind of address it is. [`Cause::of`] combines these observations.
+//! It applies to servers of every kind, models and environments; the advice for the server is added by the
+//! callers.
 //!
 //! - [`address`]: addresses, as far as browsers treat them differently.
-//! - [`cause`]: what it means that there was no reply.
+//! - [`cause`]: what a missing response means.
 
 pub mod address;
 pub mod cause;

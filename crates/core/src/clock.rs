@@ -25,8 +25,8 @@ pub fn whole_microseconds(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-/// A clock that stands still and whose sleeps end at once: for runs in which no time shall pass
-/// (replays, checks, benchmarks of what is not waiting).
+/// A clock that never advances and whose sleeps end at once: for replays, checks and benchmarks, where no time
+/// should pass.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Standstill;
 

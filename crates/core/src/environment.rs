@@ -35,11 +35,10 @@ pub struct Step {
     pub truncated: bool,
 }
 
-/// What an environment gets of the world: a seed for whatever is random, a clock, and what it may ask
-/// of the outside.
+/// The inputs of an environment besides its configuration: a seed, a clock, and access to the outside.
 #[derive(Clone)]
 pub struct Setting {
-    /// Whatever is random in the environment follows from this.
+    /// The seed of all randomness in the environment.
     pub seed: u64,
     /// Time.
     pub clock: Rc<dyn Clock>,
@@ -57,14 +56,14 @@ pub enum EnvironmentError {
     /// `step` before the first `reset`.
     #[error("The environment was stepped before its first reset; reset it first.")]
     NotReset,
-    /// The environment has no id of its own.
+    /// The environment does not define an id.
     #[error("{reason}")]
     NoId {
         /// Why there is none.
         reason: Text,
     },
-    /// The environment is no longer to be had, or nobody knows how it stands; it must not be stepped
-    /// again. Only environments that live elsewhere get lost.
+    /// The environment is gone or its state is unknown; it must not be stepped again. Only remote environments
+    /// get lost.
     #[error("{message}")]
     Lost {
         /// What is known of it.
@@ -80,7 +79,7 @@ pub enum EnvironmentError {
 
 /// A language-agent environment. Futures are local: a browser has one thread.
 ///
-/// Steps after the end work as before it; whoever plays decides when to stop.
+/// Steps after the end work as before it; the caller decides when to stop.
 pub trait Environment {
     /// The name of the kind of environment, as error texts show it (aviary's class name).
     fn kind(&self) -> &'static str;
@@ -88,7 +87,7 @@ pub trait Environment {
     /// Starts a new episode.
     fn reset(&mut self) -> LocalBoxFuture<'_, Result<Reset, EnvironmentError>>;
 
-    /// Takes an action. What is no tool request is answered by [`no_tool_calls`].
+    /// Takes an action. A message that is not a tool request is answered by [`no_tool_calls`].
     fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Step, EnvironmentError>>;
 
     /// The state to look at. Must not change anything. Empty by default.
@@ -119,7 +118,7 @@ pub trait Environment {
     }
 }
 
-/// The default answer to an action that is no tool request.
+/// The default response to an action that is not a tool request.
 pub fn no_tool_calls() -> Step {
     Step {
         messages: vec![

@@ -1,11 +1,10 @@
-//! Reading objects field by field: what a field must be, and what is said when it is not.
+//! Reads objects field by field, with typed errors.
 //!
-//! What counts as a text, a flag, a list is what pydantic takes in aviary: texts must be texts,
-//! flags may be said in words or numbers.
+//! Types are checked as pydantic does in aviary: strings must be strings, booleans may also be words or numbers.
 
 use crate::json::{Json, Object, Text};
 
-/// A value that does not fit where it stands.
+/// A value of the wrong type or form, with its path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{reason}", if path.is_empty() { String::new() } else { format!("{path}: ") })]
 pub struct FieldError {

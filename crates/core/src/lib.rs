@@ -1,13 +1,12 @@
 //! The aviary core: messages, tools, environments, frames, renderer, task datasets.
 //!
-//! Invariants: no I/O, no time, no randomness of its own. Time comes in through
-//! [`Clock`], randomness through a seed ([`random::Random`]), pages and models through
-//! [`outside::Outside`], so that the same calls give the same
-//! results natively, in WebAssembly and in tests. On the wire everything equals aviary
-//! (fhaviary 0.37), which the golden cases prove.
+//! Invariants: no I/O, no time and no randomness of its own. Time is passed in as a [`Clock`], randomness as a
+//! seed ([`random::Random`]), pages and models through [`outside::Outside`], so that the same calls give the
+//! same results natively, in WebAssembly and in tests. The wire format equals that of aviary (fhaviary 0.37);
+//! golden cases check it.
 //!
-//! Where to start: [`environment::Environment`] is what an environment is, [`tool`] what it offers,
-//! [`exec::exec_tool_calls`] how calls are run, [`registry::Registry`] how it is found by name.
+//! Where to start: [`environment::Environment`] is the trait of environments, [`tool`] defines tools,
+//! [`exec::exec_tool_calls`] runs calls, [`registry::Registry`] finds environments by name.
 
 pub mod clock;
 pub mod dataset;

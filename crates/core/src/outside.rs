@@ -10,7 +10,7 @@ use futures_util::future::LocalBoxFuture;
 use crate::json::{Json, Text};
 use crate::message::Role;
 
-/// What comes of asking.
+/// The future of a reply.
 pub type Answer = LocalBoxFuture<'static, Result<Text, OutsideError>>;
 
 /// The world outside.
@@ -21,7 +21,7 @@ pub trait Outside {
     /// What a model completes a conversation with.
     fn complete(&self, request: ModelRequest) -> Answer;
 
-    /// What a person types who is shown this.
+    /// What a person types in reply to this text.
     fn ask(&self, shown: &str) -> Answer;
 }
 
@@ -30,7 +30,7 @@ pub trait Outside {
 pub struct ModelRequest {
     /// What it is for, so that the user can choose the model and its budget: `customer`, `judge`.
     pub purpose: &'static str,
-    /// The model and the temperature that the environment asks for; null for whatever there is.
+    /// The model and the temperature that the environment requests; null for the default.
     pub model: Json,
     /// See `model`.
     pub temperature: Json,
@@ -38,7 +38,7 @@ pub struct ModelRequest {
     pub messages: Vec<(Role, Text)>,
 }
 
-/// Why there is no answer.
+/// Why there is no reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct OutsideError {

@@ -1,9 +1,8 @@
-//! Randomness from a seed, the same everywhere.
+//! Random numbers from a seed, the same on every platform.
 //!
-//! [`Random`] is xoshiro256++ (Blackman and Vigna), its state filled by SplitMix64: small, fast, good
-//! enough for anything here that is no secret. Its numbers are part of what an episode is: the same
-//! seed must give the same episode in every version, so neither the generator nor the way in which
-//! numbers are drawn from it may change.
+//! [`Random`] is xoshiro256++ (Blackman and Vigna), seeded by SplitMix64: small, fast, and not for secrets. Its
+//! numbers are part of an episode: the same seed must give the same episode in every version, so neither the
+//! generator nor the way numbers are drawn from it may change.
 
 use std::ops::RangeInclusive;
 
@@ -24,8 +23,8 @@ impl Random {
         }
     }
 
-    /// A source of its own for a part of the whole. It depends on the seed and the label alone, not
-    /// on what was drawn before, so one part's draws never shift another's.
+    /// An independent generator for a part. It depends only on the seed and the label, not on previous draws,
+    /// so one part's draws never shift another's.
     pub fn fork(&self, label: &str) -> Random {
         // FNV-1a over the label, mixed with the seed.
         let hash = label.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {

@@ -29,7 +29,7 @@ pub struct EnvironmentEntry {
     pub configuration: fn() -> Json,
     /// Makes one from a configuration.
     pub make: Make<dyn Environment>,
-    /// The configuration that a task text stands for; `None` where there is no such thing.
+    /// The configuration of a task text; `None` if the environment cannot be made from one.
     pub from_task: Option<fn(&str) -> Object>,
     /// The rich view of its frame, where it has one.
     pub view: Option<fn(&ViewInput<'_>) -> View>,

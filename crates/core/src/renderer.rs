@@ -41,12 +41,12 @@ pub enum RenderError {
     },
 }
 
-/// A file to go beside the frames.
+/// An extra file next to the frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExtraFile {
     /// Where it comes from; it is written under the last part.
     pub path: String,
-    /// What it holds; `None` if there is no such file.
+    /// Its content; `None` if the file does not exist.
     pub text: Option<String>,
 }
 
@@ -91,8 +91,8 @@ impl Renderer {
         format!("{:016x}", random.next_u64()).into()
     }
 
-    /// The files of the frames; none if there are no frames. Without an indent each file is one
-    /// line. An extra file replaces a file of its name.
+    /// The files of the frames; none if there are no frames. Without an indent each file is one line. An extra
+    /// file replaces a file of the same name.
     pub fn build(
         &self,
         frames: &[Frame],

@@ -21,7 +21,7 @@ pub struct TaskConfig {
     pub test_kwargs: Object,
 }
 
-/// Why there is no dataset.
+/// Why a dataset cannot be made.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TaskConfigError {

@@ -1,13 +1,13 @@
-//! Rich views: what an environment wants shown of its frame, in blocks that any front end can draw.
+//! Rich views: an environment describes the view of its frame in blocks that any front end can draw.
 //!
-//! A view is data, not markup. The page draws each block in one way for all environments, so a
-//! new environment brings its view without touching the page.
+//! A view is data, not markup. The page draws each kind of block the same way for all environments, so a new
+//! environment brings its view without changes to the page.
 
 use crate::frame::Frame;
 use crate::json::Text;
 use crate::message::AnyMessage;
 
-/// What a view is made from: the frame, and what was said up to it.
+/// The input of a view: the frame, and the messages up to it.
 pub struct ViewInput<'a> {
     /// The frame to show.
     pub frame: &'a Frame,
@@ -115,7 +115,7 @@ pub enum Shape {
     },
     /// A word or two.
     Label {
-        /// Where its middle stands.
+        /// Its centre.
         at: (f64, f64),
         /// The words.
         text: Text,

@@ -1,4 +1,4 @@
-//! Damage to bytes, whatever they mean.
+//! Random damage to bytes.
 
 use volary_core::random::Random;
 

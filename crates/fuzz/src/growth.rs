@@ -1,10 +1,10 @@
-//! Small files that become large: what an input of at most [`LARGEST`] bytes costs to import and to show.
+//! Small files that expand: what an input of at most [`LARGEST`] bytes costs to import and to show.
 //!
-//! - [`case`]: a seed of a format, changed so that more comes of it: parts repeated, texts long, one part naming
-//!   another, all of it packed. It follows from the format and a number.
-//! - [`attacks`]: files made by hand, each for one way of making much out of little.
-//! - [`cost`]: what importing and showing files takes. Memory is counted by the allocator, so the same input
-//!   always costs the same; time is for whoever runs millions of cases.
+//! - [`case`]: a mutated seed of a format, with repeated parts, long texts, references and compression. It is
+//!   derived from the format and a number.
+//! - [`attacks`]: hand-written files, each for one kind of expansion.
+//! - [`cost`]: the cost of importing and showing files. Memory is counted by the allocator, so the same input
+//!   always costs the same; time is measured for long runs only.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -33,7 +33,7 @@ pub const MOST_ALLOCATED: usize = 6 << 30;
 /// How long an input may take, in a release build.
 pub const MOST_TIME: Duration = Duration::from_secs(2);
 
-/// Before it is packed a case is no longer.
+/// The largest size of a case before compression.
 const LONGEST: usize = 12 << 20;
 
 /// What an input takes.
@@ -98,7 +98,7 @@ fn measured(act: impl FnOnce()) -> Cost {
     }
 }
 
-/// The time of this thread: what it ran, where the system says so, since others may be at work as well.
+/// The CPU time of this thread, if the system reports it, since other programs may be running.
 fn time() -> Duration {
     static BEGAN: LazyLock<Instant> = LazyLock::new(Instant::now);
     let ran = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
@@ -168,7 +168,7 @@ fn grown(text: &str, longest: usize, random: &mut Random) -> String {
     texts.join("\n")
 }
 
-/// Grows one part by at most so many bytes.
+/// Grows one part by at most `room` bytes.
 fn grow(lines: &mut Vec<Tree>, room: usize, random: &mut Random) {
     let place = random.below(lines.len() as u64) as usize;
     if random.below(8) == 0 {

@@ -1,5 +1,5 @@
-//! What must hold of any input. A breach is a panic, which whoever runs this catches or dies of; time and
-//! memory are measured from outside.
+//! Properties that hold for any input. A violation is a panic, which the caller catches; time and memory are
+//! measured from outside.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ const LIMITS: Limits = Limits {
     member: 4 << 20,
     members: 1000,
 };
-/// So many episodes of an input are written in every format.
+/// How many episodes of an input are written in every format.
 const MOST_WRITTEN: usize = 3;
 
 /// How much is tried with what an input gave.
@@ -78,7 +78,7 @@ fn written(episodes: &[Episode]) {
         assert!(!page.contains("<script") && !page.contains("<img src=x"));
         let lines = export::ldp::to_text(episode);
         assert_eq!(lines.lines().count(), episode.steps.len() + 1);
-        // Without frames, or with too many, it says so.
+        // Without frames, or with too many, it returns an error.
         drop(renderer_files::to_zip(episode));
     }
     let few = &all[..all.len().min(MOST_WRITTEN)];

@@ -1,14 +1,14 @@
-//! Files that somebody damaged, or made to break something, for every importer: whatever they hold, an
-//! import neither panics nor hangs nor takes memory out of proportion, and what it gives can be written and
-//! read again.
+//! Damaged and hostile files for every importer: for any input, an import neither panics nor hangs nor uses
+//! excessive memory, and its episodes can be written and read again.
 //!
-//! - `seeds`: whole files, by format. `tree`: JSON that need not be right (keys twice, broken escapes).
-//! - `mutate`: a seed to a case, which follows from the format and a number. `bytes`: damage to bytes. `packing`: members of archives.
-//! - `judge`: what must hold of any input.
-//! - `growth`: small files that become large, and what importing and showing them costs.
+//! - `seeds`: valid files, by format. `tree`: JSON that need not be valid (duplicate keys, broken escapes).
+//! - `mutate`: a seed to a case, derived from the format and a number. `bytes`: damage to bytes. `packing`:
+//!   members of archives.
+//! - `judge`: the properties of any input.
+//! - `growth`: small files that expand, and what importing and showing them costs.
 //!
-//! `cargo xtask fuzz` runs millions; the tests of this crate some hundreds, and every file under
-//! `tests/found/`, each of which once broke something.
+//! `cargo xtask fuzz` runs millions of cases; the tests of this crate run some hundreds, and every file under
+//! `tests/found/`, each of which once failed.
 
 use cap::Cap;
 use peak_alloc::PeakAlloc;

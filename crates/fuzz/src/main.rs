@@ -1,14 +1,14 @@
-//! `volary-fuzz`: tries many cases of each format and says how that went, a line a format.
+//! `volary-fuzz`: runs many cases of each format and reports the result, one line per format.
 //!
-//! - `--only FORMAT`: this one; may be repeated. `--inputs N`: so many each (10,000 unless told).
-//! - `--from N`: the number of the first case. `--out DIR`: where cases go that break something.
+//! - `--only FORMAT`: this one; may be repeated. `--inputs N`: cases of each (default 10,000).
+//! - `--from N`: the number of the first case. `--out DIR`: where failing cases are written.
 //!
-//! Then small files that are made to become large ([`growth`]): a case of so many, and each attack made by hand.
-//! One that takes too much memory, work or time is kept and counted.
+//! Then it runs expanding files ([`growth`]): one case in a few hundred, and each hand-written attack. A case
+//! that takes too much memory, work or time is written and counted.
 //!
-//! A case that panics is kept and counted; one that takes ten seconds is kept and ends the run. Everything runs
-//! on a stack as small as a browser gives its workers, so depth that ends a page ends the run as well: the
-//! last line then names the thousand of cases it was in.
+//! A case that panics is written and counted; one that takes ten seconds is written and ends the run.
+//! Everything runs on a stack as small as that of a browser's worker, so a stack overflow ends the run as well:
+//! the last line then names the thousand of cases it was in.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -26,11 +26,11 @@ use volary_trajectory::import::InputFile;
 const STACK: usize = 1 << 20;
 /// No case may take longer.
 const LONGEST: Duration = Duration::from_secs(10);
-/// One case in so many is tried to the full.
+/// One case in this many is checked completely.
 const FULL: u64 = 10;
-/// For so many cases one is made that grows.
+/// One expanding case is made for this many cases.
 const GROWING: u64 = 200;
-/// So many cases a line while running.
+/// How many cases pass between two progress lines.
 const REPORTED: u64 = 100_000;
 
 struct Options {
@@ -190,7 +190,7 @@ fn try_format(format: &Format, from: u64, inputs: u64, out: &Path) -> u64 {
     broken
 }
 
-/// Notices a case that takes too long, from a thread of its own.
+/// A watchdog thread for cases that take too long.
 struct Watch {
     current: std::sync::Arc<AtomicU64>,
 }

@@ -177,7 +177,7 @@ fn change(lines: &mut Vec<Tree>, random: &mut Random) {
         }
         return;
     }
-    // Of another place, to stand here as well: ids become the same, parents go in circles.
+    // A copy from another position: creates equal ids and cyclic parents.
     let found = lines[other].pick(random).clone();
     let Some(tree) = lines.get_mut(line) else {
         return;

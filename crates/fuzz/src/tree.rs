@@ -1,4 +1,4 @@
-//! JSON as a tree of texts, which need not be right: keys may stand twice, and a leaf is whatever it says.
+//! JSON as a tree of texts that need not be valid: keys may be duplicated, and leaves are arbitrary text.
 
 use volary_core::json::Json;
 use volary_core::random::Random;
@@ -46,7 +46,7 @@ impl From<&Json> for Tree {
 }
 
 impl Tree {
-    /// How many values stand in it, itself included.
+    /// The number of values in it, including itself.
     pub fn count(&self) -> usize {
         1 + match self {
             Tree::Leaf(_) => 0,

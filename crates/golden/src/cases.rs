@@ -48,7 +48,7 @@ pub enum HarnessError {
         /// Why.
         error: std::io::Error,
     },
-    /// There are no case files.
+    /// The folder contains no case files.
     #[error("{}: no case files (*.json) here", path.display())]
     NoFiles {
         /// The directory.

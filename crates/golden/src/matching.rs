@@ -1,9 +1,8 @@
-//! When a result is as expected.
+//! Compares a result with the expectation.
 //!
-//! Objects match without regard to order, lists in order, texts character by character, numbers by
-//! value; an integer matches no float but in the loose places. An object with one of the keys
-//! `$any`, `$prefix`, `$contains`, `$regex`, `$subset` as its only one is a matcher. Under the key
-//! `error`, `{"contains": …}` stands for a text.
+//! Objects match in any order, lists in order, texts exactly, numbers by value; an integer matches a float only
+//! where a case allows it. An object whose only key is `$any`, `$prefix`, `$contains`, `$regex` or `$subset` is
+//! a matcher. Under the key `error`, `{"contains": …}` matches a text.
 
 use volary_core::{Json, Object};
 

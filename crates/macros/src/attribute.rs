@@ -6,7 +6,7 @@ use syn::meta::ParseNestedMeta;
 use syn::parse::Parser;
 use syn::{Attribute, Expr, Lit, LitBool, LitStr, Result, Type};
 
-/// What stands in `#[tool(…)]` on a function.
+/// The options in `#[tool(…)]` on a function.
 pub struct FunctionOptions {
     pub name: Option<LitStr>,
     pub allow_missing_descriptions: bool,
@@ -62,7 +62,7 @@ pub enum DefaultValue {
     Expression(Box<Expr>),
 }
 
-/// What stands in `#[tool(…)]` on a parameter or a field.
+/// The options in `#[tool(…)]` on a parameter or a field.
 #[derive(Default)]
 pub struct ParameterOptions {
     pub default: Option<DefaultValue>,
@@ -125,7 +125,7 @@ impl ParameterOptions {
     }
 }
 
-/// What stands in `#[tool(…)]` on a variant.
+/// The options in `#[tool(…)]` on a variant.
 #[derive(Default)]
 pub struct VariantOptions {
     pub value: Option<Lit>,
@@ -148,7 +148,7 @@ impl VariantOptions {
     }
 }
 
-/// What stands in `#[tool(…)]` on a type.
+/// The options in `#[tool(…)]` on a type.
 #[derive(Default)]
 pub struct TypeOptions {
     pub rename: Option<LitStr>,
@@ -224,7 +224,7 @@ impl Case {
         }
     }
 
-    /// A name of Rust (in whatever case) in this case.
+    /// Converts a Rust name of any case to this case.
     pub fn apply(self, name: &str) -> String {
         let words = words(name);
         let capital = |word: &String| {

@@ -16,7 +16,7 @@ pub struct Documentation {
 /// An item of the section `# Arguments`.
 pub struct DocumentedParameter {
     pub name: String,
-    /// What stands in brackets behind the name.
+    /// The type in parentheses after the name.
     pub type_name: Option<String>,
     pub text: String,
     /// The line where it begins.
@@ -92,14 +92,14 @@ fn lines(attributes: &[Attribute]) -> Vec<Line> {
     lines
 }
 
-/// The lines of a doc attribute; a block comment's leading stars are no text.
+/// The lines of a doc attribute, without the leading stars of a block comment.
 fn without_stars(text: &str) -> Vec<String> {
     let starred = text
         .lines()
         .skip(1)
         .filter(|line| !line.trim().is_empty())
         .all(|line| line.trim_start().starts_with('*'));
-    // Not `lines`, for which an empty line alone is no line.
+    // Not `lines`, which yields nothing for a single empty line.
     text.split('\n')
         .enumerate()
         .map(|(place, line)| match line.trim_start().strip_prefix('*') {

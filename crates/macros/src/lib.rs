@@ -16,7 +16,7 @@ use syn::{DeriveInput, ItemFn, parse_macro_input};
 
 /// Makes a function into a tool.
 ///
-/// The function stays as it is. Beside it comes a namespace of the same name: `name::tool()` gives
+/// The function is unchanged. A namespace of the same name is added: `name::tool()` returns
 /// the tool with its handler, typed by the state, or by any state if the function takes none
 /// (`name::tool::<S>()`); `name::definition()` gives the definition alone.
 ///
@@ -24,22 +24,22 @@ use syn::{DeriveInput, ItemFn, parse_macro_input};
 /// `# Arguments` describes the parameters, one list item each: ``- `name`: text``, continued on
 /// indented lines. Every other section (`# Hidden`, `# Errors`, …) is for people only.
 ///
-/// **Parameters** are taken by value, of any type that is a `Parameter`, or as `&str` or `&Json`.
+/// **Parameters** are taken by value, of any type that implements `Parameter`, or as `&str` or `&Json`.
 /// A leading `_` is not part of the name. Some are injected and never shown to a model:
 ///
-/// | parameter | gets |
+/// | parameter | value |
 /// |---|---|
 /// | `state: &mut S` or `&S` | the state, borrowed while the function runs (not in async ones) |
 /// | `state: &RefCell<S>` | the state, to be borrowed by the function, never over an await |
 /// | `tool_call_id: &str` (`&Text`, `Text`, `String`) | the id of the call |
 /// | `clock: &dyn Clock` | time |
 ///
-/// On a parameter: `#[tool(default = expr)]` (`#[tool(default)]` for the type's own default): need
-/// not be given; `#[tool(rename = "name")]`; `#[tool(schema = Type)]`: the model is told of that
-/// type, while the function takes what comes; `#[tool(hidden)]`: always has its default, no model
-/// knows of it.
+/// On a parameter: `#[tool(default = expr)]` (`#[tool(default)]` for the type's own default)
+/// makes it optional; `#[tool(rename = "name")]` renames it; `#[tool(schema = Type)]` shows the schema
+/// of another type to the model; `#[tool(hidden)]` hides it from the model, so that it always has its
+/// default.
 ///
-/// **Results** are anything that is `IntoToolResult`: texts, numbers, `bool`, `()`, `Option`, `Vec`,
+/// **Results** are anything that implements `IntoToolResult`: texts, numbers, `bool`, `()`, `Option`, `Vec`,
 /// `Json`, `Message`, records, and `Result`s of these.
 ///
 /// Options: `#[tool(name = "…")]`, `allow_missing_descriptions`, `types_in_descriptions` (of

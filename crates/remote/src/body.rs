@@ -73,9 +73,9 @@ pub fn detail(text: &str) -> Json {
 /// Why a body cannot be used.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unreadable {
-    /// It is no JSON, and it is known where.
+    /// It is not valid JSON, and the position is known.
     NotJson(BodyProblem),
-    /// Its bytes are no UTF-8, or it is nested beyond what the reader takes.
+    /// It is not UTF-8, or nested too deeply.
     Unfit(&'static str),
 }
 

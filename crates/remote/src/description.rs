@@ -1,4 +1,4 @@
-//! What a server says of itself at `/openapi.json`. The original's framework says it of its own accord.
+//! The description of a server at `/openapi.json`. The original's framework serves it by default.
 
 use volary_core::json::Json;
 
@@ -32,7 +32,7 @@ impl Description {
         self.paths.iter().any(|known| known == path)
     }
 
-    /// Whether it is the description of some TaskDatasetServer, of whatever version.
+    /// Whether it describes a TaskDatasetServer of any version.
     pub fn is_of_a_server(&self) -> bool {
         ["/start", "/reset", "/step"]
             .iter()

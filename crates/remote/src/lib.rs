@@ -1,13 +1,13 @@
-//! The protocol of aviary's TaskDatasetServer, for both of its ends. Pure: the server and the page
-//! bring the network.
+//! The protocol of aviary's TaskDatasetServer, for client and server. Pure: both bring their own network.
 //!
-//! - [`body`]: what is wrong with a request's body, in the server's own words (422).
-//! - [`request`]: the bodies of requests, read and written.
-//! - [`reply`]: the bodies of replies, read and written.
-//! - [`transport`]: how a client's requests leave; whoever has a network implements it.
-//! - [`client`]: datasets and environments that live on a server, behind the same traits as local ones.
+//! - [`body`]: errors in the body of a request, in the server's wording (422).
+//! - [`request`]: request bodies, read and written.
+//! - [`reply`]: response bodies, read and written.
+//! - [`transport`]: the trait through which a client sends requests.
+//! - [`client`]: remote datasets and environments, behind the same traits as local ones.
 //! - [`task`]: how a recipe names a task on a server.
-//! - [`description`]: what a server says of itself; [`diagnosis`]: why one can't be used, and what to do.
+//! - [`description`]: the server's description of itself; [`diagnosis`]: why a server cannot be used, and what
+//!   to do.
 
 pub mod body;
 pub mod client;

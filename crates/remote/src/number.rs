@@ -62,7 +62,7 @@ fn digits(text: &str) -> Option<String> {
         .then(|| whole.replace('_', ""))
 }
 
-/// Reads a float: also an integer that is no larger than floats are, true or false, or a text.
+/// Reads a float: also an integer within the range of floats, a boolean, or a text.
 pub(crate) fn float(name: &'static str, value: &Json) -> Result<f64, BodyProblem> {
     let problem = |kind, message: &str| BodyProblem::field(kind, name, message, value);
     match value {
@@ -80,7 +80,7 @@ pub(crate) fn float(name: &'static str, value: &Json) -> Result<f64, BodyProblem
     }
 }
 
-/// The float of a text in ASCII digits; a single `_` may stand anywhere within it.
+/// Parses a float in ASCII digits; a single `_` may occur anywhere within it.
 fn float_of(text: &str) -> Option<f64> {
     let text = strip(text);
     if text.starts_with('_') || text.ends_with('_') || text.contains("__") {

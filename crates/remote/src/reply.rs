@@ -58,7 +58,7 @@ impl ReplyError {
     }
 }
 
-/// The reply to `/reset`. Fails if a flagged content is no JSON.
+/// The response of `/reset`. Fails if flagged content is not valid JSON.
 pub fn reset_to_json(reset: &Reset) -> Result<Json, MessageError> {
     let tools = reset
         .tools
@@ -70,7 +70,7 @@ pub fn reset_to_json(reset: &Reset) -> Result<Json, MessageError> {
     ]))
 }
 
-/// The reply to `/step`. Fails if a flagged content is no JSON.
+/// The response of `/step`. Fails if flagged content is not valid JSON.
 pub fn step_to_json(step: &Step) -> Result<Json, MessageError> {
     Ok(Json::List(vec![
         messages_to_json(&step.messages)?,
@@ -177,7 +177,7 @@ pub fn read_step(body: &Json) -> Result<Step, ReplyError> {
     })
 }
 
-/// A reward; null stands for one that JSON has no number for.
+/// A reward; null represents a number that JSON cannot represent.
 fn reward_of(value: &Json) -> Option<f64> {
     match value {
         Json::Null => Some(f64::NAN),

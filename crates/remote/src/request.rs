@@ -28,7 +28,7 @@ pub struct StepRequest {
     pub action: AnyMessage,
 }
 
-/// How long ago an environment must have been used to be old, in seconds, where not said.
+/// The default age of an old environment: the seconds since it was last used.
 pub const DEFAULT_LAST_USED: f64 = 3600.0;
 
 type Problems = Vec<BodyProblem>;
@@ -167,7 +167,7 @@ fn env_id(object: &Object) -> Result<Text, BodyProblem> {
     }
 }
 
-/// What an action may be; a value that is no object is none of them, and each says so.
+/// The kinds of action; a value that is not an object matches none of them, and each reports an error.
 const ACTIONS: [&str; 3] = ["ToolRequestMessage", "ToolResponseMessage", "Message"];
 
 fn action(object: &Object) -> Result<AnyMessage, Problems> {

@@ -24,7 +24,7 @@ pub fn is_server(environment: &str) -> bool {
     Address::of(environment).is_some() || python_file(environment).is_some()
 }
 
-/// The hash of the Python file that an environment's name stands for.
+/// The hash of the Python file in an environment's name.
 pub fn python_file(environment: &str) -> Option<&str> {
     let hash = environment.strip_prefix(PYTHON)?;
     let is_hash = hash.len() == HASH_DIGITS

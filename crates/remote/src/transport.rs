@@ -71,10 +71,10 @@ pub enum TransportError {
 
 /// Moves a request's bytes.
 pub trait Transport {
-    /// Sends a request; any status is a reply. After a timeout or a broken connection the connection
-    /// must not be used again: what comes late, or twice, is no answer to a later request.
+    /// Sends a request; any status is a response. After a timeout or a broken connection the connection must
+    /// not be reused: late or repeated data is not a response to a later request.
     fn send(&self, request: WireRequest) -> LocalBoxFuture<'_, Result<WireReply, TransportError>>;
 
-    /// Waits so many seconds before another try.
+    /// Waits before another attempt.
     fn pause(&self, seconds: f64) -> LocalBoxFuture<'_, ()>;
 }

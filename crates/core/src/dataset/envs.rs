@@ -11,8 +11,7 @@ use crate::frame::Frame;
 use crate::json::Text;
 use crate::message::AnyMessage;
 
-/// A dataset of given environments. Each place always gives the same environment, with whatever
-/// state it is in.
+/// A dataset of given environments. Each index always returns the same environment, in its current state.
 pub struct EnvsTaskDataset {
     environments: Vec<Shared>,
 }
@@ -45,7 +44,7 @@ impl TaskDataset for EnvsTaskDataset {
     }
 }
 
-/// One environment with several holders. Whoever resets or steps it while another does waits.
+/// A shared environment. A reset or step waits while another one is running.
 #[derive(Clone)]
 struct Shared {
     // Neither changes with the state, so both can be had while another holder is at work.

@@ -26,8 +26,8 @@ pub(super) struct Calls<'a, S> {
 type Outcome = Result<ToolResponseMessage, ExecError>;
 
 impl<'a, S> Calls<'a, S> {
-    /// Whether none of the message's calls can ever wait: each finds a tool that runs at once, or
-    /// none, and there is no time limit.
+    /// Whether no call of the message can ever wait: each finds a synchronous tool, or none, and there is no
+    /// time limit.
     pub(super) fn never_wait(&self, message: &ToolRequestMessage) -> bool {
         self.options.exec_timeout.is_none()
             && message.tool_calls.iter().all(|call| {

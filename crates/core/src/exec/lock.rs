@@ -1,9 +1,9 @@
-//! The reader/writer rule of tool calls: concurrency-safe calls (readers) run concurrently,
-//! any other call (a writer) runs alone.
+//! The reader/writer rule of tool calls: concurrency-safe calls (readers) run concurrently, any other call (a
+//! writer) runs alone.
 //!
-//! The order is aviary's: a waiting writer does not hold up readers; when a writer ends, all
-//! waiting readers enter, else the next writer; otherwise calls enter in the order in which they
-//! asked. So readers that keep coming can starve a writer, but a message has only so many calls.
+//! The order is aviary's: a waiting writer does not block readers; when a writer ends, all waiting readers
+//! enter, otherwise the next writer; otherwise calls enter in request order. A stream of readers could starve a
+//! writer, but the number of calls in a message is finite.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// How a call wants to run.
+/// The access that a call needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Concurrently with other readers.
@@ -35,7 +35,7 @@ struct State {
     waiting_writers: VecDeque<Rc<Ticket>>,
 }
 
-/// A place in a queue. Whoever lets it in counts it in at once, so nobody can slip in between.
+/// A position in the queue. The releasing call counts the admitted one, so no other call can slip in between.
 #[derive(Default)]
 struct Ticket {
     admitted: Cell<bool>,
@@ -189,7 +189,7 @@ mod tests {
     use crate::clock::Clock;
     use crate::virtual_clock::VirtualClock;
 
-    /// A call: when it asks, how it wants to run, for how long.
+    /// A call: its request time, its access, its duration.
     type Call = (u64, Access, u64);
 
     /// When a call asked, ran and ended.
@@ -251,7 +251,7 @@ mod tests {
                         prop_assert!(apart, "{call:?} beside {other:?}");
                     }
                 }
-                // Whoever waited begins at the very moment at which somebody ended.
+                // A call that waited begins at the moment when another one ended.
                 if call.began > call.asked {
                     prop_assert!(ran.iter().any(|other| other.ended == call.began));
                 }
@@ -298,7 +298,7 @@ mod tests {
         let mut fourth = lock.enter(Access::Read);
         assert!(!poll(&mut second) && !poll(&mut third) && !poll(&mut fourth));
         drop(second);
-        // The fourth is let in, gives up before it runs, and so the third is let in.
+        // The fourth is admitted and dropped before it runs, so the third is admitted.
         lock.leave(Access::Write);
         assert!(!poll(&mut third));
         drop(fourth);

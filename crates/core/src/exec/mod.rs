@@ -1,7 +1,7 @@
-//! Running tool calls: order kept, reader/writer rule, timeouts, failures answered or raised.
+//! Runs tool calls: preserved order, reader/writer rule, timeouts, failures answered or raised.
 //!
-//! The rules stand at [`exec_tool_calls`]; [`lock`] has the reader/writer rule, `call` runs one
-//! call, `order` puts the responses in order.
+//! [`exec_tool_calls`] documents the rules; [`lock`] implements the reader/writer rule, `call` runs one call,
+//! `order` sorts the responses.
 
 mod call;
 pub mod lock;
@@ -73,19 +73,18 @@ fn list(names: &[Text]) -> String {
     names.join(", ")
 }
 
-/// Runs the calls of a message and gives one response for each.
+/// Runs the calls of a message and returns one response for each.
 ///
 /// - A call of an unknown tool is answered with `Invalid tool call: {name}`, or is an error.
-/// - Calls run concurrently unless told otherwise, under the rule of [`lock`]. Synchronous
-///   tools run at once, in call order.
-/// - A call over the time limit (counted from when it may run) fails with `TimeoutError`.
-/// - A failure becomes a response if told so; else the first failure in time is the error. The
-///   others still run to their end before it is given, unless calls run one after the other.
+/// - Calls run concurrently by default, under the rule of [`lock`]. Synchronous tools run immediately, in call
+///   order.
+/// - A call over the time limit (counted from the moment it may run) fails with `TimeoutError`.
+/// - A failure becomes a response if the options say so; otherwise the first failure in time is the error. The
+///   other calls still finish before it is returned, unless calls run one after the other.
 /// - A message without content fails in either case.
-/// - A response carries `info`: `{start_ts, end_ts}` in seconds of the clock, the start being that
-///   of waiting.
-/// - Responses stand in the order of the calls; calls that share an id stand together at the first
-///   one's place, calls of unknown tools first.
+/// - A response has the info `{start_ts, end_ts}` in seconds of the clock; waiting counts from the start.
+/// - Responses are in the order of the calls; calls that share an id are grouped at the first one's position,
+///   calls of unknown tools first.
 ///
 /// # Errors
 ///

@@ -1,15 +1,15 @@
-//! The order of responses: that of the calls, but calls that share an id stand together.
+//! The order of responses: that of the calls, with calls of the same id grouped.
 
 use std::collections::HashMap;
 
 use crate::json::Text;
 use crate::message::ToolResponseMessage;
 
-/// Up to so many responses comparing each pair is quicker than hashing.
+/// Up to this many responses, comparing each pair is faster than hashing.
 const FEW: usize = 16;
 
-/// Orders responses (given in the order of the calls) by the first place of their id; within an
-/// id, calls of unknown tools, which have no info, stand before the others.
+/// Sorts responses (given in call order) by the first position of their id; within an id, calls of unknown
+/// tools, which have no info, precede the others.
 pub(super) fn by_first_place(responses: &mut [ToolResponseMessage]) {
     if !any_shared(responses) {
         return;

@@ -1,4 +1,4 @@
-//! Values to the text that pydantic gives: no spaces, non-ASCII characters kept, no NaN.
+//! Values as pydantic serializes them: no spaces, non-ASCII characters as they are, no NaN.
 
 use super::number::{COMPACT, write_finite};
 use super::write::{write_integer, write_unit};

@@ -4,8 +4,8 @@
 //! - [`mod@read`]: text to value, by the rules of Python's `json.loads`.
 //! - [`mod@write`]: value to text as Python's `json.dumps` gives it, plain or indented.
 //! - [`compact`]: value to text as pydantic gives it.
-//! - [`repr`]: the `repr` and `str` of Python, which stand in aviary's messages.
-//! - [`place`]: values described once, for a tree or straight for its text.
+//! - [`repr`]: the `repr` and `str` of Python, which occur in aviary's messages.
+//! - [`value_writer`]: values described once, written as a tree or as text.
 //! - [`number`]: float texts, and numbers out of texts.
 //! - [`text`]: white space and digits as Python sees them.
 //!
@@ -106,7 +106,7 @@ impl Json {
         matches!(self, Json::Null)
     }
 
-    /// The member of an object; `None` for a missing key and for what is no object.
+    /// The member of an object; `None` for a missing key or a value that is not an object.
     pub fn get(&self, key: &str) -> Option<&Json> {
         self.as_object()?.get(key)
     }
@@ -190,7 +190,7 @@ macro_rules! json {
     ($value:expr) => { $crate::json::Json::from($value) };
 }
 
-/// Makes an [`Object`], with the syntax of [`json!`]. A value of several tokens stands in brackets:
+/// Makes an [`Object`], with the syntax of [`json!`]. A value of several tokens needs parentheses:
 /// `object!({"n": (1 + 2)})`.
 #[macro_export]
 macro_rules! object {

@@ -5,8 +5,8 @@ use std::fmt::Write;
 use super::Text;
 use super::text::{decimal_digit, is_space, strip};
 
-/// A whole number. Small ones are machine integers; larger ones are kept as their canonical
-/// decimal digits (`-?[1-9][0-9]*`), which is all that the core needs of them.
+/// An integer. Small ones are machine integers; larger ones are stored as their canonical decimal digits
+/// (`-?[1-9][0-9]*`), which is all that the core needs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Integer {
     /// Fits 64 bits.
@@ -184,19 +184,19 @@ pub(super) fn append(out: &mut String, arguments: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(arguments);
 }
 
-/// The float that a text stands for, as Python's `float` reads it: outer white space, sign,
-/// decimal digits of any script, `_` between digits, point, exponent, `inf`, `infinity`, `nan`.
+/// Parses a float as Python's `float` does: surrounding white space, sign, decimal digits of any script, `_`
+/// between digits, point, exponent, `inf`, `infinity`, `nan`.
 pub fn float_from_text(text: &str) -> Option<f64> {
     plain_ascii(text)?.parse().ok()
 }
 
-/// The integer that a text stands for, as Python's `int` reads it.
+/// Parses an integer as Python's `int` does.
 pub fn integer_from_text(text: &str) -> Option<Integer> {
     Integer::from_digits(&plain_ascii(text)?)
 }
 
-/// The text stripped, its digits in ASCII, without the `_` between them; `None` if a character
-/// stands there that no number has.
+/// The text stripped, its digits in ASCII, without the `_` between them; `None` if it contains a character that
+/// no number has.
 fn plain_ascii(text: &str) -> Option<String> {
     let inner = if text.is_ascii() {
         text.trim_matches([' ', '\t', '\n', '\u{b}', '\u{c}', '\r'])

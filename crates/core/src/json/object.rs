@@ -1,8 +1,8 @@
-//! Objects: pairs in order of insertion, each key once.
+//! Objects: pairs in insertion order, each key once.
 //!
-//! A plain vector, since the objects here are small (tool arguments, message infos, schemas): that
-//! beats a hash map in time and in bytes. Who looks up many keys in a large object indexes it first,
-//! as [`Object::from_pairs`] does.
+//! A plain vector, since the objects here are small (tool arguments, message infos, schemas): that beats a hash
+//! map in time and in code size. To look up many keys in a large object, index it first, as
+//! [`Object::from_pairs`] does.
 
 use std::borrow::Cow;
 use std::collections::BinaryHeap;
@@ -46,8 +46,8 @@ impl Object {
         if pairs.len() <= 16 && !pairs.iter().enumerate().any(repeats) {
             return Object { pairs };
         }
-        // Equal keys come to stand together, in the order of their places. A heap, because the code of a sort is long, and
-        // would be the only one in what the page loads first.
+        // Groups equal keys, in the order of their positions. A heap, because sorting code is long and would be
+        // the only one in the first load.
         let places = pairs.iter().enumerate();
         let heap: BinaryHeap<(&str, usize)> = places.map(|(at, (key, _))| (&**key, at)).collect();
         let sorted = heap.into_sorted_vec().into_iter();

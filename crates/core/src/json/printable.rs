@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-/// Lengths of runs of code points from U+0000 on, in turn unprintable and printable.
+/// Lengths of alternating runs of unprintable and printable code points, from U+0000 on.
 #[rustfmt::skip]
 static RUNS: [u32; 1401] = [
     32, 95, 34, 12, 1, 714, 2, 6, 4, 7, 1, 1, 1, 20, 1, 397, 1, 38, 2, 50, 2, 3, 1, 55, 8, 27, 4, 6,

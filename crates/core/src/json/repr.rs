@@ -1,4 +1,4 @@
-//! Python's `repr` and `str` of JSON values, which stand in aviary's messages.
+//! Python's `repr` and `str` of JSON values, which occur in aviary's messages.
 
 use super::Json;
 use super::number::{append, float_text};

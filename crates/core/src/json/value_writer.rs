@@ -1,7 +1,7 @@
-//! Values that are described once and come out as a tree or straight as the text of one.
+//! Values that are described once and written either as a tree or directly as text.
 //!
-//! A format that tells a [`Place`] what belongs there serves both: whoever looks at the value gets a tree, and whoever
-//! keeps it gets the text `J`, for which no tree is made on the way.
+//! A format that tells a [`Place`] what belongs there serves both: readers get a tree, and storage gets the
+//! text `J` without an intermediate tree.
 
 use super::write::{write_float, write_integer, write_text};
 use super::{Integer, Json, Key, Object, Text};

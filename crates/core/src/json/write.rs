@@ -18,8 +18,8 @@ impl Json {
         write(out, self, &Layout::ONE_LINE, 0);
     }
 
-    /// The JSON text with each member on its own line, indented by so many spaces a level. Empty
-    /// lists and objects stay on one line.
+    /// The JSON text with each member on its own line, indented by `indent` spaces per level. Empty lists and
+    /// objects stay on one line.
     pub fn to_python_text_indented(&self, indent: usize) -> String {
         let mut out = String::new();
         let layout = Layout {

@@ -6,8 +6,8 @@ use crate::json::{Json, Object, Text};
 use crate::object;
 
 impl Message {
-    /// A message of a text and images, which are base64 texts or data URLs and are kept as given.
-    /// Without images the content is the text; else it is multimodal: the images, then the text.
+    /// A message of a text and images, which are base64 texts or data URLs and are stored as given. Without
+    /// images the content is the text; otherwise it is multimodal: the images, then the text.
     pub fn create(
         role: Role,
         text: Option<Text>,

@@ -11,7 +11,7 @@ pub struct DumpOptions<'a> {
     /// Whether `info` is there, even if null, and `content_is_json_str` if true. Such a dump reads
     /// back as the same message, unless it has a cache breakpoint.
     pub include_info: bool,
-    /// Whether multimodal content becomes the list that it stands for.
+    /// Whether multimodal content is decoded into a list.
     pub deserialize_content: bool,
     /// Whether fields that are null are left out.
     pub exclude_none: bool,
@@ -41,7 +41,7 @@ impl DumpOptions<'_> {
 }
 
 impl Message {
-    /// The message as JSON. Fails if flagged content is no JSON and must be read.
+    /// The message as JSON. Fails if flagged content must be decoded and is not valid JSON.
     pub fn dump(&self, options: &DumpOptions<'_>) -> Result<Object, MessageError> {
         dump(self.role.as_str(), &self.body, Vec::new(), options)
     }
@@ -108,8 +108,8 @@ fn dump(
     Ok(Object::from_distinct(pairs))
 }
 
-/// The content as it is dumped. A cache breakpoint marks its last block; without
-/// `deserialize_content` there are no blocks to mark, so it is left out.
+/// The content as dumped. A cache breakpoint marks its last block; without `deserialize_content` there are no
+/// blocks to mark, so it is omitted.
 fn content(body: &Body, options: &DumpOptions<'_>) -> Result<Json, MessageError> {
     let stored = Json::from(body.content.clone());
     if !options.deserialize_content {

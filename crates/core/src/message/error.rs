@@ -15,7 +15,7 @@ pub enum MessageError {
         /// The field and what is wrong with it.
         error: FieldError,
     },
-    /// Flagged content that is no JSON.
+    /// Flagged content that is not valid JSON.
     #[error("Content is not valid JSON. {error}.")]
     ContentNotJson {
         /// What is wrong with the text.
@@ -46,7 +46,7 @@ pub enum MessageError {
     },
 }
 
-/// What a model sent is no message that can be used (aviary's error of that name).
+/// The output of a model is not a usable message (aviary's error of that name).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct MalformedMessageError {

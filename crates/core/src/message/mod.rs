@@ -22,7 +22,7 @@ pub use text::join;
 use crate::json::{Json, Object, Text};
 use crate::tool::ToolCall;
 
-/// Who speaks in a plain message.
+/// The role of a plain message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Role {
     /// A person, or an environment.
@@ -72,7 +72,7 @@ pub struct Body {
     pub content: Option<Text>,
     /// Whether `content` is the text of a JSON value.
     pub content_is_json_str: bool,
-    /// What is said about the message; dumped only on request.
+    /// Metadata of the message; dumped only on request.
     pub info: Option<Object>,
     /// Whether providers that cache prompts shall cache up to here.
     pub cache_breakpoint: bool,
@@ -81,16 +81,16 @@ pub struct Body {
 /// A plain message.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Message {
-    /// Who speaks.
+    /// The role.
     pub role: Role,
-    /// What is said.
+    /// The content.
     pub body: Body,
 }
 
 /// An action: a message of role `assistant` that may call tools.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolRequestMessage {
-    /// What is said besides.
+    /// The content besides the calls.
     pub body: Body,
     /// The calls, in order.
     pub tool_calls: Vec<ToolCall>,
@@ -153,7 +153,7 @@ impl Body {
 }
 
 impl AnyMessage {
-    /// What the message holds, whatever its kind.
+    /// The body of the message, whatever its kind.
     pub fn body(&self) -> &Body {
         match self {
             AnyMessage::Request(message) => &message.body,

@@ -1,7 +1,7 @@
 //! JSON to message, and which JSON becomes which kind.
 //!
-//! Reading never changes what it reads. Unknown fields are dropped. Where the union makes do with
-//! less than was meant, it says so in [`Notes`].
+//! Reading never changes its input. Unknown fields are dropped. If the union accepts less than was meant,
+//! [`Notes`] says so.
 
 use std::borrow::Cow;
 

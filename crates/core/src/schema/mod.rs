@@ -60,7 +60,7 @@ fn read_members(schema: &Json, object: &mut Object, in_group: bool) {
     }
 }
 
-/// The schema that a schema stands for: follows `$ref` within `root`. `None` if it leads nowhere.
+/// The schema behind a reference: follows `$ref` within `root`. `None` if the target does not exist.
 pub fn resolve<'a>(root: &'a Json, schema: &'a Json) -> Option<&'a Json> {
     let mut schema = schema;
     // More steps than this are a circle.

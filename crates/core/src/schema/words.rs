@@ -1,4 +1,4 @@
-//! What is said to people about values that do not fit.
+//! Error messages for values that do not match their schema.
 
 use crate::fields::kind_of;
 use crate::json::{Json, Object, float_text};

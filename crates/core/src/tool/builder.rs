@@ -129,7 +129,7 @@ impl ToolBuilder {
         self
     }
 
-    /// Whether calls may run beside others (true by default).
+    /// Whether calls may run concurrently with others (true by default).
     #[must_use]
     pub fn concurrency_safe(mut self, safe: bool) -> Self {
         self.concurrency_safe = safe;

@@ -8,7 +8,7 @@ use crate::json::{Integer, Json, Key, Object, Text, read};
 use crate::message::Notes;
 use crate::random::Random;
 
-/// The name that a call gets when its arguments are no JSON.
+/// The name of a call whose arguments are not valid JSON.
 pub const INVALID: &str = "INVALID";
 
 /// The key in an action's `info` under which the original text of [`INVALID`] calls is kept: an object from call id to
@@ -116,9 +116,9 @@ impl ToolCallFunction {
         ToolCallFunction::read_noting(value, &mut Notes::new())
     }
 
-    /// Reads what is called. Arguments stand as an object or as its JSON text; null and an empty text
-    /// are no arguments. Text that is no JSON makes a call of [`INVALID`] without arguments, whatever
-    /// its name, so that the model hears of it; the note says why.
+    /// Reads the function of a call. Arguments are an object or its JSON text; null and an empty text mean no
+    /// arguments. Invalid JSON makes a call of [`INVALID`] without arguments, whatever its name, so that the
+    /// model gets an error; the note says why.
     pub fn read_noting(value: &Json, notes: &mut Notes) -> Result<Self, FieldError> {
         let object = fields::object("", value)?;
         let arguments = match fields::required(object, "arguments")? {
@@ -185,7 +185,7 @@ impl fmt::Display for ToolCall {
     }
 }
 
-/// As a call with keyword arguments; each value stands in quotes as Python's `str` shows it.
+/// Shown as a call with keyword arguments; each value is quoted as Python's `str` shows it.
 impl fmt::Display for ToolCallFunction {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}(", self.name)?;

@@ -7,7 +7,7 @@ use crate::json::{Json, Key, Object, Text};
 
 use super::{FunctionInfo, Parameters, Tool};
 
-/// A parameter as the model is told of it.
+/// A parameter as it is described to the model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParameterDefinition {
     /// Its name.

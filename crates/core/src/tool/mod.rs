@@ -28,16 +28,16 @@ pub use wire::ToolDumpOptions;
 
 use crate::json::{Object, Text};
 
-/// A tool as it stands on the wire.
+/// A tool in its wire format.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
     /// Name, description and parameters.
     pub info: FunctionInfo,
-    /// Whether calls of it may run beside others; read, never written.
+    /// Whether its calls may run concurrently with others; read, never written.
     pub concurrency_safe: bool,
 }
 
-/// What a model is told about a tool.
+/// The description of a tool for a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FunctionInfo {
     /// The name by which it is called.

@@ -1,7 +1,7 @@
-//! What comes of a call: a value, or why it failed; and how each becomes the content of a response.
+//! The result of a call, a value or an error, and its conversion to the content of a response.
 //!
-//! As in aviary: a text stands as it is, unflagged; a message gives its stored content and flag; a
-//! record (a model there) becomes compact JSON without null fields; anything else its JSON text.
+//! As in aviary: a text is used as it is, unflagged; a message provides its stored content and flag; a record
+//! (a model in aviary) becomes compact JSON without null fields; anything else becomes its JSON text.
 
 use std::borrow::Cow;
 use std::fmt;

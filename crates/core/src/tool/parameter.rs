@@ -1,8 +1,8 @@
-//! Rust types as JSON Schema and back: what a tool's parameter may be.
+//! Rust types as JSON Schema and back: the types of a tool's parameters.
 //!
-//! The schema of a type equals what aviary gives for the Python type that it stands for. The
-//! standard types are in `scalars` and `collections`; `#[derive(ToolParameter)]` of
-//! volary-macros makes structs and enums into parameters, as pydantic does with models and enums.
+//! The schema of a type equals that of the corresponding Python type in aviary. The standard types are in
+//! `scalars` and `collections`; `#[derive(ToolParameter)]` of volary-macros makes structs and enums into
+//! parameters, as pydantic does with models and enums.
 
 use std::fmt;
 
@@ -27,12 +27,12 @@ pub trait Parameter: Sized {
     /// since JSON of other makers does not tell them apart; else the type must fit.
     fn read(value: &Json) -> Result<Self, ParameterError>;
 
-    /// The value as JSON: how a default stands in a schema. Reads back as the same value.
+    /// The value as JSON, as a schema contains a default. Reads back as the same value.
     fn dump(&self) -> Json;
 }
 
-/// A value that does not fit its parameter. Shows as `{place} {problem}`, to stand after a name:
-/// `[2].name must be a string, not 5`.
+/// A value that does not match its parameter. Displayed as `{path} {problem}`, to follow a name: `[2].name must
+/// be a string, not 5`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterError {
     /// Where inside the value: empty, or such as `[2].name`.

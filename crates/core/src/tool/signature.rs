@@ -16,7 +16,7 @@ pub struct Signature {
     pub parameters: Cow<'static, [(Key, bool)]>,
     /// Whether the state is injected; a `state` from the model then fails.
     pub takes_state: bool,
-    /// Whether the id of the call is injected, over whatever the model sent.
+    /// Whether the id of the call is injected, replacing any value from the model.
     pub takes_call_id: bool,
 }
 
@@ -219,7 +219,7 @@ mod tests {
             misfit(&plain, object!({"d": 1})),
             "f() missing 3 required positional arguments: 'a', 'b', and 'c'"
         );
-        // What is unknown is said first.
+        // Unknown arguments are reported first.
         assert_eq!(
             misfit(&plain, object!({"a": 1, "y": 1, "z": 1})),
             "f() got an unexpected keyword argument 'y'"

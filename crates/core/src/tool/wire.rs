@@ -7,7 +7,7 @@ use crate::json::{Json, Key, Object};
 /// How tools are dumped. The default is aviary's.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ToolDumpOptions {
-    /// Whether the function stands under `function`, as models want it, instead of `info`.
+    /// Whether the function is written under `function`, as models require, instead of `info`.
     pub by_alias: bool,
     /// Whether null parameters, null extras and null members of each property are left out. So a
     /// `default` of null vanishes.
@@ -23,7 +23,7 @@ impl ToolDumpOptions {
 }
 
 impl Tool {
-    /// Reads a tool: its function stands under `function`, else under `info`.
+    /// Reads a tool: its function is under `function` or `info`.
     pub fn read(value: &Json) -> Result<Self, FieldError> {
         let object = fields::object("", value)?;
         if let Some(kind) = object.get("type") {
@@ -56,7 +56,7 @@ impl Tool {
 }
 
 impl FunctionInfo {
-    /// Reads what a model is told about a tool. All three fields must be there.
+    /// Reads the description of a tool. All three fields are required.
     pub fn read(value: &Json) -> Result<Self, FieldError> {
         let object = fields::object("", value)?;
         let name = fields::text("name", fields::required(object, "name")?)?;

@@ -113,7 +113,7 @@ fn packed(name: &str, text: String) -> Vec<InputFile> {
     }]
 }
 
-/// A gzip file, as tight as it gets, with padding behind it: more may come of a larger file.
+/// A gzip file with the best compression, padded: a larger file may expand more.
 pub(super) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut file = tight(bytes);
     file.resize(file.len().max(super::LARGEST), 0);

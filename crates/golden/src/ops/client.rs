@@ -1,4 +1,4 @@
-//! The client of a server, against one that says what stands in the case.
+//! The client of a server, against a server that is scripted by the case.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

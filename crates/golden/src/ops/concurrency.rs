@@ -1,4 +1,4 @@
-//! Which calls run beside each other, and when each begins.
+//! Which calls run concurrently, and when each begins.
 
 use std::cell::RefCell;
 
@@ -43,7 +43,7 @@ pub(super) fn exec_concurrency(input: &Json) -> Result<Json, String> {
     Ok(json!({"entered": (log.into_inner().entered), "contents": contents}))
 }
 
-/// Wait beside others.
+/// Waits concurrently with others.
 #[tool(allow_missing_descriptions)]
 async fn beside_others(
     tag: &str,

@@ -27,7 +27,7 @@ pub(super) fn batches(input: &Json) -> Result<Json, String> {
         .map(|_| whole(input, "length"))
         .transpose()?;
     let length = length.and_then(|length| usize::try_from(length).ok());
-    // What is below zero is no size either.
+    // A negative size is invalid as well.
     let size = usize::try_from(whole(input, "batch_size")?).unwrap_or_default();
     let shuffle = flag(input, "shuffle", false)?;
     let take = given(input, "take")

@@ -36,7 +36,7 @@ pub struct Run {
     pub run: fn(&Json) -> Result<Json, String>,
     /// Where only the value of numbers counts.
     pub loose: Loose,
-    /// What is expected where the original's wording is not at hand.
+    /// The expectation if the original's wording is not available.
     pub without_wording: Option<fn(&Json) -> Json>,
 }
 

@@ -29,7 +29,7 @@ pub(super) fn slime_rollout(input: &Json) -> Result<Json, String> {
     Ok(shown)
 }
 
-/// Where the original's wording stands in the prompt, only hashes of prompt and tokens are recorded.
+/// If the prompt contains the original's wording, only hashes of prompt and tokens are recorded.
 fn hide_original(shown: &mut Json, result: &InteractionResult) {
     if let Json::Object(object) = shown {
         object.insert("prompt", digest(&result.prompt));
@@ -260,7 +260,7 @@ pub(super) fn slime_rollout_tau(input: &Json) -> Result<Json, String> {
     }))
 }
 
-/// A mask as bits and how often each stands in a row.
+/// A mask in run-length encoding.
 fn runs(mask: &[bool]) -> Vec<Json> {
     let runs = mask.chunk_by(|first, second| first == second);
     let run = |run: &[bool]| {

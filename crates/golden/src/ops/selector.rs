@@ -49,7 +49,7 @@ fn selector(input: &Json, accum_messages: bool) -> Result<ToolSelector, String> 
     Ok(ToolSelector::new(model, accum_messages, true))
 }
 
-/// The tools that stand in the case, or those of an environment.
+/// The tools in the case, or those of an environment.
 fn tools(input: &Json) -> Result<Vec<Tool>, String> {
     if given(input, "env").is_some() {
         let (_, reset) = environments::reset(&World::new(), input)?;

@@ -14,11 +14,10 @@ use volary_envs::tau::{Action, Episode, STOP, Step, Turn, common};
 
 use super::input::{given, list, required, text, told, whole};
 
-/// Observations of so many characters are given by their hash.
+/// Observations of at least this many characters are compared by hash.
 const LONG: usize = 1500;
 
-/// Where the original's checkout is, if the variable says so; relative paths count from the root of the
-/// repository.
+/// The original's checkout, if the variable is set; a relative path starts at the root of the repository.
 pub(crate) fn checkout() -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     std::env::var_os("TAU_BENCH_DIR").map(|given| root.join(given))
@@ -90,7 +89,7 @@ impl Play {
     }
 }
 
-/// Takes an action, and lets a scripted customer answer if it is told something.
+/// Takes an action, and lets a scripted customer answer if it receives a message.
 pub(super) fn step(
     episode: &mut Episode,
     customer: &mut Customer,
@@ -98,7 +97,7 @@ pub(super) fn step(
 ) -> Result<Step, String> {
     match episode.act(action).map_err(told)? {
         Turn::Step(step) => Ok(step),
-        // The script says the same whatever it is told.
+        // The script does not depend on the message.
         Turn::Customer(_) => match customer.step("").map_err(told)? {
             Progress::Say(text) => episode.answer(text).map_err(told),
             _ => Err("a script asks nothing".to_owned()),

@@ -76,7 +76,7 @@ impl Field {
         }
     }
 
-    /// The field read from `fields`, as it stands where a value is made.
+    /// The field read from `fields`, as an expression.
     pub fn read(&self) -> TokenStream {
         let Field {
             ident, name, ty, ..
@@ -93,7 +93,7 @@ impl Field {
         }
     }
 
-    /// The member that the field, at hand as a reference, becomes.
+    /// The member that the field becomes; the field is available as a reference.
     pub fn dump(&self, reference: &TokenStream) -> TokenStream {
         let name = &self.name;
         quote! {

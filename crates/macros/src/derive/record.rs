@@ -7,7 +7,7 @@ use syn::{Data, DeriveInput, Error, Fields, Lit, Result};
 use super::{enums, fields, refuse_generics};
 use crate::attribute::TypeOptions;
 
-/// `IntoToolResult`, and the conversion into `Json` that lets records stand in records.
+/// `IntoToolResult`, and the conversion into `Json` that allows nested records.
 pub fn record(item: &DeriveInput) -> Result<TokenStream> {
     refuse_generics(item)?;
     let options = TypeOptions::of(&item.attrs)?;

@@ -13,7 +13,7 @@ pub struct ToolFunction {
     pub ident: Ident,
     pub visibility: Visibility,
     pub is_async: bool,
-    /// Where the type of the result stands, for errors about it.
+    /// The span of the result type, for errors about it.
     pub result: Span,
     /// The name on the wire.
     pub name: String,
@@ -41,7 +41,7 @@ pub struct GivenParameter {
     pub name: String,
     pub description: String,
     pub form: Form,
-    /// The type whose schema the model is told.
+    /// The type whose schema is sent to the model.
     pub schema: Type,
     pub default: Option<DefaultValue>,
     pub hidden: bool,
@@ -215,7 +215,7 @@ fn argument(
     })))
 }
 
-/// Descriptions of what is no parameter: mostly a parameter that was renamed.
+/// Descriptions without a parameter: mostly of a parameter that was renamed.
 fn stray_descriptions(docs: &Documentation, arguments: &[Argument], item: &ItemFn) -> Vec<Error> {
     let is_parameter = |name: &str| {
         arguments.iter().any(|argument| match argument {

@@ -28,7 +28,7 @@ pub fn namespace(function: &ToolFunction) -> TokenStream {
     }
 }
 
-/// What stands in for the namespace of a function with errors. A method can't have any.
+/// A placeholder for the namespace of a function with errors. A method cannot have one.
 pub fn stand_in(item: &ItemFn) -> TokenStream {
     if item.sig.receiver().is_some() {
         return TokenStream::new();
@@ -226,7 +226,7 @@ fn default_expression(parameter: &GivenParameter) -> Option<TokenStream> {
     })
 }
 
-/// An expression; a text literal becomes whatever text type is wanted.
+/// An expression; a string literal is converted to the required string type.
 pub fn owned(expression: &Expr) -> TokenStream {
     match expression {
         Expr::Lit(ExprLit {

@@ -1,5 +1,4 @@
-//! `#[tool]`: reads the function ([`function`], [`forms`]), then writes the namespace beside it
-//! ([`generate`]).
+//! `#[tool]`: reads the function ([`function`], [`forms`]), then generates the namespace next to it ([`generate`]).
 
 mod forms;
 mod function;

@@ -77,7 +77,7 @@ impl TaskDatasetClient {
         Box::new(self.environment(Start::Arguments(arguments)))
     }
 
-    /// Closes all environments that were not used for so many seconds; gives their ids.
+    /// Closes all environments that were not used for this many seconds; returns their ids.
     pub async fn close_old(&self, last_used: f64) -> Result<Vec<Text>, ClientError> {
         let body = json!({"last_used": (last_used)});
         let reply = self.exchange.post("/close_old_envs", &body).await?;

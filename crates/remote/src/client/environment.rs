@@ -92,14 +92,14 @@ impl TaskEnvironmentClient {
         }
     }
 
-    /// Starts anew on the server and resets.
+    /// Starts a new environment on the server and resets it.
     pub async fn try_reset(&mut self) -> Result<Reset, ClientError> {
         self.try_start().await?;
         self.try_reset_started().await
     }
 
-    /// Starts anew on the server, without the reset that must follow: [`TaskEnvironmentClient::try_reset_started`].
-    /// So whoever may be gone soon can note the id first.
+    /// Starts a new environment on the server, without the reset that must follow:
+    /// [`TaskEnvironmentClient::try_reset_started`]. A caller that may be stopped soon can record the id first.
     pub async fn try_start(&mut self) -> Result<(), ClientError> {
         if self.exchange.options.close_replaced && self.env_id.is_some() {
             // Best effort: the old one may be gone already, and the new one does not need it.
@@ -203,7 +203,7 @@ fn failed(error: ClientError) -> EnvironmentError {
     }
 }
 
-/// A step that may have been taken leaves nobody knowing how the environment stands.
+/// After a step that may have been taken, the state of the environment is unknown.
 fn not_stepped(error: ClientError) -> EnvironmentError {
     if error == ClientError::NotStarted {
         return EnvironmentError::NotReset;
@@ -228,7 +228,7 @@ impl Environment for TaskEnvironmentClient {
     fn reset(&mut self) -> LocalBoxFuture<'_, Result<Reset, EnvironmentError>> {
         Box::pin(async {
             let reset = self.try_reset().await.map_err(failed)?;
-            // A frame that fails to come is no reason to throw the episode away.
+            // A missing frame is no reason to discard the episode.
             let _ = self.fetch_frame().await;
             Ok(reset)
         })

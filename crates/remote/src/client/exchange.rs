@@ -22,10 +22,10 @@ pub enum ClientError {
         endpoint: &'static str,
         /// The HTTP status.
         status: u16,
-        /// What it said.
+        /// The server's message.
         detail: Text,
     },
-    /// A reply that is no JSON.
+    /// A response that is not valid JSON.
     #[error(
         "The server's reply to {endpoint} is not valid JSON. It may not be a TaskDatasetServer."
     )]
@@ -36,13 +36,13 @@ pub enum ClientError {
     /// JSON of another shape.
     #[error(transparent)]
     Reply(#[from] ReplyError),
-    /// Nothing was asked: there is no environment yet.
+    /// No request was sent: there is no environment yet.
     #[error("The environment was never started; reset it first.")]
     NotStarted,
 }
 
 impl ClientError {
-    /// Whether the server may have done all the same what was asked.
+    /// Whether the server may have processed the request nevertheless.
     pub fn is_uncertain(&self) -> bool {
         match self {
             ClientError::Transport(_) | ClientError::NotJson { .. } | ClientError::Reply(_) => true,
@@ -77,7 +77,7 @@ impl ClientError {
         )
     }
 
-    /// Whether `catch_http_errors` catches it: timeouts, error statuses, replies that are no JSON.
+    /// Whether `catch_http_errors` catches it: timeouts, error statuses, invalid JSON.
     pub(super) fn is_caught(&self) -> bool {
         matches!(
             self,

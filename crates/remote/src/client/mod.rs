@@ -14,7 +14,7 @@ pub use exchange::ClientError;
 
 use volary_core::json::Text;
 
-/// How long a request may take where nothing else was said, in seconds.
+/// The default timeout of a request, in seconds.
 pub const DEFAULT_TIMEOUT: f64 = 300.0;
 
 /// How a client talks to its server.
@@ -26,8 +26,7 @@ pub struct ClientOptions {
     pub request_timeout: Option<f64>,
     /// The key; sent only if not empty, and only to this server.
     pub api_key: Option<Text>,
-    /// Whether timeouts, error statuses and replies that are no JSON become messages that end the
-    /// episode, instead of errors.
+    /// Whether timeouts, error statuses and invalid JSON become messages that end the episode, instead of errors.
     pub catch_http_errors: bool,
     /// Whether a reset closes the environment that it replaces. The original does not.
     pub close_replaced: bool,

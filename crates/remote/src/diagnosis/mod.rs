@@ -1,7 +1,7 @@
-//! Why a task dataset server can't be used, and what to do: from what a page can observe to words for
-//! the user.
+//! Why a task dataset server cannot be used, and what to do: from observations of the page to messages for the
+//! user.
 //!
-//! - `reply`: what the server said; where there was no reply, `volary_connectivity` says what that means.
+//! - `reply`: errors in a response; if there is no response, `volary_connectivity` finds the cause.
 
 mod reply;
 #[cfg(test)]
@@ -16,7 +16,7 @@ use crate::description::Description;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Trouble {
-    /// What was given is no web address.
+    /// The input is not a web address.
     NotAnAddress,
     /// Nothing answers at that address.
     NotReachable,
@@ -32,7 +32,7 @@ pub enum Trouble {
     NotAServer,
     /// A TaskDatasetServer of another version.
     OtherVersion,
-    /// It wants a key, and none was given.
+    /// The server requires a key, and none was given.
     NoKey,
     /// It does not take the key.
     WrongKey,
@@ -155,7 +155,7 @@ fn of_silence(server_url: &str, page: &Page, silence: &Silence) -> Diagnosis {
     }
 }
 
-/// What lets pages of an origin in: the original has no CORS of its own.
+/// The lines that allow pages of an origin: the original has no CORS support.
 pub fn letting_in(origin: &str) -> Vec<Lines> {
     vec![
         Lines {

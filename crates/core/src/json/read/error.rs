@@ -4,10 +4,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadProblem {
-    /// No value where one must stand.
+    /// A value is missing.
     #[error("Expecting value")]
     ExpectingValue,
-    /// No key where one must stand.
+    /// A key is missing.
     #[error("Expecting property name enclosed in double quotes")]
     ExpectingKey,
     /// No colon after a key.
@@ -39,7 +39,7 @@ pub enum ReadProblem {
     TooDeep,
 }
 
-/// A text that is no JSON, and where.
+/// A text that is not valid JSON, and the position of the problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}: line {line} column {column} (char {position})")]
 pub struct ReadError {

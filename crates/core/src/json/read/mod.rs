@@ -18,7 +18,7 @@ pub use error::{ReadError, ReadProblem};
 use plain::plain_length;
 pub use shared::SharedTexts;
 
-/// How many lists and objects may stand inside each other. Python's limit is about the same.
+/// How deeply lists and objects may be nested. Python's limit is about the same.
 pub const DEPTH_LIMIT: usize = 1000;
 
 /// Reads a JSON text.
@@ -26,7 +26,7 @@ pub fn read(text: &str) -> Result<Json, ReadError> {
     read_sharing(text, &mut SharedTexts::new(text.len()))
 }
 
-/// Reads one of several texts that say the same things: long texts among them are kept once.
+/// Reads one of several texts with repeated content: equal long strings are stored once.
 pub fn read_sharing(text: &str, shared: &mut SharedTexts) -> Result<Json, ReadError> {
     let mut reader = Reader {
         text,

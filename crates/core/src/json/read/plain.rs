@@ -1,11 +1,11 @@
-//! How far a quoted text goes on plainly.
+//! The length of the part of a string that needs no unescaping.
 
-/// How many bytes come before a quote, a backslash or a control character; `None` if none of these comes. Eight
-/// bytes at a time, since most of a large document stands in long texts.
+/// How many bytes precede a quote, a backslash or a control character; `None` if there is none of these. Looks
+/// at eight bytes at a time, since most of a large document is long strings.
 pub(super) fn plain_length(bytes: &[u8]) -> Option<usize> {
     const ONES: u64 = u64::MAX / 255;
     const HIGH: u64 = ONES << 7;
-    // The lowest byte that is marked is below the limit; those above it may be marked in vain.
+    // The lowest marked byte is below the limit; marks above it may be false positives.
     let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & HIGH;
     let (words, _) = bytes.as_chunks::<8>();
     for (place, word) in words.iter().enumerate() {

@@ -1,17 +1,17 @@
-//! Long texts that a document says several times, kept once: logs say the same message in the list of
-//! messages, in the events, and in what a model was sent.
+//! Interns long strings that a document repeats: logs contain the same message in the list of messages, in the
+//! events, and in the input of the model.
 
 use crate::json::Text;
 
 /// Shorter texts cost less than looking for them.
 const LONG: usize = 96;
-/// A place for so many bytes of the document,
+/// One slot for this many bytes of the document,
 const BYTES_A_PLACE: usize = 1 << 10;
-/// but never more places than this.
+/// but never more slots than this.
 const MOST_PLACES: usize = 1 << 16;
 
-/// The long texts of a document, by a few of their bytes. A text takes the place of another one that has the same
-/// place, so looking costs the same however many there are.
+/// The long strings of a document, hashed by a few of their bytes. A string replaces another one in the same
+/// slot, so a lookup costs the same however many there are.
 #[derive(Clone, Debug)]
 pub struct SharedTexts {
     places: Vec<Option<Text>>,
@@ -19,7 +19,7 @@ pub struct SharedTexts {
 }
 
 impl SharedTexts {
-    /// For a document, or documents, of so many bytes.
+    /// For one or more documents of this total size in bytes.
     pub fn new(length: usize) -> SharedTexts {
         let wanted = (length / BYTES_A_PLACE).clamp(1, MOST_PLACES);
         SharedTexts {
@@ -42,7 +42,7 @@ impl SharedTexts {
     }
 }
 
-/// Of the length and of bytes from all over the text.
+/// The hash of the length and of bytes sampled from the whole text.
 fn hash(bytes: &[u8]) -> usize {
     const SAMPLES: usize = 32;
     let step = bytes.len() / SAMPLES;
@@ -50,7 +50,7 @@ fn hash(bytes: &[u8]) -> usize {
     let sum = samples.fold(bytes.len() as u64, |sum, byte| {
         (sum ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
-    // The upper bits have seen all samples.
+    // The upper bits depend on all samples.
     (sum ^ (sum >> 29)) as usize
 }
 

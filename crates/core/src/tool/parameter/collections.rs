@@ -1,5 +1,4 @@
-//! Options, lists, sets, maps and tuples as parameters, each under the Python type that it stands
-//! for.
+//! Options, lists, sets, maps and tuples as parameters, each under the corresponding Python type.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, Hash};

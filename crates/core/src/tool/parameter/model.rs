@@ -131,7 +131,7 @@ pub fn tagged_union(tag: &'static str, cases: Vec<(&'static str, Object)>) -> Ob
 ///
 /// # Errors
 ///
-/// If the value is no object.
+/// If the value is not an object.
 pub fn fields(value: &Json) -> Result<&Object, ParameterError> {
     value
         .as_object()
@@ -196,7 +196,7 @@ pub fn case<T: Parameter>(value: &Json, exact: bool) -> Option<T> {
     (!exact || read.dump() == *value).then_some(read)
 }
 
-/// The error for a value that is no case of a union, from what is wrong with each.
+/// The error for a value that matches no case of a union, with the problem of each case.
 pub fn no_case<const N: usize>(problems: [Option<ParameterError>; N]) -> ParameterError {
     let mut problems: Vec<String> = problems
         .into_iter()

@@ -1,5 +1,4 @@
-//! Numbers, texts and other plain types as parameters, each under the Python type that it stands
-//! for.
+//! Numbers, texts and other plain types as parameters, each under the corresponding Python type.
 
 use super::{Parameter, ParameterError};
 use crate::json::{Integer, Json, Object, Text};
