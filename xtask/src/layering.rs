@@ -6,10 +6,11 @@ use crate::project::Project;
 use crate::run::output;
 
 /// The crates that the page is made of, from the innermost outward. Each may reach those before it.
-pub const BELOW_THE_PAGE: [&str; 11] = [
+pub const BELOW_THE_PAGE: [&str; 12] = [
     "volary-macros",
     "volary-connectivity",
     "volary-core",
+    "volary-torch",
     "volary-tokens",
     "volary-rollout",
     "volary-envs",

@@ -1,0 +1,67 @@
+//! Runs a pickle, without executing anything.
+//!
+//! - `reader`: the bytes, with checked lengths.
+//! - `machine`: the stack machine, one method per group of opcodes.
+//! - `construct`: the values that `REDUCE`, `NEWOBJ` and `BUILD` make of known names.
+//!
+//! Invariants: there is no recursion, whatever the nesting; an opcode adds a bounded number of nodes;
+//! a truncated pickle keeps the values that were complete.
+
+mod construct;
+mod machine;
+mod reader;
+
+use std::collections::BTreeMap;
+
+use crate::heap::{Heap, Value};
+
+/// The result of a pickle.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// All values.
+    pub heap: Heap,
+    /// The pickled object. After an error it is what was complete: open lists and dictionaries
+    /// contain the elements so far.
+    pub root: Value,
+    /// Why the pickle ended early.
+    pub error: Option<PickleError>,
+    /// How many bytes were read. A legacy file contains several pickles.
+    pub length: usize,
+    /// The names that became objects, with their counts.
+    pub placeholders: BTreeMap<String, usize>,
+}
+
+/// Why a pickle cannot be read further.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PickleError {
+    /// The bytes end within the pickle.
+    #[error("the pickle is truncated after {at} bytes")]
+    Truncated {
+        /// The length in bytes.
+        at: usize,
+    },
+    /// An opcode that does not exist, or that refers to code outside of the file.
+    #[error("byte {at} has the unsupported opcode {opcode:#04x}")]
+    Opcode {
+        /// The opcode.
+        opcode: u8,
+        /// Its position.
+        at: usize,
+    },
+    /// An opcode whose operands are missing or have the wrong type.
+    #[error("byte {at}: {problem}")]
+    Invalid {
+        /// What is wrong.
+        problem: &'static str,
+        /// The position of the opcode.
+        at: usize,
+    },
+}
+
+/// Reads a pickle.
+pub fn read(bytes: &[u8]) -> Outcome {
+    machine::Machine::new(bytes).run()
+}
+
+#[cfg(test)]
+mod tests;

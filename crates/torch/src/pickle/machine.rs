@@ -1,0 +1,390 @@
+//! The stack machine of pickles, protocols 0 to 5.
+
+use std::collections::BTreeMap;
+
+use num_bigint::BigInt;
+
+use super::reader::Reader;
+use super::{Outcome, PickleError, construct};
+use crate::heap::{Global, Heap, List, Node, Object, Value};
+
+/// The state of the machine.
+pub(super) struct Machine<'a> {
+    reader: Reader<'a>,
+    heap: Heap,
+    stack: Vec<Value>,
+    /// The stack heights at the open marks.
+    marks: Vec<usize>,
+    memo: BTreeMap<u64, Value>,
+    /// The position of the current opcode.
+    at: usize,
+}
+
+impl<'a> Machine<'a> {
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Machine {
+            reader: Reader::new(bytes),
+            heap: Heap::for_pickle(bytes.len()),
+            stack: Vec::new(),
+            marks: Vec::new(),
+            memo: BTreeMap::new(),
+            at: 0,
+        }
+    }
+
+    /// Runs until the end, or until the first error.
+    pub fn run(mut self) -> Outcome {
+        let error = loop {
+            match self.step() {
+                Ok(true) => break None,
+                Ok(false) => {}
+                Err(error) => break Some(error),
+            }
+        };
+        if error.is_some() {
+            self.recover();
+        }
+        let mut placeholders = BTreeMap::new();
+        for node in self.heap.nodes() {
+            if let Node::Object(object) = node {
+                *placeholders.entry(object.class.path()).or_default() += 1;
+            }
+        }
+        Outcome {
+            root: match error {
+                None => self.stack.pop().unwrap_or(Value::None),
+                Some(_) => self.stack.first().copied().unwrap_or(Value::None),
+            },
+            heap: self.heap,
+            error,
+            length: self.reader.position(),
+            placeholders,
+        }
+    }
+
+    /// Puts what is on the stack into the containers below it, from the top down, as their closing
+    /// opcodes would have done.
+    fn recover(&mut self) {
+        while let Some(mark) = self.marks.pop() {
+            let pending = self.stack.split_off(mark.min(self.stack.len()));
+            let Some(container) = self.stack.last().copied() else {
+                // A tuple or a list that has no container yet: its elements become a list.
+                let mut list = List::default();
+                pending.into_iter().for_each(|value| list.push(value));
+                let list = self.heap.add(Node::List(list));
+                self.stack.push(list);
+                continue;
+            };
+            match self.heap.node_mut(container) {
+                Some(Node::List(list)) => pending.into_iter().for_each(|value| list.push(value)),
+                Some(Node::Dict(items)) => items.extend(pairs(&pending)),
+                Some(Node::Object(object)) => object.items.extend(pairs(&pending)),
+                _ => {}
+            }
+        }
+    }
+
+    /// Runs one opcode. Returns whether it was the last one.
+    fn step(&mut self) -> Result<bool, PickleError> {
+        self.at = self.reader.position();
+        let opcode = self.reader.byte()?;
+        match opcode {
+            b'.' => return Ok(true),
+            // PROTO, FRAME, and marks of buffers outside of the pickle that change no value.
+            0x80 => drop(self.reader.byte()?),
+            0x95 => drop(self.reader.array::<8>()?),
+            0x98 => {}
+            b'(' => self.marks.push(self.stack.len()),
+            b'0' => drop(self.pop()?),
+            b'1' => drop(self.pop_mark()?),
+            b'2' => {
+                let top = self.top()?;
+                self.stack.push(top);
+            }
+            b'N' => self.stack.push(Value::None),
+            0x88 => self.stack.push(Value::Bool(true)),
+            0x89 => self.stack.push(Value::Bool(false)),
+            b'J' | b'K' | b'M' | 0x8a | 0x8b | b'G' | b'I' | b'L' | b'F' => self.number(opcode)?,
+            b'X' | 0x8c | 0x8d | b'V' | b'S' | b'T' | b'U' | b'B' | b'C' | 0x8e | 0x96 => {
+                self.text(opcode)?;
+            }
+            b'}' | b']' | b')' | b't' | b'l' | b'd' | 0x85 | 0x86 | 0x87 | 0x8f | 0x91 => {
+                self.container(opcode)?;
+            }
+            b'a' | b'e' | b's' | b'u' | 0x90 => self.fill(opcode)?,
+            b'q' | b'r' | b'p' | b'h' | b'j' | b'g' | 0x94 => self.memoize(opcode)?,
+            b'c' | 0x93 | b'R' | 0x81 | 0x92 | b'b' | b'i' | b'o' => self.object(opcode)?,
+            b'Q' | b'P' => self.persistent(opcode)?,
+            _ => {
+                let at = self.at;
+                return Err(PickleError::Opcode { opcode, at });
+            }
+        }
+        Ok(false)
+    }
+
+    fn invalid(&self, problem: &'static str) -> PickleError {
+        let at = self.at;
+        PickleError::Invalid { problem, at }
+    }
+
+    fn floor(&self) -> usize {
+        self.marks.last().copied().unwrap_or(0)
+    }
+
+    fn pop(&mut self) -> Result<Value, PickleError> {
+        if self.stack.len() <= self.floor() {
+            return Err(self.invalid("an operand is missing"));
+        }
+        let popped = self.stack.pop();
+        popped.ok_or_else(|| self.invalid("an operand is missing"))
+    }
+
+    fn top(&self) -> Result<Value, PickleError> {
+        let top = self.stack.last().copied();
+        top.ok_or_else(|| self.invalid("an operand is missing"))
+    }
+
+    /// Pops everything above the last mark, and the mark.
+    fn pop_mark(&mut self) -> Result<Vec<Value>, PickleError> {
+        let mark = self.marks.pop();
+        let mark = mark.ok_or_else(|| self.invalid("a mark is missing"))?;
+        Ok(self.stack.split_off(mark.min(self.stack.len())))
+    }
+
+    fn add(&mut self, node: Node) {
+        let value = self.heap.add(node);
+        self.stack.push(value);
+    }
+
+    fn number(&mut self, opcode: u8) -> Result<(), PickleError> {
+        let value = match opcode {
+            b'J' => Value::Int(i64::from(i32::from_le_bytes(self.reader.array()?))),
+            b'K' => Value::Int(i64::from(self.reader.byte()?)),
+            b'M' => Value::Int(i64::from(u16::from_le_bytes(self.reader.array()?))),
+            b'G' => Value::Float(f64::from_be_bytes(self.reader.array()?)),
+            0x8a | 0x8b => {
+                let bytes = match opcode {
+                    0x8a => self.reader.counted::<1>()?,
+                    _ => self.reader.counted::<4>()?,
+                };
+                self.integer(BigInt::from_signed_bytes_le(bytes))
+            }
+            b'I' => match self.reader.line()? {
+                b"00" => Value::Bool(false),
+                b"01" => Value::Bool(true),
+                digits => self.parsed(digits)?,
+            },
+            b'L' => {
+                let line = self.reader.line()?;
+                self.parsed(line.strip_suffix(b"L").unwrap_or(line))?
+            }
+            _ => {
+                let line = self.reader.line()?;
+                let float = std::str::from_utf8(line)
+                    .ok()
+                    .and_then(|text| text.parse().ok());
+                Value::Float(float.ok_or_else(|| self.invalid("this is not a number"))?)
+            }
+        };
+        self.stack.push(value);
+        Ok(())
+    }
+
+    fn parsed(&mut self, digits: &[u8]) -> Result<Value, PickleError> {
+        let number = BigInt::parse_bytes(digits, 10);
+        let number = number.ok_or_else(|| self.invalid("this is not a number"))?;
+        Ok(self.integer(number))
+    }
+
+    fn integer(&mut self, number: BigInt) -> Value {
+        match i64::try_from(&number) {
+            Ok(small) => Value::Int(small),
+            Err(_) => self.heap.add(Node::BigInt(number)),
+        }
+    }
+
+    fn text(&mut self, opcode: u8) -> Result<(), PickleError> {
+        let node = match opcode {
+            b'X' => text(self.reader.counted::<4>()?),
+            0x8c => text(self.reader.counted::<1>()?),
+            0x8d => text(self.reader.counted::<8>()?),
+            b'V' => text(self.reader.line()?),
+            b'S' => {
+                let line = self.reader.line()?;
+                let inner = line.get(1..line.len().saturating_sub(1));
+                text(inner.unwrap_or_default())
+            }
+            b'T' => text(self.reader.counted::<4>()?),
+            b'U' => text(self.reader.counted::<1>()?),
+            b'B' => Node::Bytes(self.reader.counted::<4>()?.to_vec()),
+            b'C' => Node::Bytes(self.reader.counted::<1>()?.to_vec()),
+            _ => Node::Bytes(self.reader.counted::<8>()?.to_vec()),
+        };
+        self.add(node);
+        Ok(())
+    }
+
+    fn container(&mut self, opcode: u8) -> Result<(), PickleError> {
+        let node = match opcode {
+            b'}' => Node::Dict(Vec::new()),
+            b']' => Node::List(List::default()),
+            b')' => Node::Tuple(Vec::new()),
+            0x8f => Node::Set(Vec::new()),
+            0x85..=0x87 => {
+                let mut elements = Vec::with_capacity(3);
+                for _ in 0x84..opcode {
+                    elements.push(self.pop()?);
+                }
+                elements.reverse();
+                Node::Tuple(elements)
+            }
+            b't' => Node::Tuple(self.pop_mark()?),
+            0x91 => Node::Set(self.pop_mark()?),
+            b'l' => {
+                let mut list = List::default();
+                self.pop_mark()?
+                    .into_iter()
+                    .for_each(|value| list.push(value));
+                Node::List(list)
+            }
+            _ => Node::Dict(pairs(&self.pop_mark()?).collect()),
+        };
+        self.add(node);
+        Ok(())
+    }
+
+    /// Puts values into the container below them.
+    fn fill(&mut self, opcode: u8) -> Result<(), PickleError> {
+        let values = match opcode {
+            b'a' => vec![self.pop()?],
+            b's' => {
+                let value = self.pop()?;
+                vec![self.pop()?, value]
+            }
+            _ => self.pop_mark()?,
+        };
+        let container = self.top()?;
+        let is_items = matches!(opcode, b's' | b'u');
+        match (self.heap.node_mut(container), is_items) {
+            (Some(Node::List(list)), false) => {
+                values.into_iter().for_each(|value| list.push(value))
+            }
+            (Some(Node::Set(elements)), false) => elements.extend(values),
+            (Some(Node::Object(object)), false) => object.elements.extend(values),
+            (Some(Node::Dict(items)), true) => items.extend(pairs(&values)),
+            (Some(Node::Object(object)), true) => object.items.extend(pairs(&values)),
+            _ => return Err(self.invalid("the container has another type")),
+        }
+        Ok(())
+    }
+
+    fn memoize(&mut self, opcode: u8) -> Result<(), PickleError> {
+        let key = match opcode {
+            b'q' | b'h' => u64::from(self.reader.byte()?),
+            b'r' | b'j' => u64::from(u32::from_le_bytes(self.reader.array()?)),
+            0x94 => self.memo.len() as u64,
+            _ => {
+                let line = std::str::from_utf8(self.reader.line()?).ok();
+                let key = line.and_then(|line| line.parse().ok());
+                key.ok_or_else(|| self.invalid("this is not a number"))?
+            }
+        };
+        if matches!(opcode, b'h' | b'j' | b'g') {
+            let known = self.memo.get(&key).copied();
+            let known = known.ok_or_else(|| self.invalid("the memo has no such value"))?;
+            self.stack.push(known);
+        } else {
+            let top = self.top()?;
+            self.memo.insert(key, top);
+        }
+        Ok(())
+    }
+
+    fn object(&mut self, opcode: u8) -> Result<(), PickleError> {
+        match opcode {
+            b'c' => {
+                let global = self.named()?;
+                self.add(Node::Global(global));
+            }
+            0x93 => {
+                let (name, module) = (self.pop()?, self.pop()?);
+                let part = |value| self.heap.text(value).map(str::to_owned);
+                let (Some(module), Some(name)) = (part(module), part(name)) else {
+                    return Err(self.invalid("a name is not a string"));
+                };
+                self.add(Node::Global(Global { module, name }));
+            }
+            b'R' | 0x81 => {
+                let (arguments, class) = (self.pop()?, self.pop()?);
+                let made = construct::call(&mut self.heap, class, arguments);
+                self.stack.push(made);
+            }
+            0x92 => {
+                let (_keywords, arguments, class) = (self.pop()?, self.pop()?, self.pop()?);
+                let made = construct::call(&mut self.heap, class, arguments);
+                self.stack.push(made);
+            }
+            b'b' => {
+                let (state, target) = (self.pop()?, self.top()?);
+                construct::build(&mut self.heap, target, state);
+            }
+            b'i' => {
+                let class = self.named()?;
+                let arguments = self.pop_mark()?;
+                let arguments = self.heap.add(Node::Tuple(arguments));
+                self.add(Node::Object(Object {
+                    class,
+                    arguments,
+                    state: Value::None,
+                    elements: Vec::new(),
+                    items: Vec::new(),
+                }));
+            }
+            _ => {
+                let mut operands = self.pop_mark()?;
+                if operands.is_empty() {
+                    return Err(self.invalid("a class is missing"));
+                }
+                let class = operands.remove(0);
+                let arguments = self.heap.add(Node::Tuple(operands));
+                let made = construct::call(&mut self.heap, class, arguments);
+                self.stack.push(made);
+            }
+        }
+        Ok(())
+    }
+
+    fn named(&mut self) -> Result<Global, PickleError> {
+        let mut part = || {
+            let line = self.reader.line()?;
+            Ok(String::from_utf8_lossy(line).into_owned())
+        };
+        let (module, name) = (part()?, part()?);
+        Ok(Global { module, name })
+    }
+
+    /// A persistent id is a value that the file stores elsewhere: the storage of a tensor.
+    fn persistent(&mut self, opcode: u8) -> Result<(), PickleError> {
+        if opcode == b'P' {
+            let node = text(self.reader.line()?);
+            self.add(node);
+            return Ok(());
+        }
+        // The tuple itself stands for the storage until a tensor is made of it.
+        let id = self.pop()?;
+        self.stack.push(id);
+        Ok(())
+    }
+}
+
+fn text(bytes: &[u8]) -> Node {
+    // Pickles encode lone surrogates as three bytes, which are not valid UTF-8.
+    Node::Text(String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// Keys and values in turn. A key without a value is dropped.
+fn pairs(values: &[Value]) -> impl Iterator<Item = (Value, Value)> {
+    let (pairs, _) = values.as_chunks::<2>();
+    pairs.iter().map(|[key, value]| (*key, *value))
+}
