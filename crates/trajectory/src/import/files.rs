@@ -199,7 +199,8 @@ impl<'a> Files<'a> {
         self.bytes(index)
     }
 
-    fn bytes(&self, index: usize) -> Result<Cow<'_, [u8]>, (FileError, Vec<u8>)> {
+    /// The bytes of a file, without taking it. An error contains the bytes that precede the damage.
+    pub fn bytes(&self, index: usize) -> Result<Cow<'_, [u8]>, (FileError, Vec<u8>)> {
         match (&self.files[index].content, &self.archive) {
             (Content::Loose(bytes), _) => Ok(Cow::Borrowed(bytes)),
             (Content::Packed(member), Some(archive)) => {

@@ -206,9 +206,7 @@ fn read_container(
         Container::Zip => {
             match Files::packed(name, bytes, budget.limits, budget.left.clone(), outcome) {
                 Ok(files) if files.is_torch() => {
-                    let text = "This is a PyTorch file (tensors and a Python pickle, which could \
-                         run any code), which is not supported. Convert it to JSON first.";
-                    return outcome.note(NoteLevel::Unreadable, name, text);
+                    return slime::read_torch(files, name, outcome);
                 }
                 Ok(files) => return read_files(files, &inside, outcome),
                 Err(error) => return outcome.refuse(name, &error),

@@ -2,7 +2,11 @@
 //! status}`, or a Sample `{prompt, response, reward, status, …}` without messages.
 //!
 //! Messages are flat: tool calls are markup in the assistant's text. They are parsed as calls, the text before
-//! them becomes the content, and the complete text is preserved.
+//! them becomes the content, and the complete text is preserved. `chat_markup` splits the response of a sample
+//! into messages; `torch_dump` reads rollout dumps (`.pt`).
+
+mod chat_markup;
+mod torch_dump;
 
 use volary_core::json::{Json, Object, Text};
 use volary_core::message::Body;
@@ -17,6 +21,8 @@ use crate::episode::{Ending, Episode, Rewards, Score, TaskReference};
 
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
+
+pub(super) use torch_dump::read as read_torch;
 
 pub(super) struct Slime;
 
@@ -96,7 +102,19 @@ fn interaction(mut rest: Object, number: usize, sink: &mut Sink<'_>) -> Episode 
                 ),
             }
             let response = rest.take_text("response").unwrap_or_default();
-            transcript.push(with_calls(Message::new(Role::Assistant, response).into()));
+            for message in chat_markup::messages(&response) {
+                match message.role {
+                    Role::Assistant => transcript.push(with_calls(message.into())),
+                    Role::Tool => {
+                        let content = message.body.content.unwrap_or_default();
+                        let result = object!({ "role": "tool", "content": content });
+                        chat::read(&result.into())
+                            .into_iter()
+                            .for_each(|said| transcript.push(said));
+                    }
+                    _ => transcript.observe(message.into()),
+                }
+            }
         }
     }
     transcript.finish(&mut episode);

@@ -131,6 +131,59 @@ fn tau2_where_both_speak_at_once() {
     assert_eq!(episode.reward(), Some(1.0));
 }
 
+/// A rollout dump, with log-probabilities in tensors that share a storage, and a tuple as a key.
+#[test]
+fn slime_rollout_dump() {
+    let outcome = import(&[fixture("slime-rollout.pt")]).unwrap();
+    assert_eq!(
+        shapes(&outcome),
+        [Shape(2, 1, 0, Some(1.0)), Shape(1, 0, 0, None)],
+        "{:?}",
+        outcome.notes
+    );
+    let first = &outcome.episodes[0];
+    assert_linked(first);
+    assert_eq!(format(first), "slime");
+    assert_eq!(
+        told(first),
+        ">renew{\"title\":\"atlas\",\"days\":7} | renew<renewed | assistant:It is yours for a week."
+    );
+    assert_eq!(first.ending, Ending::Done);
+    assert_eq!(first.raw.get("step"), Some(&Json::from(3)));
+    let numbers =
+        |numbers: &[f64]| Json::List(numbers.iter().map(|number| (*number).into()).collect());
+    let logprobs = |place: usize| {
+        outcome.episodes[place]
+            .raw
+            .get("rollout_log_probs")
+            .cloned()
+    };
+    assert_eq!(logprobs(0), Some(numbers(&[-0.25, -0.5, 0.0])));
+    assert_eq!(logprobs(1), Some(numbers(&[-1.0, -2.0, -3.0])));
+    assert!(matches!(outcome.episodes[1].ending, Ending::Crashed { .. }));
+}
+
+#[test]
+fn a_truncated_rollout_dump_keeps_its_complete_samples() {
+    let whole = fixture("slime-rollout.pt");
+    // Within the metadata of the second sample, and within the response of the first one.
+    let cut = |length: usize| InputFile {
+        name: whole.name.clone(),
+        bytes: whole.bytes[..length].to_vec(),
+    };
+    let outcome = import(&[cut(1030)]).unwrap();
+    assert_eq!(outcome.episodes[0].reward(), Some(1.0));
+    assert!(
+        outcome
+            .notes
+            .iter()
+            .any(|note| note.text.contains("damaged")),
+        "{:?}",
+        outcome.notes
+    );
+    assert!(import(&[cut(300)]).is_err());
+}
+
 #[test]
 fn slime_with_several_rewards() {
     let sample = |reward: &str| {

@@ -1,0 +1,277 @@
+//! slime's rollout dumps: torch files `{rollout_id, samples: [sample]}`.
+//!
+//! A dump is read by `volary_torch`, which executes nothing, and each sample becomes the same JSON object
+//! that slime writes to JSON Lines. Tensors are loaded from their zip members on demand.
+
+use volary_core::json::{Json, Key, Object};
+use volary_core::object;
+use volary_torch::heap::{List, Node};
+use volary_torch::{Heap, Outcome, Tensor, Value};
+
+use super::interaction;
+use crate::import::describe::counted;
+use crate::import::files::Files;
+use crate::import::reader::Sink;
+use crate::import::{ImportOutcome, NoteLevel};
+
+/// How deeply values may be nested. Deeper ones become a text that says so.
+const DEPTH: usize = 32;
+/// How many elements of a tensor are shown. Larger ones are shown as type and shape.
+const LARGEST_TENSOR: u64 = 1 << 20;
+/// How many keys of an unknown file are named.
+const NAMED: usize = 8;
+
+/// Reads a torch file.
+pub(in crate::import) fn read(mut files: Files<'_>, name: &str, outcome: &mut ImportOutcome) {
+    let is_pickle = |index: &usize| {
+        let name = files.name(*index);
+        name == "data.pkl" || name.ends_with("/data.pkl")
+    };
+    let Some(index) = files.open().into_iter().find(is_pickle) else {
+        return;
+    };
+    let top = files
+        .name(index)
+        .strip_suffix("data.pkl")
+        .unwrap_or_default();
+    let top = top.to_owned();
+    let bytes = match files.take_bytes(index) {
+        Ok(bytes) => bytes.into_owned(),
+        Err((error, bytes)) => {
+            outcome.refuse(name, &error);
+            bytes
+        }
+    };
+    let pickle = volary_torch::read(&bytes);
+    let Some(samples) = samples(&pickle) else {
+        return outcome.note(NoteLevel::Unreadable, name, unknown(&pickle));
+    };
+    let is_big_endian = files
+        .find(&format!("{top}byteorder"))
+        .is_some_and(|index| files.start(index).starts_with(b"big"));
+    let step = pickle.heap.get(pickle.root, "rollout_id");
+    let mut sink = Sink::new(outcome, "slime", name).within(bytes.len());
+    if let Some(error) = &pickle.error {
+        sink.lost(format!(
+            "The file is damaged: {error}. The samples before it are read."
+        ));
+    }
+    for (class, count) in &pickle.placeholders {
+        let objects = counted(*count, "object");
+        sink.kept(format!(
+            "{objects} of {class}: only the contents are shown."
+        ));
+    }
+    let mut dump = Dump {
+        heap: &pickle.heap,
+        files: &mut files,
+        top,
+        is_big_endian,
+        unread: 0,
+        left: bytes.len().saturating_mul(8).saturating_add(1 << 20),
+    };
+    let mut count = 0;
+    for number in 0..pickle.heap.length(samples).unwrap_or(0) {
+        if sink.is_full() {
+            sink.leave_out();
+            continue;
+        }
+        let Some(sample) = pickle.heap.element(samples, number) else {
+            continue;
+        };
+        let Json::Object(mut sample) = dump.sample(sample) else {
+            sink.lost(format!("Sample {number} is not a dictionary."));
+            continue;
+        };
+        if let Some(Value::Int(step)) = step {
+            sample.insert("step", step);
+        }
+        let episode = interaction(sample, number, &mut sink);
+        sink.episode(episode);
+        count += 1;
+    }
+    if dump.unread > 0 {
+        let tensors = counted(dump.unread, "tensor");
+        sink.lost(format!(
+            "{tensors} could not be read: the bytes are missing, or the tensor is too large."
+        ));
+    }
+    sink.understood(format!(
+        "slime rollout dump: {}.",
+        counted(count, "episode")
+    ));
+}
+
+/// The list of samples: `{samples: […]}`, or the list itself, of dictionaries with `response`.
+fn samples(pickle: &Outcome) -> Option<Value> {
+    let heap = &pickle.heap;
+    let samples = heap.get(pickle.root, "samples").unwrap_or(pickle.root);
+    let first = heap.element(samples, 0)?;
+    let first = state(heap, first);
+    heap.get(first, "response").map(|_| samples)
+}
+
+/// The members of a pickled `Sample` object are its state.
+fn state(heap: &Heap, value: Value) -> Value {
+    match heap.node(value) {
+        Some(Node::Object(object)) if object.state != Value::None => object.state,
+        _ => value,
+    }
+}
+
+fn unknown(pickle: &Outcome) -> String {
+    let heap = &pickle.heap;
+    if heap.get(pickle.root, "format_version").is_some()
+        || heap.get(pickle.root, "rollout_data").is_some()
+    {
+        return "This is a training dump of slime (advantages and log-probabilities without messages). Import the \
+             rollout dump of the same step."
+            .to_owned();
+    }
+    let items = heap.items(pickle.root).unwrap_or_default();
+    let keys = items.iter().filter_map(|(key, _)| heap.text(*key));
+    let keys: Vec<String> = keys.take(NAMED).map(|key| format!("`{key}`")).collect();
+    let contents = match (keys.is_empty(), &pickle.error) {
+        (false, _) => format!("its keys are {}", keys.join(", ")),
+        (true, Some(error)) => error.to_string(),
+        (true, None) => "it is not a dictionary".to_owned(),
+    };
+    format!("This is a PyTorch file, but not a rollout dump with `samples`: {contents}.")
+}
+
+/// Converts values of a dump to JSON.
+struct Dump<'a, 'b> {
+    heap: &'a Heap,
+    files: &'a mut Files<'b>,
+    /// The folder of all members in the zip file, with its slash.
+    top: String,
+    is_big_endian: bool,
+    /// How many tensors could not be read.
+    unread: usize,
+    /// How many more values may be made. Shared values are written out each time.
+    left: usize,
+}
+
+impl Dump<'_, '_> {
+    fn sample(&mut self, value: Value) -> Json {
+        let mut sample = self.json(state(self.heap, value), 0);
+        // An enumeration: its class, applied to the value.
+        if let Json::Object(sample) = &mut sample
+            && let Some(Json::List(arguments)) =
+                sample.get("status").and_then(|status| status.get("args"))
+            && let [value @ Json::Text(_)] = arguments.as_slice()
+        {
+            let value = value.clone();
+            sample.insert("status", value);
+        }
+        sample
+    }
+
+    fn json(&mut self, value: Value, depth: usize) -> Json {
+        let Some(left) = self.left.checked_sub(1) else {
+            return "(left out: too large)".into();
+        };
+        self.left = left;
+        let heap = self.heap;
+        let node = match value {
+            Value::None => return Json::Null,
+            Value::Bool(flag) => return flag.into(),
+            Value::Int(int) => return int.into(),
+            Value::Float(float) => return float.into(),
+            Value::Node(_) => heap.node(value),
+        };
+        if depth == DEPTH {
+            return "(nested too deeply)".into();
+        }
+        match node {
+            None => Json::Null,
+            Some(Node::Text(text)) => text.as_str().into(),
+            Some(Node::Bytes(bytes)) => format!("({})", counted(bytes.len(), "byte")).into(),
+            Some(Node::BigInt(number)) => Json::parse(&number.to_string()).unwrap_or_default(),
+            Some(Node::List(List::Values(values)) | Node::Tuple(values) | Node::Set(values)) => {
+                Json::List(
+                    values
+                        .iter()
+                        .map(|value| self.json(*value, depth + 1))
+                        .collect(),
+                )
+            }
+            Some(Node::List(List::Ints(ints))) => self.numbers(ints),
+            Some(Node::List(List::Floats(floats))) => self.numbers(floats),
+            Some(Node::Dict(items)) => Json::Object(self.object(items, depth)),
+            Some(Node::Global(global)) => object!({ "@": (global.path()) }).into(),
+            Some(Node::Tensor(tensor)) => self.tensor(tensor),
+            Some(Node::Object(object)) => {
+                let mut shown = object!({ "@": (object.class.path()) });
+                shown.insert("args", self.json(object.arguments, depth + 1));
+                if object.state != Value::None {
+                    shown.insert("state", self.json(object.state, depth + 1));
+                }
+                if !object.elements.is_empty() {
+                    let elements = object.elements.iter();
+                    let elements = elements.map(|value| self.json(*value, depth + 1)).collect();
+                    shown.insert("elements", Json::List(elements));
+                }
+                if !object.items.is_empty() {
+                    shown.insert("items", Json::Object(self.object(&object.items, depth)));
+                }
+                shown.into()
+            }
+        }
+    }
+
+    fn numbers<T: Copy + Into<Json>>(&mut self, numbers: &[T]) -> Json {
+        let Some(left) = self.left.checked_sub(numbers.len()) else {
+            return "(left out: too large)".into();
+        };
+        self.left = left;
+        Json::List(numbers.iter().map(|number| (*number).into()).collect())
+    }
+
+    fn object(&mut self, items: &[(Value, Value)], depth: usize) -> Object {
+        let mut pairs: Vec<(Key, Json)> = Vec::new();
+        for (key, value) in items {
+            let key = match self.heap.text(*key) {
+                Some(text) => text.to_owned(),
+                // Numbers and tuples may be keys too.
+                None => self.json(*key, DEPTH.saturating_sub(2)).to_python_text(),
+            };
+            pairs.push((Key::from(key), self.json(*value, depth + 1)));
+        }
+        Object::from_pairs(pairs)
+    }
+
+    fn tensor(&mut self, tensor: &Tensor) -> Json {
+        let numbers = self.elements(tensor);
+        match numbers {
+            Some(numbers) if tensor.dtype.is_integer() => {
+                #[allow(clippy::cast_possible_truncation, reason = "the elements are integers")]
+                let ints: Vec<i64> = numbers.iter().map(|number| *number as i64).collect();
+                self.numbers(&ints)
+            }
+            Some(numbers) => self.numbers(&numbers),
+            None => {
+                self.unread += 1;
+                let shape: Vec<String> = tensor.shape.iter().map(u64::to_string).collect();
+                format!("(tensor {:?} [{}])", tensor.dtype, shape.join(", ")).into()
+            }
+        }
+    }
+
+    /// The elements of a vector or scalar; `None` for larger tensors and missing bytes.
+    fn elements(&mut self, tensor: &Tensor) -> Option<Vec<f64>> {
+        if tensor.shape.len() > 1 || tensor.count() > u128::from(LARGEST_TENSOR) {
+            return None;
+        }
+        let storage = match &tensor.storage {
+            Some(key) => {
+                let index = self.files.find(&format!("{}data/{key}", self.top))?;
+                self.files.bytes(index).ok()?
+            }
+            None => std::borrow::Cow::Borrowed(&[][..]),
+        };
+        tensor
+            .read(&storage, 0, self.is_big_endian, LARGEST_TENSOR)
+            .ok()
+    }
+}
