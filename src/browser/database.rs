@@ -10,25 +10,28 @@ mod completion;
 mod damage;
 mod error;
 mod kept_text;
-mod packed;
-mod parcel;
+mod legacy_parcel;
+mod migration;
 mod raw;
-mod sheet;
+mod rows;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
+use futures_channel::oneshot;
+use futures_util::FutureExt;
+use futures_util::future::LocalBoxFuture;
 use idb::{DatabaseEvent, Factory, KeyRange, ObjectStoreParams, Transaction, TransactionMode};
 use wasm_bindgen::prelude::*;
 
-use completion::{Completion, End};
+use completion::Completion;
 
 pub use change::{Change, Store};
 pub use damage::Damage;
 pub use error::DatabaseError;
 pub use kept_text::KeptText;
-pub use parcel::{Packing, Parcel, Unpacked};
-pub use sheet::Sheet;
+pub use migration::{Moved, row_changes};
+pub use rows::RowBatch;
 
 use super::files::GivenFile;
 use crate::browser;
@@ -36,8 +39,8 @@ use crate::browser;
 /// The name among the databases of the host, which other pages may share.
 const NAME: &str = "volary";
 
-/// Counts up when stores are added, or hold what former pages would not understand (4: packed parcels, plans that
-/// say once what many tasks share; 5: sheets). Tabs with such a page let go of the database, and open it again for reading.
+/// Counts up when stores are added. Tabs with an earlier version let go of the database, and open it again for reading.
+/// The records of this version can be read by the one before, which has the same number.
 const VERSION: u32 = 5;
 
 /// An open database.
@@ -75,13 +78,13 @@ impl Database {
                 return;
             };
             let there = database.store_names();
-            for (store, _) in Store::ALL {
+            for store in Store::ALL {
                 if there.iter().any(|name| name == store.name()) {
                     continue;
                 }
                 // What is missing afterwards is said by the first transaction that wants it.
                 let _ = match store {
-                    Store::Sheets => sheet::create(&database),
+                    Store::Rows => rows::create(&database),
                     _ => database
                         .create_object_store(store.name(), ObjectStoreParams::new())
                         .map(drop),
@@ -135,32 +138,38 @@ impl Database {
     /// Makes the changes, all or none, whether or not anybody waits for that.
     pub async fn write(&self, changes: Rc<[Change]>) -> Result<(), DatabaseError> {
         let mut names: Vec<&str> = changes.iter().map(|change| change.store().name()).collect();
-        if names.contains(&Store::Summaries.name()) {
-            names.push(Store::Sheets.name());
-        }
         names.sort_unstable();
         names.dedup();
         if names.is_empty() {
             return Ok(());
         }
         let transaction = self.begin(&names)?;
-        let end = End::new();
-        let reached = end.clone();
-        // A transaction is over once it was answered and is not asked again at once.
-        browser::spawn(async move {
-            let mut done = Completion::of(transaction);
-            let made = match &done.transaction {
-                Some(transaction) => make_all(transaction, &changes).await,
-                None => Ok(()),
-            };
-            // All or none; and nothing may be let go before the browser is done with it.
-            match made {
-                Ok(()) => done.commit(&names),
-                Err(_) => done.abort(),
+        drive(transaction, &names, move |transaction| {
+            async move { make_all(transaction, &changes).await }.boxed_local()
+        })
+        .await
+    }
+
+    /// Makes the changes that `find` finds in the same transaction, all or none. Gives what else it found.
+    async fn transact<Found: 'static>(
+        &self,
+        names: &[&'static str],
+        find: impl for<'a> FnOnce(
+            &'a Transaction,
+        )
+            -> LocalBoxFuture<'a, Result<(Vec<Change>, Found), DatabaseError>>
+        + 'static,
+    ) -> Result<Found, DatabaseError> {
+        let transaction = self.begin(names)?;
+        drive(transaction, names, move |transaction| {
+            async move {
+                let (changes, found) = find(transaction).await?;
+                make_all(transaction, &changes).await?;
+                Ok(found)
             }
-            reached.reach(made.and(done.wait().await));
-        });
-        end.await
+            .boxed_local()
+        })
+        .await
     }
 
     /// The text under a key.
@@ -216,16 +225,8 @@ impl Database {
             return Ok(Vec::new());
         }
         let store = self.read(store)?;
-        let range = || -> Result<Option<idb::Query>, DatabaseError> {
-            match after {
-                "" => Ok(None),
-                _ => Ok(Some(
-                    KeyRange::lower_bound(&after.into(), Some(true))?.into(),
-                )),
-            }
-        };
-        let keys = store.get_all_keys(range()?, Some(most))?;
-        let texts = store.get_all(range()?, Some(most))?;
+        let keys = store.get_all_keys(after_query(after)?, Some(most))?;
+        let texts = store.get_all(after_query(after)?, Some(most))?;
         Ok(pairs(keys.await?, texts.await?))
     }
 
@@ -288,6 +289,14 @@ fn pairs(keys: Vec<JsValue>, texts: Vec<JsValue>) -> Vec<(String, KeptText)> {
         .collect()
 }
 
+/// The keys after this one; all for the empty key.
+fn after_query(key: &str) -> Result<Option<idb::Query>, DatabaseError> {
+    match key {
+        "" => Ok(None),
+        _ => Ok(Some(KeyRange::lower_bound(&key.into(), Some(true))?.into())),
+    }
+}
+
 fn query(prefix: &str) -> Result<Option<idb::Query>, DatabaseError> {
     match prefix {
         "" => Ok(None),
@@ -306,28 +315,64 @@ pub fn after_all(prefix: &str) -> String {
     format!("{prefix}\u{ffff}")
 }
 
+/// Runs the steps of a transaction to its end, whether or not anybody waits: a transaction is over once it was answered
+/// and got no further request at once.
+async fn drive<Found: 'static>(
+    transaction: Transaction,
+    names: &[&'static str],
+    steps: impl for<'a> FnOnce(&'a Transaction) -> LocalBoxFuture<'a, Result<Found, DatabaseError>>
+    + 'static,
+) -> Result<Found, DatabaseError> {
+    let (send, receive) = oneshot::channel();
+    let names = names.to_vec();
+    browser::spawn(async move {
+        let done = Completion::of(transaction);
+        let made = match &done.transaction {
+            Some(transaction) => steps(transaction).await,
+            None => Err(DatabaseError::Failed {
+                reason: "a transaction was broken off".to_owned(),
+            }),
+        };
+        match made {
+            Ok(_) => done.commit(&names),
+            Err(_) => done.abort(&names),
+        }
+        // Nothing may be let go before the browser is done with it.
+        let ended = done.wait().await;
+        let result = match (made, ended) {
+            (Ok(found), Ok(())) => Ok(found),
+            (Err(error), Ok(()) | Err(DatabaseError::Failed { .. })) => Err(error),
+            // There was no storage_quota, or a row was taken: a step only heard of the end.
+            (_, Err(error)) => Err(error),
+        };
+        // Nobody may wait for it any more.
+        let _ = send.send(result);
+    });
+    receive.await.unwrap_or_else(|_| {
+        Err(DatabaseError::Failed {
+            reason: "a transaction was broken off".to_owned(),
+        })
+    })
+}
+
 async fn make_all(transaction: &Transaction, changes: &[Change]) -> Result<(), DatabaseError> {
-    if sheet::is_taken(transaction, changes).await? {
-        return Err(DatabaseError::Taken);
-    }
     changes
         .iter()
         .try_for_each(|change| make(transaction, change))?;
-    sheet::take_out(transaction, changes).await
+    rows::make(transaction, changes).await
 }
 
 /// Asks for a change. What becomes of it, the whole transaction says.
 fn make(transaction: &Transaction, change: &Change) -> Result<(), DatabaseError> {
     let store = transaction.object_store(change.store().name())?;
     match change {
-        Change::AddSheet(sheet) => sheet::add(transaction, sheet)?,
-        // After all others.
-        Change::TakeOut(_) => {}
+        // Together, after all others.
+        Change::AddRows(_) | Change::PutRows(_) | Change::ForgetRows(_) => {}
+        Change::ForgetRowBatch(number) => {
+            store.delete(JsValue::from(*number as f64))?;
+        }
         Change::Put(_, key, text) => {
             store.put(text.as_js(), Some(&key.into()))?;
-        }
-        Change::Add(_, key, text) => {
-            store.add(text.as_js(), Some(&key.into()))?;
         }
         Change::Forget(_, key) => {
             store.delete(JsValue::from(key))?;

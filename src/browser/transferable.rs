@@ -7,7 +7,7 @@ use js_sys::{Array, ArrayBuffer, Uint8Array};
 use wasm_bindgen::prelude::*;
 use web_sys::{Blob, DedicatedWorkerGlobalScope, Worker};
 
-use super::database::Parcel;
+use super::database::KeptText;
 use super::files::GivenFile;
 
 /// Bytes from this length on are transferred, shorter ones are copied, which is faster.
@@ -29,8 +29,8 @@ pub enum Attachment {
     File(GivenFile),
     /// A file to save.
     Blob(Blob),
-    /// Rows to store.
-    Parcel(Parcel),
+    /// Texts to store, which the receiver only passes on.
+    Texts(Vec<KeptText>),
 }
 
 /// Where letters can be posted.
@@ -73,7 +73,7 @@ impl Letter {
             false => {
                 let letter = Array::of1(&bytes);
                 for attachment in &self.attachments {
-                    letter.push(&attachment.to_js(&transfer));
+                    letter.push(&attachment.to_js());
                 }
                 letter.into()
             }
@@ -108,19 +108,20 @@ impl Attachment {
         Some(Attachment::Blob(blob))
     }
 
-    /// The attachment as a tagged array; buffers to give away are added to `transfer`.
-    fn to_js(&self, transfer: &Array) -> JsValue {
+    /// The attachment as a tagged array.
+    fn to_js(&self) -> JsValue {
         match self {
             // A file's path is lost when it is cloned, so its name goes beside it.
             Attachment::File(file) => {
                 Array::of3(&"file".into(), &file.name.as_str().into(), file.as_js())
             }
             Attachment::Blob(blob) => Array::of2(&"blob".into(), blob),
-            Attachment::Parcel(parcel) => {
-                for buffer in parcel.buffers().iter() {
-                    transfer.push(&buffer);
+            Attachment::Texts(texts) => {
+                let tagged = Array::of1(&"texts".into());
+                for text in texts {
+                    tagged.push(text.as_js());
                 }
-                Array::of2(&"parcel".into(), parcel.as_js())
+                tagged
             }
         }
         .into()
@@ -133,7 +134,10 @@ impl Attachment {
                 GivenFile::of(&tagged.get(1).as_string()?, tagged.get(2)).map(Attachment::File)
             }
             "blob" => tagged.get(1).dyn_into().ok().map(Attachment::Blob),
-            "parcel" => Parcel::from_js(tagged.get(1)).map(Attachment::Parcel),
+            "texts" => {
+                let texts = tagged.iter().skip(1).map(KeptText::from_js);
+                texts.collect::<Option<_>>().map(Attachment::Texts)
+            }
             _ => None,
         }
     }

@@ -26,7 +26,9 @@ use crate::browser::database::Change;
 use crate::browser::{network, timers};
 use crate::models::{self, Ask, Asking, Progress, Saved, connections, prices, record};
 use crate::storage;
+use crate::storage::episodes::StoredEpisode;
 use crate::storage::evaluations::{Draft, keeping_draft, keeping_step, steps};
+use crate::storage::origin::EVALUATED;
 use rate_limits::Flight;
 
 const OFFLINE: &str =
@@ -92,14 +94,14 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
     let episode = has_episode.then(|| {
         job.label(&mut episode);
         let row = Row::of(&episode, Vec::new());
-        (row, native::to_text(&episode).into())
+        StoredEpisode::new(row, native::to_text(&episode).into(), EVALUATED)
     });
     let done = Done {
         result,
         episode,
         draft,
     };
-    run.keep(vec![done], None);
+    run.keep(vec![done]);
 }
 
 struct Playing<'a> {

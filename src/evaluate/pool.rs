@@ -20,7 +20,7 @@ use volary_trajectory::Recipe;
 use orders::{AHEAD, Ordered, Share, watch};
 
 use super::remote_environments;
-use crate::browser::database::Parcel;
+use crate::browser::database::KeptText;
 use crate::browser::transferable::Attachment;
 use crate::browser::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
 use crate::browser::{self, timers};
@@ -35,10 +35,10 @@ const ORDER_ABROAD: usize = 4;
 pub enum News {
     /// Cells were played.
     Played {
-        /// What came of them.
+        /// Their results.
         results: Vec<CellResult>,
-        /// The results and the episodes, to be kept.
-        parcel: Parcel,
+        /// The row and the text of the episode of each result; empty where there is none.
+        texts: Vec<KeptText>,
     },
     /// There was no time to begin these cells.
     Left(Vec<usize>),
@@ -381,12 +381,14 @@ fn take(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, reply: Result<Reply<Event>,
         Event::Started(_) | Event::Stopped { .. } => return,
         Event::NotBegun { cells } => News::Left(cells),
         Event::Played { results } => match attachments.into_iter().next() {
-            Some(Attachment::Parcel(parcel)) => News::Played { results, parcel },
+            Some(Attachment::Texts(texts)) if texts.len() == 2 * results.len() => {
+                News::Played { results, texts }
+            }
             _ => {
                 return lose(
                     slot,
                     hear,
-                    "Its results came without their rows.".to_owned(),
+                    "Its results came without their episodes.".to_owned(),
                 );
             }
         },

@@ -25,7 +25,7 @@ use futures_util::future::{AbortHandle, abortable};
 use leptos::prelude::*;
 use volary_agent::evaluation::schedule::Why;
 use volary_agent::evaluation::{
-    CellResult, Failure, FailureKind, Job, Lane, Phase, Plan, Progress, Schedule, Table,
+    CellResult, Failure, FailureKind, Job, Lane, Phase, Plan, Progress, Schedule, Table, episode_id,
 };
 use volary_core::json::Text;
 
@@ -33,8 +33,8 @@ use super::model_episode;
 use super::pool::{News, Pool};
 use super::remote_environments;
 use crate::browser;
-use crate::browser::database::Parcel;
 use crate::browser::web_lock::WebLock;
+use crate::storage::episodes::StoredEpisode;
 use crate::storage::evaluations::{Draft, Head, Kept};
 use changes::Changes;
 
@@ -83,7 +83,7 @@ pub(super) struct State {
     /// Cells that are done and on their way into the storage: nothing takes them back.
     keeping: BTreeSet<usize>,
     /// What is kept next, when what is being kept is.
-    queue: Vec<(Vec<Done>, Parcel)>,
+    queue: Vec<Done>,
     is_serving: bool,
     /// Whether the plan is kept: no result is kept before it.
     is_planned: bool,
@@ -247,13 +247,19 @@ impl Run {
 
     fn hear(self: &Rc<Self>, news: News) {
         match news {
-            News::Played { results, parcel } => {
-                let done = results.into_iter().map(|result| Done {
-                    result,
-                    episode: None,
-                    draft: None,
+            News::Played { results, texts } => {
+                let mut texts = texts.into_iter();
+                let done = results.into_iter().map(|result| {
+                    let (row, text) = (texts.next(), texts.next());
+                    let episode = row.zip(text).filter(|(row, _)| row.length() > 0);
+                    let id = episode_id(&self.id, result.cell).to_string();
+                    Done {
+                        result,
+                        episode: episode.map(|(row, text)| StoredEpisode { id, row, text }),
+                        draft: None,
+                    }
                 });
-                self.keep(done.collect(), Some(parcel));
+                self.keep(done.collect());
                 // The worker may have more to do meanwhile.
                 self.go_on();
             }
@@ -287,7 +293,7 @@ impl Run {
                 episode: None,
                 draft: None,
             };
-            self.keep(vec![done], None);
+            self.keep(vec![done]);
             return;
         }
         {

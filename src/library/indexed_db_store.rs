@@ -12,15 +12,16 @@ use volary_trajectory::table::Row;
 
 use super::repository::{EpisodeStore, Held, InFile, Item, Keeping, KnownFile, Listed, Unkept};
 use super::source::Source;
-use crate::browser::database::{DatabaseError, KeptText};
+use crate::browser::database::{Change, DatabaseError, KeptText, RowBatch};
 use crate::browser::files::GivenFile;
 use crate::browser::files::arriving::Arriving;
 use crate::browser::storage_quota;
 use crate::projection::notice::Notice;
 use crate::projection::text::{plural, size_text};
+use crate::storage::episodes::{self, StoredEpisode};
 use crate::storage::origin::IMPORTED;
 use crate::storage::sources::{self, About};
-use crate::storage::{self, episodes, unreadable};
+use crate::storage::{self, unreadable};
 
 /// Keeps episodes in the browser's database.
 #[derive(Clone, Copy, Debug, Default)]
@@ -64,26 +65,29 @@ fn unreadable_notice(count: usize) -> Option<Notice> {
 impl EpisodeStore for IndexedDbStore {
     fn keep(&self, episodes: Vec<Item>) -> LocalBoxFuture<'_, Result<(), Unkept>> {
         async move {
-            let mut changes = Vec::with_capacity(episodes.len() * 3);
+            let (mut new, mut others) = (Vec::new(), Vec::new());
+            let (mut new_rows, mut other_rows) = (Vec::new(), Vec::new());
             for Item { row, held, is_new } in &episodes {
-                let keeping = match held {
+                match held {
                     Held::Text(text) => {
-                        episodes::keeping(row, &KeptText::from(text.as_str()), IMPORTED)
+                        let text = KeptText::from(text.as_str());
+                        let episode = StoredEpisode::new(row.clone(), text, IMPORTED);
+                        if *is_new { &mut new } else { &mut others }.push(episode);
                     }
-                    // Below, all together.
-                    Held::At(_) if *is_new => continue,
-                    Held::At(at) => vec![episodes::summary(row, Some(&placed(at)))],
-                };
-                match is_new {
-                    true => changes.extend(keeping.into_iter().map(episodes::only_new)),
-                    false => changes.extend(keeping),
+                    Held::At(at) => {
+                        let row = episodes::stored_row(row, Some(&placed(at)));
+                        if *is_new {
+                            &mut new_rows
+                        } else {
+                            &mut other_rows
+                        }
+                        .push(row);
+                    }
                 }
             }
-            let new = episodes.iter().filter_map(|item| match &item.held {
-                Held::At(at) if item.is_new => Some((&item.row, placed(at))),
-                _ => None,
-            });
-            changes.extend(episodes::new_summaries(new));
+            let mut changes = episodes::storing(new, others);
+            changes.push(Change::AddRows(RowBatch::new(new_rows)));
+            changes.push(Change::PutRows(RowBatch::new(other_rows)));
             match storage::write(changes).await {
                 Err(DatabaseError::Taken) => Err(Unkept::Taken(episodes)),
                 kept => said(kept).map_err(Unkept::InMemory),
@@ -99,14 +103,16 @@ impl EpisodeStore for IndexedDbStore {
             let known = episodes::listed(&owned(&ids)).await.unwrap_or_default();
             let places = known.into_iter().map(|known| (known.row.id, known.place));
             let places: HashMap<Text, _> = places.collect();
-            let mut changes = Vec::with_capacity(rows.len());
+            let mut changes = Vec::new();
+            let mut labelled = Vec::with_capacity(rows.len());
             for row in &rows {
                 if let Some(place) = places.get(&row.id) {
                     // A row without its text would be all that the next visit finds.
                     changes.extend(episodes::keeping_unkept(&row.id));
-                    changes.push(episodes::summary(row, place.as_ref()));
+                    labelled.push(episodes::stored_row(row, place.as_ref()));
                 }
             }
+            changes.push(Change::PutRows(RowBatch::new(labelled)));
             said(storage::write(changes).await)
         }
         .boxed_local()

@@ -13,8 +13,9 @@ use crate::browser::database::KeptText;
 use crate::browser::{self, location};
 use crate::components::erased::watch;
 use crate::navigation::{Page, use_pages};
+use crate::storage;
+use crate::storage::episodes::{self, StoredEpisode};
 use crate::storage::origin::PLAYED;
-use crate::storage::{self, episodes};
 
 /// What of the shown episode is kept.
 #[derive(Clone, Debug, Default)]
@@ -78,9 +79,10 @@ impl Playground {
         };
         let row = Row::of(&copy, Vec::new());
         let text = KeptText::from(native::to_text(&copy));
+        let episode = StoredEpisode::new(row, text, PLAYED);
         browser::spawn(async move {
             // What the browser refuses is in memory, and the library shows it from there.
-            let _ = storage::write(episodes::keeping(&row, &text, PLAYED)).await;
+            let _ = storage::write(episodes::storing(Vec::new(), vec![episode])).await;
         });
     }
 

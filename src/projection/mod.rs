@@ -18,7 +18,7 @@
 //! - [`state_path`]: rows of a frame as paths into the state. [`measures`]: per-step amounts.
 //! - [`curve`]: amounts as geometry; [`shapes`] as SVG paths. [`summary`]: an episode in words.
 //! - [`notice`]: error notices. [`turn`]: a streaming model response.
-//! - [`recovery`]: the status while stored results are recovered.
+//! - [`recovery`]: the status while an evaluation is read, or stored results are moved.
 //! - [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
 
 pub mod ansi;

@@ -1,9 +1,9 @@
-//! The status shown while an evaluation is read, or stored results are recovered after a crash.
+//! The status shown while an evaluation is read, or what an earlier version of the page stored is moved.
 
-/// Progress of the recovery, in records of the write-ahead log.
+/// Progress of the migration of what an earlier version stored, in records of its journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recovery {
-    /// Applied records.
+    /// Moved records.
     pub done: usize,
     /// All records; never 0.
     pub total: usize,

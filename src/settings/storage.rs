@@ -12,7 +12,7 @@ use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::text::inert_in;
 use crate::navigation::{Page, use_pages};
 use crate::projection::text::{plural, size_text};
-use crate::storage::unreadable::{self, Unreadable};
+use crate::storage::unreadable::{self, Place};
 use crate::storage::{self, episodes, evaluations};
 
 /// What is stored.
@@ -24,7 +24,7 @@ struct Kept {
     evaluations: usize,
     room: Option<Room>,
     lasting: bool,
-    unreadable: Vec<Unreadable>,
+    unreadable: Vec<(Place, String)>,
     is_read_only: bool,
 }
 
@@ -177,11 +177,11 @@ fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
 }
 
 /// The unreadable records, with actions.
-fn unreadable_view(state: RwSignal<State>, records: &[Unreadable]) -> AnyView {
+fn unreadable_view(state: RwSignal<State>, records: &[(Place, String)]) -> AnyView {
     let title = format!("{} cannot be read", plural(records.len(), "stored record"));
-    let lines = records.iter().map(|record| {
-        let Unreadable { store, key, why } = record;
-        inert_in("li", "", &format!("{} {key}: {why}", store.name())).view()
+    let lines = records.iter().map(|(place, why)| {
+        let line = format!("{} {}: {why}", place.store().name(), place.key());
+        inert_in("li", "", &line).view()
     });
     let export = move || {
         browser::spawn(async move {

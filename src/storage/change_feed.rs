@@ -20,27 +20,18 @@ pub struct ChangedEpisodes {
 /// Tells the others.
 pub(super) fn tell(changes: &[Change]) {
     let mut changed = ChangedEpisodes::default();
-    for change in changes
-        .iter()
-        .filter(|change| change.store() == Store::Summaries)
-    {
+    for change in changes {
         match change {
-            Change::Put(_, id, _) | Change::Add(_, id, _) => changed.kept.push(id.as_str().into()),
-            Change::AddSheet(sheet) => changed.kept.extend(sheet.keys().map(Text::from)),
-            Change::TakeOut(ids) => changed.gone.extend(ids.iter().map(|id| id.as_str().into())),
-            Change::Forget(_, id) => changed.gone.push(id.as_str().into()),
-            Change::ForgetAll(_, start) => changed.gone_from.push(start.as_str().into()),
+            Change::AddRows(rows) | Change::PutRows(rows) => {
+                changed.kept.extend(rows.ids().map(Text::from));
+            }
+            Change::ForgetRows(ids) => {
+                changed.gone.extend(ids.iter().map(|id| id.as_str().into()));
+            }
+            Change::ForgetAll(Store::Rows, start) => changed.gone_from.push(start.as_str().into()),
+            _ => {}
         }
     }
-    changed.tell();
-}
-
-/// Tells the others what was put into its place.
-pub(super) fn tell_kept(ids: Vec<String>) {
-    let changed = ChangedEpisodes {
-        kept: ids.into_iter().map(Text::from).collect(),
-        ..ChangedEpisodes::default()
-    };
     changed.tell();
 }
 

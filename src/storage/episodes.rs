@@ -1,29 +1,27 @@
-//! Episodes that are kept: the whole text in parts, and apart from it the row that lists show.
+//! Episodes: the whole text in parts, and apart from it the row that lists show.
 //!
-//! A text is one of `volary_trajectory::native`. Keys of parts are the id, in which strokes are written otherwise, a stroke,
-//! and the number of the part: ids are anything, `a` and `a/000000` among them.
+//! A text is one of `volary_trajectory::native`. Keys of parts are the id, in which slashes are escaped, a slash, and the
+//! number of the part: an id may be anything, `a` and `a/000000` among them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use volary_core::json;
 use volary_core::json::{Json, Text};
 use volary_core::object;
 use volary_trajectory::import::index::Place;
 use volary_trajectory::table::Row;
 
-use super::{all, get, keys_between, sheets, some, summaries, unreadable, write, write_ahead_log};
+use super::unreadable::{self, Place as Unread};
+use super::{all, get, keys_between, record, row_batches, rows, write};
 use crate::browser::database::{
-    Change, Damage, DatabaseError, KeptText, Packing, Sheet, Store, after_all, bounds,
+    Change, Damage, DatabaseError, KeptText, RowBatch, Store, after_all, bounds,
 };
 use crate::browser::files::GivenFile;
 use crate::browser::timers;
 
 /// Longer texts are kept in parts of so many characters: browsers copy a text at once.
 const PART: u32 = 4_000_000;
-/// So many rows are fetched at once.
-const ROWS: u32 = 2000;
-/// So many sheets of rows.
-const SHEETS: u32 = 20;
+/// How many records of rows are read at once.
+const BATCHES: u32 = 20;
 
 /// An episode in a list.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,32 +32,47 @@ pub struct Listed {
     pub place: Option<(Text, Place)>,
 }
 
-/// What keeps an episode, in the place of a former one of the same id. The origin is for rows that have none.
-pub fn keeping(row: &Row, text: &KeptText, origin: &str) -> Vec<Change> {
-    [forgetting_text(&row.id)]
-        .into_iter()
-        .chain(keeping_new(row, text, origin))
-        .collect()
+/// An episode as it is stored.
+#[derive(Clone, Debug)]
+pub struct StoredEpisode {
+    /// Its id.
+    pub id: String,
+    /// The row that lists show of it.
+    pub row: KeptText,
+    /// Its native text.
+    pub text: KeptText,
 }
 
-/// What keeps an episode, where none of its id was kept before.
-pub fn keeping_new(row: &Row, text: &KeptText, origin: &str) -> Vec<Change> {
-    let row = completed(row.clone(), u64::from(text.length()), origin);
-    let parts = text.parts(PART).into_iter().enumerate();
-    let puts =
-        parts.map(|(number, part)| Change::Put(Store::Episodes, part_key(&row.id, number), part));
-    puts.chain([summary(&row, None)]).collect()
+impl StoredEpisode {
+    /// Completes the row with its size, and with origin and time where it has none.
+    pub fn new(mut row: Row, text: KeptText, origin: &str) -> StoredEpisode {
+        row.origin.get_or_insert_with(|| origin.into());
+        row.bytes = Some(text.length().into());
+        row.added.get_or_insert_with(timers::wall_clock);
+        let (id, row) = stored_row(&row, None);
+        StoredEpisode { id, row, text }
+    }
 }
 
-/// Packs an episode, where none of its id was kept before. `write` appends its text, which must be ASCII, as all of
-/// `volary_trajectory::native` is.
-pub fn pack_new(packing: &mut Packing, row: Row, origin: &str, write: impl FnOnce(&mut String)) {
-    let key = |number| part_key(&row.id, number);
-    let length = packing.put_parts(Store::Episodes, PART as usize, key, write);
-    let row = completed(row, length as u64, origin);
-    packing.put(Store::Summaries, row.id.to_string(), |out| {
-        record_of(&row, None).write_python_text(out);
-    });
+/// What stores episodes; none of the new ones may be there already ([`DatabaseError::Taken`]), the others may.
+pub fn storing(new: Vec<StoredEpisode>, others: Vec<StoredEpisode>) -> Vec<Change> {
+    let former = others.iter().map(|episode| forgetting_text(&episode.id));
+    let mut changes: Vec<Change> = former.collect();
+    for StoredEpisode { id, text, .. } in new.iter().chain(&others) {
+        let parts = text.parts(PART).into_iter().enumerate();
+        changes.extend(
+            parts.map(|(number, part)| Change::Put(Store::Episodes, part_key(id, number), part)),
+        );
+    }
+    let rows = |episodes: Vec<StoredEpisode>| {
+        let rows = episodes
+            .into_iter()
+            .map(|episode| (episode.id, episode.row));
+        RowBatch::new(rows.collect())
+    };
+    changes.push(Change::AddRows(rows(new)));
+    changes.push(Change::PutRows(rows(others)));
+    changes
 }
 
 /// What forgets the text of an episode.
@@ -75,21 +88,6 @@ fn part_key(id: &str, number: usize) -> String {
         _ => key.push_str(&format!("{number:06}")),
     }
     key
-}
-
-fn completed(mut row: Row, bytes: u64, origin: &str) -> Row {
-    row.origin.get_or_insert_with(|| origin.into());
-    row.bytes = Some(bytes);
-    row.added.get_or_insert_with(timers::wall_clock);
-    row
-}
-
-/// The same change, which is not made, and no other one of its list, if an episode of that id is there.
-pub fn only_new(change: Change) -> Change {
-    match change {
-        Change::Put(Store::Summaries, id, row) => Change::Add(Store::Summaries, id, row),
-        other => other,
-    }
 }
 
 /// What keeps the text of an episode, as far as the browser did not keep it.
@@ -108,20 +106,9 @@ fn parts_of(id: &str) -> String {
     }
 }
 
-/// What keeps a row: with the place of its episode, if that has no text.
-pub fn summary(row: &Row, place: Option<&(Text, Place)>) -> Change {
-    let (id, text) = keyed(row, place);
-    Change::Put(Store::Summaries, id, text)
-}
-
-/// What keeps rows together, none of whose ids was kept before: with the places of their episodes, which have no texts.
-pub fn new_summaries<'a>(rows: impl Iterator<Item = (&'a Row, (Text, Place))>) -> Option<Change> {
-    let texts: Vec<_> = rows.map(|(row, place)| keyed(row, Some(&place))).collect();
-    (!texts.is_empty()).then(|| Change::AddSheet(Sheet::new(texts)))
-}
-
-fn keyed(row: &Row, place: Option<&(Text, Place)>) -> (String, KeptText) {
-    let text = record_of(row, place).to_python_text();
+/// A row as it is stored, with its id; with the place of its episode, if that has no text.
+pub fn stored_row(row: &Row, place: Option<&(Text, Place)>) -> (String, KeptText) {
+    let text = record::write_json(record_of(row, place));
     (row.id.to_string(), text.into())
 }
 
@@ -140,15 +127,7 @@ fn record_of(row: &Row, place: Option<&(Text, Place)>) -> Json {
 
 /// Forgets episodes.
 pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
-    write_ahead_log::settle().await;
-    // Those of large files have neither records nor texts of their own, which are not asked for one by one.
-    let (alone, in_sheets): (Vec<String>, Vec<String>) = match bounds(ids) {
-        None => return Ok(()),
-        Some((first, last)) => {
-            let kept = keys_between(Store::Summaries, first, last).await?;
-            ids.iter().cloned().partition(|id| kept.contains(id))
-        }
-    };
+    // Those in large files have no texts of their own, which are not deleted one by one.
     let starts: Vec<String> = ids.iter().map(|id| parts_of(id)).collect();
     let kept = match bounds(&starts) {
         None => BTreeSet::new(),
@@ -159,72 +138,63 @@ pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
         parts.next().is_some_and(|part| part.starts_with(start))
     });
     let texts = starts.map(|start| Change::ForgetAll(Store::Episodes, start));
-    let rows = alone
-        .into_iter()
-        .map(|id| Change::Forget(Store::Summaries, id));
-    let sheets = Change::TakeOut(in_sheets);
-    write(texts.chain(rows).chain([sheets]).collect()).await
+    let rows = Change::ForgetRows(ids.to_vec());
+    write(texts.chain([rows]).collect()).await
 }
 
 /// All of them.
 pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
-    write_ahead_log::settle().await;
-    unreadable::clear(Store::Summaries);
-    // What is kept by itself stands before what a sheet has of it.
     let mut listed = HashMap::new();
     let mut last = 0;
+    let mut add = |id: &str, row: &KeptText| match read(row) {
+        Ok(row) => {
+            listed.insert(row.row.id.clone(), row);
+        }
+        Err(why) => unreadable::note(Unread::Row(id.to_owned()), &why),
+    };
+    unreadable::clear(Store::Rows);
     loop {
-        let some = sheets(last, SHEETS).await?;
-        let texts = some.iter().flat_map(|(_, sheet)| sheet.texts());
-        listed.extend(texts.filter_map(|(key, text)| by_id(key, text)));
-        match some.last() {
-            Some((number, _)) if some.len() == SHEETS as usize => last = *number,
+        let batches = row_batches(last, BATCHES).await?;
+        for (number, batch) in &batches {
+            match batch {
+                Some(batch) => batch.rows().iter().for_each(|(id, row)| add(id, row)),
+                None => unreadable::note(Unread::RowBatch(*number), &Damage::Shape),
+            }
+        }
+        match batches.last() {
+            Some((number, _)) if batches.len() == BATCHES as usize => last = *number,
             _ => break,
         }
     }
-    let mut last = String::new();
-    loop {
-        let records = some(Store::Summaries, &last, ROWS).await?;
-        let count = records.len();
-        listed.extend(records.iter().filter_map(|(key, text)| by_id(key, text)));
-        match records.into_iter().next_back() {
-            Some((key, _)) if count == ROWS as usize => last = key,
-            _ => break,
+    let unkept = super::unkept(Store::Rows, "");
+    for (id, row) in &unkept {
+        if let Some(row) = row {
+            add(id, row);
         }
     }
-    // What the browser did not keep, or not in its place.
-    let mut unkept = super::unkept(Store::Summaries, "");
-    let waiting = write_ahead_log::all_waiting(Store::Summaries, "");
-    unkept.extend(waiting.into_iter().map(|(key, text)| (key, Some(text))));
-    for (key, text) in unkept {
-        listed.remove(&*key);
-        listed.extend(text.as_ref().and_then(|text| by_id(&key, text)));
+    for (id, row) in unkept {
+        if row.is_none() {
+            listed.remove(&*id);
+        }
     }
     Ok(listed.into_values().collect())
 }
 
-fn by_id(key: &str, text: &KeptText) -> Option<(Text, Listed)> {
-    let listed = read(text);
-    if listed.is_none() {
-        let why = Damage::Texts.to_string();
-        unreadable::note(Store::Summaries, key, why);
-    }
-    let listed = listed?;
-    Some((listed.row.id.clone(), listed))
-}
-
 /// Those of these ids, as far as there are any, in their order.
 pub async fn listed(ids: &[String]) -> Result<Vec<Listed>, DatabaseError> {
-    let texts = summaries(ids).await?;
-    let found = ids.iter().filter_map(|id| texts.get(id));
-    Ok(found.filter_map(read).collect())
+    let rows = rows(ids).await?;
+    let found = ids.iter().filter_map(|id| rows.get(id));
+    Ok(found.filter_map(|row| read(row).ok()).collect())
 }
 
-fn read(text: &KeptText) -> Option<Listed> {
-    let record = json::read(&text.to_text()).ok()?;
+fn read(row: &KeptText) -> Result<Listed, Damage> {
+    listed_of(&record::read_json(&row.to_text())?).ok_or(Damage::Texts)
+}
+
+fn listed_of(record: &Json) -> Option<Listed> {
     Some(Listed {
         row: Row::read(record.get("row")?)?,
-        place: place(&record),
+        place: place(record),
     })
 }
 
@@ -271,4 +241,47 @@ pub fn unkept_files() -> Vec<GivenFile> {
         GivenFile::of_text(&format!("{id}.json"), &text)
     });
     files.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::{check_golden, read_json, write_json};
+    use super::*;
+
+    #[test]
+    fn rows_are_as_the_golden_files_say_in_both_directions() {
+        let row = Row {
+            id: "0abc-000001".into(),
+            name: "Ünïcode".into(),
+            steps: 3,
+            calls: 4,
+            reward: Some(0.5),
+            tags: vec!["good".into()],
+            outcome: "done".into(),
+            origin: Some("evaluated".into()),
+            added: Some(1_764_000_000.25),
+            bytes: Some(4096),
+            ..Row::default()
+        };
+        let place = Place {
+            parts: vec![10..20, 30..5_000_000_000],
+            packed: true,
+            number: 2,
+        };
+        for (name, place) in [
+            ("row", None),
+            ("row_in_file", Some(("file-1".into(), place))),
+        ] {
+            let text = write_json(record_of(&row, place.as_ref()));
+            let golden = check_golden(name, &text);
+            let expected = Listed {
+                row: row.clone(),
+                place,
+            };
+            let read = |text: &str| listed_of(&read_json(text).unwrap());
+            assert_eq!(read(&golden), Some(expected.clone()));
+            // As versions before the first format wrote it.
+            assert_eq!(read(&golden.replace(", \"format\": 1", "")), Some(expected));
+        }
+    }
 }

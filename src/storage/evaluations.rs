@@ -5,18 +5,17 @@
 //! its row and its result are kept in one transaction: there is never one without the others. So are a step
 //! and what was spent on it.
 
+use std::collections::BTreeSet;
+
 use volary_agent::evaluation::{CellResult, Plan, episode_id};
 use volary_agent::model::limits::Spent;
-use volary_core::json;
 use volary_core::json::{Json, Text};
-use volary_core::object;
 use volary_trajectory::StepRecord;
 use volary_trajectory::native::{step_from_json, step_to_json};
 
-use super::{all, episodes, get, keys_between, unreadable, write, write_ahead_log};
-use crate::browser::database::{
-    Change, Damage, DatabaseError, KeptText, Packing, Store, after_all,
-};
+use super::record::{self, DraftRecord, FORMAT, HeadRecord};
+use super::{all, episodes, get, keys_between, unreadable, write};
+use crate::browser::database::{Change, Damage, DatabaseError, KeptText, Store, after_all};
 use crate::storage::origin::EVALUATED;
 
 /// What the list shows of an evaluation.
@@ -60,15 +59,16 @@ pub struct Kept {
 
 /// What keeps a head.
 pub fn keeping_head(head: &Head) -> Change {
-    let record = Json::Object(object!({
-        "id": (head.id.clone()),
-        "name": (head.name.clone()),
-        "made": (head.made),
-        "total": (head.total as i64),
-        "finished": (head.finished as i64),
-        "failed": (head.failed as i64)
-    }));
-    put(Store::Evaluations, format!("head/{}", head.id), record)
+    let text = record::write(&HeadRecord {
+        format: FORMAT,
+        id: head.id.to_string(),
+        name: head.name.to_string(),
+        made: head.made,
+        total: head.total,
+        finished: head.finished,
+        failed: head.failed,
+    });
+    Change::Put(Store::Evaluations, format!("head/{}", head.id), text)
 }
 
 /// What keeps a plan.
@@ -81,11 +81,6 @@ pub fn keeping_result(id: &str, result: &CellResult) -> Change {
     put(Store::Results, place(id, result.cell), result.to_json())
 }
 
-/// Packs a result, whose text this is.
-pub fn pack_result(packing: &mut Packing, id: &str, cell: usize, text: &str) {
-    packing.put(Store::Results, place(id, cell), |out| out.push_str(text));
-}
-
 /// What forgets a result.
 pub fn forgetting_result(id: &str, cell: usize) -> Change {
     Change::Forget(Store::Results, place(id, cell))
@@ -94,15 +89,16 @@ pub fn forgetting_result(id: &str, cell: usize) -> Change {
 /// What keeps a draft.
 pub fn keeping_draft(id: &str, cell: usize, draft: &Draft) -> Change {
     let spent = &draft.spent;
-    let record = Json::Object(object!({
-        "cell": (cell as i64),
-        "steps": (spent.steps as i64),
-        "seconds": (spent.seconds),
-        "tokens": (spent.tokens as i64),
-        "cost": (spent.cost),
-        "tries": (draft.tries)
-    }));
-    put(Store::Drafts, place(id, cell), record)
+    let text = record::write(&DraftRecord {
+        format: FORMAT,
+        cell,
+        steps: spent.steps,
+        seconds: spent.seconds,
+        tokens: spent.tokens,
+        cost: spent.cost,
+        tries: draft.tries,
+    });
+    Change::Put(Store::Drafts, place(id, cell), text)
 }
 
 /// What keeps a step of an episode that is under way; the first is 0.
@@ -124,37 +120,40 @@ pub fn forgetting_draft(id: &str, cell: usize) -> [Change; 2] {
     ]
 }
 
-/// The steps so far of an episode that is under way. What can't be read ends them.
+/// The steps so far of an episode that is under way. What cannot be read ends them.
 pub async fn steps(id: &str, cell: usize) -> Result<Vec<StepRecord>, DatabaseError> {
     let kept = all(Store::Drafts, &steps_of(id, cell)).await?;
-    let steps = kept.iter().map(|(_, text)| parsed(text));
-    Ok(steps
-        .map_while(|step| step_from_json(&step?).ok())
-        .collect())
+    let steps = kept.iter().map(|(key, text)| {
+        let step = record::read_json(&text.to_text())
+            .and_then(|step| step_from_json(&step).map_err(|_| Damage::Texts));
+        unreadable::noted(Store::Drafts, key, step)
+    });
+    Ok(steps.map_while(|step| step).collect())
 }
 
 /// The heads of all, the latest first.
 pub async fn list() -> Result<Vec<Head>, DatabaseError> {
     let records = all(Store::Evaluations, "head/").await?;
     unreadable::clear(Store::Evaluations);
-    let mut heads: Vec<Head> = records
-        .iter()
-        .filter_map(|(key, text)| {
-            let head = parsed(text).and_then(|record| read_head(&record));
-            noted(Store::Evaluations, key, head)
-        })
+    let heads = records.iter();
+    let mut heads: Vec<Head> = heads
+        .filter_map(|(key, text)| unreadable::noted(Store::Evaluations, key, read_head(text)))
         .collect();
     heads.sort_by(|one, other| other.made.total_cmp(&one.made));
     Ok(heads)
 }
 
-/// One, with all that is known of it; `None` if there is none.
+/// One, with all that is known of it; `None` if there is none, or if its plan cannot be read.
 pub async fn load(id: &str) -> Result<Option<Kept>, DatabaseError> {
-    write_ahead_log::settle().await;
-    let head = get(Store::Evaluations, &format!("head/{id}")).await?;
-    let plan = get(Store::Evaluations, &format!("plan/{id}")).await?;
-    let head = head.and_then(|text| read_head(&parsed(&text)?));
-    let plan = plan.and_then(|text| Plan::read(&parsed(&text)?));
+    let (head_key, plan_key) = (format!("head/{id}"), format!("plan/{id}"));
+    let head = get(Store::Evaluations, &head_key).await?;
+    let plan = get(Store::Evaluations, &plan_key).await?;
+    let head =
+        head.and_then(|text| unreadable::noted(Store::Evaluations, &head_key, read_head(&text)));
+    let plan = plan.and_then(|text| {
+        let plan = read_with(&text, Plan::read);
+        unreadable::noted(Store::Evaluations, &plan_key, plan)
+    });
     let Some((head, plan)) = head.zip(plan) else {
         return Ok(None);
     };
@@ -162,30 +161,34 @@ pub async fn load(id: &str) -> Result<Option<Kept>, DatabaseError> {
     let results = all(Store::Results, &prefix).await?;
     let drafts = all(Store::Drafts, &prefix).await?;
     unreadable::clear(Store::Results);
+    let results = results.iter().filter_map(|(key, text)| {
+        let result = read_with(text, CellResult::read);
+        unreadable::noted(Store::Results, key, result)
+    });
+    let drafts = drafts
+        .iter()
+        .filter_map(|(key, text)| unreadable::noted(Store::Drafts, key, read_draft(text)));
     Ok(Some(Kept {
         head,
         plan,
-        results: results
-            .iter()
-            .filter_map(|(key, text)| {
-                let result = parsed(text).and_then(|record| CellResult::read(&record));
-                noted(Store::Results, key, result)
-            })
-            .collect(),
-        drafts: drafts
-            .iter()
-            .filter_map(|(_, text)| read_draft(&parsed(text)?))
-            .collect(),
+        results: results.collect(),
+        drafts: drafts.collect(),
     }))
 }
 
 /// The ids of the stored episodes that an evaluation made itself. Others may begin with its id: an imported trajectory
 /// is named by the file that it comes from.
 pub async fn own_episodes(id: &str) -> Result<Vec<String>, DatabaseError> {
-    write_ahead_log::settle().await;
-    let first = episode_id(id, 0);
-    let keys = keys_between(Store::Summaries, &first, &after_all(&format!("{id}-"))).await?;
-    let named: Vec<String> = keys.into_iter().filter(|key| is_named(id, key)).collect();
+    // All of them have texts.
+    let start = format!("{id}-");
+    let parts = keys_between(Store::Episodes, &start, &after_all(&start)).await?;
+    let named: BTreeSet<String> = parts
+        .iter()
+        .filter_map(|part| Some(part.rsplit_once('/')?.0))
+        .filter(|named| is_named(id, named))
+        .map(str::to_owned)
+        .collect();
+    let named: Vec<String> = named.into_iter().collect();
     let rows = episodes::listed(&named).await?.into_iter();
     let own = rows.filter(|listed| listed.row.origin.as_deref() == Some(EVALUATED));
     Ok(own.map(|listed| listed.row.id.to_string()).collect())
@@ -211,11 +214,9 @@ pub async fn forget(id: &str) -> Result<(), DatabaseError> {
         Change::ForgetAll(Store::Drafts, prefix),
         Change::ForgetAll(Store::Drafts, format!("steps/{id}/")),
     ];
-    let episodes = episodes.into_iter().flat_map(|id| {
-        let text = episodes::forgetting_text(&id);
-        [Change::Forget(Store::Summaries, id), text]
-    });
-    write(own.into_iter().chain(episodes).collect()).await
+    let texts = episodes.iter().map(|id| episodes::forgetting_text(id));
+    let rows = Change::ForgetRows(episodes.clone());
+    write(own.into_iter().chain(texts).chain([rows]).collect()).await
 }
 
 fn place(id: &str, cell: usize) -> String {
@@ -226,49 +227,40 @@ fn steps_of(id: &str, cell: usize) -> String {
     format!("steps/{}/", place(id, cell))
 }
 
-fn put(store: Store, key: String, record: Json) -> Change {
-    Change::Put(store, key, record.to_python_text().into())
+fn put(store: Store, key: String, value: Json) -> Change {
+    Change::Put(store, key, record::write_json(value).into())
 }
 
-fn parsed(text: &KeptText) -> Option<Json> {
-    json::read(&text.to_text()).ok()
+fn read_with<Record>(
+    text: &KeptText,
+    read: impl FnOnce(&Json) -> Option<Record>,
+) -> Result<Record, Damage> {
+    let value = record::read_json(&text.to_text())?;
+    read(&value).ok_or(Damage::Texts)
 }
 
-/// What was read; a record that could not be is noted.
-fn noted<Record>(store: Store, key: &str, read: Option<Record>) -> Option<Record> {
-    if read.is_none() {
-        unreadable::note(store, key, Damage::Texts.to_string());
-    }
-    read
-}
-
-fn count(value: &Json, key: &str) -> Option<usize> {
-    value.get(key)?.as_i64()?.try_into().ok()
-}
-
-fn read_head(value: &Json) -> Option<Head> {
-    let text = |key: &str| value.get(key)?.as_text().cloned();
-    Some(Head {
-        id: text("id")?,
-        name: text("name")?,
-        made: value.get("made")?.as_f64()?,
-        total: count(value, "total")?,
-        finished: count(value, "finished")?,
-        failed: count(value, "failed")?,
+fn read_head(text: &KeptText) -> Result<Head, Damage> {
+    let head: HeadRecord = record::read(&text.to_text())?;
+    Ok(Head {
+        id: head.id.into(),
+        name: head.name.into(),
+        made: head.made,
+        total: head.total,
+        finished: head.finished,
+        failed: head.failed,
     })
 }
 
-fn read_draft(value: &Json) -> Option<(usize, Draft)> {
-    let draft = Draft {
-        spent: Spent {
-            steps: count(value, "steps")? as u64,
-            seconds: value.get("seconds")?.as_f64()?,
-            tokens: count(value, "tokens")? as u64,
-            cost: value.get("cost").and_then(Json::as_f64),
-        },
-        tries: count(value, "tries")?.try_into().ok()?,
+fn read_draft(text: &KeptText) -> Result<(usize, Draft), Damage> {
+    let draft: DraftRecord = record::read(&text.to_text())?;
+    let spent = Spent {
+        steps: draft.steps,
+        seconds: draft.seconds,
+        tokens: draft.tokens,
+        cost: draft.cost,
     };
-    Some((count(value, "cell")?, draft))
+    let tries = draft.tries;
+    Ok((draft.cell, Draft { spent, tries }))
 }
 
 #[cfg(test)]

@@ -1,41 +1,44 @@
-//! What is kept between visits: episodes, and evaluations with their results.
+//! Episodes, and evaluations with their results, in the browser's database.
 //!
-//! - [`episodes`]: the episodes of a person, and the list of them. [`sources`]: large files in which they stand.
-//!   [`evaluations`]: plans, results, drafts. [`change_feed`]: what one tab changed, for the others. [`journal`]: what is kept
-//!   and not in its place yet. [`origin`]: how episodes came here. [`unreadable`]: records that cannot be read, which nothing deletes by itself.
+//! - [`episodes`]: the texts of episodes, and the rows that lists show. [`sources`]: the large files that hold episodes.
+//!   [`evaluations`]: plans, results, drafts. [`origin`]: how episodes came here. [`change_feed`]: tells other tabs and
+//!   workers what changed.
+//! - `record`: the texts of records, with the number of their format. `migration`: moves what earlier versions stored.
+//!   [`unreadable`]: records that cannot be read, which nothing deletes by itself.
 //!
-//! What always holds: what the browser refuses to keep is kept in memory as long as the page lives, reads find
-//! it there, and [`trouble`] says so; so nothing that is finished is lost without a word.
+//! Invariant: what the browser refuses to store stays in memory until the page is left. Reads find it there, and
+//! [`trouble`] says why, so nothing that is finished is lost without a word.
 
 pub mod change_feed;
 pub mod episodes;
 pub mod evaluations;
+mod migration;
 pub mod origin;
+mod record;
 pub mod sources;
 pub mod unreadable;
-pub mod write_ahead_log;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use futures_util::FutureExt;
+use futures_util::future::{LocalBoxFuture, Shared};
 use leptos::prelude::*;
 
-use crate::browser::database::{Access, Change, Database, DatabaseError, KeptText, Sheet, Store};
+use crate::browser::database::{
+    Access, Change, Database, DatabaseError, KeptText, RowBatch, Store,
+};
 use crate::projection::recovery::Recovery;
 
-enum Link {
-    Unopened,
-    Open(Rc<Database>),
-    /// It could not be opened; nobody tries again before the page is loaded again.
-    Refused(DatabaseError),
-}
+/// The database, which is opened once for all who ask. An error stays until the page is loaded again.
+type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Database>, DatabaseError>>>;
 
 /// What the browser did not keep: `None` where something was forgotten.
 type Unkept = BTreeMap<(Store, String), Option<KeptText>>;
 
 thread_local! {
-    static LINK: RefCell<Link> = const { RefCell::new(Link::Unopened) };
+    static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
     static UNKEPT: RefCell<Unkept> = const { RefCell::new(BTreeMap::new()) };
     static RECOVERY: ArcRwSignal<Option<Recovery>> = ArcRwSignal::new(None);
     static TROUBLE: ArcRwSignal<Option<DatabaseError>> = ArcRwSignal::new(None);
@@ -46,8 +49,7 @@ pub fn trouble() -> Option<DatabaseError> {
     TROUBLE.with(ArcRwSignal::clone).get()
 }
 
-/// How far the recovery is of what a former visit stored and had no time to put into its place; `None` while there is
-/// none. Tracks changes.
+/// How far the migration is of what an earlier version of the page stored; `None` while there is none. Tracks changes.
 pub fn recovery() -> Option<Recovery> {
     RECOVERY.with(ArcRwSignal::clone).get()
 }
@@ -59,17 +61,15 @@ fn tell_recovery(recovery: Option<Recovery>) {
 /// Whether the database can only be read, because a newer version of this page upgraded it. Known once something was
 /// read.
 pub fn is_read_only() -> bool {
-    LINK.with_borrow(
-        |link| matches!(link, Link::Open(database) if database.access() == Access::ReadOnly),
-    )
+    OPENING.with_borrow(|opening| match opening.as_ref().and_then(Shared::peek) {
+        Some(Ok(database)) => database.access() == Access::ReadOnly,
+        _ => false,
+    })
 }
 
 /// Makes the changes, all or none; on an error they are made in memory. If something that was to be new is there
 /// already ([`DatabaseError::Taken`]), they are not made at all.
 pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
-    if write_ahead_log::concerns(&changes) {
-        write_ahead_log::settle().await;
-    }
     let changes: Rc<[Change]> = changes.into();
     let kept = match database().await {
         Ok(database) => database.write(Rc::clone(&changes)).await,
@@ -89,23 +89,31 @@ pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
     kept
 }
 
-/// Tries to keep what is in memory alone.
+/// Tries to store what is in memory alone.
 pub async fn keep_all() -> Result<(), DatabaseError> {
-    let changes = UNKEPT.with_borrow(|unkept| {
-        let changes = unkept.iter().map(|((store, key), text)| match text {
-            Some(text) => Change::Put(*store, key.clone(), text.clone()),
-            None => Change::Forget(*store, key.clone()),
-        });
-        changes.collect()
+    let (mut changes, mut rows) = (Vec::new(), Vec::new());
+    UNKEPT.with_borrow(|unkept| {
+        for ((store, key), text) in unkept {
+            let (store, key) = (*store, key.clone());
+            match (store, text) {
+                (Store::Rows, Some(text)) => rows.push((key, text.clone())),
+                (Store::Rows, None) => changes.push(Change::ForgetRows(vec![key])),
+                (_, Some(text)) => changes.push(Change::Put(store, key, text.clone())),
+                (_, None) => changes.push(Change::Forget(store, key)),
+            }
+        }
     });
+    changes.push(Change::PutRows(RowBatch::new(rows)));
     write(changes).await
 }
 
 /// Forgets everything, in the browser and in memory.
 pub async fn forget_all() -> Result<(), DatabaseError> {
     let stores = Store::ALL.into_iter();
-    let changes = stores.map(|(store, _)| Change::ForgetAll(store, String::new()));
-    write(changes.collect()).await
+    let changes = stores.map(|store| Change::ForgetAll(store, String::new()));
+    write(changes.collect()).await?;
+    unreadable::clear_all();
+    Ok(())
 }
 
 /// The text under a key.
@@ -113,9 +121,6 @@ pub async fn get(store: Store, key: &str) -> Result<Option<KeptText>, DatabaseEr
     let place = (store, key.to_owned());
     if let Some(unkept) = UNKEPT.with_borrow(|unkept| unkept.get(&place).cloned()) {
         return Ok(unkept);
-    }
-    if let Some(waiting) = write_ahead_log::waiting(store, key) {
-        return Ok(Some(waiting));
     }
     match database().await {
         Ok(database) => database.get(store, key).await,
@@ -130,7 +135,6 @@ pub async fn all(store: Store, prefix: &str) -> Result<Vec<(String, KeptText)>, 
         Err(error) => unless_in_memory(error, Vec::new())?,
     };
     let mut found: BTreeMap<String, KeptText> = kept.into_iter().collect();
-    found.extend(write_ahead_log::all_waiting(store, prefix));
     for (key, text) in unkept(store, prefix) {
         match text {
             Some(text) => found.insert(key, text),
@@ -157,33 +161,20 @@ async fn keys_between(
     Ok(keys)
 }
 
-/// At most so many keys that come after one, in order, and their texts: only what the browser keeps.
-async fn some(
-    store: Store,
-    after: &str,
-    most: u32,
-) -> Result<Vec<(String, KeptText)>, DatabaseError> {
-    match database().await {
-        Ok(database) => database.some(store, after, most).await,
-        Err(error) => unless_in_memory(error, Vec::new()),
-    }
-}
-
-/// The texts of [`Store::Summaries`] under these keys, as far as there are any.
-async fn summaries(keys: &[String]) -> Result<BTreeMap<String, KeptText>, DatabaseError> {
+/// The rows with these ids, as far as there are any.
+async fn rows(ids: &[String]) -> Result<BTreeMap<String, KeptText>, DatabaseError> {
     let mut found = match database().await {
-        Ok(database) => database.summaries(keys).await?,
+        Ok(database) => database.rows(ids).await?,
         Err(error) => unless_in_memory(error, BTreeMap::new())?,
     };
-    for key in keys {
-        let place = (Store::Summaries, key.clone());
-        let unkept = UNKEPT.with_borrow(|unkept| unkept.get(&place).cloned());
-        match unkept.or_else(|| write_ahead_log::waiting(Store::Summaries, key).map(Some)) {
-            Some(Some(text)) => {
-                found.insert(key.clone(), text);
+    for id in ids {
+        let place = (Store::Rows, id.clone());
+        match UNKEPT.with_borrow(|unkept| unkept.get(&place).cloned()) {
+            Some(Some(row)) => {
+                found.insert(id.clone(), row);
             }
             Some(None) => {
-                found.remove(key);
+                found.remove(id);
             }
             None => {}
         }
@@ -191,10 +182,10 @@ async fn summaries(keys: &[String]) -> Result<BTreeMap<String, KeptText>, Databa
     Ok(found)
 }
 
-/// At most so many sheets that come after one, in order: only what the browser keeps.
-async fn sheets(after: u64, most: u32) -> Result<Vec<(u64, Sheet)>, DatabaseError> {
+/// At most so many records of rows after a number, in order: only what the browser stores.
+async fn row_batches(after: u64, most: u32) -> Result<Vec<(u64, Option<RowBatch>)>, DatabaseError> {
     match database().await {
-        Ok(database) => database.sheets(after, most).await,
+        Ok(database) => database.row_batches(after, most).await,
         Err(error) => unless_in_memory(error, Vec::new()),
     }
 }
@@ -219,70 +210,76 @@ fn unless_in_memory<T>(error: DatabaseError, otherwise: T) -> Result<T, Database
 }
 
 async fn database() -> Result<Rc<Database>, DatabaseError> {
-    let known = LINK.with_borrow(|link| match link {
-        Link::Unopened => None,
+    let opening = OPENING.with_borrow_mut(|opening| {
         // A newer page closed it; it can be opened again, for reading.
-        Link::Open(database) if database.is_closed() => None,
-        Link::Open(database) => Some(Ok(Rc::clone(database))),
-        Link::Refused(error) => Some(Err(error.clone())),
+        if let Some(Ok(database)) = opening.as_ref().and_then(Shared::peek)
+            && database.is_closed()
+        {
+            *opening = None;
+        }
+        let opening = opening.get_or_insert_with(|| open().boxed_local().shared());
+        opening.clone()
     });
-    if let Some(known) = known {
-        return known;
-    }
-    let opened = Database::open().await.map(Rc::new);
-    if let Ok(database) = &opened
-        && database.access() == Access::ReadWrite
+    opening.await
+}
+
+/// Opens the database, and moves what earlier versions stored.
+async fn open() -> Result<Rc<Database>, DatabaseError> {
+    let database = Database::open().await?;
+    let mut left = Vec::new();
+    let moved = migration::run(&database, &mut left).await;
+    UNKEPT.with_borrow_mut(|unkept| left.into_iter().for_each(|change| apply(unkept, change)));
+    // A newer version moves what this one may not.
+    if let Err(error) = moved
+        && error != DatabaseError::Newer
     {
-        // What a former visit had no time for.
-        write_ahead_log::settle_in(database).await;
+        tell(Some(&error));
     }
-    LINK.set(match &opened {
-        Ok(database) => Link::Open(Rc::clone(database)),
-        Err(error) => Link::Refused(error.clone()),
-    });
-    opened
+    Ok(Rc::new(database))
 }
 
 fn apply(unkept: &mut Unkept, change: Change) {
     match change {
-        Change::Put(store, key, text) | Change::Add(store, key, text) => {
+        Change::Put(store, key, text) => {
             unkept.insert((store, key), Some(text));
-        }
-        Change::AddSheet(sheet) => {
-            let texts = sheet.texts().iter().cloned();
-            unkept.extend(texts.map(|(key, text)| ((Store::Summaries, key), Some(text))));
         }
         Change::Forget(store, key) => {
             unkept.insert((store, key), None);
         }
-        Change::TakeOut(keys) => {
-            let keys = keys.into_iter();
-            unkept.extend(keys.map(|key| ((Store::Summaries, key), None)));
-        }
         Change::ForgetAll(store, prefix) => {
             unkept.retain(|(of, key), _| *of != store || !key.starts_with(&prefix));
         }
+        Change::AddRows(rows) | Change::PutRows(rows) => {
+            let rows = rows.rows().iter().cloned();
+            unkept.extend(rows.map(|(id, row)| ((Store::Rows, id), Some(row))));
+        }
+        Change::ForgetRows(ids) => {
+            unkept.extend(ids.into_iter().map(|id| ((Store::Rows, id), None)));
+        }
+        // Nothing of it is shown.
+        Change::ForgetRowBatch(_) => {}
     }
 }
 
 fn forget(unkept: &mut Unkept, change: &Change) {
     match change {
-        Change::Put(store, key, _) | Change::Add(store, key, _) | Change::Forget(store, key) => {
+        Change::Put(store, key, _) | Change::Forget(store, key) => {
             unkept.remove(&(*store, key.clone()));
-        }
-        Change::AddSheet(sheet) => {
-            for key in sheet.keys() {
-                unkept.remove(&(Store::Summaries, key.to_owned()));
-            }
-        }
-        Change::TakeOut(keys) => {
-            for key in keys {
-                unkept.remove(&(Store::Summaries, key.clone()));
-            }
         }
         Change::ForgetAll(store, prefix) => {
             unkept.retain(|(of, key), _| of != store || !key.starts_with(prefix));
         }
+        Change::AddRows(rows) | Change::PutRows(rows) => {
+            for id in rows.ids() {
+                unkept.remove(&(Store::Rows, id.to_owned()));
+            }
+        }
+        Change::ForgetRows(ids) => {
+            for id in ids {
+                unkept.remove(&(Store::Rows, id.clone()));
+            }
+        }
+        Change::ForgetRowBatch(_) => {}
     }
 }
 

@@ -1,9 +1,9 @@
 //! Large files in which episodes stand: kept as they are, so that an episode can be opened in its place.
 
-use volary_core::json;
-use volary_core::json::{Json, Text};
+use volary_core::json::Text;
 
-use super::{database, get, write};
+use super::record::{self, FORMAT, SourceRecord};
+use super::{database, get, unreadable, write};
 use crate::browser::database::{Change, DatabaseError, Store};
 use crate::browser::files::GivenFile;
 
@@ -22,27 +22,26 @@ pub struct About {
 
 /// Keeps what is known of a file.
 pub async fn keep_about(id: &str, about: &About) -> Result<(), DatabaseError> {
-    let record = json!({
-        "name": (about.name.clone()),
-        "size": (about.size as i64),
-        "whole": (about.whole),
-        "end": (about.end.clone())
+    let text = record::write(&SourceRecord {
+        format: FORMAT,
+        name: about.name.to_string(),
+        size: about.size,
+        whole: about.whole,
+        end: about.end.as_ref().map(Text::to_string),
     });
-    let text = record.to_python_text().into();
     write(vec![Change::Put(Store::Sources, id.to_owned(), text)]).await
 }
 
 /// What is known of a file; `None` if there is none of the id.
 pub async fn about(id: &str) -> Result<Option<About>, DatabaseError> {
-    let record = get(Store::Sources, id).await?;
-    Ok(record.and_then(|record| {
-        let record = json::read(&record.to_text()).ok()?;
-        Some(About {
-            name: record.get("name")?.as_text()?.clone(),
-            size: record.get("size")?.as_i64()?.try_into().ok()?,
-            whole: *record.get("whole")? == Json::Bool(true),
-            end: record.get("end").and_then(Json::as_text).cloned(),
-        })
+    let text = get(Store::Sources, id).await?;
+    let read = text.map(|text| record::read::<SourceRecord>(&text.to_text()));
+    let known = read.and_then(|read| unreadable::noted(Store::Sources, id, read));
+    Ok(known.map(|known| About {
+        name: known.name.into(),
+        size: known.size,
+        whole: known.whole,
+        end: known.end.map(Text::from),
     }))
 }
 

@@ -9,44 +9,56 @@ use std::collections::BTreeMap;
 use volary_core::json;
 
 use super::{database, write};
-use crate::browser::database::{Change, DatabaseError, Store};
+use crate::browser::database::{Change, Damage, DatabaseError, Store};
 
 thread_local! {
     /// Why each of them cannot be read.
-    static NOTED: RefCell<BTreeMap<(Store, String), String>> = const { RefCell::new(BTreeMap::new()) };
+    static NOTED: RefCell<BTreeMap<Place, Damage>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// A stored record that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unreadable {
-    /// Where it is stored.
-    pub store: Store,
-    /// Under which key.
-    pub key: String,
-    /// Why it cannot be read, as the end of a sentence.
-    pub why: String,
+/// Where something is stored that cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// A record under a key.
+    Record(Store, String),
+    /// The row with an id, within a record of many.
+    Row(String),
+    /// A record of many rows, by its number.
+    RowBatch(u64),
 }
 
-/// Notes a record.
-pub(super) fn note(store: Store, key: &str, why: String) {
-    NOTED.with_borrow_mut(|noted| noted.insert((store, key.to_owned()), why));
+/// Notes a place.
+pub(super) fn note(place: Place, why: &Damage) {
+    NOTED.with_borrow_mut(|noted| noted.insert(place, why.clone()));
+}
+
+/// What was read; a record that could not be is noted.
+pub(super) fn noted<Record>(
+    store: Store,
+    key: &str,
+    read: Result<Record, Damage>,
+) -> Option<Record> {
+    read.inspect_err(|why| note(Place::Record(store, key.to_owned()), why))
+        .ok()
 }
 
 /// Forgets what was noted of a store, before all of it is read again.
 pub(super) fn clear(store: Store) {
-    NOTED.with_borrow_mut(|noted| noted.retain(|(of, _), _| *of != store));
+    NOTED.with_borrow_mut(|noted| noted.retain(|place, _| place.store() != store));
 }
 
-/// The records that could not be read so far.
-pub fn all() -> Vec<Unreadable> {
+/// Forgets everything that was noted.
+pub(super) fn clear_all() {
+    NOTED.with_borrow_mut(BTreeMap::clear);
+}
+
+/// The records that could not be read so far, each with the reason, as the end of a sentence.
+pub fn all() -> Vec<(Place, String)> {
     NOTED.with_borrow(|noted| {
         let noted = noted.iter();
-        let records = noted.map(|((store, key), why)| Unreadable {
-            store: *store,
-            key: key.clone(),
-            why: why.clone(),
-        });
-        records.collect()
+        noted
+            .map(|(place, why)| (place.clone(), why.to_string()))
+            .collect()
     })
 }
 
@@ -54,11 +66,21 @@ pub fn all() -> Vec<Unreadable> {
 pub async fn export() -> Result<String, DatabaseError> {
     let database = database().await?;
     let mut lines = String::new();
-    for Unreadable { store, key, why } in all() {
-        let value = database.raw(store, &key).await?;
+    for (place, why) in all() {
+        let value = match &place {
+            Place::Record(store, key) => database.raw(*store, &key.as_str().into()).await?,
+            Place::RowBatch(number) => {
+                let number = (*number as f64).into();
+                database.raw(Store::Rows, &number).await?
+            }
+            Place::Row(id) => {
+                let rows = super::rows(std::slice::from_ref(id)).await?;
+                rows.get(id).map(|row| row.to_text().into())
+            }
+        };
         let line = json!({
-            "store": (store.name()),
-            "key": (key),
+            "store": (place.store().name()),
+            "key": (place.key()),
             "why": (why),
             "value": (value)
         });
@@ -70,9 +92,30 @@ pub async fn export() -> Result<String, DatabaseError> {
 
 /// Deletes the records.
 pub async fn delete() -> Result<(), DatabaseError> {
-    let all = all().into_iter();
-    let changes = all.map(|Unreadable { store, key, .. }| Change::Forget(store, key));
+    let changes = all().into_iter().map(|(place, _)| match place {
+        Place::Record(store, key) => Change::Forget(store, key),
+        Place::Row(id) => Change::ForgetRows(vec![id]),
+        Place::RowBatch(number) => Change::ForgetRowBatch(number),
+    });
     write(changes.collect()).await?;
-    NOTED.with_borrow_mut(BTreeMap::clear);
+    clear_all();
     Ok(())
+}
+
+impl Place {
+    /// The store.
+    pub fn store(&self) -> Store {
+        match self {
+            Place::Record(store, _) => *store,
+            Place::Row(_) | Place::RowBatch(_) => Store::Rows,
+        }
+    }
+
+    /// The key there, for people.
+    pub fn key(&self) -> String {
+        match self {
+            Place::Record(_, key) | Place::Row(key) => key.clone(),
+            Place::RowBatch(number) => number.to_string(),
+        }
+    }
 }

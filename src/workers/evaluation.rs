@@ -1,7 +1,7 @@
 //! Cells of an evaluation, played without the page: several at the same time, since environments may wait.
 //!
-//! What always holds: batches of results are sent with the rows to store, so that the page only passes these on; an
-//! order to play is carried out after those that came before it.
+//! Invariants: a batch of results is sent with the texts to store, which the page only passes on. An order to play is carried
+//! out after those that came before it.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -21,21 +21,21 @@ use volary_trajectory::{Episode, native};
 use super::environments::Environments;
 use super::in_flight::InFlight;
 use super::live::{Announce, Announced, Live, Notice};
-use crate::browser::database::{Packing, Parcel};
+use crate::browser::database::KeptText;
+use crate::storage::episodes::StoredEpisode;
 use crate::storage::origin::EVALUATED;
-use crate::storage::{episodes, evaluations};
 
 /// How many cells of an order are played at the same time.
 const CONCURRENT_CELLS: usize = 16;
-/// Results are sent when the texts to store have this many bytes…
-const BATCH_BYTES: usize = 500_000;
+/// Results are sent when the texts to store have this many UTF-16 units…
+const BATCH_LENGTH: usize = 500_000;
 /// …or after this many seconds.
 const BATCH_SECONDS: f64 = 0.1;
 /// No cell is begun after this many seconds of an order: the page may want something else by then.
 const ORDER_SECONDS: f64 = 0.3;
 
-/// Where replies go, with rows to store.
-pub type Send<'a> = &'a dyn Fn(Event, Option<Parcel>);
+/// Where replies go, with texts to store: the row and the text of the episode of each result, empty where there is none.
+pub type Send<'a> = &'a dyn Fn(Event, Option<Vec<KeptText>>);
 
 /// Plays cells.
 pub struct Evaluations {
@@ -94,20 +94,18 @@ impl Evaluations {
                 late.borrow_mut().push(job.cell);
                 return None;
             }
-            let played = self
-                .play_one(&job, servers, &|notice| announce(notice, send))
-                .await?;
-            Some((job, played))
+            self.play_one(&job, servers, &|notice| announce(notice, send))
+                .await
         });
         let mut playing = stream::iter(playing).buffer_unordered(CONCURRENT_CELLS);
         let mut batch = self.batch();
         while let Some(played) = playing.next().await {
-            let Some((job, (result, episode))) = played else {
+            let Some((result, episode)) = played else {
                 continue;
             };
-            batch.add(&job, result, episode);
+            batch.add(result, episode.as_ref());
             let is_due = self.clock.now() - batch.since > BATCH_SECONDS;
-            if is_due || batch.packing.length() > BATCH_BYTES {
+            if is_due || batch.length > BATCH_LENGTH {
                 std::mem::replace(&mut batch, self.batch()).send(send);
             }
         }
@@ -141,7 +139,8 @@ impl Evaluations {
     fn batch(&self) -> Batch {
         Batch {
             results: Vec::new(),
-            packing: Packing::default(),
+            texts: Vec::new(),
+            length: 0,
             since: self.clock.now(),
             added: (self.wall_clock)(),
         }
@@ -151,23 +150,30 @@ impl Evaluations {
 /// Results that were not sent yet.
 struct Batch {
     results: Vec<CellResult>,
-    packing: Packing,
+    /// The row and the text of the episode of each result.
+    texts: Vec<KeptText>,
+    /// How many UTF-16 units the texts have.
+    length: usize,
     since: f64,
     /// When its episodes are added to the library.
     added: f64,
 }
 
 impl Batch {
-    fn add(&mut self, job: &Job, result: CellResult, episode: Option<Episode>) {
-        if let Some(episode) = episode {
-            let mut row = Row::of(&episode, Vec::new());
-            row.added = Some(self.added);
-            episodes::pack_new(&mut self.packing, row, EVALUATED, |out| {
-                native::write_text(out, &episode);
-            });
-        }
-        let text = result.to_json().to_python_text();
-        evaluations::pack_result(&mut self.packing, &job.evaluation, job.cell, &text);
+    fn add(&mut self, result: CellResult, episode: Option<&Episode>) {
+        let texts = match episode {
+            None => ["", ""].map(KeptText::from),
+            Some(episode) => {
+                let mut row = Row::of(episode, Vec::new());
+                row.added = Some(self.added);
+                let text = native::to_text(episode).into();
+                let stored = StoredEpisode::new(row, text, EVALUATED);
+                [stored.row, stored.text]
+            }
+        };
+        let lengths = texts.iter().map(|text| text.length() as usize);
+        self.length += lengths.sum::<usize>();
+        self.texts.extend(texts);
         self.results.push(result);
     }
 
@@ -176,7 +182,7 @@ impl Batch {
             return;
         }
         let results = self.results;
-        send(Event::Played { results }, Some(self.packing.finish()));
+        send(Event::Played { results }, Some(self.texts));
     }
 }
 

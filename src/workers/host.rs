@@ -87,8 +87,8 @@ impl Host {
             Channel::Evaluation => {
                 let request = decode_request(rest)?;
                 spawn(async move {
-                    let send = |event, parcel: Option<_>| {
-                        let attachments = parcel.into_iter().map(Attachment::Parcel);
+                    let send = |event, texts: Option<_>| {
+                        let attachments = texts.into_iter().map(Attachment::Texts);
                         replies.send_with(&event, attachments.collect());
                     };
                     let Host {
@@ -134,7 +134,7 @@ impl Host {
                     .into_iter()
                     .filter_map(|attachment| match attachment {
                         Attachment::File(file) => Some(Rc::new(file) as Rc<dyn Source>),
-                        Attachment::Blob(_) | Attachment::Parcel(_) => None,
+                        Attachment::Blob(_) | Attachment::Texts(_) => None,
                     });
                 self.library.read(id, files.collect(), origin, &send).await;
             }

@@ -40,7 +40,7 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     await library.delete();
     await library.rows(598);
     // The table updates before the database does.
-    await until(async () => (await page.evaluate(rowsInSheets)) === 597);
+    await until(async () => (await page.evaluate(storedRows)) === 598);
     await library.again();
     await library.rows(598);
     await library.table.getByRole("checkbox", { name: "Select all" }).check();
@@ -62,7 +62,7 @@ test("rows of a large file are tagged, and deleted a few or all", () =>
     await library.rows(598);
     await library.delete();
     await library.rows(1);
-    await until(async () => (await page.evaluate(rowsInSheets)) === 0);
+    await until(async () => (await page.evaluate(storedRows)) === 1);
     await library.again();
     await library.rows(1);
     // Imported again, everything is there, without tags.
@@ -91,8 +91,8 @@ for (const size of ["wide", "narrow"]) {
     }));
 }
 
-/** In the page: how many rows of large files the database keeps. */
-async function rowsInSheets() {
+/** In the page: how many rows the database stores. */
+async function storedRows() {
   const done = (request) => new Promise((resolve) => (request.onsuccess = () => resolve(request.result)));
   const database = await done(indexedDB.open("volary"));
   const count = await done(database.transaction("sheets").objectStore("sheets").index("keys").count());
@@ -133,7 +133,7 @@ test("data stored by an older version opens, and large files can be added", () =
     await library.rows(1);
     await library.again();
     await library.rows(1);
-    // Version 4 had no sheets.
+    // Version 4 stored each row in a record of its own.
     await page.evaluate(asBefore);
     await library.again();
     await library.rows(1);
@@ -147,16 +147,17 @@ test("data stored by an older version opens, and large files can be added", () =
     await library.transcript.getByText("The marble is red.").waitFor();
   }));
 
-/** In the page: the database as the version before sheets had it, with what is in it. */
+/** In the page: the database as version 4 had it, with what is in it. */
 async function asBefore() {
   const done = (request) => new Promise((resolve, reject) => ((request.onsuccess = () => resolve(request.result)), (request.onerror = () => reject(request.error))));
   const now = await done(indexedDB.open("volary"));
   const kept = [];
   for (const name of now.objectStoreNames) {
-    if (name === "sheets") continue;
+    if (name === "summaries") continue;
     const store = now.transaction(name).objectStore(name);
     const [keys, values] = await Promise.all([done(store.getAllKeys()), done(store.getAll())]);
-    kept.push([name, keys.map((key, place) => [key, values[place]])]);
+    if (name === "sheets") kept.push(["summaries", values.flatMap(({ keys, texts }) => keys.map((key, place) => [key, texts[place]]))]);
+    else kept.push([name, keys.map((key, place) => [key, values[place]])]);
   }
   now.close();
   await done(indexedDB.deleteDatabase("volary"));

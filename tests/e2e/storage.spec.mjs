@@ -6,7 +6,8 @@ import { readFile } from "node:fs/promises";
 import { test } from "@playwright/test";
 
 import { HOME, inWorkers, visit } from "./support/browser.mjs";
-import { keys, put } from "./support/database.mjs";
+import { keys, put, restored, unpacked } from "./support/database.mjs";
+import { Evaluate } from "./support/evaluate.mjs";
 import { Library, lines, trajectory } from "./support/trajectories.mjs";
 
 const ONE = trajectory("one", [{ says: "The marble is red." }]);
@@ -118,14 +119,15 @@ test("unreadable records are preserved, listed and exported, and the others are 
       ["journal", "3-later", [...journaled("later"), 99]],
       ["journal", "4-good", journaled("also good")],
       ["summaries", "no json", "{"],
+      ["summaries", "no text", 7],
     ]);
     await library.again();
     await library.rows(3);
-    await page.getByRole("alert").filter({ hasText: "3 stored records cannot be read." }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "4 stored records cannot be read." }).waitFor();
     assert.deepEqual(await page.evaluate(keys, "journal"), ["2-cut", "3-later"], "only what was stored is deleted");
     await page.getByRole("link", { name: "Settings", exact: true }).click();
     const shown = unreadable(page);
-    await shown.getByText("3 stored records cannot be read").waitFor();
+    await shown.getByText("4 stored records cannot be read").waitFor();
     await shown.getByText("Show records", { exact: true }).click();
     await shown.getByText("journal 3-later: its format 99 is unknown to this version").waitFor();
     const [download] = await Promise.all([
@@ -133,7 +135,7 @@ test("unreadable records are preserved, listed and exported, and the others are 
       shown.getByRole("button", { name: "Export raw records" }).click(),
     ]);
     const raw = (await readFile(await download.path(), "utf8")).trimEnd().split("\n").map(JSON.parse);
-    assert.deepEqual(raw.map(({ store, key }) => [store, key]).sort(), [["journal", "2-cut"], ["journal", "3-later"], ["summaries", "no json"]]);
+    assert.deepEqual(raw.map(({ store, key }) => [store, key]).sort(), [["journal", "2-cut"], ["journal", "3-later"], ["sheets", "no json"], ["summaries", "no text"]]);
     assert.deepEqual(raw.find(({ key }) => key === "2-cut").value, [store, ids, { hex: bytes.hex.slice(0, -2) }]);
     await shown.getByRole("button", { name: "Delete unreadable records" }).click();
     await shown.getByRole("button", { name: "Yes, delete unreadable records" }).click();
@@ -184,4 +186,52 @@ test("a database of a newer version is read and exported without changes", () =>
     await library.again();
     await library.rows(1);
     assert.equal(await page.evaluate(async () => (await indexedDB.databases()).find(({ name }) => name === "volary").version), 99);
+  }));
+
+/**
+ * What a page of version 5, before rows and evaluations were stored as they are now, had stored when it was closed a
+ * moment after an evaluation: a played episode, a small and a large file, tags, two evaluations, and a journal. Made by
+ * that page with `dumped` and `packed` of support/database.mjs.
+ */
+const FORMER = new URL("./fixtures/database_v5.json.gz", import.meta.url);
+
+test("what a page of an earlier version stored is there, and moved once", () =>
+  visit({ hash: "#/settings" }, async (page) => {
+    await page.evaluate(restored, unpacked(FORMER));
+    await page.goto(`${HOME}#/review`);
+    await page.reload();
+    const library = await new Library(page).ready();
+    const isThere = async () => {
+      await library.rows(1 + 1 + 420 + 3 + 120);
+      await page.getByText("Columns").click();
+      await page.getByRole("checkbox", { name: "Tags" }).check();
+      await library.search("marble");
+      await library.rows(1);
+      await library.table.getByText("good", { exact: true }).waitFor();
+      await library.link(/one/).click();
+      await library.transcript.getByText("The marble is red.").waitFor();
+      await page.getByRole("link", { name: "Review", exact: true }).click();
+      await library.search("word321");
+      await library.rows(1);
+      await library.table.getByRole("link").first().click();
+      await library.transcript.getByText("word321").first().waitFor();
+      await page.getByRole("link", { name: "Review", exact: true }).click();
+      // Tagged, so its row had a record of its own beside the one of the file.
+      await library.search("word171");
+      await library.rows(1);
+      await library.table.getByText("large", { exact: true }).waitFor();
+      await library.search("");
+      await page.getByRole("link", { name: "Evaluate", exact: true }).click();
+      const former = page.getByRole("region", { name: "Previous evaluations" });
+      await former.getByRole("link").first().click();
+      const evaluate = new Evaluate(page);
+      await evaluate.says("120 of 120 episodes");
+      const episodes = (await evaluate.saved("Export episodes")).trimEnd().split("\n").map(JSON.parse);
+      assert.equal(new Set(episodes.map((episode) => episode.id)).size, 120);
+      for (const store of ["journal", "summaries"]) assert.deepEqual(await page.evaluate(keys, store), [], store);
+    };
+    await isThere();
+    await page.goto(`${HOME}#/review`);
+    await library.again();
+    await isThere();
   }));

@@ -42,7 +42,7 @@ pub enum Event {
         /// The environment's id on its server.
         env_id: Text,
     },
-    /// Cells were played. The rows to store come as an attachment, which the page only passes on.
+    /// Cells were played. The texts to store come as an attachment, which the page only passes on.
     Played {
         /// Their results.
         #[serde(with = "coded")]

@@ -1,86 +1,91 @@
-//! The stores, and what can be asked of them.
+//! The stores, and the changes that can be made to them.
 
-use super::{KeptText, Sheet};
+use super::{KeptText, RowBatch};
 
-/// A store.
+/// A store: one for each kind of record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Store {
-    /// What lists show of an episode, by its id.
-    Summaries,
-    /// The same, many to a record ([`Sheet`]).
-    Sheets,
-    /// The whole texts of episodes, in parts, by id and number of the part.
+    /// What lists show of episodes, many rows to a record ([`RowBatch`]).
+    Rows,
+    /// The texts of episodes, in parts, by id and number of the part.
     Episodes,
     /// What evaluations were asked to do, by their ids.
     Evaluations,
-    /// What came of each cell of an evaluation, by its id and the number of the cell.
+    /// The result of each cell of an evaluation, by its id and the number of the cell.
     Results,
-    /// The actions so far of episodes that are under way, by the same keys.
+    /// The steps so far of unfinished episodes, by the same keys.
     Drafts,
-    /// What is known of the files in which episodes stand, by their ids.
+    /// What is known of the files that hold episodes, by their ids.
     Sources,
     /// Those files themselves, by the same keys.
     Files,
-    /// Parcels of changes that are to be made, by the order in which they came.
-    Journal,
+    /// Rows as earlier versions stored them, one to a record. Emptied when the database is opened.
+    LegacyRows,
+    /// Batches of records of evaluations, as earlier versions wrote them. Emptied when the database is opened.
+    LegacyJournal,
 }
 
 impl Store {
-    /// All of them, each with the version that it came with.
-    pub const ALL: [(Store, u32); 9] = [
-        (Store::Summaries, 1),
-        (Store::Episodes, 1),
-        (Store::Evaluations, 1),
-        (Store::Results, 1),
-        (Store::Drafts, 1),
-        (Store::Sources, 2),
-        (Store::Files, 2),
-        (Store::Journal, 3),
-        (Store::Sheets, 5),
+    /// All of them.
+    pub const ALL: [Store; 9] = [
+        Store::Rows,
+        Store::Episodes,
+        Store::Evaluations,
+        Store::Results,
+        Store::Drafts,
+        Store::Sources,
+        Store::Files,
+        Store::LegacyRows,
+        Store::LegacyJournal,
     ];
 
-    /// Its name in the database.
+    /// Its name in the database. Earlier versions chose the names.
     pub const fn name(self) -> &'static str {
         match self {
-            Store::Summaries => "summaries",
-            Store::Sheets => "sheets",
+            Store::Rows => "sheets",
             Store::Episodes => "episodes",
             Store::Evaluations => "evaluations",
             Store::Results => "results",
             Store::Drafts => "drafts",
             Store::Sources => "sources",
             Store::Files => "files",
-            Store::Journal => "journal",
+            Store::LegacyRows => "summaries",
+            Store::LegacyJournal => "journal",
         }
     }
 }
 
-/// A change.
+/// A change. The rows of [`Store::Rows`] have changes of their own.
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// A text is kept under a key, in the place of what was there.
+    /// Stores a text under a key, in place of the one there.
     Put(Store, String, KeptText),
-    /// A text is kept under a key. If there is one, no change of the list is made ([`DatabaseError::Taken`]).
-    Add(Store, String, KeptText),
-    /// Texts are kept in [`Store::Summaries`], in one record, as if each was added there.
-    AddSheet(Sheet),
-    /// What stands under a key is forgotten.
+    /// Deletes the record under a key.
     Forget(Store, String),
-    /// The texts under these keys of [`Store::Summaries`] are forgotten, as far as they stand in sheets.
-    TakeOut(Vec<String>),
-    /// What stands under all keys that begin so is forgotten; all of the store for the empty text.
+    /// Deletes the records under all keys with this prefix; all of the store for the empty prefix.
     ForgetAll(Store, String),
+    /// Stores new rows. If one of their ids is there already, no change of the list is made
+    /// ([`DatabaseError::Taken`](super::DatabaseError::Taken)).
+    AddRows(RowBatch),
+    /// Stores rows, in place of those with the same ids.
+    PutRows(RowBatch),
+    /// Deletes the rows with these ids.
+    ForgetRows(Vec<String>),
+    /// Deletes a whole record of rows, by its number.
+    ForgetRowBatch(u64),
 }
 
 impl Change {
-    /// The store that it concerns.
+    /// The store that it changes.
     pub fn store(&self) -> Store {
         match self {
-            Change::Put(store, ..)
-            | Change::Add(store, ..)
-            | Change::Forget(store, _)
-            | Change::ForgetAll(store, _) => *store,
-            Change::AddSheet(_) | Change::TakeOut(_) => Store::Summaries,
+            Change::Put(store, ..) | Change::Forget(store, _) | Change::ForgetAll(store, _) => {
+                *store
+            }
+            Change::AddRows(_)
+            | Change::PutRows(_)
+            | Change::ForgetRows(_)
+            | Change::ForgetRowBatch(_) => Store::Rows,
         }
     }
 }

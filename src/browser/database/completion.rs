@@ -11,7 +11,7 @@ use super::DatabaseError;
 
 /// How a transaction ends.
 pub(super) struct Completion {
-    /// Only `None` if it could not even be aborted.
+    /// `None` once this was dropped.
     pub(super) transaction: Option<Transaction>,
     end: End,
     /// The same transaction once more, if it ends when nobody waits for it any more.
@@ -82,21 +82,22 @@ impl Completion {
         self.breaks_off = Some(same);
     }
 
-    /// All is asked for: it ends by itself, and not when the page, which may be busy, has heard of every request. (The
-    /// handle of a store is another one of the transaction: nothing is lost where a browser knows no such end.)
+    /// All is asked for: it ends by itself, and not when the page, which may be busy, has heard of every request.
     pub(super) fn commit(&self, names: &[&str]) {
-        let store = names.first().zip(self.transaction.as_ref());
-        let store = store.and_then(|(name, transaction)| transaction.object_store(name).ok());
-        let _ = store.map(|store| store.transaction().commit());
+        // Nothing is lost where a browser knows no such end.
+        let _ = self.other_handle(names).map(|other| other.commit());
     }
 
-    pub(super) fn abort(&mut self) {
-        let aborted = self.transaction.take().map(Transaction::abort);
-        match aborted {
-            Some(Ok(transaction)) => self.transaction = Some(transaction),
-            // It was over already; nothing more will be heard of it.
-            _ => self.end.reach(Ok(())),
-        }
+    /// Breaks it off. One that was broken off already still tells why.
+    pub(super) fn abort(&self, names: &[&str]) {
+        let _ = self.other_handle(names).map(Transaction::abort);
+    }
+
+    /// Another handle of the same transaction, which hears of nothing; `None` if it is over.
+    fn other_handle(&self, names: &[&str]) -> Option<Transaction> {
+        let (name, transaction) = names.first().zip(self.transaction.as_ref())?;
+        let store = transaction.object_store(name).ok()?;
+        Some(store.transaction())
     }
 
     pub(super) async fn wait(self) -> Result<(), DatabaseError> {

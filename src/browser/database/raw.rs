@@ -9,13 +9,8 @@ use super::{Database, DatabaseError, Store};
 
 impl Database {
     /// The stored value under a key, as JSON; bytes as `{"hex": "…"}`. `None` if there is no record.
-    pub async fn raw(&self, store: Store, key: &str) -> Result<Option<Json>, DatabaseError> {
-        let key = match store {
-            // The browser numbers these itself.
-            Store::Sheets => key.parse::<f64>().map_or(key.into(), JsValue::from),
-            _ => key.into(),
-        };
-        let found = self.read(store)?.get(key)?.await?;
+    pub async fn raw(&self, store: Store, key: &JsValue) -> Result<Option<Json>, DatabaseError> {
+        let found = self.read(store)?.get(key.clone())?.await?;
         Ok(found.map(|value| json_of(&value)))
     }
 }

@@ -11,8 +11,8 @@ use volary_agent::evaluation::{CellResult, Plan};
 use super::{Run, pool};
 use crate::browser::web_lock::{WebLock, acquire};
 use crate::browser::{self, timers};
+use crate::storage;
 use crate::storage::evaluations as kept;
-use crate::storage::{self, write_ahead_log};
 
 /// The claim on an evaluation; `None` if another tab has it.
 pub(in crate::evaluate) async fn claimed(id: &str) -> Option<WebLock> {
@@ -110,7 +110,6 @@ impl Run {
     }
 
     fn begin(self: &Rc<Self>, with_failures: bool) {
-        write_ahead_log::expect_more();
         {
             let mut state = self.state.borrow_mut();
             if std::mem::replace(&mut state.is_claiming, true) {

@@ -2,31 +2,36 @@
 
 use std::rc::Rc;
 
+use volary_agent::evaluation::CellResult;
 use volary_agent::evaluation::schedule::Why;
-use volary_agent::evaluation::{CellResult, episode_id};
-use volary_trajectory::table::Row;
 
 use super::{Run, trouble};
-use crate::browser::database::{Change, KeptText, Parcel};
+use crate::browser::database::{Change, DatabaseError};
 use crate::browser::{self, timers};
+use crate::storage;
+use crate::storage::episodes::{self, StoredEpisode};
 use crate::storage::evaluations::{self as kept, Draft};
-use crate::storage::origin::EVALUATED;
-use crate::storage::{self, episodes, write_ahead_log};
 
 /// What came of a cell.
 pub(in crate::evaluate) struct Done {
     /// The result.
     pub(in crate::evaluate) result: CellResult,
-    /// Its episode, if there is one that stands in no parcel.
-    pub(in crate::evaluate) episode: Option<(Row, KeptText)>,
+    /// Its episode, if there is one.
+    pub(in crate::evaluate) episode: Option<StoredEpisode>,
     /// From where it goes on if it is tried again.
     pub(in crate::evaluate) draft: Option<Draft>,
 }
 
+/// Whether the episodes of first tries are expected to be new.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FirstTries {
+    New,
+    MayBeThere,
+}
+
 impl Run {
-    /// Keeps what came of cells, and marks them as done; whoever cancels meanwhile changes nothing of that. What
-    /// is in the parcel need not be made of it again.
-    pub(in crate::evaluate) fn keep(self: &Rc<Self>, done: Vec<Done>, parcel: Option<Parcel>) {
+    /// Stores what came of cells, and marks them as done; whoever cancels meanwhile changes nothing of that.
+    pub(in crate::evaluate) fn keep(self: &Rc<Self>, done: Vec<Done>) {
         {
             let mut state = self.state.borrow_mut();
             for done in &done {
@@ -38,19 +43,14 @@ impl Run {
             self.pause(Why::Trouble(trouble));
         }
         let run = Rc::clone(self);
-        let Some(parcel) = parcel else {
-            browser::spawn(async move { run.kept(done, Vec::new()).await });
-            return;
-        };
         let mut state = self.state.borrow_mut();
-        state.queue.push((done, parcel));
+        state.queue.extend(done);
         if !std::mem::replace(&mut state.is_serving, true) {
             browser::spawn(async move { run.serve().await });
         }
     }
 
-    /// Keeps what is in the queue. What comes while the browser keeps something is kept together after that: each
-    /// transaction takes its time.
+    /// Stores what is in the queue. What arrives during a transaction is stored together in the next one.
     async fn serve(self: &Rc<Self>) {
         loop {
             self.planned().await;
@@ -58,22 +58,28 @@ impl Run {
             if queue.is_empty() {
                 break;
             }
-            let (done, parcels): (Vec<_>, Vec<_>) = queue.into_iter().unzip();
-            self.kept(done.into_iter().flatten().collect(), parcels)
-                .await;
+            self.kept(queue).await;
         }
         self.state.borrow_mut().is_serving = false;
     }
 
-    /// What keeps it, if it does not stand in a parcel.
-    fn keeping(&self, done: &Done) -> Vec<Change> {
-        let result = &done.result;
-        let mut changes = match &done.episode {
-            Some((row, text)) if result.tries <= 1 => episodes::keeping_new(row, text, EVALUATED),
-            Some((row, text)) => episodes::keeping(row, text, EVALUATED),
-            None => Vec::new(),
-        };
-        changes.push(kept::keeping_result(&self.id, result));
+    /// What stores results and episodes.
+    fn storing(&self, done: &[Done], first_tries: FirstTries) -> Vec<Change> {
+        let (mut new, mut others) = (Vec::new(), Vec::new());
+        for Done {
+            result, episode, ..
+        } in done
+        {
+            let is_new = result.tries <= 1 && first_tries == FirstTries::New;
+            let episodes = if is_new { &mut new } else { &mut others };
+            episodes.extend(episode.clone());
+        }
+        let mut changes = episodes::storing(new, others);
+        changes.extend(
+            done.iter()
+                .map(|done| kept::keeping_result(&self.id, &done.result)),
+        );
+        changes.extend(done.iter().flat_map(|done| self.redrafting(done)));
         changes
     }
 
@@ -89,25 +95,12 @@ impl Run {
         }
     }
 
-    async fn kept(self: &Rc<Self>, done: Vec<Done>, parcels: Vec<Parcel>) {
-        let drafts: Vec<Change> = done.iter().flat_map(|done| self.redrafting(done)).collect();
-        self.planned().await;
-        let kept = match (parcels.is_empty(), drafts.is_empty()) {
-            (false, true) => write_ahead_log::keep(parcels).await,
-            (false, false) => {
-                // What former tries left goes first.
-                let cells = done.iter().map(|done| done.result.cell);
-                let former =
-                    cells.map(|cell| episodes::forgetting_text(&episode_id(&self.id, cell)));
-                match write_ahead_log::changes(&parcels) {
-                    Ok(puts) => storage::write(former.chain(puts).chain(drafts).collect()).await,
-                    Err(error) => Err(error),
-                }
+    async fn kept(self: &Rc<Self>, done: Vec<Done>) {
+        let kept = match storage::write(self.storing(&done, FirstTries::New)).await {
+            Err(DatabaseError::Taken) => {
+                storage::write(self.storing(&done, FirstTries::MayBeThere)).await
             }
-            (true, _) => {
-                let changes = done.iter().flat_map(|done| self.keeping(done));
-                storage::write(changes.chain(drafts).collect()).await
-            }
+            kept => kept,
         };
         let was_well = self.state.borrow().is_kept;
         if let Err(error) = kept

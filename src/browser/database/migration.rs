@@ -1,0 +1,89 @@
+//! Moves what earlier versions stored into the stores of this version, when the database is opened.
+//!
+//! Invariant: a record is deleted in the transaction that stores all that it holds, and only then. What cannot be read
+//! stays as it is.
+
+use futures_util::FutureExt;
+use wasm_bindgen::JsValue;
+
+use super::{
+    Change, Damage, Database, DatabaseError, KeptText, RowBatch, Store, after_query, legacy_parcel,
+    pairs,
+};
+
+/// How many rows are moved in one transaction.
+const ROWS: u32 = 500;
+
+/// What a record of an earlier version holds, as changes: what stores it, and what deletes the record.
+pub type Moved = Result<Vec<Change>, Damage>;
+
+impl Database {
+    /// Moves one record of the journal. Gives why it cannot be read, if it cannot.
+    pub async fn move_journal(&self, key: &str) -> Result<Result<(), Damage>, DatabaseError> {
+        let names = Store::ALL.map(Store::name);
+        let key = key.to_owned();
+        self.transact(&names, move |transaction| {
+            async move {
+                let journal = transaction.object_store(Store::LegacyJournal.name())?;
+                let Some(record) = journal.get(JsValue::from(&key))?.await? else {
+                    // Another tab moved it.
+                    return Ok((Vec::new(), Ok(())));
+                };
+                Ok(match journal_changes(&key, &record) {
+                    Ok(changes) => (changes, Ok(())),
+                    Err(damage) => (Vec::new(), Err(damage)),
+                })
+            }
+            .boxed_local()
+        })
+        .await
+    }
+
+    /// What a record of the journal holds; `None` if there is none.
+    pub async fn journal(&self, key: &str) -> Result<Option<Moved>, DatabaseError> {
+        let found = self.read(Store::LegacyJournal)?.get(JsValue::from(key))?;
+        Ok(found.await?.map(|record| journal_changes(key, &record)))
+    }
+
+    /// Moves rows that have a record of their own, of which the keys come after `after`. Gives the last key that it
+    /// visited; `None` if there was none.
+    pub async fn move_rows(&self, after: &str) -> Result<Option<String>, DatabaseError> {
+        let names = [Store::LegacyRows, Store::Rows].map(Store::name);
+        let after = after.to_owned();
+        self.transact(&names, move |transaction| {
+            async move {
+                let store = transaction.object_store(Store::LegacyRows.name())?;
+                let keys = store.get_all_keys(after_query(&after)?, Some(ROWS))?;
+                let texts = store.get_all(after_query(&after)?, Some(ROWS))?;
+                let keys = keys.await?;
+                let last = keys.last().and_then(JsValue::as_string);
+                Ok((row_changes(pairs(keys, texts.await?)), last))
+            }
+            .boxed_local()
+        })
+        .await
+    }
+}
+
+fn journal_changes(key: &str, record: &JsValue) -> Moved {
+    let (mut changes, mut rows) = (Vec::new(), Vec::new());
+    for (store, key, text) in legacy_parcel::decode(record)? {
+        match store {
+            Store::LegacyRows => rows.push((key, text)),
+            _ => changes.push(Change::Put(store, key, text)),
+        }
+    }
+    changes.push(Change::PutRows(RowBatch::new(rows)));
+    changes.push(Change::Forget(Store::LegacyJournal, key.to_owned()));
+    Ok(changes)
+}
+
+/// What moves rows that have a record of their own.
+pub fn row_changes(rows: Vec<(String, KeptText)>) -> Vec<Change> {
+    let records = rows.iter().map(|(key, _)| key.clone());
+    let mut changes: Vec<_> = records
+        .map(|key| Change::Forget(Store::LegacyRows, key))
+        .collect();
+    changes.push(Change::PutRows(RowBatch::new(rows)));
+    changes
+}

@@ -1,0 +1,198 @@
+//! The texts of stored records, each with the number of its format.
+//!
+//! Small records are structs with serde's derives. Rows, plans, results and steps are written by the crates that own them,
+//! since serde_json cannot hold all that their values may hold (integers of any size, `NaN`); they get the number here.
+//!
+//! Invariants: records without a number are of versions before there was one, and have format 0, which is read like
+//! format 1. A record of a later format is never read in part: it is reported as [`Damage::Format`].
+//!
+//! `golden/` holds one record of each kind: this version must write exactly that, and read it. `UPDATE_GOLDEN=1` rewrites
+//! the files; a change of them is a change of the format.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use volary_core::json;
+use volary_core::json::Json;
+
+use crate::browser::database::{Damage, KeptText};
+
+/// The format that this version writes.
+pub(super) const FORMAT: u32 = 1;
+
+/// The list entry of an evaluation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct HeadRecord {
+    #[serde(default)]
+    pub(super) format: u32,
+    pub(super) id: String,
+    pub(super) name: String,
+    /// Seconds since 1970.
+    pub(super) made: f64,
+    pub(super) total: usize,
+    pub(super) finished: usize,
+    pub(super) failed: usize,
+}
+
+/// What an unfinished episode has spent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct DraftRecord {
+    #[serde(default)]
+    pub(super) format: u32,
+    pub(super) cell: usize,
+    pub(super) steps: u64,
+    pub(super) seconds: f64,
+    pub(super) tokens: u64,
+    /// US dollars.
+    pub(super) cost: Option<f64>,
+    pub(super) tries: u32,
+}
+
+/// What is known of a file that holds episodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct SourceRecord {
+    #[serde(default)]
+    pub(super) format: u32,
+    pub(super) name: String,
+    /// Bytes.
+    pub(super) size: u64,
+    /// Whether it was read to its end.
+    pub(super) whole: bool,
+    /// Distinguishes files that begin alike, once the end was read.
+    #[serde(default)]
+    pub(super) end: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct FormatOnly {
+    #[serde(default)]
+    format: u32,
+}
+
+/// The text of a record.
+pub(super) fn write(record: &impl Serialize) -> KeptText {
+    to_text(record).into()
+}
+
+fn to_text(record: &impl Serialize) -> String {
+    // Texts and numbers can always be written.
+    serde_json::to_string(record).unwrap_or_default()
+}
+
+/// Reads a record.
+pub(super) fn read<Record: DeserializeOwned>(text: &str) -> Result<Record, Damage> {
+    if let Ok(FormatOnly { format }) = serde_json::from_str(text)
+        && format > FORMAT
+    {
+        return Err(Damage::Format(format.into()));
+    }
+    serde_json::from_str(text).map_err(|_| Damage::Texts)
+}
+
+/// The text of a value with the number of the format.
+pub(super) fn write_json(mut value: Json) -> String {
+    if let Json::Object(object) = &mut value {
+        object.insert("format", Json::from(i64::from(FORMAT)));
+    }
+    value.to_python_text()
+}
+
+/// Reads a value.
+pub(super) fn read_json(text: &str) -> Result<Json, Damage> {
+    let value = json::read(text).map_err(|_| Damage::Texts)?;
+    match value.get("format").map(Json::as_i64) {
+        Some(Some(format)) if format > i64::from(FORMAT) => Err(Damage::Format(format as f64)),
+        _ => Ok(value),
+    }
+}
+
+/// Compares a text with a golden file, or rewrites the file.
+#[cfg(test)]
+pub(super) fn check_golden(name: &str, text: &str) -> String {
+    let path = format!(
+        "{}/src/storage/golden/{name}.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, format!("{text}\n")).unwrap();
+    }
+    let golden = std::fs::read_to_string(&path).unwrap();
+    assert_eq!(
+        text,
+        golden.trim_end(),
+        "{name}: UPDATE_GOLDEN=1 rewrites the file"
+    );
+    golden
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Debug;
+
+    use super::*;
+
+    fn check<Record>(name: &str, record: &Record, former: &str)
+    where
+        Record: Serialize + DeserializeOwned + PartialEq + Debug,
+    {
+        let golden = check_golden(name, &to_text(record));
+        assert_eq!(&read::<Record>(golden.trim_end()).unwrap(), record);
+        // As versions before the first format wrote it.
+        let former: Record = read(former).unwrap();
+        assert_eq!(
+            to_text(&former).replace("\"format\":0", "\"format\":1"),
+            to_text(record)
+        );
+    }
+
+    #[test]
+    fn records_are_as_the_golden_files_say_in_both_directions() {
+        let head = HeadRecord {
+            format: FORMAT,
+            id: "0abc".into(),
+            name: "Ünïcode “quoted”".into(),
+            made: 1_764_000_000.25,
+            total: 12,
+            finished: 9,
+            failed: 1,
+        };
+        let former = r#"{"id": "0abc", "name": "\u00dcn\u00efcode \u201cquoted\u201d", "made": 1764000000.25,
+            "total": 12, "finished": 9, "failed": 1}"#;
+        check("head", &head, former);
+        let draft = DraftRecord {
+            format: FORMAT,
+            cell: 7,
+            steps: 3,
+            seconds: 1.5,
+            tokens: 5_000_000_000,
+            cost: None,
+            tries: 2,
+        };
+        let former = r#"{"cell": 7, "steps": 3, "seconds": 1.5, "tokens": 5000000000, "cost": null, "tries": 2}"#;
+        check("draft", &draft, former);
+        let source = SourceRecord {
+            format: FORMAT,
+            name: "runs/large.jsonl".into(),
+            size: 5_000_000_000,
+            whole: true,
+            end: Some("e1".into()),
+        };
+        let former =
+            r#"{"name": "runs/large.jsonl", "size": 5000000000, "whole": true, "end": "e1"}"#;
+        check("source", &source, former);
+    }
+
+    #[test]
+    fn damaged_records_and_later_formats_are_told_apart() {
+        let head = read::<HeadRecord>;
+        assert_eq!(
+            head(r#"{"format": 2, "title": "x"}"#),
+            Err(Damage::Format(2.0))
+        );
+        assert_eq!(head(r#"{"format": 1, "id": "x"}"#), Err(Damage::Texts));
+        assert_eq!(head("{"), Err(Damage::Texts));
+        assert_eq!(read_json(r#"{"format": 2}"#), Err(Damage::Format(2.0)));
+        assert_eq!(read_json("{"), Err(Damage::Texts));
+        assert!(read_json(r#"{"format": 1, "seed": NaN}"#).is_ok());
+        assert!(read_json(r#"{"seed": 123456789012345678901234567890}"#).is_ok());
+    }
+}
