@@ -8,6 +8,7 @@
 //! - [`value_writer`]: values described once, written as a tree or as text.
 //! - [`number`]: float texts, and numbers out of texts.
 //! - [`text`]: white space and digits as Python sees them.
+//! - [`typed`]: types with serde's derives, read out of values and made into values.
 //!
 //! Texts are [`Text`] (`Arc<str>`): frames, messages and episodes share them instead of copying.
 
@@ -20,6 +21,7 @@ pub mod read;
 pub mod repr;
 mod serde_impl;
 pub mod text;
+pub mod typed;
 pub mod value_writer;
 pub mod write;
 
@@ -27,6 +29,7 @@ pub use number::{Integer, float_from_text, float_text, integer_from_text};
 pub use object::{Key, Object};
 pub use read::{ReadError, read};
 pub use repr::text_repr;
+pub use typed::{ShapeError, from_json, lenient, to_json};
 
 /// A shared, immutable text. Cloning costs no copy.
 pub type Text = std::sync::Arc<str>;

@@ -1,10 +1,25 @@
-//! Values to and from what serde speaks, for places that need no more than serde holds: integers
-//! beyond 128 bits are given as the nearest float. Files and wires use the texts of [`super`].
+//! `Serialize` and `Deserialize` for values. Formats of other crates get integers beyond 128 bits as the nearest float;
+//! [`super::typed`] keeps them exactly.
 
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::{Integer, Json, Key, Object};
+
+/// The name under which [`super::typed`] recognizes an integer beyond 128 bits.
+pub(super) const LARGE: &str = "volary::LargeInteger";
+
+/// An integer beyond 128 bits: its digits for [`super::typed`], the nearest float for other formats.
+struct Large<'a>(&'a Integer);
+
+impl Serialize for Large<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match serializer.is_human_readable() {
+            true => serializer.serialize_f64(self.0.to_f64()),
+            false => serializer.collect_str(self.0),
+        }
+    }
+}
 
 impl Serialize for Json {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -14,7 +29,7 @@ impl Serialize for Json {
             Json::Integer(Integer::Small(value)) => serializer.serialize_i64(*value),
             Json::Integer(large) => match large.to_string().parse() {
                 Ok(value) => serializer.serialize_i128(value),
-                Err(_) => serializer.serialize_f64(large.to_f64()),
+                Err(_) => serializer.serialize_newtype_struct(LARGE, &Large(large)),
             },
             Json::Float(value) => serializer.serialize_f64(*value),
             Json::Text(text) => serializer.serialize_str(text),
@@ -93,6 +108,14 @@ impl<'de> Visitor<'de> for JsonVisitor {
 
     fn visit_string<E>(self, text: String) -> Result<Json, E> {
         Ok(Json::from(text))
+    }
+
+    /// The digits of an integer beyond 128 bits; only [`super::typed`] calls this.
+    fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
+        let digits = String::deserialize(deserializer)?;
+        Integer::from_digits(&digits)
+            .map(Json::Integer)
+            .ok_or_else(|| D::Error::custom("expected the digits of an integer"))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Json, A::Error> {
