@@ -54,6 +54,12 @@ fn body(
         .body
 }
 
+/// The body of a request after a fixture's action was taken, if it has an echo.
+pub fn body_after(fixture: &Fixture) -> Option<String> {
+    let action = action(fixture)?;
+    Some(body(fixture, &action, "the-model", Concessions::default()))
+}
+
 /// The echoed parts of an action.
 fn parts(action: &ToolRequestMessage) -> Vec<Json> {
     let echo = action.body.info.as_ref().unwrap().get("echo").unwrap();

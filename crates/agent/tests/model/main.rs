@@ -6,6 +6,7 @@ mod cuts;
 mod echoes;
 mod faults;
 mod fixtures;
+mod golden;
 mod histories;
 mod keys;
 mod parameters;

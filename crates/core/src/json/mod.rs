@@ -29,7 +29,7 @@ pub use number::{Integer, float_from_text, float_text, integer_from_text};
 pub use object::{Key, Object};
 pub use read::{ReadError, read};
 pub use repr::text_repr;
-pub use typed::{ShapeError, from_json, lenient, to_json};
+pub use typed::{ShapeError, from_json, to_json};
 
 /// A shared, immutable text. Cloning costs no copy.
 pub type Text = std::sync::Arc<str>;

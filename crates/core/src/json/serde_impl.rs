@@ -110,7 +110,7 @@ impl<'de> Visitor<'de> for JsonVisitor {
         Ok(Json::from(text))
     }
 
-    /// The digits of an integer beyond 128 bits; only [`super::typed`] calls this.
+    /// The digits of an integer beyond 64 bits; only [`super::typed`] calls this.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, deserializer: D) -> Result<Json, D::Error> {
         let digits = String::deserialize(deserializer)?;
         Integer::from_digits(&digits)
