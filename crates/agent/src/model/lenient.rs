@@ -1,6 +1,97 @@
-//! Reading what providers send without insisting on it: what is missing or of another kind is empty.
+//! Reading what providers send without insisting on it: what is missing or has another shape is empty.
+//!
+//! Compatible servers leave fields out, send `null`, or send another type. [`Lenient`] and [`LenientList`] are fields of wire types
+//! that may do so; the functions read bodies that have no fixed shape.
 
-use volary_core::json::{Json, Text};
+use std::fmt::Debug;
+use std::ops::Deref;
+
+use serde::de::{DeserializeOwned, Deserializer};
+use serde::{Deserialize, Serialize, Serializer};
+use volary_core::json::{Json, Text, from_json};
+
+/// A field that may have any shape; `None` where it does not fit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Lenient<T>(pub Option<T>);
+
+/// A list whose elements may have any shape: one that does not fit is the default. `None` where the field is no list.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct LenientList<T>(pub Option<Vec<T>>);
+
+/// A member of an object, read as a type; the default where the value does not fit.
+pub(super) fn read_or_default<T: DeserializeOwned + Default>(value: &Json) -> T {
+    from_json(value).unwrap_or_default()
+}
+
+impl<T> Default for Lenient<T> {
+    fn default() -> Self {
+        Lenient(None)
+    }
+}
+
+impl<T> Default for LenientList<T> {
+    fn default() -> Self {
+        LenientList(None)
+    }
+}
+
+impl<T> Deref for Lenient<T> {
+    type Target = Option<T>;
+
+    fn deref(&self) -> &Option<T> {
+        &self.0
+    }
+}
+
+/// The elements; none where the field is no list.
+impl<T> Deref for LenientList<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        self.0.as_deref().unwrap_or_default()
+    }
+}
+
+impl Lenient<Text> {
+    /// The text; empty where there is none.
+    pub(super) fn or_empty(&self) -> &str {
+        self.0.as_deref().unwrap_or_default()
+    }
+
+    /// The text, if it is not empty.
+    pub(super) fn not_empty(&self) -> Option<&Text> {
+        self.0.as_ref().filter(|text| !text.is_empty())
+    }
+}
+
+impl<'de, T: DeserializeOwned> Deserialize<'de> for Lenient<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Json::deserialize(deserializer)?;
+        Ok(Lenient(from_json(&value).ok()))
+    }
+}
+
+impl<'de, T: DeserializeOwned + Default> Deserialize<'de> for LenientList<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Json::deserialize(deserializer)?;
+        let elements = value.as_list();
+        Ok(LenientList(elements.map(|elements| {
+            elements.iter().map(read_or_default).collect()
+        })))
+    }
+}
+
+impl<T: Serialize> Serialize for Lenient<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<T: Serialize> Serialize for LenientList<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
 
 /// The text under a key; empty if there is none.
 pub(super) fn text<'a>(value: &'a Json, key: &str) -> &'a str {

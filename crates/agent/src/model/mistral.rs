@@ -1,16 +1,19 @@
-//! Mistral Chat Completions: OpenAI's form, with differences that matter. `tool_choice` is `any`
-//! where others say `required`; ids of calls are nine letters or digits; the seed is
-//! `random_seed`; contents may be chunks, thinking among them, and tools may answer with images; instructions
-//! stand at the beginning, and after a tool's answer comes the model's word, never the user's; only a few headers pass its CORS rules.
+//! Mistral Chat Completions: OpenAI's form, with these differences.
+//!
+//! - `tool_choice` is `any` where others have `required`; the seed is `random_seed`.
+//! - Ids of calls are nine letters or digits.
+//! - Contents may be chunks, some of them thinking, and a tool's answer may hold images.
+//! - Instructions must come first, and a tool's answer must be followed by a message of the model, not of the user.
+//! - Its CORS rules allow only a few headers.
 
 use volary_core::json::{Json, Text};
-use volary_core::object;
 
 use super::history::turns;
 use super::openai_chat::completion::read_completion;
 use super::openai_chat::messages::{ChatStyle, messages};
 use super::openai_chat::stream::ChatStream;
-use super::openai_chat::{add_tools, bearer, model_ids, models_request};
+use super::openai_chat::wire::ChatRequest;
+use super::openai_chat::{bearer, body_text, model_ids, models_request, tool_choice, tools};
 use super::{Answer, ApiKey, HttpRequest, ModelError, ModelRequest, Provider, StreamReader};
 
 const NAME: &str = "mistral";
@@ -31,33 +34,23 @@ impl Provider for Mistral {
             system_anywhere: false,
             bridge: true,
         };
-        let mut body = object!({
-            "model": (request.model.clone()),
-            "messages": (messages(&history, request, &style)),
-        });
-        add_tools(&mut body, request, "any");
-        if let Some(temperature) = request.sent_temperature() {
-            body.insert("temperature", temperature);
-        }
-        if let Some(limit) = request.max_tokens {
-            body.insert("max_tokens", limit);
-        }
-        if let Some(stop) = request.sent_stop() {
-            body.insert("stop", stop);
-        }
-        if let Some(seed) = request.sent_seed() {
-            body.insert("random_seed", seed);
-        }
-        if let Some(effort) = request.sent_effort() {
-            body.insert("reasoning_effort", effort.as_str());
-        }
-        if request.stream {
-            body.insert("stream", true);
-        }
+        let body = ChatRequest {
+            model: request.model.clone(),
+            messages: messages(&history, request, &style),
+            tools: tools(request),
+            tool_choice: tool_choice(request, "any"),
+            temperature: request.sent_temperature(),
+            max_tokens: request.max_tokens,
+            stop: request.sent_stop(),
+            random_seed: request.sent_seed(),
+            reasoning_effort: request.sent_effort(),
+            stream: request.stream,
+            ..ChatRequest::default()
+        };
         HttpRequest {
             url: format!("{base_url}/chat/completions"),
             headers: bearer(key),
-            body: Json::Object(body).to_compact_text(),
+            body: body_text(&body),
         }
     }
 

@@ -43,6 +43,8 @@ pub mod retry;
 pub mod selection;
 pub mod selector;
 pub mod sse;
+#[cfg(test)]
+mod wire_tests;
 
 pub use answer::{Answer, Delta, Finish, RawCall, Usage};
 pub use connection::{Connection, Preset};

@@ -1,5 +1,6 @@
 //! What is asked of a model, in words that all providers share.
 
+use serde::Serialize;
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Tool};
 
@@ -29,7 +30,9 @@ impl ToolChoice {
 }
 
 /// How much a model shall think, where it can be told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(test, derive(serde::Deserialize))]
+#[serde(rename_all = "lowercase")]
 pub enum Effort {
     /// Not at all, or as little as it can.
     None,

@@ -11,8 +11,8 @@ mod to_json;
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{
-    Deserialize, DeserializeOwned, Deserializer, EnumAccess, Error as _, IntoDeserializer,
-    VariantAccess, Visitor,
+    DeserializeOwned, Deserializer, EnumAccess, Error as _, IntoDeserializer, VariantAccess,
+    Visitor,
 };
 use serde::forward_to_deserialize_any;
 

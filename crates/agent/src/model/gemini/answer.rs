@@ -4,7 +4,8 @@ use volary_core::json::{Json, Text, read};
 
 use crate::model::draft::Draft;
 use crate::model::lenient::{count, list, some_text, text};
-use crate::model::openai_chat::completion::{arguments, in_band_error, not_one_choice};
+use crate::model::openai_chat::completion::{in_band_error, not_one_choice};
+use crate::model::openai_chat::wire::arguments;
 use crate::model::sse::SseEvent;
 use crate::model::{Answer, Delta, Finish, ModelError, StreamReader, Usage};
 
@@ -149,7 +150,7 @@ impl ContentStream {
             let place = self.draft.call(&key);
             let (id, name) = (text(call, "id"), text(call, "name"));
             self.draft.name_call(place, id, name, deltas);
-            let arguments = arguments(call.get("args"));
+            let arguments = arguments(call.get("args").unwrap_or(&Json::Null));
             self.draft.arguments(place, &arguments, deltas);
         }
         let plain = part.as_object().is_some_and(|fields| fields.len() == 1);

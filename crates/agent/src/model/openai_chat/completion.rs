@@ -2,9 +2,10 @@
 
 use volary_core::json::{Json, Object, Text};
 
+use super::wire::{ChatUsage, Completion, ContentChunk, ReplyCall, ReplyMessage};
 use crate::model::error_body::Complaint;
-use crate::model::lenient::{count, list, some_text, text};
-use crate::model::{Answer, Finish, ModelError, RawCall, Usage};
+use crate::model::lenient::{read_or_default, text};
+use crate::model::{Answer, Finish, ModelError, RawCall};
 
 const FORMAT: &str = "an OpenAI chat completion";
 
@@ -13,44 +14,46 @@ pub(in crate::model) fn read_completion(body: &Json) -> Result<Answer, ModelErro
     if let Some(error) = in_band_error(body) {
         return Err(error);
     }
-    let Some(choices) = body.get("choices").and_then(Json::as_list) else {
+    let Completion {
+        choices,
+        usage,
+        model,
+    } = read_or_default(body);
+    let Some(choices) = &choices.0 else {
         return Err(malformed("it has no `choices`."));
     };
-    let [choice] = choices else {
+    let [choice] = choices.as_slice() else {
         return Err(not_one_choice(choices.len()));
     };
-    let Some(message) = choice
-        .get("message")
-        .filter(|message| message.as_object().is_some())
-    else {
+    let Some(message) = choice.message.as_ref() else {
         return Err(malformed("its choice has no `message`."));
     };
-    let calls: Vec<RawCall> = list(message, "tool_calls").iter().map(raw_call).collect();
-    let content = content(message.get("content"));
+    let calls: Vec<RawCall> = message.tool_calls.iter().map(ReplyCall::to_raw).collect();
+    let content = content(&message.content);
+    let finish_word = choice.finish_reason.not_empty();
     Ok(Answer {
         text: content.text.filter(|text| !text.is_empty()),
-        thinking: thinking(message).or(content.thinking),
-        finish: finish(some_text(choice, "finish_reason").as_deref(), &calls),
+        thinking: message.thinking().or(content.thinking),
+        finish: finish(finish_word.map(|word| &**word), &calls),
         calls,
-        refusal: some_text(message, "refusal").map(|text| text.to_string()),
-        usage: body.get("usage").and_then(usage),
-        model: some_text(body, "model"),
+        refusal: message.refusal.not_empty().map(|text| text.to_string()),
+        usage: usage.and_then(ChatUsage::to_usage),
+        model: model.not_empty().cloned(),
         echo: echo(message),
     })
 }
 
 /// What the model wants back with the message: its reasoning, where the server takes that.
-fn echo(message: &Json) -> Vec<Json> {
+fn echo(message: &ReplyMessage) -> Vec<Json> {
     let mut echo = Object::new();
-    let details = list(message, "reasoning_details");
-    if !details.is_empty() {
-        echo.insert("reasoning_details", details.to_vec());
-    } else if let Some(reasoning) = some_text(message, "reasoning_content") {
-        echo.insert("reasoning_content", reasoning);
+    if !message.reasoning_details.is_empty() {
+        echo.insert("reasoning_details", message.reasoning_details.to_vec());
+    } else if let Some(reasoning) = message.reasoning_content.not_empty() {
+        echo.insert("reasoning_content", reasoning.clone());
     }
-    let chunks = list(message, "content");
-    if chunks.iter().any(is_thinking) {
-        echo.insert("content", chunks.to_vec());
+    let chunks = ContentChunk::of(&message.content);
+    if chunks.iter().any(ContentChunk::is_thinking) {
+        echo.insert("content", message.content.clone());
     }
     echoed(echo)
 }
@@ -64,11 +67,6 @@ pub(in crate::model) fn echoed(fields: Object) -> Vec<Json> {
     }
 }
 
-/// Whether a chunk of content is one of thinking (Mistral).
-pub(in crate::model) fn is_thinking(chunk: &Json) -> bool {
-    text(chunk, "type") == "thinking"
-}
-
 /// What a content holds: a text, or a list of chunks of text and thinking (Mistral).
 #[derive(Default)]
 pub(in crate::model) struct Content {
@@ -76,54 +74,25 @@ pub(in crate::model) struct Content {
     pub thinking: Option<String>,
 }
 
-pub(in crate::model) fn content(value: Option<&Json>) -> Content {
+pub(in crate::model) fn content(value: &Json) -> Content {
     let mut content = Content::default();
-    match value {
-        Some(Json::Text(text)) => content.text = Some(text.to_string()),
-        Some(Json::List(chunks)) => {
-            for chunk in chunks {
-                if let Some(text) = chunk.get("text").and_then(Json::as_text) {
-                    content.text.get_or_insert_default().push_str(text);
-                }
-                let thought = match chunk.get("thinking") {
-                    Some(Json::Text(text)) => Some(text.to_string()),
-                    Some(inner @ Json::List(_)) => self::content(Some(inner)).text,
-                    _ => None,
-                };
-                if let Some(thought) = thought {
-                    content.thinking.get_or_insert_default().push_str(&thought);
-                }
-            }
+    if let Json::Text(text) = value {
+        content.text = Some(text.to_string());
+    }
+    for chunk in ContentChunk::of(value) {
+        if let Some(text) = chunk.text.as_ref() {
+            content.text.get_or_insert_default().push_str(text);
         }
-        _ => {}
+        let thought = match &chunk.thinking {
+            Json::Text(text) => Some(text.to_string()),
+            inner @ Json::List(_) => self::content(inner).text,
+            _ => None,
+        };
+        if let Some(thought) = thought {
+            content.thinking.get_or_insert_default().push_str(&thought);
+        }
     }
     content
-}
-
-pub(in crate::model) fn raw_call(call: &Json) -> RawCall {
-    let function = call.get("function").unwrap_or(&Json::Null);
-    RawCall {
-        id: text(call, "id").to_owned(),
-        name: text(function, "name").to_owned(),
-        arguments: arguments(function.get("arguments")),
-    }
-}
-
-/// Arguments as text, whether they came as text or as an object.
-pub(in crate::model) fn arguments(value: Option<&Json>) -> String {
-    match value {
-        Some(Json::Text(text)) => text.to_string(),
-        None | Some(Json::Null) => String::new(),
-        Some(value) => value.to_python_text(),
-    }
-}
-
-/// Thinking goes by one of these names; who sends two of them says the same under both.
-pub(in crate::model) fn thinking(message: &Json) -> Option<String> {
-    ["reasoning_content", "reasoning"]
-        .iter()
-        .find_map(|key| some_text(message, key))
-        .map(|text| text.to_string())
 }
 
 /// The reason to stop. Some servers leave it out: then the calls speak.
@@ -133,20 +102,6 @@ pub(in crate::model) fn finish(word: Option<&str>, calls: &[RawCall]) -> Finish 
         None if calls.is_empty() => Finish::Stop,
         None => Finish::ToolCalls,
     }
-}
-
-pub(in crate::model) fn usage(value: &Json) -> Option<Usage> {
-    let detail = |key: &str| count(value, &["prompt_tokens_details", key]);
-    Some(Usage {
-        prompt: count(value, &["prompt_tokens"])?,
-        completion: count(value, &["completion_tokens"]).unwrap_or(0),
-        cached: detail("cached_tokens")
-            .or_else(|| count(value, &["prompt_cache_hit_tokens"]))
-            .unwrap_or(0),
-        cache_written: detail("cache_write_tokens").unwrap_or(0),
-        reasoning: count(value, &["completion_tokens_details", "reasoning_tokens"]).unwrap_or(0),
-        charged: value.get("cost").and_then(Json::as_f64),
-    })
 }
 
 /// An error that came with a success status: under `error`, or as an object that says it is one.

@@ -1,9 +1,12 @@
 //! History as chat messages.
 
 use volary_core::json::{Json, Object};
-use volary_core::{json, object};
 
 use super::completion::content;
+use super::wire::{
+    AssistantMessage, Block, ChatContent, ChatMessage, FunctionType, ImageUrl, SentCall,
+    SentFunction,
+};
 use crate::model::ModelRequest;
 use crate::model::history::{Echo, Part, PastCall, Turn, text_of};
 use crate::model::parameter_fallback::Concession;
@@ -28,14 +31,15 @@ pub(in crate::model) fn messages(
     turns: &[Turn],
     request: &ModelRequest,
     style: &ChatStyle,
-) -> Json {
+) -> Vec<ChatMessage> {
     let mut messages = Vec::new();
     let mut begins = true;
     for turn in turns {
         begins &= matches!(turn, Turn::System(_));
         match turn {
             Turn::System(text) if begins || style.system_anywhere => {
-                messages.push(json!({"role": "system", "content": (text.as_str())}))
+                let content = text.as_str().into();
+                messages.push(ChatMessage::System { content });
             }
             Turn::System(text) => user(&[Part::Text(text.clone())], style, &mut messages),
             Turn::User(parts) => user(parts, style, &mut messages),
@@ -45,30 +49,37 @@ pub(in crate::model) fn messages(
             }
         }
     }
-    Json::List(messages)
+    messages
 }
 
-fn user(parts: &[Part], style: &ChatStyle, messages: &mut Vec<Json>) {
-    let after_tool = messages
-        .last()
-        .and_then(|last| last.get("role"))
-        .is_some_and(|role| *role == Json::from("tool"));
-    if style.bridge && after_tool {
-        messages.push(json!({"role": "assistant", "content": BRIDGE}));
+fn user(parts: &[Part], style: &ChatStyle, messages: &mut Vec<ChatMessage>) {
+    if style.bridge && matches!(messages.last(), Some(ChatMessage::Tool { .. })) {
+        messages.push(ChatMessage::Assistant(AssistantMessage {
+            content: BRIDGE.into(),
+            tool_calls: Vec::new(),
+            echo: Object::new(),
+        }));
     }
-    messages.push(json!({"role": "user", "content": (blocks(parts))}));
+    let content = content_of(parts);
+    messages.push(ChatMessage::User { content });
 }
 
 /// Parts as blocks, or as one text if there is no image.
-fn blocks(parts: &[Part]) -> Json {
+fn content_of(parts: &[Part]) -> ChatContent {
     if parts.iter().all(|part| matches!(part, Part::Text(_))) {
-        return Json::from(text_of(parts.to_vec()));
+        return ChatContent::Text(text_of(parts.to_vec()).into());
     }
     let blocks = parts.iter().map(|part| match part {
-        Part::Text(text) => json!({"type": "text", "text": (text.as_str())}),
-        Part::Image(url) => json!({"type": "image_url", "image_url": {"url": (url.as_str())}}),
+        Part::Text(text) => Block::Text {
+            text: text.as_str().into(),
+        },
+        Part::Image(url) => Block::ImageUrl {
+            image_url: ImageUrl {
+                url: url.as_str().into(),
+            },
+        },
     });
-    Json::List(blocks.collect())
+    ChatContent::Blocks(blocks.collect())
 }
 
 fn assistant(
@@ -77,55 +88,54 @@ fn assistant(
     echo: Option<&Echo>,
     request: &ModelRequest,
     style: &ChatStyle,
-) -> Json {
-    let said = if text.is_empty() && !calls.is_empty() {
-        Json::Null
-    } else {
-        Json::from(text)
+) -> ChatMessage {
+    let mut message = AssistantMessage {
+        content: match text.is_empty() && !calls.is_empty() {
+            true => Json::Null,
+            false => Json::from(text),
+        },
+        tool_calls: calls.iter().map(call).collect(),
+        echo: Object::new(),
     };
-    let mut message = object!({"role": "assistant", "content": said});
-    if !calls.is_empty() {
-        message.insert("tool_calls", Json::List(calls.iter().map(call).collect()));
-    }
-    let echo = echo.and_then(|echo| echo.parts_for(style.provider, request));
-    for fields in echo.unwrap_or(&[]).iter().filter_map(Json::as_object) {
+    let parts = echo.and_then(|echo| echo.parts_for(style.provider, request));
+    for fields in parts.unwrap_or(&[]).iter().filter_map(Json::as_object) {
         add_echo(&mut message, fields, text);
     }
     let wants_thought = request.concessions.has(Concession::EmptyReasoning) && !calls.is_empty();
-    if wants_thought && !message.contains_key("reasoning_content") {
-        message.insert("reasoning_content", "");
+    if wants_thought && !message.echo.contains_key("reasoning_content") {
+        message.echo.insert("reasoning_content", "");
     }
-    Json::Object(message)
+    ChatMessage::Assistant(message)
 }
 
 /// Fields that came with the message go back with it; its content (of thinking and text) only if the text is
 /// still the same.
-fn add_echo(message: &mut Object, fields: &Object, text: &str) {
+fn add_echo(message: &mut AssistantMessage, fields: &Object, text: &str) {
     for (key, value) in fields.iter() {
-        let is_stale =
-            &**key == "content" && content(Some(value)).text.as_deref().unwrap_or("") != text;
-        if !is_stale {
-            message.insert(key.clone(), value.clone());
+        if &**key != "content" {
+            message.echo.insert(key.clone(), value.clone());
+        } else if content(value).text.as_deref().unwrap_or("") == text {
+            message.content = value.clone();
         }
     }
 }
 
-fn call(call: &PastCall) -> Json {
-    json!({
-        "id": (call.id.as_str()),
-        "type": "function",
-        "function": {
-            "name": (call.name.clone()),
-            "arguments": (call.arguments.to_python_text())
-        }
-    })
+fn call(call: &PastCall) -> SentCall {
+    SentCall {
+        id: call.id.as_str().into(),
+        kind: FunctionType::Function,
+        function: SentFunction {
+            name: call.name.clone(),
+            arguments: call.arguments.to_python_text().into(),
+        },
+    }
 }
 
-fn answers(calls: &[PastCall], style: &ChatStyle, messages: &mut Vec<Json>) {
+fn answers(calls: &[PastCall], style: &ChatStyle, messages: &mut Vec<ChatMessage>) {
     let mut images = Vec::new();
     for call in calls {
         let content = if style.images_in_answers {
-            blocks(&call.answer)
+            content_of(&call.answer)
         } else {
             let inside = call.answer.iter();
             images.extend(
@@ -133,13 +143,12 @@ fn answers(calls: &[PastCall], style: &ChatStyle, messages: &mut Vec<Json>) {
                     .filter(|part| matches!(part, Part::Image(_)))
                     .cloned(),
             );
-            text_of(call.answer.clone()).into()
+            ChatContent::Text(text_of(call.answer.clone()).into())
         };
-        messages.push(json!({
-            "role": "tool",
-            "tool_call_id": (call.id.as_str()),
-            "content": content
-        }));
+        messages.push(ChatMessage::Tool {
+            tool_call_id: call.id.as_str().into(),
+            content,
+        });
     }
     if !images.is_empty() {
         images.insert(0, Part::Text("Images from the tools above:".into()));

@@ -6,20 +6,26 @@
 //!
 //! - `messages`: history as chat messages; Mistral uses it too.
 //! - `completion`: whole completions; `stream`: chunks.
+//! - `wire`: the types of requests, completions and chunks.
 
 pub(super) mod completion;
 pub(super) mod messages;
 pub(super) mod stream;
+pub(super) mod wire;
 
-use volary_core::json::{Json, Text};
-use volary_core::{json, object};
+use serde::Serialize;
+use volary_core::json::{Json, Text, to_json};
 
 use self::completion::read_completion;
 use self::messages::{ChatStyle, messages};
 use self::stream::ChatStream;
+use self::wire::{
+    ChatRequest, ChatToolChoice, FunctionDefinition, FunctionName, FunctionType, ListedModel,
+    ModelList, StreamOptions, ToolDefinition,
+};
 use super::history::turns;
 use super::http::HeaderValue;
-use super::lenient::{list, some_text};
+use super::lenient::read_or_default;
 use super::parameter_fallback::Concession;
 use super::{
     Answer, ApiKey, HttpRequest, ModelError, ModelRequest, Provider, StreamReader, ToolChoice,
@@ -43,46 +49,35 @@ impl Provider for OpenAiChat {
             system_anywhere: true,
             bridge: request.concessions.has(Concession::Bridge),
         };
-        let mut body = object!({
-            "model": (request.model.clone()),
-            "messages": (messages(&history, request, &style)),
-        });
-        add_tools(&mut body, request, "required");
-        if let Some(temperature) = request.sent_temperature() {
-            body.insert("temperature", temperature);
-        }
-        if let Some(limit) = request.max_tokens {
-            // OpenAI's own reasoning models refuse the older name, and others know only that one.
-            let newer = base_url.contains("api.openai.com")
-                || request.concessions.has(Concession::NewLimitName);
-            body.insert(
-                if newer {
-                    "max_completion_tokens"
-                } else {
-                    "max_tokens"
-                },
-                limit,
-            );
-        }
-        if let Some(stop) = request.sent_stop() {
-            body.insert("stop", stop);
-        }
-        if let Some(seed) = request.sent_seed() {
-            body.insert("seed", seed);
-        }
-        if let Some(effort) = request.sent_effort() {
-            body.insert("reasoning_effort", effort.as_str());
-        }
-        if request.stream {
-            body.insert("stream", true);
-            if !request.concessions.has(Concession::NoStreamUsage) {
-                body.insert("stream_options", object!({"include_usage": true}));
-            }
-        }
+        // OpenAI's own reasoning models refuse the older name, and others know only that one.
+        let is_newer_limit = base_url.contains("api.openai.com")
+            || request.concessions.has(Concession::NewLimitName);
+        let (newer, older) = match is_newer_limit {
+            true => (request.max_tokens, None),
+            false => (None, request.max_tokens),
+        };
+        let has_usage = request.stream && !request.concessions.has(Concession::NoStreamUsage);
+        let body = ChatRequest {
+            model: request.model.clone(),
+            messages: messages(&history, request, &style),
+            tools: tools(request),
+            tool_choice: tool_choice(request, "required"),
+            temperature: request.sent_temperature(),
+            max_tokens: older,
+            max_completion_tokens: newer,
+            stop: request.sent_stop(),
+            seed: request.sent_seed(),
+            reasoning_effort: request.sent_effort(),
+            stream: request.stream,
+            stream_options: has_usage.then_some(StreamOptions {
+                include_usage: true,
+            }),
+            ..ChatRequest::default()
+        };
         HttpRequest {
             url: format!("{base_url}/chat/completions"),
             headers: bearer(key),
-            body: Json::Object(body).to_compact_text(),
+            body: body_text(&body),
         }
     }
 
@@ -138,43 +133,48 @@ pub(super) fn models_request(base_url: &str, key: &ApiKey) -> HttpRequest {
     }
 }
 
-/// The ids in `{"data": [{"id"}]}`.
-pub(super) fn model_ids(body: &Json) -> Vec<Text> {
-    let models = body.as_list().unwrap_or_else(|| list(body, "data"));
-    models
-        .iter()
-        .filter_map(|model| some_text(model, "id"))
-        .collect()
+/// The text of a request's body.
+pub(super) fn body_text(body: &impl Serialize) -> String {
+    // Only maps whose keys are not strings cannot be written, and wire types have none.
+    to_json(body).unwrap_or_default().to_compact_text()
 }
 
-/// The tools and what to do with them; `forced` is the word for having to call one.
-pub(super) fn add_tools(
-    body: &mut volary_core::Object,
-    request: &ModelRequest,
-    forced: &'static str,
-) {
-    if request.tools.is_empty() {
-        return;
-    }
-    let tools = request.tools.iter().map(|tool| {
-        let mut function = object!({
-            "name": (tool.info.name.clone()),
-            "description": (tool.info.description.clone()),
-        });
-        if let Some(parameters) = &tool.info.parameters {
-            function.insert("parameters", parameters.dump(true));
+/// The ids in `{"data": [{"id"}]}`, or in the list by itself.
+pub(super) fn model_ids(body: &Json) -> Vec<Text> {
+    let listed: Vec<ListedModel> = match body {
+        Json::List(models) => models.iter().map(read_or_default).collect(),
+        body => {
+            let list: ModelList = read_or_default(body);
+            list.data.0.unwrap_or_default()
         }
-        json!({"type": "function", "function": (function)})
+    };
+    let ids = listed.iter().filter_map(|model| model.id.not_empty());
+    ids.cloned().collect()
+}
+
+/// The tools on offer.
+pub(super) fn tools(request: &ModelRequest) -> Vec<ToolDefinition> {
+    let tools = request.tools.iter().map(|tool| ToolDefinition {
+        kind: FunctionType::Function,
+        function: FunctionDefinition {
+            name: tool.info.name.clone(),
+            description: tool.info.description.clone(),
+            parameters: tool.info.parameters.as_ref().map(|it| it.dump(true)),
+        },
     });
-    body.insert("tools", Json::List(tools.collect()));
-    if let Some(choice) = request.choice() {
-        let choice = match choice {
-            ToolChoice::Required => forced.into(),
-            ToolChoice::Auto => "auto".into(),
-            ToolChoice::None => "none".into(),
-            ToolChoice::Tool(name) => json!({"type": "function", "function": {"name": name}}),
-            ToolChoice::Word(word) => word.into(),
-        };
-        body.insert("tool_choice", choice);
-    }
+    tools.collect()
+}
+
+/// What to do with the tools; `forced` is the word for having to call one.
+pub(super) fn tool_choice(request: &ModelRequest, forced: &str) -> Option<ChatToolChoice> {
+    Some(match request.choice()? {
+        ToolChoice::Required => ChatToolChoice::Word(forced.into()),
+        ToolChoice::Auto => ChatToolChoice::Word("auto".into()),
+        ToolChoice::None => ChatToolChoice::Word("none".into()),
+        ToolChoice::Tool(name) => ChatToolChoice::Function {
+            kind: FunctionType::Function,
+            function: FunctionName { name },
+        },
+        ToolChoice::Word(word) => ChatToolChoice::Word(word),
+    })
 }

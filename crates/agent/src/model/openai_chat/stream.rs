@@ -3,12 +3,12 @@
 use volary_core::json::{Json, Object, read};
 use volary_core::{json, object};
 
-use super::completion::{
-    content, echoed, finish, in_band_error, is_thinking, malformed, not_one_choice, raw_call,
-    thinking, usage,
+use super::completion::{content, echoed, finish, in_band_error, malformed, not_one_choice};
+use super::wire::{
+    ChatUsage, Chunk as WireChunk, ChunkChoice, ContentChunk, ReplyCall, ReplyMessage,
 };
 use crate::model::draft::Draft;
-use crate::model::lenient::{list, some_text, text};
+use crate::model::lenient::read_or_default;
 use crate::model::sse::SseEvent;
 use crate::model::{Answer, Delta, ModelError, RawCall, StreamReader};
 
@@ -45,13 +45,18 @@ impl StreamReader for ChatStream {
         if let Some(error) = in_band_error(&chunk) {
             return Err(error);
         }
+        let WireChunk {
+            choices,
+            usage,
+            model,
+        } = read_or_default(&chunk);
         if self.draft.answer.model.is_none() {
-            self.draft.answer.model = some_text(&chunk, "model");
+            self.draft.answer.model = model.not_empty().cloned();
         }
-        if let Some(usage) = chunk.get("usage").and_then(usage) {
+        if let Some(usage) = usage.and_then(ChatUsage::to_usage) {
             self.draft.usage(usage, deltas);
         }
-        match list(&chunk, "choices") {
+        match &*choices {
             [] => Ok(()),
             [choice] => self.choice(choice, deltas),
             several => Err(not_one_choice(several.len())),
@@ -77,39 +82,39 @@ impl StreamReader for ChatStream {
 }
 
 impl ChatStream {
-    fn choice(&mut self, choice: &Json, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
-        let index = choice.get("index").and_then(Json::as_i64).unwrap_or(0);
+    fn choice(&mut self, choice: &ChunkChoice, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
+        let index = choice.index.unwrap_or(0);
         if *self.choice.get_or_insert(index) != index {
             return Err(not_one_choice(2));
         }
-        if let Some(delta) = choice.get("delta") {
+        if let Some(delta) = choice.delta.as_ref() {
             self.delta(delta, deltas);
         }
-        if let Some(word) = some_text(choice, "finish_reason") {
+        if let Some(word) = choice.finish_reason.not_empty() {
             self.finish_word = Some(word.to_string());
             self.finished = true;
         }
         Ok(())
     }
 
-    fn delta(&mut self, delta: &Json, deltas: &mut Vec<Delta>) {
-        let content = content(delta.get("content"));
+    fn delta(&mut self, delta: &ReplyMessage, deltas: &mut Vec<Delta>) {
+        let content = content(&delta.content);
         self.echo.take(delta, self.draft.answer.text.as_deref());
-        if let Some(thought) = thinking(delta).or(content.thinking) {
+        if let Some(thought) = delta.thinking().or(content.thinking) {
             self.draft.thinking(&thought, deltas);
         }
         if let Some(text) = content.text {
             self.draft.text(&text, deltas);
         }
-        self.draft.refusal(text(delta, "refusal"), deltas);
-        for call in list(delta, "tool_calls") {
+        self.draft.refusal(delta.refusal.or_empty(), deltas);
+        for call in delta.tool_calls.iter() {
             self.call(call, deltas);
         }
     }
 
-    fn call(&mut self, piece: &Json, deltas: &mut Vec<Delta>) {
-        let call = raw_call(piece);
-        let place = match piece.get("index").and_then(Json::as_i64) {
+    fn call(&mut self, piece: &ReplyCall, deltas: &mut Vec<Delta>) {
+        let call = piece.to_raw();
+        let place = match *piece.index {
             Some(index) => self.indexed(index, &call),
             None => self.unindexed(&call),
         };
@@ -186,17 +191,15 @@ enum Chunk {
 
 impl EchoDraft {
     /// Takes in a delta; `said` is the text before it.
-    fn take(&mut self, delta: &Json, said: Option<&str>) {
-        self.is_reasoning_content |= some_text(delta, "reasoning_content").is_some();
-        for detail in list(delta, "reasoning_details")
-            .iter()
-            .filter_map(Json::as_object)
-        {
+    fn take(&mut self, delta: &ReplyMessage, said: Option<&str>) {
+        self.is_reasoning_content |= delta.reasoning_content.not_empty().is_some();
+        for detail in delta.reasoning_details.iter().filter_map(Json::as_object) {
             self.detail(detail);
         }
-        match delta.get("content") {
-            Some(Json::List(chunks)) => {
-                let thinks = chunks.iter().any(is_thinking);
+        match &delta.content {
+            content @ Json::List(_) => {
+                let chunks = ContentChunk::of(content);
+                let thinks = chunks.iter().any(ContentChunk::is_thinking);
                 if thinks && self.chunks.is_empty() {
                     self.chunks
                         .extend(said.map(|said| Chunk::Text(said.to_owned())));
@@ -205,21 +208,21 @@ impl EchoDraft {
                     chunks.iter().for_each(|chunk| self.chunk(chunk));
                 }
             }
-            Some(Json::Text(text)) if !self.chunks.is_empty() => self.text(text),
+            Json::Text(text) if !self.chunks.is_empty() => self.text(text),
             _ => {}
         }
     }
 
-    fn chunk(&mut self, chunk: &Json) {
-        if !is_thinking(chunk) {
-            self.text(text(chunk, "text"));
+    fn chunk(&mut self, chunk: &ContentChunk) {
+        if !chunk.is_thinking() {
+            self.text(chunk.text.or_empty());
             return;
         }
-        let more = content(Some(&Json::List(vec![chunk.clone()])));
-        let more = more.thinking.unwrap_or_default();
-        let newer = chunk
-            .get("signature")
-            .filter(|signature| !signature.is_null());
+        let more = match &chunk.thinking {
+            Json::Text(text) => text.to_string(),
+            inner => content(inner).text.unwrap_or_default(),
+        };
+        let newer = Some(&chunk.signature).filter(|signature| !signature.is_null());
         match self.chunks.last_mut() {
             Some(Chunk::Thinking { text, signature }) => {
                 text.push_str(&more);

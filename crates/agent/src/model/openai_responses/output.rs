@@ -4,7 +4,8 @@ use volary_core::json::{Json, Text};
 
 use crate::model::draft::Draft;
 use crate::model::lenient::{count, list, some_text, text};
-use crate::model::openai_chat::completion::{arguments, in_band_error};
+use crate::model::openai_chat::completion::in_band_error;
+use crate::model::openai_chat::wire::arguments;
 use crate::model::{Answer, Delta, Finish, ModelError, Usage};
 
 const FORMAT: &str = "an OpenAI response";
@@ -72,7 +73,11 @@ pub(super) fn whole_item(draft: &mut Draft, key: &str, item: &Json, deltas: &mut
         }
         "function_call" => {
             let place = begin_call(draft, key, item, deltas);
-            draft.whole_arguments(place, &arguments(item.get("arguments")), deltas);
+            draft.whole_arguments(
+                place,
+                &arguments(item.get("arguments").unwrap_or(&Json::Null)),
+                deltas,
+            );
         }
         _ => {}
     }
