@@ -1,30 +1,35 @@
 //! History as input items.
 
-use volary_core::json;
 use volary_core::json::Json;
 
 use super::NAME;
 use super::output::read_items;
+use super::wire::{
+    CallType, FunctionCall, FunctionCallOutput, ImageDetail, InputContent, InputItem, InputMessage,
+    InputPart, InputRole, OutputType,
+};
 use crate::model::ModelRequest;
 use crate::model::history::{Echo, Part, PastCall, Turn, is_unedited};
 
 /// The turns as input items.
-pub(super) fn input(turns: &[Turn], request: &ModelRequest) -> Json {
+pub(super) fn input(turns: &[Turn], request: &ModelRequest) -> Vec<InputItem> {
     let mut items = Vec::new();
     for turn in turns {
         match turn {
-            Turn::System(text) => items.push(json!({"role": "system", "content": (text.as_str())})),
-            Turn::User(parts) => items.push(json!({"role": "user", "content": (content(parts))})),
+            Turn::System(text) => items.push(said(InputRole::System, text)),
+            Turn::User(parts) => items.push(InputItem::Message(InputMessage {
+                role: InputRole::User,
+                content: content(parts),
+            })),
             Turn::Assistant { text, calls, echo } => {
                 let echoed = echo
                     .as_ref()
                     .and_then(|echo| unedited(echo, request, text, calls));
                 match echoed {
-                    Some(echoed) => items.extend_from_slice(echoed),
+                    Some(echoed) => items.extend(echoed.iter().cloned().map(InputItem::Echo)),
                     None => {
                         if !text.trim().is_empty() {
-                            let text = text.as_str();
-                            items.push(json!({"role": "assistant", "content": text}));
+                            items.push(said(InputRole::Assistant, text));
                         }
                         items.extend(calls.iter().map(call));
                     }
@@ -33,7 +38,14 @@ pub(super) fn input(turns: &[Turn], request: &ModelRequest) -> Json {
             }
         }
     }
-    Json::List(items)
+    items
+}
+
+fn said(role: InputRole, text: &str) -> InputItem {
+    InputItem::Message(InputMessage {
+        role,
+        content: InputContent::Text(text.into()),
+    })
 }
 
 /// The items as they came, if they still are what was said and called, under the same ids.
@@ -53,29 +65,35 @@ fn unedited<'a>(
     (same_ids && is_unedited(&answer, text, calls)).then_some(items)
 }
 
-fn content(parts: &[Part]) -> Json {
+fn content(parts: &[Part]) -> InputContent {
     let parts = parts.iter().map(|part| match part {
-        Part::Text(text) => json!({"type": "input_text", "text": (text.as_str())}),
-        Part::Image(url) => {
-            json!({"type": "input_image", "image_url": (url.as_str()), "detail": "auto"})
-        }
+        Part::Text(text) => InputPart::InputText {
+            text: text.as_str().into(),
+        },
+        Part::Image(url) => InputPart::InputImage {
+            image_url: url.as_str().into(),
+            detail: ImageDetail::Auto,
+        },
     });
-    Json::List(parts.collect())
+    InputContent::Parts(parts.collect())
 }
 
-fn call(call: &PastCall) -> Json {
-    json!({
-        "type": "function_call",
-        "call_id": (call.id.as_str()),
-        "name": (call.name.clone()),
-        "arguments": (call.arguments.to_python_text())
+fn call(call: &PastCall) -> InputItem {
+    InputItem::Call(FunctionCall {
+        kind: CallType::FunctionCall,
+        call_id: call.id.as_str().into(),
+        name: call.name.clone(),
+        arguments: call.arguments.to_python_text().into(),
     })
 }
 
-fn output(call: &PastCall) -> Json {
-    let output = match call.answer.as_slice() {
-        [Part::Text(text)] => Json::from(text.as_str()),
-        parts => content(parts),
-    };
-    json!({"type": "function_call_output", "call_id": (call.id.as_str()), "output": output})
+fn output(call: &PastCall) -> InputItem {
+    InputItem::Output(FunctionCallOutput {
+        kind: OutputType::FunctionCallOutput,
+        call_id: call.id.as_str().into(),
+        output: match call.answer.as_slice() {
+            [Part::Text(text)] => InputContent::Text(text.as_str().into()),
+            parts => content(parts),
+        },
+    })
 }

@@ -1,20 +1,24 @@
-//! OpenAI Responses. Nothing is stored there (`store: false`), so encrypted reasoning is asked for, and
-//! the items of an answer go back whole with the history, as reasoning models want it.
+//! OpenAI Responses. Nothing is stored there (`store: false`), so encrypted reasoning is requested, and
+//! the items of an answer go back whole with the history, as reasoning models need them.
 //!
-//! - `input`: history as input items; `output`: responses to answers; `stream`: typed events.
+//! - `input`: history as input items; `output`: responses to answers; `stream`: typed events; `wire`: the types of all of them.
 
 mod input;
 mod output;
 mod stream;
+mod wire;
 
 use volary_core::json::{Json, Text};
-use volary_core::{json, object};
+use volary_core::object;
 
 use self::input::input;
 use self::output::read_response;
 use self::stream::ResponseStream;
+use self::wire::{
+    FunctionTool, Include, Reasoning, ResponseRequest, ResponseToolChoice, SummaryStyle, ToolType,
+};
 use super::history::turns;
-use super::openai_chat::{bearer, made_id, model_ids, models_request};
+use super::openai_chat::{bearer, body_text, made_id, model_ids, models_request};
 use super::parameter_fallback::Concession;
 use super::{
     Answer, ApiKey, Effort, HttpRequest, ModelError, ModelRequest, Provider, StreamReader,
@@ -33,40 +37,32 @@ impl Provider for OpenAiResponses {
 
     fn request(&self, base_url: &str, key: &ApiKey, request: &ModelRequest) -> HttpRequest {
         let history = turns(&request.messages, made_id);
-        let mut body = object!({
-            "model": (request.model.clone()),
-            "input": (input(&history, request)),
-            "store": false,
+        let concessions = &request.concessions;
+        let reasoning = request.sent_effort().map(|effort| Reasoning {
+            effort,
+            summary: (effort != Effort::None && !concessions.has(Concession::NoSummary))
+                .then_some(SummaryStyle::Auto),
         });
-        if !request.concessions.has(Concession::NoEncryptedReasoning) {
-            body.insert("include", json!(["reasoning.encrypted_content"]));
-        }
-        if !request.tools.is_empty() {
-            body.insert("tools", tools(request));
-        }
-        if let Some(choice) = request.choice() {
-            body.insert("tool_choice", tool_choice(&choice));
-        }
-        if let Some(temperature) = request.sent_temperature() {
-            body.insert("temperature", temperature);
-        }
-        if let Some(limit) = request.max_tokens {
-            body.insert("max_output_tokens", limit);
-        }
-        if let Some(effort) = request.sent_effort() {
-            let mut reasoning = object!({"effort": (effort.as_str())});
-            if effort != Effort::None && !request.concessions.has(Concession::NoSummary) {
-                reasoning.insert("summary", "auto");
-            }
-            body.insert("reasoning", reasoning);
-        }
-        if request.stream {
-            body.insert("stream", true);
-        }
+        let include = match concessions.has(Concession::NoEncryptedReasoning) {
+            true => Vec::new(),
+            false => vec![Include::EncryptedReasoning],
+        };
+        let body = ResponseRequest {
+            model: request.model.clone(),
+            input: input(&history, request),
+            store: false,
+            include,
+            tools: tools(request),
+            tool_choice: request.choice().map(tool_choice),
+            temperature: request.sent_temperature(),
+            max_output_tokens: request.max_tokens,
+            reasoning,
+            stream: request.stream,
+        };
         HttpRequest {
             url: format!("{base_url}/responses"),
             headers: bearer(key),
-            body: Json::Object(body).to_compact_text(),
+            body: body_text(&body),
         }
     }
 
@@ -87,29 +83,29 @@ impl Provider for OpenAiResponses {
     }
 }
 
-fn tools(request: &ModelRequest) -> Json {
-    let tools = request.tools.iter().map(|tool| {
-        let parameters = match &tool.info.parameters {
-            Some(parameters) => Json::Object(parameters.dump(true)),
-            None => json!({"type": "object", "properties": {}, "required": []}),
-        };
-        json!({
-            "type": "function",
-            "name": (tool.info.name.clone()),
-            "description": (tool.info.description.clone()),
-            "parameters": parameters,
-            "strict": false
-        })
+fn tools(request: &ModelRequest) -> Vec<FunctionTool> {
+    let tools = request.tools.iter().map(|tool| FunctionTool {
+        kind: ToolType::Function,
+        name: tool.info.name.clone(),
+        description: tool.info.description.clone(),
+        parameters: match &tool.info.parameters {
+            Some(parameters) => parameters.dump(true),
+            None => object!({"type": "object", "properties": {}, "required": []}),
+        },
+        strict: false,
     });
-    Json::List(tools.collect())
+    tools.collect()
 }
 
-fn tool_choice(choice: &ToolChoice) -> Json {
+fn tool_choice(choice: ToolChoice) -> ResponseToolChoice {
     match choice {
-        ToolChoice::Required => "required".into(),
-        ToolChoice::Auto => "auto".into(),
-        ToolChoice::None => "none".into(),
-        ToolChoice::Tool(name) => json!({"type": "function", "name": (name.clone())}),
-        ToolChoice::Word(word) => word.clone().into(),
+        ToolChoice::Required => ResponseToolChoice::Word("required".into()),
+        ToolChoice::Auto => ResponseToolChoice::Word("auto".into()),
+        ToolChoice::None => ResponseToolChoice::Word("none".into()),
+        ToolChoice::Tool(name) => ResponseToolChoice::Function {
+            kind: ToolType::Function,
+            name,
+        },
+        ToolChoice::Word(word) => ResponseToolChoice::Word(word),
     }
 }

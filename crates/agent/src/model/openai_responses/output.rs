@@ -2,11 +2,12 @@
 
 use volary_core::json::{Json, Text};
 
+use super::wire::{OutputItem, Response, ResponseUsage};
 use crate::model::draft::Draft;
-use crate::model::lenient::{count, list, some_text, text};
+use crate::model::lenient::read_or_default;
 use crate::model::openai_chat::completion::in_band_error;
 use crate::model::openai_chat::wire::arguments;
-use crate::model::{Answer, Delta, Finish, ModelError, Usage};
+use crate::model::{Answer, Delta, Finish, ModelError};
 
 const FORMAT: &str = "an OpenAI response";
 
@@ -15,11 +16,12 @@ pub(super) fn read_response(body: &Json) -> Result<Answer, ModelError> {
     if let Some(error) = in_band_error(body) {
         return Err(error);
     }
-    if body.get("output").and_then(Json::as_list).is_none() {
+    let response: Response = read_or_default(body);
+    if response.output.0.is_none() {
         return Err(malformed("it has no `output`."));
     }
-    let mut answer = read_items(list(body, "output"));
-    close(&mut answer, body);
+    let mut answer = read_items(&response.output);
+    close(&mut answer, &response);
     Ok(answer)
 }
 
@@ -27,57 +29,53 @@ pub(super) fn read_response(body: &Json) -> Result<Answer, ModelError> {
 pub(super) fn read_items(items: &[Json]) -> Answer {
     let mut draft = Draft::default();
     let mut unused = Vec::new();
-    for (place, item) in items.iter().enumerate() {
+    let known: Vec<OutputItem> = items.iter().map(read_or_default).collect();
+    for (place, item) in known.iter().enumerate() {
         whole_item(&mut draft, &place.to_string(), item, &mut unused);
     }
     Answer {
-        echo: echo(items),
+        echo: if goes_back(&known) {
+            items.to_vec()
+        } else {
+            Vec::new()
+        },
         ..draft.answer
     }
 }
 
-/// What goes back: all items, if they hold reasoning that can be read again, or are marked by what they
-/// are for.
-fn echo(items: &[Json]) -> Vec<Json> {
-    let is_reasoning = |item: &&Json| text(item, "type") == "reasoning";
-    let is_readable = |item: &Json| some_text(item, "encrypted_content").is_some();
-    let mut reasoning = items.iter().filter(is_reasoning).peekable();
-    let marked = items.iter().any(|item| some_text(item, "phase").is_some());
-    let wanted = reasoning.peek().is_some() || marked;
-    if wanted && reasoning.all(is_readable) {
-        items.to_vec()
-    } else {
-        Vec::new()
-    }
+/// Whether the items go back: if they hold reasoning that can be read again, or are marked by what they are for.
+fn goes_back(items: &[OutputItem]) -> bool {
+    let mut reasoning = items
+        .iter()
+        .filter(|item| item.kind.or_empty() == "reasoning")
+        .peekable();
+    let is_marked = items.iter().any(|item| item.phase.not_empty().is_some());
+    (reasoning.peek().is_some() || is_marked)
+        && reasoning.all(|item| item.encrypted_content.not_empty().is_some())
 }
 
 /// Takes in an item that is complete. What is known of it from a stream is completed, not doubled.
-pub(super) fn whole_item(draft: &mut Draft, key: &str, item: &Json, deltas: &mut Vec<Delta>) {
-    match text(item, "type") {
+fn whole_item(draft: &mut Draft, key: &str, item: &OutputItem, deltas: &mut Vec<Delta>) {
+    match item.kind.or_empty() {
         "message" => {
-            for part in list(item, "content") {
-                draft.text(text(part, "text"), deltas);
-                draft.refusal(text(part, "refusal"), deltas);
+            for part in item.content.iter() {
+                draft.text(part.text.or_empty(), deltas);
+                draft.refusal(part.refusal.or_empty(), deltas);
             }
         }
         "reasoning" => {
-            let summary = list(item, "summary");
-            let parts = if summary.is_empty() {
-                list(item, "content")
+            let parts = if item.summary.is_empty() {
+                &item.content
             } else {
-                summary
+                &item.summary
             };
-            for part in parts {
-                draft.thinking(text(part, "text"), deltas);
+            for part in parts.iter() {
+                draft.thinking(part.text.or_empty(), deltas);
             }
         }
         "function_call" => {
             let place = begin_call(draft, key, item, deltas);
-            draft.whole_arguments(
-                place,
-                &arguments(item.get("arguments").unwrap_or(&Json::Null)),
-                deltas,
-            );
+            draft.whole_arguments(place, &arguments(&item.arguments), deltas);
         }
         _ => {}
     }
@@ -87,41 +85,29 @@ pub(super) fn whole_item(draft: &mut Draft, key: &str, item: &Json, deltas: &mut
 pub(super) fn begin_call(
     draft: &mut Draft,
     key: &str,
-    item: &Json,
+    item: &OutputItem,
     deltas: &mut Vec<Delta>,
 ) -> usize {
     let place = draft.call(key);
-    let (id, name) = (text(item, "call_id"), text(item, "name"));
+    let (id, name) = (item.call_id.or_empty(), item.name.or_empty());
     draft.name_call(place, id, name, deltas);
     place
 }
 
 /// Takes in status, usage and model.
-pub(super) fn close(answer: &mut Answer, response: &Json) {
-    let details = response.get("incomplete_details").unwrap_or(&Json::Null);
-    answer.finish = match text(details, "reason") {
+pub(super) fn close(answer: &mut Answer, response: &Response) {
+    let details = response.incomplete_details.as_ref();
+    answer.finish = match details.map_or("", |details| details.reason.or_empty()) {
         "max_output_tokens" => Finish::Length,
         "content_filter" => Finish::ContentFilter,
         "" if answer.calls.is_empty() => Finish::Stop,
         "" => Finish::ToolCalls,
         other => Finish::Other(other.into()),
     };
-    answer.model = some_text(response, "model");
-    if let Some(usage) = response.get("usage").and_then(usage) {
+    answer.model = response.model.not_empty().cloned();
+    if let Some(usage) = response.usage.and_then(ResponseUsage::to_usage) {
         answer.usage = Some(usage);
     }
-}
-
-fn usage(value: &Json) -> Option<Usage> {
-    let input = |key: &str| count(value, &["input_tokens_details", key]).unwrap_or(0);
-    Some(Usage {
-        prompt: count(value, &["input_tokens"])?,
-        completion: count(value, &["output_tokens"]).unwrap_or(0),
-        cached: input("cached_tokens"),
-        cache_written: input("cache_write_tokens"),
-        reasoning: count(value, &["output_tokens_details", "reasoning_tokens"]).unwrap_or(0),
-        charged: value.get("cost").and_then(Json::as_f64),
-    })
 }
 
 pub(super) fn malformed(reason: impl Into<Text>) -> ModelError {

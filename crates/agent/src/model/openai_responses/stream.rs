@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use volary_core::json::{Json, read};
 
 use super::output::{begin_call, close, malformed, read_items, read_response};
+use super::wire::{OutputItem, Response, StreamEvent};
 use crate::model::draft::Draft;
 use crate::model::error_body::Complaint;
-use crate::model::lenient::{list, text};
+use crate::model::lenient::read_or_default;
 use crate::model::openai_chat::completion::{in_band_error, is_transient};
 use crate::model::sse::SseEvent;
 use crate::model::{Answer, Delta, ModelError, StreamReader};
@@ -49,44 +50,45 @@ impl StreamReader for ResponseStream {
 
 impl ResponseStream {
     fn take(&mut self, value: &Json, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
-        let part = |key: &str| value.get(key).unwrap_or(&Json::Null);
-        let piece = text(value, "delta");
-        match text(value, "type") {
+        let event: StreamEvent = read_or_default(value);
+        let piece = event.delta.or_empty();
+        match event.kind.or_empty() {
             "response.output_text.delta" => self.draft.text(piece, deltas),
             "response.refusal.delta" => self.draft.refusal(piece, deltas),
             "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => {
                 self.draft.thinking(piece, deltas);
             }
             "response.output_item.added" => {
-                if text(part("item"), "type") == "function_call" {
-                    begin_call(&mut self.draft, &key(value), part("item"), deltas);
+                let item: OutputItem = read_or_default(&event.item);
+                if item.kind.or_empty() == "function_call" {
+                    begin_call(&mut self.draft, &key(&event), &item, deltas);
                 }
             }
             "response.function_call_arguments.delta" => {
-                let place = self.draft.call(&key(value));
+                let place = self.draft.call(&key(&event));
                 self.draft.arguments(place, piece, deltas);
             }
             "response.function_call_arguments.done" => {
-                let place = self.draft.call(&key(value));
+                let place = self.draft.call(&key(&event));
                 self.draft
-                    .whole_arguments(place, text(value, "arguments"), deltas);
+                    .whole_arguments(place, event.arguments.or_empty(), deltas);
             }
             "response.output_item.done" => {
                 let next = i64::try_from(self.items.len()).unwrap_or(i64::MAX);
-                let place = part("output_index").as_i64().unwrap_or(next);
-                self.items.insert(place, part("item").clone());
+                let place = event.output_index.as_i64().unwrap_or(next);
+                self.items.insert(place, event.item);
             }
-            "response.completed" | "response.incomplete" => self.close(part("response"), deltas)?,
+            "response.completed" | "response.incomplete" => self.close(&event.response, deltas)?,
             "response.failed" | "response.cancelled" => {
                 return Err(
-                    in_band_error(part("response")).unwrap_or(ModelError::Reported {
+                    in_band_error(&event.response).unwrap_or(ModelError::Reported {
                         message: "the response failed without a reason.".into(),
                         code: None,
                         transient: true,
                     }),
                 );
             }
-            "error" => return Err(reported(value)),
+            "error" => return Err(reported(value, event.code.or_empty())),
             // Some routers report errors without a type.
             _ => {
                 if let Some(error) = in_band_error(value) {
@@ -97,14 +99,15 @@ impl ResponseStream {
         Ok(())
     }
 
-    fn close(&mut self, response: &Json, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
-        let mut answer = if list(response, "output").is_empty() && !self.items.is_empty() {
+    fn close(&mut self, body: &Json, deltas: &mut Vec<Delta>) -> Result<(), ModelError> {
+        let response: Response = read_or_default(body);
+        let mut answer = if response.output.is_empty() && !self.items.is_empty() {
             let items: Vec<Json> = self.items.values().cloned().collect();
             let mut answer = read_items(&items);
-            close(&mut answer, response);
+            close(&mut answer, &response);
             answer
         } else {
-            read_response(response)?
+            read_response(body)?
         };
         self.draft.rest_of(&answer, deltas);
         if let Some(usage) = answer.usage {
@@ -119,17 +122,16 @@ impl ResponseStream {
 }
 
 /// What tells the pieces of one item from those of another.
-fn key(value: &Json) -> String {
-    match value.get("output_index") {
-        Some(index) => index.to_compact_text(),
-        None => text(value, "item_id").to_owned(),
+fn key(event: &StreamEvent) -> String {
+    match &event.output_index {
+        Json::Null => event.item_id.or_empty().to_owned(),
+        index => index.to_compact_text(),
     }
 }
 
-fn reported(value: &Json) -> ModelError {
+fn reported(value: &Json, code: &str) -> ModelError {
     in_band_error(value).unwrap_or_else(|| {
         let complaint = Complaint::of(value).unwrap_or_default();
-        let code = text(value, "code");
         ModelError::Reported {
             message: complaint.message,
             transient: is_transient(code),
