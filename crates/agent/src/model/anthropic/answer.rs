@@ -3,8 +3,9 @@
 
 use volary_core::json::{Json, Object, Text, read};
 
+use super::wire::{ReplyBlock, ReplyMessage, StopDetails, StreamEvent, WireDelta, WireUsage};
 use crate::model::draft::Draft;
-use crate::model::lenient::{count, some_text, text};
+use crate::model::lenient::{Lenient, read_or_default};
 use crate::model::openai_chat::completion::in_band_error;
 use crate::model::sse::SseEvent;
 use crate::model::{Answer, Delta, Finish, ModelError, StreamReader, Usage};
@@ -16,14 +17,15 @@ pub(super) fn read_message(body: &Json) -> Result<Answer, ModelError> {
     if let Some(error) = in_band_error(body) {
         return Err(error);
     }
-    let Some(blocks) = body.get("content").and_then(Json::as_list) else {
+    let message: ReplyMessage = read_or_default(body);
+    if message.content.0.is_none() {
         return Err(malformed("it has no `content`."));
-    };
+    }
     let mut reader = MessageStream::default();
     let mut unused = Vec::new();
-    reader.start(body, &mut unused);
-    reader.blocks_of(blocks);
-    reader.stop(body);
+    reader.start(&message, &mut unused);
+    reader.blocks_of(&message.content);
+    reader.stop(&message.stop_reason, message.stop_details.as_ref());
     Ok(reader.partial())
 }
 
@@ -69,15 +71,24 @@ impl StreamReader for MessageStream {
         let value = read(&event.data).map_err(|error| {
             malformed(format!("a piece of the stream is not valid JSON: {error}."))
         })?;
-        let part = |key: &str| value.get(key).unwrap_or(&Json::Null);
-        let index = || part("index").to_compact_text();
-        match text(&value, "type") {
-            "message_start" => self.start(part("message"), deltas),
-            "content_block_start" => self.begin(index(), part("content_block"), deltas),
-            "content_block_delta" => self.piece(&index(), part("delta"), deltas),
+        let event: StreamEvent = read_or_default(&value);
+        let index = || event.index.to_compact_text();
+        match event.kind.or_empty() {
+            "message_start" => {
+                let message = event.message.0.unwrap_or_default();
+                self.start(&message, deltas);
+            }
+            "content_block_start" => self.begin(index(), &event.content_block, deltas),
+            "content_block_delta" => {
+                if let Some(delta) = event.delta.as_ref() {
+                    self.piece(&index(), delta, deltas);
+                }
+            }
             "message_delta" => {
-                self.stop(part("delta"));
-                self.count(part("usage"), deltas);
+                if let Some(delta) = event.delta.as_ref() {
+                    self.stop(&delta.stop_reason, delta.stop_details.as_ref());
+                }
+                self.count(event.usage.as_ref(), deltas);
             }
             "message_stop" => self.finished = true,
             "error" => {
@@ -106,9 +117,9 @@ impl StreamReader for MessageStream {
 }
 
 impl MessageStream {
-    fn start(&mut self, message: &Json, deltas: &mut Vec<Delta>) {
-        self.draft.answer.model = some_text(message, "model");
-        self.count(message.get("usage").unwrap_or(&Json::Null), deltas);
+    fn start(&mut self, message: &ReplyMessage, deltas: &mut Vec<Delta>) {
+        self.draft.answer.model = message.model.not_empty().cloned();
+        self.count(message.usage.as_ref(), deltas);
     }
 
     fn blocks_of(&mut self, blocks: &[Json]) {
@@ -123,15 +134,16 @@ impl MessageStream {
             // Said twice.
             return;
         }
-        match text(block, "type") {
-            "text" => self.draft.text(text(block, "text"), deltas),
-            "thinking" => self.draft.thinking(text(block, "thinking"), deltas),
+        let known: ReplyBlock = read_or_default(block);
+        match known.kind.or_empty() {
+            "text" => self.draft.text(known.text.or_empty(), deltas),
+            "thinking" => self.draft.thinking(known.thinking.or_empty(), deltas),
             "tool_use" => {
                 let place = self.draft.call(&index);
-                let (id, name) = (text(block, "id"), text(block, "name"));
+                let (id, name) = (known.id.or_empty(), known.name.or_empty());
                 self.draft.name_call(place, id, name, deltas);
                 // Streams begin with an empty input and send it in pieces.
-                let input = block.get("input").and_then(Json::as_object);
+                let input = known.input.as_object();
                 if let Some(input) = input.filter(|input| !input.is_empty()) {
                     self.draft.arguments(place, &input.to_python_text(), deltas);
                 }
@@ -146,46 +158,46 @@ impl MessageStream {
         });
     }
 
-    fn piece(&mut self, index: &str, delta: &Json, deltas: &mut Vec<Delta>) {
-        let more = match text(delta, "type") {
+    fn piece(&mut self, index: &str, delta: &WireDelta, deltas: &mut Vec<Delta>) {
+        let more = match delta.kind.or_empty() {
             "text_delta" => {
-                self.draft.text(text(delta, "text"), deltas);
-                text(delta, "text")
+                self.draft.text(delta.text.or_empty(), deltas);
+                delta.text.or_empty()
             }
             "thinking_delta" => {
-                self.draft.thinking(text(delta, "thinking"), deltas);
-                text(delta, "thinking")
+                self.draft.thinking(delta.thinking.or_empty(), deltas);
+                delta.thinking.or_empty()
             }
             "input_json_delta" => {
-                let place = self.draft.call(index);
-                self.draft
-                    .arguments(place, text(delta, "partial_json"), deltas);
-                text(delta, "partial_json")
+                let (place, more) = (self.draft.call(index), delta.partial_json.or_empty());
+                self.draft.arguments(place, more, deltas);
+                more
             }
             _ => "",
         };
         let mut blocks = self.blocks.iter_mut().rev();
         if let Some(block) = blocks.find(|block| block.index == index) {
             block.more.push_str(more);
-            block.signature.push_str(text(delta, "signature"));
+            block.signature.push_str(delta.signature.or_empty());
         }
     }
 
-    /// Why it stopped, if that is said: it is said when all else was.
-    fn stop(&mut self, message: &Json) {
-        let Some(reason) = some_text(message, "stop_reason") else {
+    /// Why it stopped, if that is given: it comes after everything else.
+    fn stop(&mut self, reason: &Lenient<Text>, details: Option<&StopDetails>) {
+        let Some(reason) = reason.not_empty() else {
             return;
         };
         self.finished = true;
         let answer = &mut self.draft.answer;
-        answer.finish = match &*reason {
+        answer.finish = match &**reason {
             "end_turn" | "stop_sequence" => Finish::Stop,
             "tool_use" => Finish::ToolCalls,
             "max_tokens" | "model_context_window_exceeded" => Finish::Length,
             "refusal" => {
-                let details = message.get("stop_details").unwrap_or(&Json::Null);
-                let why =
-                    some_text(details, "explanation").or_else(|| some_text(details, "category"));
+                let why = details.and_then(|details| {
+                    let category = details.category.not_empty();
+                    details.explanation.not_empty().or(category)
+                });
                 answer.refusal = why.map(|why| why.to_string());
                 Finish::ContentFilter
             }
@@ -193,22 +205,26 @@ impl MessageStream {
         };
     }
 
-    fn count(&mut self, usage: &Json, deltas: &mut Vec<Delta>) {
-        let at = |key: &str| count(usage, &[key]);
-        if usage.is_null() {
+    fn count(&mut self, usage: Option<&WireUsage>, deltas: &mut Vec<Delta>) {
+        let Some(usage) = usage else {
             return;
-        }
-        self.fresh = at("input_tokens").unwrap_or(self.fresh);
+        };
         let known = self.usage;
-        let cached = at("cache_read_input_tokens").unwrap_or(known.cached);
-        let cache_written = at("cache_creation_input_tokens").unwrap_or(known.cache_written);
+        let details = usage.output_tokens_details.unwrap_or_default();
+        let cached = usage.cache_read_input_tokens.unwrap_or(known.cached);
+        let cache_written = usage
+            .cache_creation_input_tokens
+            .unwrap_or(known.cache_written);
+        self.fresh = usage.input_tokens.unwrap_or(self.fresh);
         self.usage = Usage {
-            prompt: self.fresh + cached + cache_written,
-            completion: at("output_tokens").unwrap_or(known.completion),
+            prompt: self
+                .fresh
+                .saturating_add(cached)
+                .saturating_add(cache_written),
+            completion: usage.output_tokens.unwrap_or(known.completion),
             cached,
             cache_written,
-            reasoning: count(usage, &["output_tokens_details", "thinking_tokens"])
-                .unwrap_or(known.reasoning),
+            reasoning: details.thinking_tokens.unwrap_or(known.reasoning),
             charged: None,
         };
         self.draft.usage(self.usage, deltas);

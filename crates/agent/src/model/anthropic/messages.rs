@@ -1,14 +1,14 @@
 //! History as Anthropic's messages: user and assistant take turns, and the answers to calls come first in
 //! the user's turn.
 
-use volary_core::json;
 use volary_core::json::Json;
 
 use super::NAME;
 use super::answer::read_blocks;
+use super::wire::{ImageSource, MadeBlock, ReplyBlock, Role, SentBlock, SentMessage};
 use crate::model::ModelRequest;
 use crate::model::history::{Echo, Part, PastCall, Turn, image_data, is_unedited};
-use crate::model::lenient::text as text_at;
+use crate::model::lenient::read_or_default;
 
 /// Ids there are letters, digits, `_` and `-`.
 pub(super) fn well_formed(place: usize, id: &str) -> String {
@@ -25,7 +25,10 @@ pub(super) fn well_formed(place: usize, id: &str) -> String {
 
 /// The instructions at the beginning, which stand outside of the conversation there, and the conversation.
 /// Instructions that come later are said in their place by the user.
-pub(super) fn conversation(turns: &[Turn], request: &ModelRequest) -> (String, Json) {
+pub(super) fn conversation(
+    turns: &[Turn],
+    request: &ModelRequest,
+) -> (String, Vec<SentMessage>) {
     let begin = turns
         .iter()
         .take_while(|turn| matches!(turn, Turn::System(_)))
@@ -41,18 +44,21 @@ pub(super) fn conversation(turns: &[Turn], request: &ModelRequest) -> (String, J
     let mut messages = Messages::default();
     for turn in turns {
         match turn {
-            Turn::System(text) => messages.add("user", vec![text_block(text)]),
-            Turn::User(parts) => messages.add("user", parts.iter().filter_map(block).collect()),
+            Turn::System(text) => messages.add(Role::User, vec![text_block(text).into()]),
+            Turn::User(parts) => {
+                let blocks = parts.iter().filter_map(block);
+                messages.add(Role::User, blocks.map(SentBlock::from).collect());
+            },
             Turn::Assistant { text, calls, echo } => {
                 let echoed = echo
                     .as_ref()
                     .and_then(|echo| unedited(echo, request, text, calls));
-                messages.add("assistant", echoed.unwrap_or_else(|| said(text, calls)));
-                messages.add("user", calls.iter().map(tool_result).collect());
+                messages.add(Role::Assistant, echoed.unwrap_or_else(|| said(text, calls)));
+                messages.add(Role::User, calls.iter().map(tool_result).collect());
             }
         }
     }
-    (system.join("\n\n"), messages.finish())
+    (system.join("\n\n"), messages.0)
 }
 
 /// The blocks as they came, if they still are what was said and called, under the same ids.
@@ -61,7 +67,7 @@ fn unedited(
     request: &ModelRequest,
     text: &str,
     calls: &[PastCall],
-) -> Option<Vec<Json>> {
+) -> Option<Vec<SentBlock>> {
     let blocks = echo.parts_for(NAME, request)?;
     let answer = read_blocks(blocks);
     let same_ids = answer
@@ -73,78 +79,84 @@ fn unedited(
         return None;
     }
     // Models give empty texts that they don't take back.
-    let is_blank =
-        |block: &Json| text_at(block, "type") == "text" && text_at(block, "text").trim().is_empty();
-    Some(
-        blocks
-            .iter()
-            .filter(|block| !is_blank(block))
-            .cloned()
-            .collect(),
-    )
+    let is_blank = |block: &Json| {
+        let block: ReplyBlock = read_or_default(block);
+        block.kind.or_empty() == "text" && block.text.or_empty().trim().is_empty()
+    };
+    let blocks = blocks.iter().filter(|block| !is_blank(block)).cloned();
+    Some(blocks.map(SentBlock::Echo).collect())
 }
 
-fn said(text: &str, calls: &[PastCall]) -> Vec<Json> {
+fn said(text: &str, calls: &[PastCall]) -> Vec<SentBlock> {
     let mut blocks = Vec::new();
     // Text that is nothing but white space is refused.
     if !text.trim().is_empty() {
-        blocks.push(text_block(text));
+        blocks.push(text_block(text).into());
     }
     blocks.extend(calls.iter().map(tool_use));
     blocks
 }
 
 #[derive(Default)]
-struct Messages(Vec<(&'static str, Vec<Json>)>);
+struct Messages(Vec<SentMessage>);
 
 impl Messages {
-    fn add(&mut self, role: &'static str, blocks: Vec<Json>) {
+    /// Adds blocks, to the last message if it has the same role.
+    fn add(&mut self, role: Role, blocks: Vec<SentBlock>) {
         if blocks.is_empty() {
             return;
         }
         match self.0.last_mut() {
-            Some((last, known)) if *last == role => known.extend(blocks),
-            _ => self.0.push((role, blocks)),
+            Some(last) if last.role == role => last.content.extend(blocks),
+            _ => self.0.push(SentMessage {
+                role,
+                content: blocks,
+            }),
         }
-    }
-
-    fn finish(self) -> Json {
-        let messages = self.0.into_iter();
-        let messages =
-            messages.map(|(role, blocks)| json!({"role": role, "content": (Json::List(blocks))}));
-        Json::List(messages.collect())
     }
 }
 
-fn text_block(text: &str) -> Json {
-    json!({"type": "text", "text": text})
+impl From<MadeBlock> for SentBlock {
+    fn from(block: MadeBlock) -> Self {
+        SentBlock::Made(block)
+    }
+}
+
+fn text_block(text: &str) -> MadeBlock {
+    MadeBlock::Text { text: text.into() }
 }
 
 /// A part as a block; empty texts are refused there.
-fn block(part: &Part) -> Option<Json> {
+fn block(part: &Part) -> Option<MadeBlock> {
     match part {
         Part::Text(text) if text.trim().is_empty() => None,
         Part::Text(text) => Some(text_block(text)),
         Part::Image(url) => {
             let source = match image_data(url) {
-                Some((kind, data)) => json!({"type": "base64", "media_type": kind, "data": data}),
-                None => json!({"type": "url", "url": (url.as_str())}),
+                Some((kind, data)) => ImageSource::Base64 {
+                    media_type: kind.into(),
+                    data: data.into(),
+                },
+                None => ImageSource::Url {
+                    url: url.as_str().into(),
+                },
             };
-            Some(json!({"type": "image", "source": source}))
+            Some(MadeBlock::Image { source })
         }
     }
 }
 
-fn tool_use(call: &PastCall) -> Json {
-    json!({
-        "type": "tool_use",
-        "id": (call.id.as_str()),
-        "name": (call.name.clone()),
-        "input": (call.arguments.clone())
+fn tool_use(call: &PastCall) -> SentBlock {
+    SentBlock::Made(MadeBlock::ToolUse {
+        id: call.id.as_str().into(),
+        name: call.name.clone(),
+        input: call.arguments.clone(),
     })
 }
 
-fn tool_result(call: &PastCall) -> Json {
-    let content: Vec<Json> = call.answer.iter().filter_map(block).collect();
-    json!({"type": "tool_result", "tool_use_id": (call.id.as_str()), "content": content})
+fn tool_result(call: &PastCall) -> SentBlock {
+    SentBlock::Made(MadeBlock::ToolResult {
+        tool_use_id: call.id.as_str().into(),
+        content: call.answer.iter().filter_map(block).collect(),
+    })
 }

@@ -1,22 +1,27 @@
-//! Anthropic Messages, called straight from a page.
+//! Anthropic Messages, called directly from a page.
 //!
 //! Thinking is signed there and must come back unchanged and in place, so answers with thinking are kept
-//! whole as an echo. The protocol says thinking and a demanded call exclude each other: then the call is
-//! demanded and no thinking asked for; newer models think all the same and refuse the demand, which a
-//! [concession](super::concession) mends.
+//! whole as an echo. The documentation says that thinking and a demanded call exclude each other: then the call is
+//! demanded and no thinking requested. Newer models think all the same and refuse the demand, which a
+//! [concession](super::parameter_fallback) solves.
 //!
-//! - `messages`: history as messages; `answer`: messages and their events to answers.
+//! - `messages`: history as messages; `answer`: messages and their events to answers; `wire`: the types of all of them.
 
 mod answer;
 mod messages;
+mod wire;
 
 use volary_core::json::{Json, Text};
-use volary_core::{json, object};
+use volary_core::object;
 
 use self::answer::{MessageStream, read_message};
 use self::messages::{conversation, well_formed};
+use self::wire::{
+    MessagesRequest, OutputConfig, Thinking, ThinkingDisplay, ToolDefinition, WireToolChoice,
+};
 use super::history::turns;
 use super::http::HeaderValue;
+use super::openai_chat::body_text;
 use super::{
     Answer, ApiKey, Effort, HttpRequest, ModelError, ModelRequest, Provider, StreamReader,
     ToolChoice,
@@ -38,49 +43,36 @@ impl Provider for Anthropic {
     fn request(&self, base_url: &str, key: &ApiKey, request: &ModelRequest) -> HttpRequest {
         let history = turns(&request.messages, well_formed);
         let (system, messages) = conversation(&history, request);
-        let mut body = object!({
-            "model": (request.model.clone()),
-            "max_tokens": (request.max_tokens.unwrap_or(MAX_TOKENS)),
-            "messages": messages,
-        });
-        if !system.is_empty() {
-            body.insert("system", system);
-        }
-        if !request.tools.is_empty() {
-            body.insert("tools", tools(request));
-        }
         let choice = request.choice();
-        if let Some(choice) = &choice {
-            body.insert("tool_choice", tool_choice(choice));
-        }
-        if let Some(temperature) = request.sent_temperature() {
-            body.insert("temperature", temperature);
-        }
-        if let Some(stop) = request.sent_stop() {
-            body.insert("stop_sequences", stop);
-        }
-        match request.sent_effort() {
-            Some(Effort::None) => {
-                body.insert("thinking", object!({"type": "disabled"}));
-            }
+        let is_forced = choice.as_ref().is_some_and(ToolChoice::is_forced);
+        let (output_config, thinking) = match request.sent_effort() {
+            None => (None, None),
+            Some(Effort::None) => (None, Some(Thinking::Disabled)),
             Some(effort) => {
-                body.insert("output_config", object!({"effort": (effort.as_str())}));
-                if !choice.is_some_and(|choice| choice.is_forced()) {
-                    let thinking = object!({"type": "adaptive", "display": "summarized"});
-                    body.insert("thinking", thinking);
-                }
+                let display = ThinkingDisplay::Summarized;
+                let thinking = (!is_forced).then_some(Thinking::Adaptive { display });
+                (Some(OutputConfig { effort }), thinking)
             }
-            None => {}
-        }
-        if request.stream {
-            body.insert("stream", true);
-        }
+        };
+        let body = MessagesRequest {
+            model: request.model.clone(),
+            max_tokens: request.max_tokens.unwrap_or(MAX_TOKENS),
+            messages,
+            system,
+            tools: tools(request),
+            tool_choice: choice.map(tool_choice),
+            temperature: request.sent_temperature(),
+            stop_sequences: request.sent_stop(),
+            output_config,
+            thinking,
+            stream: request.stream,
+        };
         let mut headers = headers(key);
         headers.push(("content-type", HeaderValue::Plain("application/json")));
         HttpRequest {
             url: format!("{base_url}/v1/messages"),
             headers,
-            body: Json::Object(body).to_compact_text(),
+            body: body_text(&body),
         }
     }
 
@@ -125,26 +117,23 @@ fn headers(key: &ApiKey) -> Vec<(&'static str, HeaderValue)> {
     headers
 }
 
-fn tools(request: &ModelRequest) -> Json {
-    let tools = request.tools.iter().map(|tool| {
-        let schema = match &tool.info.parameters {
-            Some(parameters) => Json::Object(parameters.dump(true)),
-            None => json!({"type": "object", "properties": {}}),
-        };
-        json!({
-            "name": (tool.info.name.clone()),
-            "description": (tool.info.description.clone()),
-            "input_schema": schema
-        })
+fn tools(request: &ModelRequest) -> Vec<ToolDefinition> {
+    let tools = request.tools.iter().map(|tool| ToolDefinition {
+        name: tool.info.name.clone(),
+        description: tool.info.description.clone(),
+        input_schema: match &tool.info.parameters {
+            Some(parameters) => parameters.dump(true),
+            None => object!({"type": "object", "properties": {}}),
+        },
     });
-    Json::List(tools.collect())
+    tools.collect()
 }
 
-fn tool_choice(choice: &ToolChoice) -> Json {
+fn tool_choice(choice: ToolChoice) -> WireToolChoice {
     match choice {
-        ToolChoice::Required => json!({"type": "any"}),
-        ToolChoice::Auto | ToolChoice::Word(_) => json!({"type": "auto"}),
-        ToolChoice::None => json!({"type": "none"}),
-        ToolChoice::Tool(name) => json!({"type": "tool", "name": (name.clone())}),
+        ToolChoice::Required => WireToolChoice::Any,
+        ToolChoice::Auto | ToolChoice::Word(_) => WireToolChoice::Auto,
+        ToolChoice::None => WireToolChoice::None,
+        ToolChoice::Tool(name) => WireToolChoice::Tool { name },
     }
 }

@@ -1,0 +1,231 @@
+//! What goes over the wire: requests, messages and the events of a stream.
+
+use serde::{Deserialize, Serialize};
+use volary_core::json::{Json, Object, Text};
+
+use crate::model::Effort;
+use crate::model::lenient::{Lenient, LenientList};
+
+/// A request. Members that are `None`, empty or false are left out.
+#[derive(Debug, Default, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+#[cfg_attr(test, serde(default, deny_unknown_fields))]
+pub(super) struct MessagesRequest {
+    pub model: Text,
+    pub max_tokens: u32,
+    pub messages: Vec<SentMessage>,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub system: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<ToolDefinition>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_choice: Option<WireToolChoice>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_sequences: Option<Vec<Text>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_config: Option<OutputConfig>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thinking: Option<Thinking>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub stream: bool,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+pub(super) struct SentMessage {
+    pub role: Role,
+    pub content: Vec<SentBlock>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Role {
+    User,
+    Assistant,
+}
+
+/// A block of the history.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+#[serde(untagged)]
+pub(super) enum SentBlock {
+    Made(MadeBlock),
+    /// A block of an answer, which goes back as it came.
+    Echo(Json),
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[cfg_attr(test, serde(deny_unknown_fields))]
+pub(super) enum MadeBlock {
+    Text {
+        text: Text,
+    },
+    Image {
+        source: ImageSource,
+    },
+    ToolUse {
+        id: Text,
+        name: Text,
+        input: Object,
+    },
+    ToolResult {
+        tool_use_id: Text,
+        content: Vec<MadeBlock>,
+    },
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(super) enum ImageSource {
+    Base64 { media_type: Text, data: Text },
+    Url { url: Text },
+}
+
+/// A tool on offer.
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+pub(super) struct ToolDefinition {
+    pub name: Text,
+    pub description: Text,
+    /// A JSON Schema.
+    pub input_schema: Object,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(super) enum WireToolChoice {
+    Any,
+    Auto,
+    None,
+    Tool { name: Text },
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+pub(super) struct OutputConfig {
+    pub effort: Effort,
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub(super) enum Thinking {
+    Disabled,
+    Adaptive { display: ThinkingDisplay },
+}
+
+#[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(Deserialize))]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ThinkingDisplay {
+    Summarized,
+}
+
+/// A whole message, or the one with which a stream begins.
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
+#[serde(default)]
+pub(super) struct ReplyMessage {
+    /// [`ReplyBlock`]s as they came, for they may have to go back.
+    pub content: LenientList<Json>,
+    pub model: Lenient<Text>,
+    pub usage: Lenient<WireUsage>,
+    pub stop_reason: Lenient<Text>,
+    pub stop_details: Lenient<StopDetails>,
+}
+
+/// Why a message ended.
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
+#[serde(default)]
+pub(super) struct StopDetails {
+    pub explanation: Lenient<Text>,
+    pub category: Lenient<Text>,
+}
+
+/// A block of text, thinking, or a call.
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
+#[serde(default)]
+pub(super) struct ReplyBlock {
+    #[serde(rename = "type")]
+    pub kind: Lenient<Text>,
+    pub text: Lenient<Text>,
+    pub thinking: Lenient<Text>,
+    pub signature: Lenient<Text>,
+    pub id: Lenient<Text>,
+    pub name: Lenient<Text>,
+    pub input: Json,
+}
+
+/// An event of a stream. Its type says which of the members it has.
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
+#[serde(default)]
+pub(super) struct StreamEvent {
+    #[serde(rename = "type")]
+    pub kind: Lenient<Text>,
+    pub message: Lenient<ReplyMessage>,
+    /// Tells the blocks apart.
+    pub index: Json,
+    pub content_block: Json,
+    pub delta: Lenient<WireDelta>,
+    pub usage: Lenient<WireUsage>,
+}
+
+/// A piece of a block, or of the message itself.
+#[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
+#[serde(default)]
+pub(super) struct WireDelta {
+    #[serde(rename = "type")]
+    pub kind: Lenient<Text>,
+    pub text: Lenient<Text>,
+    pub thinking: Lenient<Text>,
+    pub signature: Lenient<Text>,
+    pub partial_json: Lenient<Text>,
+    pub stop_reason: Lenient<Text>,
+    pub stop_details: Lenient<StopDetails>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
+#[serde(default)]
+pub(super) struct WireUsage {
+    pub input_tokens: Lenient<u64>,
+    pub cache_read_input_tokens: Lenient<u64>,
+    pub cache_creation_input_tokens: Lenient<u64>,
+    pub output_tokens: Lenient<u64>,
+    pub output_tokens_details: Lenient<OutputDetails>,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[cfg_attr(test, derive(Debug, PartialEq, Serialize))]
+#[serde(default)]
+pub(super) struct OutputDetails {
+    pub thinking_tokens: Lenient<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::wire_tests::{replies_come_back, requests_come_back};
+
+    #[test]
+    fn golden_requests_come_back() {
+        requests_come_back::<MessagesRequest>("anthropic");
+    }
+
+    #[test]
+    fn recorded_replies_come_back() {
+        replies_come_back::<ReplyMessage>("anthropic", "json");
+        replies_come_back::<StreamEvent>("anthropic", "sse");
+    }
+}
