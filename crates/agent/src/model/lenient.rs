@@ -111,9 +111,3 @@ pub(super) fn some_text(value: &Json, key: &str) -> Option<Text> {
 pub(super) fn list<'a>(value: &'a Json, key: &str) -> &'a [Json] {
     value.get(key).and_then(Json::as_list).unwrap_or(&[])
 }
-
-/// The count at the end of a path of keys.
-pub(super) fn count(value: &Json, path: &[&str]) -> Option<u64> {
-    let found = path.iter().try_fold(value, |value, key| value.get(key))?;
-    u64::try_from(found.as_i64()?).ok()
-}

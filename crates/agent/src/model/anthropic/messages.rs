@@ -25,10 +25,7 @@ pub(super) fn well_formed(place: usize, id: &str) -> String {
 
 /// The instructions at the beginning, which stand outside of the conversation there, and the conversation.
 /// Instructions that come later are said in their place by the user.
-pub(super) fn conversation(
-    turns: &[Turn],
-    request: &ModelRequest,
-) -> (String, Vec<SentMessage>) {
+pub(super) fn conversation(turns: &[Turn], request: &ModelRequest) -> (String, Vec<SentMessage>) {
     let begin = turns
         .iter()
         .take_while(|turn| matches!(turn, Turn::System(_)))
@@ -48,7 +45,7 @@ pub(super) fn conversation(
             Turn::User(parts) => {
                 let blocks = parts.iter().filter_map(block);
                 messages.add(Role::User, blocks.map(SentBlock::from).collect());
-            },
+            }
             Turn::Assistant { text, calls, echo } => {
                 let echoed = echo
                     .as_ref()

@@ -2,12 +2,13 @@
 
 use volary_core::json::{Json, Text, read};
 
+use super::wire::{Candidate, GenerateResponse, ReplyPart, UsageMetadata};
 use crate::model::draft::Draft;
-use crate::model::lenient::{count, list, some_text, text};
+use crate::model::lenient::read_or_default;
 use crate::model::openai_chat::completion::{in_band_error, not_one_choice};
 use crate::model::openai_chat::wire::arguments;
 use crate::model::sse::SseEvent;
-use crate::model::{Answer, Delta, Finish, ModelError, StreamReader, Usage};
+use crate::model::{Answer, Delta, Finish, ModelError, StreamReader};
 
 const FORMAT: &str = "a Gemini answer";
 
@@ -98,20 +99,21 @@ impl ContentStream {
         if let Some(error) = in_band_error(chunk) {
             return Err(error);
         }
-        let feedback = chunk.get("promptFeedback").unwrap_or(&Json::Null);
-        if let Some(reason) = some_text(feedback, "blockReason") {
+        let response: GenerateResponse = read_or_default(chunk);
+        let feedback = response.prompt_feedback.as_ref();
+        if let Some(reason) = feedback.and_then(|feedback| feedback.block_reason.not_empty()) {
             return Err(ModelError::Refused {
                 reason: format!("the request was blocked ({reason}).").into(),
             });
         }
         self.begun = true;
-        if let Some(model) = some_text(chunk, "modelVersion") {
-            self.draft.answer.model = Some(model);
+        if let Some(model) = response.model_version.not_empty() {
+            self.draft.answer.model = Some(model.clone());
         }
-        if let Some(usage) = chunk.get("usageMetadata").and_then(usage) {
+        if let Some(usage) = response.usage_metadata.and_then(UsageMetadata::to_usage) {
             self.draft.usage(usage, deltas);
         }
-        match list(chunk, "candidates") {
+        match &*response.candidates {
             [] => Ok(()),
             [candidate] => {
                 self.candidate(candidate, deltas);
@@ -121,16 +123,16 @@ impl ContentStream {
         }
     }
 
-    fn candidate(&mut self, candidate: &Json, deltas: &mut Vec<Delta>) {
+    fn candidate(&mut self, candidate: &Candidate, deltas: &mut Vec<Delta>) {
         self.answered = true;
-        let content = candidate.get("content").unwrap_or(&Json::Null);
-        for part in list(content, "parts") {
+        let content = candidate.content.as_ref();
+        for part in content.map_or(&[][..], |content| &*content.parts) {
             self.part(part, deltas);
         }
-        if let Some(reason) = some_text(candidate, "finishReason") {
-            if finish(Some(&reason), &self.draft.answer) == Finish::ContentFilter {
-                let message = some_text(candidate, "finishMessage");
-                let why = message.unwrap_or_else(|| reason.clone());
+        if let Some(reason) = candidate.finish_reason.not_empty() {
+            if finish(Some(reason), &self.draft.answer) == Finish::ContentFilter {
+                let message = candidate.finish_message.not_empty();
+                let why = message.unwrap_or(reason);
                 self.draft.answer.refusal = Some(why.to_string());
             }
             self.finish_word = Some(reason.to_string());
@@ -138,25 +140,25 @@ impl ContentStream {
     }
 
     fn part(&mut self, part: &Json, deltas: &mut Vec<Delta>) {
-        let thought = part.get("thought").and_then(Json::as_bool) == Some(true);
-        if thought {
+        let known: ReplyPart = read_or_default(part);
+        if *known.thought == Some(true) {
             // Thoughts themselves are not sent back, only what is signed or said.
-            self.draft.thinking(text(part, "text"), deltas);
+            self.draft.thinking(known.text.or_empty(), deltas);
             return;
         }
-        self.draft.text(text(part, "text"), deltas);
-        if let Some(call) = part.get("functionCall") {
+        self.draft.text(known.text.or_empty(), deltas);
+        if let Some(call) = known.function_call.as_ref() {
             let key = format!("part {}", self.draft.answer.calls.len());
             let place = self.draft.call(&key);
-            let (id, name) = (text(call, "id"), text(call, "name"));
+            let (id, name) = (call.id.or_empty(), call.name.or_empty());
             self.draft.name_call(place, id, name, deltas);
-            let arguments = arguments(call.get("args").unwrap_or(&Json::Null));
+            let arguments = arguments(&call.args);
             self.draft.arguments(place, &arguments, deltas);
         }
         let plain = part.as_object().is_some_and(|fields| fields.len() == 1);
-        match (self.parts.last_mut(), some_text(part, "text")) {
+        match (self.parts.last_mut(), known.text.not_empty()) {
             (_, None) if plain && part.get("text").is_some() => {}
-            (Some(Piece::Text(known)), Some(more)) if plain => known.push_str(&more),
+            (Some(Piece::Text(said)), Some(more)) if plain => said.push_str(more),
             (_, Some(more)) if plain => self.parts.push(Piece::Text(more.to_string())),
             _ => self.parts.push(Piece::Whole(part.clone())),
         }
@@ -191,16 +193,4 @@ fn finish(word: Option<&str>, answer: &Answer) -> Finish {
         ) => Finish::ContentFilter,
         Some(other) => Finish::Other(other.into()),
     }
-}
-
-fn usage(value: &Json) -> Option<Usage> {
-    let at = |key: &str| count(value, &[key]);
-    let thoughts = at("thoughtsTokenCount").unwrap_or(0);
-    Some(Usage {
-        prompt: at("promptTokenCount")? + at("toolUsePromptTokenCount").unwrap_or(0),
-        completion: at("candidatesTokenCount").unwrap_or(0) + thoughts,
-        cached: at("cachedContentTokenCount").unwrap_or(0),
-        reasoning: thoughts,
-        ..Usage::default()
-    })
 }

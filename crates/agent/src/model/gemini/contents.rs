@@ -1,43 +1,48 @@
 //! History as contents.
 
-use volary_core::json::{Json, Object};
-use volary_core::{json, object};
+use volary_core::json::{Json, Text};
 
 use super::answer::read_parts;
+use super::wire::{
+    FileData, FunctionResponse, InlineData, MadePart, ReplyPart, ResponseOutput, Role, SentCall,
+    SentContent, SentPart, SignedCall,
+};
 use super::{NAME, is_before_3};
 use crate::model::ModelRequest;
 use crate::model::history::{Echo, Part, PastCall, Turn, image_data, is_unedited, text_of};
-use crate::model::lenient::some_text;
+use crate::model::lenient::read_or_default;
 
 /// What stands for the signature of calls that the model did not make.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 /// The turns as contents. Instructions that come later than at the beginning are said in their place by the
 /// user.
-pub(super) fn contents(turns: &[Turn], request: &ModelRequest) -> Json {
+pub(super) fn contents(turns: &[Turn], request: &ModelRequest) -> Vec<SentContent> {
     let modern = !is_before_3(&request.model);
     let mut contents = Vec::new();
     for turn in turns {
         match turn {
             Turn::System(text) => {
-                contents.push(said("user", vec![json!({"text": (text.as_str())})]));
+                contents.push(said(Role::User, vec![SentPart::text(text)]));
             }
-            Turn::User(parts) => contents.push(said("user", parts.iter().map(part).collect())),
+            Turn::User(parts) => {
+                contents.push(said(Role::User, parts.iter().map(part).collect()));
+            }
             Turn::Assistant { text, calls, echo } => {
                 let echoed = echo
                     .as_ref()
                     .and_then(|echo| unedited(echo, request, text, calls));
                 let ids = echoed.map(call_ids).unwrap_or_default();
                 let parts = match echoed {
-                    Some(parts) => parts.to_vec(),
+                    Some(parts) => parts.iter().cloned().map(SentPart::Echo).collect(),
                     None => model_parts(text, calls, modern),
                 };
-                contents.push(said("model", parts));
+                contents.push(said(Role::Model, parts));
                 answers(calls, &ids, modern, &mut contents);
             }
         }
     }
-    Json::List(contents)
+    contents
 }
 
 /// The parts as they came, if they still are what was said and called.
@@ -52,49 +57,52 @@ fn unedited<'a>(
 }
 
 /// The ids that the provider gave to its calls; it need not give any.
-fn call_ids(parts: &[Json]) -> Vec<Option<Json>> {
-    let calls = parts.iter().filter_map(|part| part.get("functionCall"));
-    calls
-        .map(|call| some_text(call, "id").map(Json::Text))
-        .collect()
+fn call_ids(parts: &[Json]) -> Vec<Option<Text>> {
+    let parts = parts.iter().map(read_or_default::<ReplyPart>);
+    let calls = parts.filter_map(|part| part.function_call.0);
+    calls.map(|call| call.id.not_empty().cloned()).collect()
 }
 
-fn said(role: &str, parts: Vec<Json>) -> Json {
-    json!({"role": role, "parts": (Json::List(parts))})
+fn said(role: Role, parts: Vec<SentPart>) -> SentContent {
+    SentContent { role, parts }
 }
 
-fn model_parts(text: &str, calls: &[PastCall], modern: bool) -> Vec<Json> {
+fn model_parts(text: &str, calls: &[PastCall], modern: bool) -> Vec<SentPart> {
     let mut parts = Vec::new();
     if !text.trim().is_empty() {
-        parts.push(json!({"text": text}));
+        parts.push(SentPart::text(text));
     }
     for (place, call) in calls.iter().enumerate() {
-        let mut part = object!({
-            "functionCall": {"name": (call.name.clone()), "args": (call.arguments.clone())}
+        let function_call = SentCall {
+            name: call.name.clone(),
+            args: call.arguments.clone(),
+        };
+        // Of several calls at once, the first one has the signature.
+        parts.push(match modern && place == 0 {
+            true => SentPart::SignedCall(SignedCall {
+                function_call,
+                thought_signature: UNSIGNED.into(),
+            }),
+            false => SentPart::Made(MadePart::FunctionCall(function_call)),
         });
-        // Of several calls at once, the first one bears the signature.
-        if modern && place == 0 {
-            part.insert("thoughtSignature", UNSIGNED);
-        }
-        parts.push(Json::Object(part));
     }
     parts
 }
 
-fn part(part: &Part) -> Json {
-    match part {
-        Part::Text(text) => json!({"text": (text.as_str())}),
+fn part(part: &Part) -> SentPart {
+    SentPart::Made(match part {
+        Part::Text(text) => MadePart::Text(text.as_str().into()),
         Part::Image(url) => match image_data(url) {
-            Some((kind, data)) => json!({"inlineData": {"mimeType": kind, "data": data}}),
-            None => {
-                let mut file = object!({"fileUri": (url.as_str())});
-                if let Some(kind) = image_kind(url) {
-                    file.insert("mimeType", kind);
-                }
-                json!({"fileData": file})
-            }
+            Some((kind, data)) => MadePart::InlineData(InlineData {
+                mime_type: kind.into(),
+                data: data.into(),
+            }),
+            None => MadePart::FileData(FileData {
+                file_uri: url.as_str().into(),
+                mime_type: image_kind(url).map(Text::from),
+            }),
         },
-    }
+    })
 }
 
 /// The type of an image by the end of its address.
@@ -111,34 +119,37 @@ fn image_kind(url: &str) -> Option<&'static str> {
 }
 
 /// The answers to calls, in one content; their images inside of them, or in a content after it.
-fn answers(calls: &[PastCall], ids: &[Option<Json>], modern: bool, contents: &mut Vec<Json>) {
+fn answers(
+    calls: &[PastCall],
+    ids: &[Option<Text>],
+    modern: bool,
+    contents: &mut Vec<SentContent>,
+) {
     if calls.is_empty() {
         return;
     }
     let mut images = Vec::new();
     let mut parts = Vec::with_capacity(calls.len());
     for (place, call) in calls.iter().enumerate() {
-        let mut response = Object::new();
-        if let Some(Some(id)) = ids.get(place) {
-            response.insert("id", id.clone());
-        }
-        response.insert("name", call.name.clone());
-        response.insert(
-            "response",
-            object!({"output": (text_of(call.answer.clone()))}),
-        );
         let inside = call.answer.iter();
         let inside = inside.filter(|part| matches!(part, Part::Image(_)));
-        let inside: Vec<Json> = inside.map(part).collect();
-        if modern && !inside.is_empty() {
-            response.insert("parts", inside);
-        } else {
-            images.extend(inside);
+        let mut inside: Vec<SentPart> = inside.map(part).collect();
+        if !modern {
+            images.append(&mut inside);
         }
-        parts.push(json!({"functionResponse": response}));
+        parts.push(SentPart::Made(MadePart::FunctionResponse(
+            FunctionResponse {
+                id: ids.get(place).cloned().flatten(),
+                name: call.name.clone(),
+                response: ResponseOutput {
+                    output: text_of(call.answer.clone()).into(),
+                },
+                parts: inside,
+            },
+        )));
     }
-    contents.push(said("user", parts));
+    contents.push(said(Role::User, parts));
     if !images.is_empty() {
-        contents.push(said("user", images));
+        contents.push(said(Role::User, images));
     }
 }

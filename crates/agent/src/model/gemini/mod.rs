@@ -1,23 +1,28 @@
-//! Google Gemini, in its native form: its OpenAI-compatible one does not answer pages.
+//! Google Gemini, in its native form: its OpenAI-compatible one does not allow pages to call it.
 //!
-//! Models with thinking sign the parts of their answers (`thoughtSignature`) and want them back, so answers
+//! Models with thinking sign the parts of their answers (`thoughtSignature`) and need them back, so answers
 //! keep their parts as an echo. Models from 3 on refuse calls in the history that they did not sign; calls made
-//! by hand, or by another model, then bear the signature that says so.
+//! by hand, or by another model, then have the signature that says so.
 //!
-//! - `contents`: history as contents; `answer`: answers, whole and in pieces.
+//! - `contents`: history as contents; `answer`: answers, whole and in pieces; `wire`: the types of all of them.
 
 mod answer;
 mod contents;
+mod wire;
 
-use volary_core::json::{Json, Object, Text};
-use volary_core::{json, object};
+use volary_core::json::{Json, Text};
 
 use self::answer::{ContentStream, read_answer};
 use self::contents::contents;
+use self::wire::{
+    CallingMode, FunctionCalling, FunctionDeclaration, GenerateRequest, GenerationConfig,
+    ListedModel, ModelList, SentPart, SystemInstruction, ThinkingConfig, ThinkingLevel, ToolConfig,
+    ToolSet,
+};
 use super::history::{Turn, turns};
 use super::http::HeaderValue;
-use super::lenient::{list, some_text};
-use super::openai_chat::made_id;
+use super::lenient::read_or_default;
+use super::openai_chat::{body_text, made_id};
 use super::{
     Answer, ApiKey, Effort, HttpRequest, ModelError, ModelRequest, Provider, StreamReader,
     ToolChoice,
@@ -40,27 +45,24 @@ impl Provider for Gemini {
             .take_while(|turn| matches!(turn, Turn::System(_)))
             .count();
         let (system, talk) = history.split_at(begin);
-        let mut body = object!({"contents": (contents(talk, request))});
-        if !system.is_empty() {
-            let parts = system.iter().filter_map(|turn| match turn {
-                Turn::System(text) => Some(json!({"text": (text.as_str())})),
+        let instructions: Vec<SentPart> = system
+            .iter()
+            .filter_map(|turn| match turn {
+                Turn::System(text) => Some(SentPart::text(text)),
                 _ => None,
-            });
-            let parts = Json::List(parts.collect());
-            body.insert("systemInstruction", object!({"parts": parts}));
-        }
-        if !request.tools.is_empty() {
-            let declarations = declarations(request);
-            body.insert("tools", json!([{"functionDeclarations": declarations}]));
-        }
-        if let Some(choice) = request.choice() {
-            let calling = calling(&choice);
-            body.insert("toolConfig", object!({"functionCallingConfig": calling}));
-        }
-        let generation = generation(request);
-        if !generation.is_empty() {
-            body.insert("generationConfig", generation);
-        }
+            })
+            .collect();
+        let body = GenerateRequest {
+            contents: contents(talk, request),
+            system_instruction: (!instructions.is_empty()).then_some(SystemInstruction {
+                parts: instructions,
+            }),
+            tools: tools(request),
+            tool_config: request.choice().map(|choice| ToolConfig {
+                function_calling_config: calling(choice),
+            }),
+            generation_config: generation(request),
+        };
         let method = if request.stream {
             "streamGenerateContent?alt=sse"
         } else {
@@ -75,7 +77,7 @@ impl Provider for Gemini {
         HttpRequest {
             url: format!("{base_url}/v1beta/models/{model}:{method}"),
             headers,
-            body: Json::Object(body).to_compact_text(),
+            body: body_text(&body),
         }
     }
 
@@ -96,14 +98,15 @@ impl Provider for Gemini {
     }
 
     fn read_models(&self, body: &Json) -> Vec<Text> {
-        let generates = |model: &&Json| {
-            let methods = list(model, "supportedGenerationMethods");
-            methods.is_empty() || methods.contains(&Json::from("generateContent"))
+        let list: ModelList = read_or_default(body);
+        let generates = |model: &&ListedModel| {
+            let mut methods = model.supported_generation_methods.iter();
+            methods.len() == 0 || methods.any(|method| method.or_empty() == "generateContent")
         };
-        let models = list(body, "models").iter().filter(generates);
+        let models = list.models.iter().filter(generates);
         models
-            .filter_map(|model| some_text(model, "name"))
-            .map(|name| name.strip_prefix("models/").unwrap_or(&name).into())
+            .filter_map(|model| model.name.not_empty())
+            .map(|name| name.strip_prefix("models/").unwrap_or(name).into())
             .collect()
     }
 }
@@ -125,69 +128,62 @@ fn is_before_3(model: &str) -> bool {
     model.contains("gemini-1") || model.contains("gemini-2") || model.contains("gemma")
 }
 
-fn declarations(request: &ModelRequest) -> Json {
+fn tools(request: &ModelRequest) -> Vec<ToolSet> {
+    if request.tools.is_empty() {
+        return Vec::new();
+    }
     let declarations = request.tools.iter().map(|tool| {
-        let mut declaration = object!({
-            "name": (tool.info.name.clone()),
-            "description": (tool.info.description.clone()),
-        });
         // An object without properties was refused by older models; none at all says the same.
-        if let Some(parameters) = &tool.info.parameters
-            && !parameters.properties.is_empty()
-        {
-            declaration.insert("parametersJsonSchema", parameters.dump(true));
+        let parameters = tool.info.parameters.as_ref();
+        let parameters = parameters.filter(|parameters| !parameters.properties.is_empty());
+        FunctionDeclaration {
+            name: tool.info.name.clone(),
+            description: tool.info.description.clone(),
+            parameters_json_schema: parameters.map(|parameters| parameters.dump(true)),
         }
-        Json::Object(declaration)
     });
-    Json::List(declarations.collect())
+    vec![ToolSet {
+        function_declarations: declarations.collect(),
+    }]
 }
 
-fn calling(choice: &ToolChoice) -> Json {
-    match choice {
-        ToolChoice::Required => json!({"mode": "ANY"}),
-        ToolChoice::Auto | ToolChoice::Word(_) => json!({"mode": "AUTO"}),
-        ToolChoice::None => json!({"mode": "NONE"}),
-        ToolChoice::Tool(name) => json!({"mode": "ANY", "allowedFunctionNames": [(name.clone())]}),
+fn calling(choice: ToolChoice) -> FunctionCalling {
+    let (mode, allowed_function_names) = match choice {
+        ToolChoice::Required => (CallingMode::Any, Vec::new()),
+        ToolChoice::Auto | ToolChoice::Word(_) => (CallingMode::Auto, Vec::new()),
+        ToolChoice::None => (CallingMode::None, Vec::new()),
+        ToolChoice::Tool(name) => (CallingMode::Any, vec![name]),
+    };
+    FunctionCalling {
+        mode,
+        allowed_function_names,
     }
 }
 
-fn generation(request: &ModelRequest) -> Object {
-    let mut generation = Object::new();
-    if let Some(temperature) = request.sent_temperature() {
-        generation.insert("temperature", temperature);
+fn generation(request: &ModelRequest) -> GenerationConfig {
+    GenerationConfig {
+        temperature: request.sent_temperature(),
+        max_output_tokens: request.max_tokens,
+        stop_sequences: request.sent_stop(),
+        seed: request.sent_seed(),
+        thinking_config: request
+            .sent_effort()
+            .map(|effort| thinking(effort, &request.model)),
     }
-    if let Some(limit) = request.max_tokens {
-        generation.insert("maxOutputTokens", limit);
-    }
-    if let Some(stop) = request.sent_stop() {
-        generation.insert("stopSequences", stop);
-    }
-    if let Some(seed) = request.sent_seed() {
-        generation.insert("seed", seed);
-    }
-    if let Some(effort) = request.sent_effort() {
-        generation.insert("thinkingConfig", thinking(effort, &request.model));
-    }
-    generation
 }
 
 /// How much to think: in levels, or in tokens for models before 3 (within what all of those allow).
-fn thinking(effort: Effort, model: &str) -> Object {
-    let shown = effort != Effort::None;
-    if is_before_3(model) {
-        let budget = match effort {
-            Effort::None => 0,
-            Effort::Low => 1024,
-            Effort::Medium => 8192,
-            Effort::High => 24_576,
-        };
-        return object!({"thinkingBudget": budget, "includeThoughts": shown});
-    }
-    let level = match effort {
-        Effort::None => "MINIMAL",
-        Effort::Low => "LOW",
-        Effort::Medium => "MEDIUM",
-        Effort::High => "HIGH",
+fn thinking(effort: Effort, model: &str) -> ThinkingConfig {
+    let (budget, level) = match effort {
+        Effort::None => (0, ThinkingLevel::Minimal),
+        Effort::Low => (1024, ThinkingLevel::Low),
+        Effort::Medium => (8192, ThinkingLevel::Medium),
+        Effort::High => (24_576, ThinkingLevel::High),
     };
-    object!({"thinkingLevel": level, "includeThoughts": shown})
+    let is_budget = is_before_3(model);
+    ThinkingConfig {
+        thinking_budget: is_budget.then_some(budget),
+        thinking_level: (!is_budget).then_some(level),
+        include_thoughts: effort != Effort::None,
+    }
 }

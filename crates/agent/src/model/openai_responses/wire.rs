@@ -94,8 +94,13 @@ pub(super) enum InputContent {
 #[cfg_attr(test, derive(Deserialize))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(super) enum InputPart {
-    InputText { text: Text },
-    InputImage { image_url: Text, detail: ImageDetail },
+    InputText {
+        text: Text,
+    },
+    InputImage {
+        image_url: Text,
+        detail: ImageDetail,
+    },
 }
 
 #[derive(Debug, Serialize)]
