@@ -104,7 +104,7 @@ fn why_no_frame(shown: Shown) -> String {
         .with(|episode| (episode.frames.is_empty(), is_abroad(episode)));
     match (is_empty, is_abroad) {
         (true, true) => {
-            "The server of this episode does not provide frames. Only volary-server does."
+            "The server of this episode does not provide frames. Only `volary serve` does."
         }
         (true, false) => "No frames were recorded.",
         (false, _) => "No frame was recorded at this step.",

@@ -64,7 +64,7 @@ pub fn section() -> El {
         standings: RwSignal::default(),
     };
     let about = "Environments can also run on a server: aviary's TaskDatasetServer or \
-         volary-server. Connect to one here, then choose it as the environment in the playground.";
+         `volary serve`. Connect to one here, then choose it as the environment in the playground.";
     settings_section("settings-servers", "Task dataset servers", about).child(
         el("div")
             .class("servers")

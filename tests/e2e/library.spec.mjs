@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 
 import { HOME, accessible, visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
+import { VOLARY } from "./support/servers.mjs";
 import { site } from "./support/site.mjs";
 import { Library, folder, trajectory } from "./support/trajectories.mjs";
 
@@ -218,8 +219,7 @@ test("a published site shows its trajectories read-only", async () => {
     ["runs/two.json", TWO],
   ]);
   const out = join(path, "site");
-  const xtask = process.env.VOLARY_XTASK ?? join(ROOT, "target/debug/xtask");
-  execFileSync(xtask, ["publish", join(path, "runs"), "--out", out, "--title", "Marbles"], { cwd: ROOT, stdio: "ignore" });
+  execFileSync(VOLARY, ["publish", join(path, "runs"), "--out", out, "--title", "Marbles"], { cwd: ROOT, stdio: "ignore" });
   const published = await site((path, response) => {
     try {
       const name = path === "/" ? "/index.html" : decodeURIComponent(path);

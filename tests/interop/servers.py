@@ -41,12 +41,12 @@ def build(package, *what):
 
 
 def our_program():
-    return build("volary-server", "--bin", "volary-server")
+    return build("volary-cli", "--bin", "volary")
 
 
 def start_ours(*arguments, port=0, log=subprocess.DEVNULL):
     """Starts our server; gives its process and its address."""
-    command = [our_program(), "--port", str(port), *map(str, arguments)]
+    command = [our_program(), "serve", "--port", str(port), *map(str, arguments)]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True)
     return server, server.stdout.readline().split()[-1]
 

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail};
 
 use crate::page;
-use crate::policy;
 use crate::project::Project;
 use crate::run;
 use crate::serve::Options;
@@ -57,9 +56,35 @@ pub fn open_policy() -> Result<()> {
     let stage = std::env::var_os("TRUNK_STAGING_DIR").context("only Trunk calls this")?;
     let page = PathBuf::from(stage).join("index.html");
     let html = std::fs::read_to_string(&page)?;
-    let Some(open) = policy::without(&html) else {
+    let Some(open) = without_policy(&html) else {
         bail!("{} has no Content-Security-Policy", page.display());
     };
     std::fs::write(&page, open)?;
     Ok(())
+}
+
+/// A page without the `<meta>` element of its policy, whose attributes may come in any order.
+fn without_policy(html: &str) -> Option<String> {
+    let name = html.find("Content-Security-Policy")?;
+    let start = html[..name].rfind("<meta")?;
+    let end = name + html[name..].find('>')? + 1;
+    Some(format!("{}{}", &html[..start], &html[end..]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_policy;
+
+    #[test]
+    fn the_policy_is_removed_and_nothing_else() {
+        for policy in [
+            "<meta http-equiv=\"Content-Security-Policy\" content=\"x 'y'\">",
+            "<meta content=\"x 'y'\" http-equiv=Content-Security-Policy>",
+        ] {
+            let html = format!("<meta charset=utf-8>{policy}<p>");
+            let open = without_policy(&html);
+            assert_eq!(open.as_deref(), Some("<meta charset=utf-8><p>"));
+        }
+        assert_eq!(without_policy("<p>"), None);
+    }
 }

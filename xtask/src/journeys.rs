@@ -1,21 +1,21 @@
 //! The journeys of tests/e2e in real browsers, run by Playwright and counted from its JSON report.
 
 use std::fs;
-use std::process::Command;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
+use volary_site::Site;
 
-use crate::http::Site;
 use crate::project::Project;
-use crate::setup::{self, Chromium, FIREFOX, Node, ORIGINAL, PLAYWRIGHT, WEBKIT, webkit};
+use crate::setup::{self, CHROMIUM, FIREFOX, ORIGINAL, PLAYWRIGHT, WEBKIT};
 use crate::test_summary::Count;
 use crate::{page, run};
 
 /// The page must work under any prefix, so the journeys use one.
 const PREFIX: &str = "/some/prefix/";
-/// The task dataset server that the journeys start.
-const OUR_SERVER: &str = "target/debug/volary-server";
+/// The command `volary`, with the server that the journeys start.
+const VOLARY: &str = "target/debug/volary";
 /// Where tests/playwright.config.mjs puts the report.
 const REPORT: &str = "target/e2e/report.json";
 const RUNNER: &str = "tests/node_modules/@playwright/test/cli.js";
@@ -24,7 +24,7 @@ const TOO_MANY_FLAKY: u64 = 3;
 
 /// Builds the page and the server, and runs all journeys.
 pub fn journeys(project: &Project) -> Result<Count> {
-    setup::ensure(project, &[&Node, &Chromium, &PLAYWRIGHT, &ORIGINAL])?;
+    setup::ensure(project, &[&CHROMIUM, &PLAYWRIGHT, &ORIGINAL])?;
     for browser in [&FIREFOX, &WEBKIT] {
         if browser.can_be_had(project) {
             setup::ensure(project, &[browser])?;
@@ -32,30 +32,30 @@ pub fn journeys(project: &Project) -> Result<Count> {
     }
     page::build(project)?;
     let mut cargo = project.cargo("build");
-    run::run(cargo.args(["-p", "volary-server", "--bin", "volary-server"]))?;
-    let site = Site::serve(project.path("dist"), PREFIX, 0)?;
+    run::run(cargo.args(["-p", "volary-cli", "--bin", "volary"]))?;
+    let url = Site::bind(0, PREFIX)?.serve_in_background(&project.path("dist"))?;
     let report = project.path(REPORT);
     if report.exists() {
         fs::remove_file(&report)?;
     }
-    let mut node = in_browser(project, &site)?;
+    let mut node = project.command("node");
     node.arg(project.path(RUNNER))
+        .env("VOLARY_URL", url)
         .args(["test", "--config", "tests/playwright.config.mjs"])
         .env("VOLARY_DIST", project.path("dist"))
-        .env("VOLARY_XTASK", std::env::current_exe()?)
         .env(
             "VOLARY_SERVER",
             project
-                .path(OUR_SERVER)
+                .path(VOLARY)
                 .with_extension(std::env::consts::EXE_EXTENSION),
-        )
-        .env("VOLARY_PYTHON", ORIGINAL.python(project));
-    if let Some(firefox) = FIREFOX.path(project) {
-        node.env("VOLARY_FIREFOX", firefox);
+        );
+    for tool in [&CHROMIUM, &FIREFOX, &WEBKIT, &ORIGINAL] {
+        if let Some((variable, path)) = tool.variable.zip(tool.path(project)) {
+            node.env(variable, path);
+        }
     }
-    if let Some((driver, browser)) = WEBKIT.path(project).zip(webkit::mini_browser()) {
-        node.env("VOLARY_WEBKIT_DRIVER", driver)
-            .env("VOLARY_WEBKIT", browser);
+    if let Some(browser) = mini_browser() {
+        node.env("VOLARY_WEBKIT", browser);
     }
     let succeeded = run::run(&mut node).is_ok();
     let text = fs::read_to_string(&report).context("Playwright wrote no report")?;
@@ -69,12 +69,16 @@ pub fn journeys(project: &Project) -> Result<Count> {
     Ok(count)
 }
 
-/// Node with the addresses of the page and of Chromium in its environment.
-pub fn in_browser(project: &Project, site: &Site) -> Result<Command> {
-    let mut node = project.command("node");
-    node.env("VOLARY_URL", site.url())
-        .env("VOLARY_CHROMIUM", Chromium::path(project)?);
-    Ok(node)
+/// The browser that WebKit's driver starts: beside the library, in a folder named after the architecture.
+fn mini_browser() -> Option<PathBuf> {
+    let folders = Path::new("/usr/lib").read_dir().ok()?.flatten();
+    let places = folders.flat_map(|folder| {
+        ["4.1", "4.0", "6.0"].map(|version| {
+            let name = format!("webkit2gtk-{version}/MiniBrowser");
+            folder.path().join(name)
+        })
+    });
+    places.into_iter().find(|path| path.is_file())
 }
 
 /// The statistics of a report.

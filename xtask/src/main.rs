@@ -1,32 +1,24 @@
-//! What a person types: `cargo xtask serve`, `test`, `build`, `publish`, `bench`, `fuzz`, `ci`, `doctor`.
+//! What a person types: `cargo xtask serve`, `test`, `build`, `ci` and the rest.
 //!
-//! Each command is one file. All that a command needs on the machine is a [`setup::Need`], which is
-//! looked for first and installed, with a line that says what and why.
+//! Each command is one file. The tools that a command needs are in one table ([`setup`]): they are looked for first, and
+//! installed if they are missing.
 
-mod bench;
+#[cfg(test)]
+mod checks;
 mod ci;
 mod dev;
-mod doctor;
-mod folders;
-mod fuzz;
-mod http;
 mod journeys;
-mod layering;
-mod links;
 mod page;
-mod pins;
-mod policy;
 mod project;
-mod publish;
 mod python_kit;
 mod run;
 mod serve;
 mod setup;
 mod test;
 mod test_summary;
-mod tidy;
 mod wasm;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
@@ -42,20 +34,16 @@ Usage: cargo xtask <command>
              --dev           debug build that reloads when a source changes
   test     run every test
              --only <part>   unit, golden, e2e or interop; may be repeated
-  build    leave a static site in dist/
-  publish  leave a static site that shows the trajectories of a folder: publish <folder>
-             --out <folder>  where (default: published/)
-             --title <text>  what the library is called (default: the folder's name)
-             --all           also files that do not look like trajectories
+  build    write a static site to dist/
+  publish  build the page, then `volary publish`: publish <folder> [--out <folder>]
   bench    measure, and print one table
              --only <part>   one part; may be repeated
   fuzz     give every importer damaged files
-             --only <format> one format; may be repeated
-             --inputs <n>    so many of each, 10,000 unless told
-             --from <n>      the number of the first
-  ci       what must hold before a change goes in
+             --only <format>, --inputs <n>, --from <n>
+  ci       what must hold before a change is merged
              --only <stage>  format, lint-native, lint-wasm, layers, sources or test
   doctor   say what is here, what is missing and what would be done about it
+  setup    install tools by name, and print the environment in which programs find them
 
 What is missing is installed on first use, inside target/tools where possible.
 VOLARY_CHROMIUM names a browser for the tests other than the one that is found.";
@@ -63,7 +51,7 @@ VOLARY_CHROMIUM names a browser for the tests other than the one that is found."
 fn main() -> ExitCode {
     match command() {
         Ok(true) => ExitCode::SUCCESS,
-        // What is wrong has been said, and the count of it is to be the last line.
+        // The failures have been printed, and their count is to be the last line.
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             eprintln!("\nerror: {error:#}");
@@ -72,7 +60,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what is asked for, and says whether all was well.
+/// Runs the command, and returns whether all was well.
 fn command() -> Result<bool> {
     let mut line = lexopt::Parser::from_env();
     let name = match line.next()? {
@@ -83,10 +71,18 @@ fn command() -> Result<bool> {
         }
         Some(other) => return Err(other.unexpected().into()),
     };
-    let mut serve = serve::Options::default();
-    let mut fuzz = fuzz::Options::default();
+    let project = Project::here()?;
+    if let "publish" | "bench" | "fuzz" = name.as_str() {
+        let arguments: Vec<OsString> = line.raw_args()?.collect();
+        return program(&project, &name, &arguments);
+    }
+    let mut serve = serve::Options {
+        port: 8080,
+        open: false,
+        dev: false,
+    };
     let mut only = Vec::new();
-    let mut publish = publish::Options::default();
+    let mut tools = Vec::new();
     while let Some(argument) = line.next()? {
         match (name.as_str(), argument) {
             (_, Short('h') | Long("help")) => {
@@ -96,34 +92,52 @@ fn command() -> Result<bool> {
             ("serve", Long("port")) => serve.port = line.value()?.parse()?,
             ("serve", Long("open")) => serve.open = true,
             ("serve", Long("dev")) => serve.dev = true,
-            ("fuzz", Long("inputs")) => fuzz.inputs = Some(line.value()?.parse()?),
-            ("fuzz", Long("from")) => fuzz.from = Some(line.value()?.parse()?),
-            ("test" | "bench" | "ci" | "fuzz", Long("only")) => only.push(line.value()?.string()?),
-            ("publish", Long("out")) => publish.out = line.value()?.into(),
-            ("publish", Long("all")) => publish.all = true,
-            ("publish", Long("title")) => publish.title = Some(line.value()?.string()?),
-            ("publish", Value(folder)) if publish.folder.is_none() => {
-                publish.folder = Some(folder.into());
-            }
+            ("test" | "ci", Long("only")) => only.push(line.value()?.string()?),
+            ("setup", Value(tool)) => tools.push(tool.string()?),
             (_, other) => return Err(other.unexpected().into()),
         }
     }
-    let project = Project::here()?;
     match name.as_str() {
         "serve" => serve::serve(&project, &serve)?,
         "test" => return test::test(&project, &only),
         "build" => page::build(&project)?,
-        "publish" => publish::publish(&project, &publish)?,
-        "bench" => return bench::bench(&project, &only),
-        "fuzz" => {
-            fuzz.only = only;
-            fuzz::fuzz(&project, &fuzz)?;
-        }
         "ci" => return ci::ci(&project, &only),
-        "doctor" => doctor::doctor(&project)?,
+        "doctor" => setup::doctor(&project)?,
+        "setup" => setup::setup(&project, &tools)?,
         wasm::HOOK => wasm::hook(&project)?,
         dev::HOOK => dev::open_policy()?,
         other => bail!("there is no command `{other}`\n\n{HELP}"),
     }
     Ok(true)
+}
+
+/// Commands that are programs of their own and parse their own arguments.
+fn program(project: &Project, name: &str, arguments: &[OsString]) -> Result<bool> {
+    let mut cargo = project.cargo("run");
+    match name {
+        "publish" => {
+            page::build(project)?;
+            cargo.args(["--quiet", "-p", "volary-cli", "--", "publish", "--page"]);
+            cargo.arg(project.path("dist"));
+            // The user's folders are relative to where the user is.
+            cargo.current_dir(std::env::current_dir()?);
+        }
+        "bench" => {
+            cargo.args([
+                "--quiet",
+                "-p",
+                "volary-bench",
+                "--bin",
+                "volary-bench",
+                "--",
+            ]);
+        }
+        _ => {
+            // The checks of a debug build at the speed of a release build. Cases that break something go to target/fuzz.
+            cargo.args(["--quiet", "--profile", "fuzz", "-p", "volary-fuzz", "--"]);
+            cargo.arg("--out").arg(project.path("target/fuzz"));
+        }
+    }
+    let status = cargo.args(arguments).status()?;
+    Ok(status.success())
 }

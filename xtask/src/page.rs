@@ -10,11 +10,10 @@ use anyhow::{Context, Result};
 
 use crate::project::Project;
 use crate::run;
-use crate::setup::progress::quietly;
-use crate::setup::{self, BUILD_TOOLS, Job, Need, Node, PYODIDE, Trunk, WasmStd, Wheels};
+use crate::setup::{self, BUILD_TOOLS, Job, PYODIDE, TRUNK, WASM, WHEELS};
 use crate::wasm::{self, Profile};
 
-/// What the site is made of. Whatever else changes, it stays the same.
+/// The sources of the site. No other file changes it.
 pub const SOURCES: [&str; 15] = [
     ".cargo/config.toml",
     "Cargo.lock",
@@ -36,11 +35,12 @@ pub const SOURCES: [&str; 15] = [
 /// Where the fingerprint of the sources of `dist/` is kept.
 const BUILT: &str = "target/xtask/built";
 
-/// Held by who installs what building takes, or builds.
+/// Locked by the command that installs tools or builds.
 const TURN: &str = "target/xtask/turn";
 
-/// Builds the site, unless it is up to date. One at a time does.
+/// Builds the site, unless it is up to date, and prints the time of each part.
 pub fn build(project: &Project) -> Result<()> {
+    let start = Instant::now();
     let _turn = turn(project)?;
     let sources = fingerprint(project)?;
     let built = project.path(BUILT);
@@ -50,12 +50,11 @@ pub fn build(project: &Project) -> Result<()> {
         return Ok(());
     }
     ensure_tools(project, Profile::Release)?;
-    let start = Instant::now();
     eprintln!("Building the page.");
     run::run(trunk(project).args(["build", "--release"]))?;
     // What the sources were before the build: whatever changed meanwhile is built next time.
     write(&built, &sources)?;
-    eprintln!("Built dist/ in {:.0?}.", start.elapsed());
+    eprintln!("  {:>6.1} s  dist/ in all", start.elapsed().as_secs_f64());
     Ok(())
 }
 
@@ -72,20 +71,24 @@ fn turn(project: &Project) -> Result<File> {
     Ok(file)
 }
 
-/// Installs what building takes. What can be compiled of the page meanwhile is.
+/// Installs what building needs. What takes longest of the build itself goes on meanwhile.
 pub fn ensure_tools(project: &Project, profile: Profile) -> Result<()> {
-    setup::ensure(project, &[&WasmStd, &Node])?;
+    setup::ensure(project, &[&WASM])?;
     let mut compile = wasm::ahead(project, profile)?;
-    let head_start = Job {
-        name: "The page".to_owned(),
-        work: Box::new(move |status| {
-            // Should it fail, the build proper will, and say why.
-            let _ = quietly(&mut compile, None, status);
-            Ok(())
-        }),
-    };
-    let tools: [&dyn Need; 4] = [&Trunk, &BUILD_TOOLS, &PYODIDE, &Wheels];
-    setup::ensure_beside(project, &tools, Some(head_start))
+    let mut cutter = project.cargo("build");
+    cutter.args(["--quiet", "--package", "wasm-parts"]);
+    let tools = [&TRUNK, &BUILD_TOOLS, &PYODIDE, &WHEELS];
+    let head_start: [Job<'_>; 2] = [
+        (
+            "the page, compiled".to_owned(),
+            Box::new(move || run::run(&mut compile)),
+        ),
+        (
+            "the program that cuts it into parts, compiled".to_owned(),
+            Box::new(move || run::run(&mut cutter)),
+        ),
+    ];
+    setup::ensure_beside(project, &tools, Vec::from(head_start))
 }
 
 /// Trunk; it calls us for the wasm.

@@ -14,9 +14,10 @@ use hmac_sha256::Hash;
 use serde_json::json;
 
 use crate::project::Project;
-use crate::setup::Wheels;
 
 const SOURCES: &str = "public/python";
+/// See `setup::WHEELS`.
+const WHEELS: &str = "target/tools/wheels";
 const PYODIDE: &str = "target/tools/pyodide/node_modules/pyodide";
 
 /// What the files are for, and what they are called. The page looks for these names.
@@ -37,7 +38,7 @@ pub fn write(project: &Project, site: &Path) -> Result<()> {
     for (role, name) in THEIRS {
         files.push((role.to_owned(), project.path(PYODIDE).join(name)));
     }
-    let wheels = Wheels::files(project)?;
+    let wheels = wheels(&project.path(WHEELS))?;
     let relay = fs::read_to_string(project.path(SOURCES).join("relay.js"))
         .context("cannot read the relay of the Python frame")?;
     let frame = frame(&relay);
@@ -78,6 +79,18 @@ pub fn write(project: &Project, site: &Path) -> Result<()> {
     fs::write(site.join("python/kit.json"), kit.to_string()).with_context(unwritable)
 }
 
+/// The wheels of a folder, in order of their names.
+fn wheels(folder: &Path) -> Result<Vec<PathBuf>> {
+    let unreadable = || format!("cannot read {}", folder.display());
+    let mut files = Vec::new();
+    for entry in folder.read_dir().with_context(unreadable)? {
+        files.push(entry.with_context(unreadable)?.path());
+    }
+    files.retain(|path| path.extension().is_some_and(|end| end == "whl"));
+    files.sort();
+    Ok(files)
+}
+
 /// The document of the sandboxed frame.
 fn frame(relay: &str) -> String {
     let hash = BASE64.encode(&Hash::hash(relay.as_bytes()));
@@ -95,7 +108,7 @@ mod tests {
     #[test]
     fn the_frame_allows_its_own_script_and_no_address() {
         let frame = frame("postMessage(1)");
-        let policy = crate::policy::of(&frame).unwrap_or_default();
+        let policy = volary_site::policies(&frame).concat();
         let hash = BASE64.encode(&Hash::hash(b"postMessage(1)"));
         assert!(policy.contains(&format!("'sha256-{hash}'")), "{policy}");
         assert!(

@@ -1,10 +1,21 @@
-//! Child processes: run, judged by how they end, and said by name when they fail.
+//! Child processes: run, judged by how they end, and named when they fail.
 
-use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Command, Stdio};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
+
+/// How many lines of a failed program's output are shown.
+const LAST_LINES: usize = 25;
+
+/// Does something that takes a while, and prints how long it took.
+pub fn timed<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let start = Instant::now();
+    let done = work()?;
+    eprintln!("  {:>6.1} s  {what}", start.elapsed().as_secs_f64());
+    Ok(done)
+}
 
 /// Runs a program whose output the user sees.
 pub fn run(command: &mut Command) -> Result<()> {
@@ -17,21 +28,25 @@ pub fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// What a program prints, without the end of the line; its errors are not shown.
+/// Runs a program whose output the user sees only if it fails.
+pub fn quietly(command: &mut Command) -> Result<()> {
+    output(command).map(drop)
+}
+
+/// What a program prints, without the end of the line; its errors are shown if it fails.
 pub fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stdin(Stdio::null())
         .output()
         .with_context(|| format!("cannot start `{}`", line(command)))?;
+    let stdout = String::from_utf8_lossy(&output.stdout).trim().to_owned();
     if !output.status.success() {
-        bail!(
-            "`{}` failed ({})\n{}",
-            line(command),
-            output.status,
-            String::from_utf8_lossy(&output.stderr).trim()
-        );
+        let both = format!("{stdout}\n{}", String::from_utf8_lossy(&output.stderr));
+        let lines: Vec<&str> = both.trim().lines().collect();
+        let last = lines[lines.len().saturating_sub(LAST_LINES)..].join("\n");
+        bail!("`{}` failed ({})\n{last}", line(command), output.status);
     }
-    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    Ok(stdout)
 }
 
 /// What a program prints, without the end of the line; the user sees its errors.
@@ -39,42 +54,23 @@ pub fn output_aloud(command: &mut Command) -> Result<String> {
     output(command.stderr(Stdio::inherit()))
 }
 
-/// Where a program says what its tests came to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Stream {
-    /// Standard output, as most programs do.
-    Output,
-    /// Standard error, as cargo-nextest does.
-    Error,
-}
-
-/// Runs a program whose output the user sees, and hands over every line of a stream as well.
-/// Says whether the program was satisfied.
-pub fn watch(command: &mut Command, stream: Stream, mut each: impl FnMut(&str)) -> Result<bool> {
-    match stream {
-        Stream::Output => command.stdout(Stdio::piped()),
-        Stream::Error => command.stderr(Stdio::piped()),
-    };
+/// Runs a program whose output the user sees, and hands over every line of it as well. Returns whether the program
+/// succeeded.
+pub fn watch(command: &mut Command, mut each: impl FnMut(&str)) -> Result<bool> {
+    // nextest writes its summary to standard error, all others write to standard output.
+    let (reader, writer) = std::io::pipe().context("cannot make a pipe")?;
+    command.stderr(writer.try_clone()?).stdout(writer);
     let mut child = command
         .spawn()
         .with_context(|| format!("cannot start `{}`", line(command)))?;
-    let read: Option<Box<dyn Read>> = match stream {
-        Stream::Output => child
-            .stdout
-            .take()
-            .map(|out| Box::new(out) as Box<dyn Read>),
-        Stream::Error => child
-            .stderr
-            .take()
-            .map(|out| Box::new(out) as Box<dyn Read>),
-    };
-    if let Some(read) = read {
-        for text in BufReader::new(read).split(b'\n') {
-            let text = text.context("cannot read what the program says")?;
-            let text = String::from_utf8_lossy(&text);
-            println!("{text}");
-            each(&text);
-        }
+    // The command holds the writing end, which has to be closed for the reader to end.
+    command.stdout(Stdio::inherit()).stderr(Stdio::inherit());
+    let reader: Box<dyn Read> = Box::new(reader);
+    for text in BufReader::new(reader).split(b'\n') {
+        let text = text.context("cannot read what the program prints")?;
+        let text = String::from_utf8_lossy(&text);
+        println!("{text}");
+        each(&text);
     }
     Ok(child.wait()?.success())
 }
@@ -82,20 +78,38 @@ pub fn watch(command: &mut Command, stream: Stream, mut each: impl FnMut(&str)) 
 /// The command as one would type it.
 pub fn line(command: &Command) -> String {
     let program = std::path::Path::new(command.get_program());
-    let mut line = program
-        .file_stem()
-        .unwrap_or(command.get_program())
-        .to_string_lossy()
-        .into_owned();
-    for argument in command.get_args() {
-        let argument = argument.to_string_lossy();
-        let quoted = argument.contains(|letter: char| letter.is_whitespace() || letter == '"');
-        // Writing to a string cannot fail.
-        let _ = if quoted {
-            write!(line, " '{argument}'")
-        } else {
-            write!(line, " {argument}")
-        };
+    let program = program.file_stem().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
+    let words = words.map(|word| match word.to_string_lossy() {
+        word if word.contains([' ', '"']) => format!("'{word}'"),
+        word => word.into_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_shows_the_last_lines_of_both_streams() {
+        let mut command = Command::new("sh");
+        let failed = quietly(command.args(["-c", "echo why; echo because >&2; exit 3"]));
+        let error = failed.unwrap_err().to_string();
+        for part in ["`sh -c ", "why", "because", "3"] {
+            assert!(error.contains(part), "{error}");
+        }
     }
-    line
+
+    #[test]
+    fn lines_of_both_streams_are_handed_over() {
+        let mut lines = Vec::new();
+        let mut command = Command::new("sh");
+        let script = "echo one; echo two >&2; exit 1";
+        let fine = watch(command.args(["-c", script]), |line| {
+            lines.push(line.to_owned())
+        });
+        assert!(!fine.unwrap());
+        assert_eq!(lines, ["one", "two"]);
+    }
 }

@@ -1,50 +1,44 @@
 //! `cargo xtask serve`.
 
 use std::process::Command;
+use std::time::Instant;
 
 use anyhow::Result;
+use volary_site::Site;
 
-use crate::http::Site;
 use crate::project::Project;
 use crate::{dev, page, run};
 
-/// What can be asked of it.
+/// The options of the command.
 pub struct Options {
-    /// Where on 127.0.0.1 it listens.
+    /// The port of 127.0.0.1 to listen on.
     pub port: u16,
-    /// Whether to show it in the user's browser.
+    /// Whether to open the page in the user's browser.
     pub open: bool,
-    /// Whether to watch the sources.
+    /// Whether to rebuild when a source changes.
     pub dev: bool,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            port: 8080,
-            open: false,
-            dev: false,
-        }
-    }
-}
-
-/// Builds and serves the page until the user has had enough.
+/// Builds and serves the page until the user stops it.
 pub fn serve(project: &Project, options: &Options) -> Result<()> {
     if options.dev {
         return dev::serve(project, options);
     }
-    // The port first: who has to choose another should not have waited for a build.
-    let site = Site::serve(project.path("dist"), "/", options.port)?;
+    let start = Instant::now();
+    // Bind the port before building, so that a busy port fails fast.
+    let site = Site::bind(options.port, "/")?;
     page::build(project)?;
-    println!("Volary is at {} (Ctrl+C stops it).", site.url());
+    let url = site.url()?;
+    println!(
+        "Volary is at {url} after {:.0} s (Ctrl+C stops it).",
+        start.elapsed().as_secs_f64()
+    );
     if options.open
-        && let Err(error) = run::run(&mut browser(&site.url()))
+        && let Err(error) = run::run(&mut browser(&url))
     {
         eprintln!("The browser did not open: {error:#}");
     }
-    loop {
-        std::thread::park();
-    }
+    site.serve(&project.path("dist"))
 }
 
 /// What opens an address in the user's browser.

@@ -5,9 +5,9 @@ use std::process::Command;
 use anyhow::{Result, bail};
 
 use crate::project::Project;
-use crate::run::{Stream, output};
+use crate::run::output;
 use crate::setup::{
-    self, HARNESSES, HaProxy, Need, Node, ORIGINAL, PLAYWRIGHT, SDKS, TOKENIZER, TOKENIZER_FILE,
+    self, HAPROXY, HARNESSES, ORIGINAL, PLAYWRIGHT, SDKS, TOKENIZER, TOKENIZER_FILE, Tool,
 };
 use crate::test_summary::Count;
 use crate::{journeys, run};
@@ -66,7 +66,7 @@ fn unit(project: &Project) -> Result<Count> {
     let mut nextest = project.cargo("nextest run");
     // Its summary is read, so it must be plain text.
     nextest.args(["--workspace", "--color", "never"]);
-    let mut count = tally_hearing(&mut nextest, Stream::Error, |_| ())?;
+    let mut count = tally(&mut nextest)?;
     // nextest runs neither the golden harness nor the examples in documentation.
     count += golden(project)?;
     let mut cargo = project.cargo("test");
@@ -79,72 +79,59 @@ const TOKENIZER_VARIABLE: &str = "VOLARY_QWEN25_TOKENIZER";
 
 fn golden(project: &Project) -> Result<Count> {
     // The harness names the cases that it can't run without the file.
-    if let Err(error) = setup::ensure(project, &[&Node, &TOKENIZER]) {
-        eprintln!("Without {}: {error:#}", TOKENIZER.name());
+    if let Err(error) = setup::ensure(project, &[&TOKENIZER]) {
+        eprintln!("Without {}: {error:#}", TOKENIZER.name);
     }
     let mut cargo = project.cargo("test");
-    if TOKENIZER.find(project).is_some() && std::env::var_os(TOKENIZER_VARIABLE).is_none() {
+    if TOKENIZER.path(project).is_some() && std::env::var_os(TOKENIZER_VARIABLE).is_none() {
         cargo.env(TOKENIZER_VARIABLE, project.path(TOKENIZER_FILE));
     }
     tally(cargo.args(["--workspace", "--test", "golden"]))
 }
 
+/// The original as the judge, then providers' SDKs and servers that speak their wire formats, then the tools that
+/// write and read formats of trajectories.
 fn interop(project: &Project) -> Result<Count> {
-    setup::ensure(project, &[&ORIGINAL])?;
-    if HaProxy::can_be_had(project) {
-        setup::ensure(project, &[&HaProxy])?;
+    if HAPROXY.can_be_had(project) {
+        setup::ensure(project, &[&HAPROXY])?;
     }
-    let python = ORIGINAL.python(project);
-    let mut pytest = project.command(&python);
-    pytest
-        .args(["-m", "pytest", "-p", "no:cacheprovider", "tests/interop"])
-        .arg("--ignore=tests/interop/providers")
-        .arg("--ignore=tests/interop/harnesses")
-        .env("PYTHONDONTWRITEBYTECODE", "1")
-        .env("VOLARY_PYTHON", &python);
-    let mut count = tally(&mut pytest)?;
-    count += providers(project)?;
-    count += harnesses(project)?;
+    let mut count = pytest(
+        project,
+        &ORIGINAL,
+        &[
+            "tests/interop",
+            "--ignore=tests/interop/providers",
+            "--ignore=tests/interop/harnesses",
+        ],
+    )?;
+    setup::ensure(project, &[&PLAYWRIGHT])?;
+    count += pytest(project, &SDKS, &["tests/interop/providers"])?;
+    count += pytest(project, &HARNESSES, &["tests/interop/harnesses"])?;
     Ok(count)
 }
 
-/// The wire formats of model providers, by the providers' own SDKs and by servers that speak them.
-fn providers(project: &Project) -> Result<Count> {
-    setup::ensure(project, &[&SDKS, &Node, &PLAYWRIGHT])?;
-    let mut pytest = project.command(SDKS.python(project));
+/// Runs tests in a virtual environment.
+fn pytest(project: &Project, environment: &'static Tool, tests: &[&str]) -> Result<Count> {
+    setup::ensure(project, &[environment])?;
+    let python = environment.ensured_path(project)?;
+    let mut pytest = project.command(&python);
     pytest
         .args(["-m", "pytest", "-p", "no:cacheprovider"])
-        .arg("tests/interop/providers")
+        .args(tests)
         .env("PYTHONDONTWRITEBYTECODE", "1");
+    if let Some(variable) = ORIGINAL
+        .variable
+        .filter(|_| environment.key == ORIGINAL.key)
+    {
+        pytest.env(variable, &python);
+    }
     tally(&mut pytest)
 }
 
-/// Formats of trajectories, by the tools that write and read them.
-fn harnesses(project: &Project) -> Result<Count> {
-    setup::ensure(project, &[&HARNESSES])?;
-    let mut pytest = project.command(HARNESSES.python(project));
-    pytest
-        .args(["-m", "pytest", "-p", "no:cacheprovider"])
-        .arg("tests/interop/harnesses")
-        .env("PYTHONDONTWRITEBYTECODE", "1");
-    tally(&mut pytest)
-}
-
-fn tally(command: &mut Command) -> Result<Count> {
-    tally_hearing(command, Stream::Output, |_| ())
-}
-
-/// Counts, and passes each line on.
-fn tally_hearing(
-    command: &mut Command,
-    stream: Stream,
-    mut hear: impl FnMut(&str),
-) -> Result<Count> {
+/// Counts the tests of a command, whose output the user sees.
+pub fn tally(command: &mut Command) -> Result<Count> {
     let mut count = Count::default();
-    let fine = run::watch(command, stream, |line| {
-        count.read(line);
-        hear(line);
-    })?;
+    let fine = run::watch(command, |line| count.read(line))?;
     if !fine && count.failed == 0 {
         // It failed before or beside its tests: that is a failure as well.
         count.failed = 1;

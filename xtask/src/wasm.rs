@@ -19,7 +19,7 @@ use data_encoding::{BASE64, HEXLOWER};
 use hmac_sha256::Hash;
 
 use crate::project::Project;
-use crate::run::{output, output_aloud, run};
+use crate::run::{output, output_aloud, run, timed};
 use crate::setup::WasmStd;
 use crate::{page, python_kit};
 
@@ -29,6 +29,8 @@ pub const HOOK: &str = "wasm";
 /// `index.html` names what lies in here: `site/`, which is copied, `head.html`, which is inlined, and the styles.
 const FOLDER: &str = "target/xtask/wasm";
 
+/// The page for cargo, and its files.
+const BINARY: &str = "volary-page";
 const NAME: &str = "volary";
 /// What the splitter calls the script that loads the other parts.
 const LOADER: &str = "__wasm_split.js";
@@ -64,7 +66,9 @@ pub fn hook(project: &Project) -> Result<()> {
     page::ensure_tools(project, profile)?;
     let mut cargo = compile(project, profile)?;
     cargo.arg("--message-format=json-render-diagnostics");
-    let linked = linked(&output_aloud(relocatable(&mut cargo))?)?;
+    let linked = timed("compile the page", || {
+        linked(&output_aloud(relocatable(&mut cargo))?)
+    })?;
     let folder = project.path(FOLDER);
     let site = folder.join("site");
     if site.exists() {
@@ -72,18 +76,20 @@ pub fn hook(project: &Project) -> Result<()> {
     }
     let parts = site.join("parts");
     fs::create_dir_all(&folder).with_context(|| unwritable(&folder))?;
-    split(project, &linked, &folder.join("split"), &parts)?;
-    bundle_editor(project, &parts)?;
+    timed("cut it into parts", || {
+        split(project, &linked, &folder.join("split"), &parts)
+    })?;
+    timed("bundle the editor", || bundle_editor(project, &parts))?;
     if profile == Profile::Release {
-        shrink(project, &parts)?;
-        minify(project, &parts)?;
+        timed("optimise the parts", || shrink(project, &parts))?;
+        timed("minify the scripts", || minify(project, &parts))?;
     }
     // All parts belong together: a folder that is named after what is in it holds them, so that a
     // host's cache never pairs the parts of two builds, and none has to know another's hash.
     let name = format!("{NAME}-{}", &HEXLOWER.encode(&fingerprint(&parts)?)[..16]);
     let named = site.join(&name);
     fs::rename(&parts, &named).with_context(|| unwritable(&named))?;
-    python_kit::write(project, &site)?;
+    timed("copy Python", || python_kit::write(project, &site))?;
     styles::join(project, &folder.join("first.css"))?;
     let head = folder.join("head.html");
     fs::write(&head, links(&named, &name)?).with_context(|| unwritable(&head))
@@ -98,7 +104,7 @@ pub fn ahead(project: &Project, profile: Profile) -> Result<Command> {
 
 fn compile(project: &Project, profile: Profile) -> Result<Command> {
     let mut cargo = project.cargo("rustc");
-    cargo.args(["--target", "wasm32-unknown-unknown", "--bin", NAME]);
+    cargo.args(["--target", "wasm32-unknown-unknown", "--bin", BINARY]);
     if profile == Profile::Release {
         cargo.args(["--profile", "wasm-release"]);
         let flags: Vec<String> = renamed_paths(project)?
@@ -109,7 +115,7 @@ fn compile(project: &Project, profile: Profile) -> Result<Command> {
         cargo.arg("--config");
         cargo.arg(format!("target.wasm32-unknown-unknown.rustflags=[{flags}]"));
     }
-    WasmStd::source(project)?.apply(&mut cargo);
+    WasmStd::here(project)?.apply(&mut cargo);
     Ok(cargo)
 }
 
@@ -121,7 +127,7 @@ fn relocatable(cargo: &mut Command) -> &mut Command {
 /// Folders of this machine, which are nobody's business, and what panics call them instead.
 fn renamed_paths(project: &Project) -> Result<Vec<(String, &'static str)>> {
     let mut rustc = project.command("rustc");
-    WasmStd::source(project)?.apply(&mut rustc);
+    WasmStd::here(project)?.apply(&mut rustc);
     let sysroot = output_aloud(rustc.args(["--print", "sysroot"]))?;
     let library = Path::new(&sysroot).join("lib/rustlib/src/rust/library");
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
@@ -168,13 +174,7 @@ fn split(project: &Project, linked: &Path, pieces: &Path, parts: &Path) -> Resul
 }
 
 /// Runs `xtask/wasm-parts`: a command of it, on a module, which leaves files of a name in a folder.
-pub fn parts(
-    project: &Project,
-    command: &str,
-    module: &Path,
-    folder: &Path,
-    name: &str,
-) -> Result<()> {
+fn parts(project: &Project, command: &str, module: &Path, folder: &Path, name: &str) -> Result<()> {
     let mut cargo = project.cargo("run");
     cargo
         .args(["--quiet", "--package", "wasm-parts", "--", command])
@@ -193,7 +193,7 @@ fn shrink(project: &Project, parts: &Path) -> Result<()> {
     let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
     let work = || -> Result<()> {
         while let Some(file) = next() {
-            let mut optimizer = project.command(crate::setup::wasm_opt());
+            let mut optimizer = project.command(node_program("wasm-opt"));
             // The first part is fetched by everybody. The others run long loops, and are no larger for being fast.
             let is_first = file.ends_with(format!("{NAME}_bg.wasm"));
             let level = if is_first { "-Oz" } else { "-O3" };
@@ -211,9 +211,17 @@ fn shrink(project: &Project, parts: &Path) -> Result<()> {
     })
 }
 
+/// The name of a program from npm: on Windows it is a script, which has to be called by its full name.
+fn node_program(name: &str) -> String {
+    match cfg!(windows) {
+        true => format!("{name}.cmd"),
+        false => name.to_owned(),
+    }
+}
+
 /// Joins the editor of code and the modules that it is made of.
 fn bundle_editor(project: &Project, parts: &Path) -> Result<()> {
-    let mut esbuild = project.command(crate::setup::esbuild());
+    let mut esbuild = project.command(node_program("esbuild"));
     let mut file = OsString::from("--outfile=");
     file.push(parts.join("editor.js"));
     esbuild
@@ -228,7 +236,7 @@ fn bundle_editor(project: &Project, parts: &Path) -> Result<()> {
 /// Takes comments and long names out of the scripts.
 fn minify(project: &Project, parts: &Path) -> Result<()> {
     let scripts = files(parts)?.into_iter().filter(|file| !is_wasm(file));
-    let mut esbuild = project.command(crate::setup::esbuild());
+    let mut esbuild = project.command(node_program("esbuild"));
     let mut folder = OsString::from("--outdir=");
     folder.push(parts);
     esbuild

@@ -1,12 +1,13 @@
 //! The routes, as a router that needs no socket.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
 use axum::http::{Uri, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Redirect, Response};
-use axum::routing::{get, post};
+use axum::routing::{any, get, post};
 use volary_remote::description::PROTOCOL;
 
 use crate::error::ApiError;
@@ -45,6 +46,11 @@ pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
         Some(cors) => routes.layer(cors),
         None => routes,
     }
+}
+
+/// The files of a page, for [`app`].
+pub fn page(folder: &Path) -> anyhow::Result<Router> {
+    volary_site::page(folder, any(not_found))
 }
 
 async fn method_not_allowed() -> ApiError {

@@ -5,13 +5,12 @@
 //! environments that threads share.
 //!
 //! - [`app`]: the routes. [`handlers`]: one for each path. [`extract`]: their arguments. [`error`]: error replies.
-//! - [`host`], [`origin`], [`telemetry`]: what every request passes through. [`page`]: the page's files.
+//! - [`host`], [`origin`], [`telemetry`]: what every request passes through.
 //! - [`server`]: environments, whatever thread they run on. [`worker`]: those of one thread. [`instance`]: one of
 //!   them. [`executor`], [`isolated_thread`]: its code. [`watchdog`]: workers that are stuck.
-//! - [`serve`]: sockets. [`dataset`]: what is served. [`options`], [`cli`]: how. [`metrics`], [`time`]: counters, clocks.
+//! - [`serve`]: sockets. [`dataset`]: what is served. [`options`]: how. [`metrics`], [`time`]: counters, clocks.
 
 pub mod app;
-pub mod cli;
 pub mod dataset;
 pub mod error;
 pub mod executor;
@@ -23,7 +22,6 @@ pub mod isolated_thread;
 pub mod metrics;
 pub mod options;
 pub mod origin;
-pub mod page;
 pub mod serve;
 pub mod server;
 pub mod telemetry;

@@ -13,7 +13,8 @@ import { HOME } from "./browser.mjs";
 import { until } from "./state.mjs";
 
 const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
-const OURS = process.env.VOLARY_SERVER ?? join(ROOT, "target/debug/volary-server");
+/** The command `volary`. */
+export const VOLARY = process.env.VOLARY_SERVER ?? join(ROOT, "target/debug/volary");
 const PYTHON = process.env.VOLARY_PYTHON ?? join(ROOT, "target/tools/python/bin/python");
 
 /** The origin of the page under test. */
@@ -76,12 +77,12 @@ function handle({ child, ended }, url) {
   };
 }
 
-/** Our server; `args` besides the port. */
+/** `volary serve`; `args` besides the port. */
 export async function ours(args = [], port = 0) {
-  const begun = started(OURS, ["--port", String(port), ...args]);
+  const begun = started(VOLARY, ["serve", "--port", String(port), ...args]);
   const url = await new Promise((resolve, reject) => {
     begun.child.stdout.once("data", (line) => resolve(String(line).trim().split(" ").at(-1)));
-    begun.child.on("exit", (code) => reject(new Error(`volary-server ended with ${code}`)));
+    begun.child.on("exit", (code) => reject(new Error(`volary serve ended with ${code}`)));
   });
   return handle(begun, url);
 }

@@ -1,15 +1,12 @@
-//! Debian and its packages.
+//! Debian's packages.
 
 use std::process::Command;
-use std::sync::OnceLock;
 
 use anyhow::Result;
 
-use super::progress::{Status, quietly};
-use super::{Lane, Remedy};
-use crate::run::output;
+use crate::run::{output, quietly};
 
-/// The first release whose packages do all that is asked of them here.
+/// The first release whose packages do all that they are used for here.
 const FIRST: u32 = 12;
 
 /// Whether this is Debian 12 or later.
@@ -29,53 +26,27 @@ fn recent(os_release: &str) -> bool {
     value("ID") == Some("debian") && !matches!(version, Some(Ok(..FIRST)))
 }
 
-/// Whether packages can be installed from here.
+/// Whether packages can be installed by this user.
 pub fn can_install() -> bool {
     is_recent() && output(Command::new("id").arg("-u")).is_ok_and(|user| user == "0")
 }
 
-/// The remedy that installs packages, where that is possible.
-pub fn remedy(packages: &[&str]) -> Remedy {
-    if can_install() {
-        Remedy::Install {
-            how: format!("apt-get install {}", packages.join(" ")),
-            lane: Lane::System,
-        }
-    } else {
-        Remedy::Ask
-    }
-}
-
 /// What a user types to install packages.
 pub fn by_hand(packages: &[&str]) -> String {
-    format!(
-        "sudo apt-get install --no-install-recommends {}",
-        packages.join(" ")
-    )
+    let packages = packages.join(" ");
+    format!("`sudo apt-get install --no-install-recommends {packages}`")
 }
 
 /// Installs packages; never at the cost of removing others.
-pub fn install(packages: &[&str], status: &Status) -> Result<()> {
-    static LISTS: OnceLock<()> = OnceLock::new();
-    if LISTS.get().is_none() {
-        quietly(apt().args(["update", "-q"]), None, status)?;
-        LISTS.get_or_init(|| ());
-    }
-    let mut command = apt();
-    command.args([
-        "install",
-        "-y",
-        "-q",
-        "--no-install-recommends",
-        "--no-remove",
-    ]);
-    quietly(command.args(packages), None, status)
-}
-
-fn apt() -> Command {
-    let mut apt = Command::new("apt-get");
-    apt.env("DEBIAN_FRONTEND", "noninteractive");
-    apt
+pub fn install(packages: &[&str]) -> Result<()> {
+    let apt = || {
+        let mut apt = Command::new("apt-get");
+        apt.env("DEBIAN_FRONTEND", "noninteractive");
+        apt
+    };
+    quietly(apt().args(["update", "-q"]))?;
+    let options = ["-y", "-q", "--no-install-recommends", "--no-remove"];
+    quietly(apt().arg("install").args(options).args(packages))
 }
 
 #[cfg(test)]
@@ -83,7 +54,7 @@ mod tests {
     use super::recent;
 
     #[test]
-    fn debian_12_and_what_follows() {
+    fn debian_12_and_later_releases_are_recent() {
         assert!(recent("ID=debian\nVERSION_ID=\"12\"\n"));
         assert!(recent("ID=debian\nVERSION_ID=\"13\"\n"));
         assert!(recent("PRETTY_NAME=\"Debian forky/sid\"\nID=debian\n"));

@@ -1,16 +1,16 @@
 //! The standard library for `wasm32-unknown-unknown`.
 //!
-//! It comes with rustup's target, or, where rustup can't download, from Debian: a compiler of its
-//! own and the sources of its library, which cargo then builds along with the page.
+//! It comes with rustup's target. Where rustup cannot download, it comes from Debian: a compiler of its own and the
+//! sources of its library, which cargo then builds along with the page.
 
 use std::path::Path;
-use std::process::Command;
-use std::time::Duration;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 
-use super::progress::{Status, quietly};
-use super::{Lane, Need, Remedy, debian};
+use super::debian;
 use crate::project::Project;
 use crate::run::output;
 
@@ -18,134 +18,122 @@ const TARGET: &str = "wasm32-unknown-unknown";
 const PACKAGES: [&str; 4] = ["rustc-web", "rust-web-src", "rust-web-clippy", "lld-19"];
 /// Set to `debian` to build as if rustup had nothing to offer.
 const CHOICE: &str = "VOLARY_WASM_STD";
-/// A download of 20 MB; where the network swallows packets, rustup would wait for very long.
+/// A download of 20 MB. Where the network drops packets, rustup would wait for much longer.
 const PATIENCE: Duration = Duration::from_secs(240);
 
 /// Where the standard library comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub enum WasmStd {
     /// The toolchain has it.
     Toolchain,
     /// Debian's compiler builds it.
     Debian,
 }
 
-impl Source {
+impl WasmStd {
     /// What is here, if any.
-    pub fn here(project: &Project) -> Option<Source> {
+    pub fn find(project: &Project) -> Option<WasmStd> {
         let debian_wanted = std::env::var(CHOICE).is_ok_and(|choice| choice == "debian");
         if !debian_wanted && toolchain_has_it(project) {
-            Some(Source::Toolchain)
+            Some(WasmStd::Toolchain)
         } else if debian_has_it() {
-            Some(Source::Debian)
+            Some(WasmStd::Debian)
         } else {
             None
         }
     }
 
+    /// What is here; call it once it is ensured.
+    pub fn here(project: &Project) -> Result<WasmStd> {
+        WasmStd::find(project).with_context(|| format!("there is no library for {TARGET}"))
+    }
+
+    /// The environment in which cargo builds for wasm with this library.
+    pub fn environment(self) -> &'static [(&'static str, &'static str)] {
+        match self {
+            WasmStd::Toolchain => &[],
+            WasmStd::Debian => &[
+                ("RUSTC", "/usr/bin/rustc"),
+                ("RUSTC_BOOTSTRAP", "1"),
+                ("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort"),
+                ("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld-19"),
+            ],
+        }
+    }
+
     /// Makes a command that runs cargo build for wasm with this library.
     pub fn apply(self, command: &mut Command) {
-        if self == Source::Debian {
-            command
-                .env("RUSTC", "/usr/bin/rustc")
-                .env("RUSTC_BOOTSTRAP", "1")
-                .env("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort")
-                .env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld-19");
-        }
+        command.envs(self.environment().iter().copied());
     }
 
     /// The linter that knows this library: a `cargo clippy` of the same release as the compiler.
     pub fn clippy(self, project: &Project) -> Command {
         let mut command = match self {
-            Source::Toolchain => project.cargo("clippy"),
-            Source::Debian => project.command("/usr/bin/cargo-clippy"),
+            WasmStd::Toolchain => project.cargo("clippy"),
+            WasmStd::Debian => project.command("/usr/bin/cargo-clippy"),
         };
-        if self == Source::Debian {
+        if self == WasmStd::Debian {
             command.args(["clippy", "--locked"]);
         }
         self.apply(&mut command);
         command
     }
-}
 
-/// The need for it.
-pub struct WasmStd;
-
-impl WasmStd {
-    /// Where it comes from; call it once it is here.
-    pub fn source(project: &Project) -> Result<Source> {
-        Source::here(project).with_context(|| WasmStd.by_hand())
-    }
-}
-
-impl Need for WasmStd {
-    fn name(&self) -> String {
-        format!("Rust's library for {TARGET}")
-    }
-
-    fn reason(&self) -> &'static str {
-        "compiles the page for the browser"
-    }
-
-    fn find(&self, project: &Project) -> Option<String> {
-        Source::here(project).map(|source| match source {
-            Source::Toolchain => "in the Rust toolchain".to_owned(),
-            Source::Debian => "Debian's sources, built along with the page".to_owned(),
-        })
-    }
-
-    fn remedy(&self, _: &Project) -> Remedy {
-        let how = match (rustup(), debian::can_install()) {
-            (true, true) => format!(
-                "rustup target add {TARGET}, or else apt-get install {}",
-                PACKAGES.join(" ")
-            ),
-            (true, false) => format!("rustup target add {TARGET}"),
-            (false, true) => format!("apt-get install {}", PACKAGES.join(" ")),
-            (false, false) => return Remedy::Ask,
-        };
-        Remedy::Install {
-            how,
-            lane: Lane::System,
+    /// How it would be installed, if it can be.
+    pub fn plan() -> Option<String> {
+        let debian = format!("apt-get install {}", PACKAGES.join(" "));
+        match (has_rustup(), debian::can_install()) {
+            (true, true) => Some(format!("rustup target add {TARGET}, or else {debian}")),
+            (true, false) => Some(format!("rustup target add {TARGET}")),
+            (false, true) => Some(debian),
+            (false, false) => None,
         }
     }
 
-    fn install(&self, project: &Project, status: &Status) -> Result<()> {
-        let added = add_target(project, status);
-        match added {
-            Ok(()) if Source::here(project).is_some() => Ok(()),
-            added if debian::can_install() => {
-                debian::install(&PACKAGES, status).context(match added {
-                    Ok(()) => String::new(),
-                    Err(error) => format!("{error:#}"),
-                })
+    /// Installs it, by rustup if that works.
+    pub fn install(project: &Project) -> Result<()> {
+        match add_target(project) {
+            Ok(()) if WasmStd::find(project).is_some() => Ok(()),
+            Ok(()) if debian::can_install() => debian::install(&PACKAGES),
+            Err(error) if debian::can_install() => {
+                debian::install(&PACKAGES).with_context(|| format!("{error:#}"))
             }
             added => added,
         }
     }
 
-    fn by_hand(&self) -> String {
-        format!(
-            "With rustup: `rustup target add {TARGET}`. On Debian 12 or later: `{}`. \
-             Elsewhere your distribution has a package of Rust's library for wasm32.",
-            debian::by_hand(&PACKAGES)
-        )
+    /// What a user can do.
+    pub fn by_hand() -> String {
+        let debian = debian::by_hand(&PACKAGES);
+        format!("with rustup `rustup target add {TARGET}`, on Debian 12 or later {debian}")
     }
 }
 
-fn rustup() -> bool {
+fn has_rustup() -> bool {
     output(Command::new("rustup").arg("--version")).is_ok()
 }
 
-fn add_target(project: &Project, status: &Status) -> Result<()> {
-    if !rustup() {
-        bail!("there is no rustup");
-    }
-    let mut command = project.command("rustup");
-    command
+fn add_target(project: &Project) -> Result<()> {
+    let mut rustup = project.command("rustup");
+    let mut child = rustup
         .args(["target", "add", TARGET])
-        .env("RUSTUP_MAX_RETRIES", "1");
-    quietly(&mut command, Some(PATIENCE), status)
+        .env("RUSTUP_MAX_RETRIES", "1")
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .context("there is no rustup")?;
+    let start = Instant::now();
+    loop {
+        match child.try_wait()? {
+            Some(status) if status.success() => return Ok(()),
+            Some(_) => bail!("`rustup target add {TARGET}` failed"),
+            None if start.elapsed() > PATIENCE => break,
+            None => thread::sleep(Duration::from_millis(50)),
+        }
+    }
+    child.kill()?;
+    child.wait()?;
+    bail!("`rustup target add {TARGET}` took too long and was stopped")
 }
 
 fn toolchain_has_it(project: &Project) -> bool {

@@ -138,11 +138,11 @@ fn of_silence(server_url: &str, page: &Page, silence: &Silence) -> Diagnosis {
         Cause::Cors => letting_in(&page.origin),
         Cause::PerhapsMixedContent => vec![Lines {
             place: "A server that also serves this page",
-            text: "volary-server --serve-page dist".to_owned(),
+            text: "volary serve --serve-page dist".to_owned(),
         }],
         Cause::NobodyNear => vec![Lines {
             place: "Volary's own server",
-            text: format!("volary-server --cors-origin {}", page.origin),
+            text: format!("volary serve --cors-origin {}", page.origin),
         }],
         _ => Vec::new(),
     };
@@ -173,7 +173,7 @@ pub fn letting_in(origin: &str) -> Vec<Lines> {
         },
         Lines {
             place: "Volary's own server",
-            text: format!("volary-server --cors-origin {origin}"),
+            text: format!("volary serve --cors-origin {origin}"),
         },
     ]
 }

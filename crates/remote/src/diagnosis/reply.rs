@@ -77,9 +77,9 @@ fn remedy(trouble: Trouble) -> &'static str {
     match trouble {
         Trouble::NotAServer => {
             "Check the address and port: they must point to aviary's TaskDatasetServer or \
-             volary-server."
+             `volary serve`."
         }
-        Trouble::OtherVersion => "Use volary-server, or the TaskDatasetServer of fhaviary 0.37.",
+        Trouble::OtherVersion => "Use `volary serve`, or the TaskDatasetServer of fhaviary 0.37.",
         Trouble::NoKey | Trouble::WrongKey => "Enter the key that the server was started with.",
         Trouble::Timeout => "Try again. If it persists, check what the server is doing.",
         Trouble::Busy => "Wait a moment or close idle environments, and try again.",

@@ -4,7 +4,6 @@
 
 mod bodies;
 mod closing;
-mod command_line;
 mod episodes;
 mod extensions;
 mod http;

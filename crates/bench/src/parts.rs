@@ -1,0 +1,11 @@
+//! What is measured: one file each.
+
+pub mod codecs;
+pub mod environments;
+pub mod evaluate;
+pub mod first_load;
+pub mod library;
+pub mod long_episode;
+pub mod review;
+pub mod server;
+pub mod streaming;

@@ -1,0 +1,232 @@
+//! `volary publish`: a static site that shows the trajectories of a folder.
+//!
+//! The site is a copy of the page, the trajectories, a list of them, and a line in `index.html` that says where the
+//! list is.
+//!
+//! Invariants: nothing in the folder of trajectories changes. The site is built in a temporary folder and moved to its
+//! place at the end, so a failure leaves the previous site as it was. A folder is replaced only if it is empty or
+//! contains nothing but what publish wrote.
+
+mod collect;
+mod destination;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use serde_json::json;
+
+use collect::Collected;
+use destination::Place;
+
+const EXAMPLES: &str = "\
+Examples:
+  volary publish runs/ --out site --title \"Our runs\"
+      then copy site/ to any static host
+Everything that is published is public. Look at the folder first.";
+
+/// Writes a static site that shows the trajectories of a folder.
+///
+/// Symbolic links and names that begin with a dot are left out, and so are files that do not look like trajectories
+/// unless --all is given. The command lists what it leaves out.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Publish {
+    /// The folder of trajectories
+    folder: PathBuf,
+
+    /// The folder of the site. It must not overlap the trajectories
+    #[arg(long, value_name = "FOLDER", default_value = "published")]
+    out: PathBuf,
+
+    /// What the library is called; by default the name of the folder
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+
+    /// Publish files that do not look like trajectories too
+    #[arg(long)]
+    all: bool,
+
+    /// The page, which `cargo xtask build` writes
+    #[arg(long, value_name = "FOLDER", default_value = "dist")]
+    page: PathBuf,
+}
+
+/// The list, as the page finds it.
+const LIST: &str = "library.json";
+/// The folder of the trajectories.
+const FOLDER: &str = "trajectories";
+/// Opens the library rather than the playground.
+const SCRIPT: (&str, &str) = (
+    "library.js",
+    "if (!location.hash) location.replace(\"#/review\");\n",
+);
+
+impl Publish {
+    /// Writes the site.
+    pub fn run(&self) -> Result<()> {
+        let folder = existing(&self.folder)?;
+        let page = existing(&self.page)
+            .and_then(|page| existing(&page.join("index.html")).map(|_| page))
+            .context("there is no page to publish; `cargo xtask build` writes it to dist/")?;
+        let place = Place::find(&self.out, &[&folder, &page])?;
+        let collected = Collected::of(&folder, self.all)?;
+        eprint!("{}", collected.report(self.all));
+        if collected.files.is_empty() {
+            bail!("there is no trajectory in {}", folder.display());
+        }
+        let title = match &self.title {
+            Some(title) => title.clone(),
+            None => name_of(&folder),
+        };
+        place.fill(|site| write_site(&page, site, &folder, &collected.files, &title))?;
+        eprintln!(
+            "Published {} files ({:.1} MB) in {}/. Copy that folder to any static host.",
+            collected.files.len(),
+            collected.bytes() as f64 / 1e6,
+            self.out.display()
+        );
+        Ok(())
+    }
+}
+
+fn existing(path: &Path) -> Result<PathBuf> {
+    path.canonicalize()
+        .with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn name_of(folder: &Path) -> String {
+    let name = folder.file_name().unwrap_or(folder.as_os_str());
+    name.to_string_lossy().into_owned()
+}
+
+fn write_site(
+    page: &Path,
+    site: &Path,
+    folder: &Path,
+    files: &[(String, u64)],
+    title: &str,
+) -> Result<()> {
+    copy_folder(page, site)?;
+    let target = site.join(FOLDER);
+    for (name, _) in files {
+        copy(&folder.join(name), &target.join(name))?;
+    }
+    let listed: Vec<_> = files
+        .iter()
+        .map(|(name, bytes)| json!({ "name": name, "path": format!("{FOLDER}/{name}"), "bytes": bytes }))
+        .collect();
+    let list = json!({ "title": title, "files": listed });
+    write(&site.join(LIST), &format!("{list:#}\n"))?;
+    write(&site.join(SCRIPT.0), SCRIPT.1)?;
+    let index = site.join("index.html");
+    let html =
+        fs::read_to_string(&index).with_context(|| format!("cannot read {}", index.display()))?;
+    let marked = html.replacen(
+        "</head>",
+        &format!(
+            "<link rel=\"volary-library\" href=\"./{LIST}\"><script src=\"./{}\"></script></head>",
+            SCRIPT.0
+        ),
+        1,
+    );
+    if marked == html {
+        bail!("the page has no head to which the library could be added");
+    }
+    write(&index, &marked)
+}
+
+fn copy_folder(from: &Path, to: &Path) -> Result<()> {
+    let unreadable = || format!("cannot read {}", from.display());
+    for entry in from.read_dir().with_context(unreadable)? {
+        let path = entry.with_context(unreadable)?.path();
+        let Some(name) = path.file_name() else {
+            continue;
+        };
+        match path.is_dir() {
+            true => copy_folder(&path, &to.join(name))?,
+            false => copy(&path, &to.join(name))?,
+        }
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    }
+    fs::copy(from, to)
+        .map(drop)
+        .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// A folder for a test, which is removed at its end.
+#[cfg(test)]
+struct TestFolder(PathBuf);
+
+#[cfg(test)]
+impl TestFolder {
+    /// With these files in it, each holding its own name.
+    fn with(name: &str, files: &[&str]) -> TestFolder {
+        let path =
+            std::env::temp_dir().join(format!("volary-publish-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        let folder = TestFolder(path.canonicalize().unwrap());
+        for file in files {
+            copy_text(&folder.0.join(file), file);
+        }
+        folder
+    }
+
+    fn path(&self, inside: &str) -> PathBuf {
+        self.0.join(inside)
+    }
+}
+
+#[cfg(test)]
+fn copy_text(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+#[cfg(test)]
+impl Drop for TestFolder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_site_has_the_page_the_trajectories_and_their_list() {
+        let all = TestFolder::with("site", &["dist/parts/a.wasm", "runs/deep/a.json"]);
+        copy_text(&all.path("dist/index.html"), "<head></head>");
+        let files = [("deep/a.json".to_owned(), 11)];
+        let title = "A \"title\"";
+        write_site(
+            &all.path("dist"),
+            &all.path("out"),
+            &all.path("runs"),
+            &files,
+            title,
+        )
+        .unwrap();
+        let read = |name: &str| fs::read_to_string(all.path("out").join(name)).unwrap();
+        assert_eq!(read("trajectories/deep/a.json"), "runs/deep/a.json");
+        assert_eq!(read("parts/a.wasm"), "dist/parts/a.wasm");
+        assert!(read("index.html").contains("rel=\"volary-library\" href=\"./library.json\""));
+        let list: serde_json::Value = serde_json::from_str(&read(LIST)).unwrap();
+        assert_eq!(list["title"], title);
+        assert_eq!(list["files"][0]["path"], "trajectories/deep/a.json");
+        assert_eq!(list["files"][0]["bytes"], 11);
+    }
+}

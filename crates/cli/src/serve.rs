@@ -1,0 +1,306 @@
+//! `volary serve`: serves environments over HTTP until it receives a signal.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use clap::Args;
+use tokio::net::TcpListener;
+use tokio::runtime::Builder;
+use tracing::level_filters::LevelFilter;
+use volary_core::json::Object;
+use volary_remote::DEFAULT_PORT;
+use volary_server::app::{app, page};
+use volary_server::dataset::{DatasetSpec, make_dataset, read_arguments, read_gsm8k};
+use volary_server::host::{self, AllowedHosts};
+use volary_server::options::ServerOptions;
+use volary_server::origin;
+use volary_server::server::Server;
+use volary_server::time::real_seconds;
+
+/// Threads that parse large bodies and read files of the page.
+const BLOCKING_THREADS: usize = 8;
+
+const SERVED: &str = "What is served";
+const CONNECT: &str = "Who can connect";
+const LIMITS: &str = "Limits";
+const LOGS: &str = "Logs";
+
+const EXAMPLES: &str = "\
+Examples:
+  volary serve
+      word problems with a calculator, for this machine only
+  volary serve --dataset counter --cors-origin https://you.github.io
+      another environment, which a page on another address may use
+  volary serve --gsm8k test.jsonl --host 0.0.0.0 --api-key secret --serve-page dist
+      a file of problems and the page itself, for everyone with the key";
+
+/// Serves the environments of a task dataset over HTTP, as aviary's TaskDatasetServer does.
+///
+/// Start it, then connect aviary's TaskDatasetClient or Volary's page to the address that it prints.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Serve {
+    /// The dataset (word_problems, gsm8k, dummy) or environment (calculator, counter, …) to serve
+    #[arg(long, default_value = "calculator", value_name = "NAME", help_heading = SERVED)]
+    pub dataset: String,
+
+    /// The arguments of the dataset or the configuration of the environment, as a JSON object
+    #[arg(long, value_name = "JSON", value_parser = arguments, default_value = "{}", help_heading = SERVED)]
+    pub arguments: Object,
+
+    /// Serve the problems of this file instead: JSON Lines with `question` and `answer`, in GSM8K's format
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["dataset", "arguments"], help_heading = SERVED)]
+    pub gsm8k: Option<PathBuf>,
+
+    /// The seed of all randomness in the environments
+    #[arg(long, default_value_t = 0, value_name = "NUMBER", help_heading = SERVED)]
+    pub seed: u64,
+
+    /// The address to listen on. Other machines can connect only to a public one, such as 0.0.0.0
+    #[arg(long, default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST), value_name = "ADDRESS", value_parser = address, help_heading = CONNECT)]
+    pub host: IpAddr,
+
+    /// The port to listen on; 0 picks a free one
+    #[arg(long, default_value_t = DEFAULT_PORT, help_heading = CONNECT)]
+    pub port: u16,
+
+    /// The key that every request must send in its X-API-Key header
+    #[arg(long, env = "VOLARY_API_KEY", hide_env_values = true, value_name = "KEY", help_heading = CONNECT)]
+    pub api_key: Option<String>,
+
+    /// Listen on a public address without a key: anyone who can reach it can use it
+    #[arg(long, help_heading = CONNECT)]
+    pub open_to_all: bool,
+
+    /// Allow pages of this origin to call, such as https://you.github.io; may be repeated, `*` allows all
+    #[arg(long, value_name = "ORIGIN", value_parser = origin::parse, help_heading = CONNECT)]
+    pub cors_origin: Vec<String>,
+
+    /// Answer requests for this host name too, such as the name of a reverse proxy; may be repeated. By default a
+    /// server on a loopback address answers only for localhost and loopback addresses, any other for every name
+    #[arg(long, value_name = "NAME", value_parser = host::parse_name, help_heading = CONNECT)]
+    pub allow_host: Vec<String>,
+
+    /// Also serve the page from this folder, such as dist/, so that no CORS is needed
+    #[arg(long, value_name = "FOLDER", help_heading = SERVED)]
+    pub serve_page: Option<PathBuf>,
+
+    /// The maximum number of environments
+    #[arg(long, default_value_t = 100_000, value_name = "NUMBER", help_heading = LIMITS)]
+    pub max_envs: usize,
+
+    /// Close environments after this many seconds without use; 0 keeps them
+    #[arg(long, default_value_t = 86_400.0, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = LIMITS)]
+    pub idle_timeout: f64,
+
+    /// The time limit of one reset, step or close, in seconds; an environment that takes longer is stopped. 0 sets no limit
+    #[arg(long, default_value_t = 300.0, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true, help_heading = LIMITS)]
+    pub step_timeout: f64,
+
+    /// The maximum size of a request's body, in bytes
+    #[arg(long, default_value_t = 16 << 20, value_name = "BYTES", help_heading = LIMITS)]
+    pub max_body: usize,
+
+    /// The number of threads that run environments; by default one for each core
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..=256), help_heading = LIMITS)]
+    pub workers: Option<u16>,
+
+    /// Run each environment on its own thread: costs more, but code that never ends blocks no other environment
+    #[arg(long, help_heading = LIMITS)]
+    pub isolate: bool,
+
+    /// The number of this server among several behind a proxy: the second to last byte of its environments' ids
+    #[arg(
+        long,
+        default_value_t = 0,
+        value_name = "NUMBER",
+        help_heading = "Several servers"
+    )]
+    pub server_number: u8,
+
+    /// Log as JSON, one object a line
+    #[arg(long, help_heading = LOGS)]
+    pub log_json: bool,
+
+    /// Log every request, not only failures
+    #[arg(long, short, help_heading = LOGS)]
+    pub verbose: bool,
+}
+
+fn arguments(text: &str) -> Result<Object, String> {
+    read_arguments(text).map_err(|error| error.to_string())
+}
+
+/// Parses an address; `localhost` is the only name.
+fn address(text: &str) -> Result<IpAddr, String> {
+    if text == "localhost" {
+        return Ok(Ipv4Addr::LOCALHOST.into());
+    }
+    let unfit = "expected an address, such as 127.0.0.1 (this machine) or 0.0.0.0 (all machines)";
+    text.parse().map_err(|_| unfit.into())
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if (0.0..1e9).contains(&seconds) => Ok(seconds),
+        _ => Err("expected a number of seconds from 0 to 999999999".into()),
+    }
+}
+
+/// `None` for 0, which sets no limit.
+fn timeout(seconds: f64) -> Option<Duration> {
+    (seconds > 0.0).then(|| Duration::from_secs_f64(seconds))
+}
+
+impl Serve {
+    /// Serves until the program is told to stop.
+    pub fn run(&self) -> anyhow::Result<()> {
+        self.init_log();
+        let runtime = Builder::new_multi_thread()
+            .enable_all()
+            .max_blocking_threads(BLOCKING_THREADS)
+            .build()?;
+        let result = runtime.block_on(self.serve());
+        // Does not wait for a file that is still being read.
+        runtime.shutdown_background();
+        result
+    }
+
+    async fn serve(&self) -> anyhow::Result<()> {
+        let address = self.address()?;
+        let dataset = match &self.gsm8k {
+            Some(path) => read_gsm8k(path, self.seed)?,
+            None => make_dataset(DatasetSpec {
+                name: self.dataset.clone(),
+                arguments: self.arguments.clone(),
+                seed: self.seed,
+            })?,
+        };
+        let page = self.serve_page.as_deref().map(page).transpose()?;
+        let listener = TcpListener::bind(address)
+            .await
+            .with_context(|| format!("cannot listen on {address} (is the port in use?)"))?;
+        let address = listener.local_addr()?;
+        let server = Server::start(self.options(), dataset, real_seconds(), self.workers())
+            .await
+            .context("a worker could not make the dataset")?;
+        let app = app(server.clone(), page);
+        // On standard output, for people and for programs that wait for it.
+        println!("Serving {} on http://{}", self.served(), reachable(address));
+        if address.ip().is_unspecified() {
+            let port = address.port();
+            tracing::info!(
+                "other machines reach it at http://<name or address of this machine>:{port}"
+            );
+        }
+        volary_server::serve::serve(listener, app, &server, stop()).await;
+        Ok(())
+    }
+
+    fn init_log(&self) {
+        let level = if self.verbose {
+            LevelFilter::DEBUG
+        } else {
+            LevelFilter::INFO
+        };
+        let log = tracing_subscriber::fmt()
+            .with_max_level(level)
+            .with_writer(std::io::stderr);
+        if self.log_json {
+            log.json().init();
+        } else {
+            log.init();
+        }
+    }
+
+    /// The name of what is served, for people.
+    fn served(&self) -> String {
+        match &self.gsm8k {
+            Some(path) => path.display().to_string(),
+            None => self.dataset.clone(),
+        }
+    }
+
+    /// The number of workers.
+    fn workers(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        self.workers.map_or_else(cores, usize::from)
+    }
+
+    /// The address to listen on. Fails for a public one without a key, unless that was allowed.
+    fn address(&self) -> anyhow::Result<SocketAddr> {
+        let has_key = self.options().key().is_some();
+        if !self.host.is_loopback() && !has_key && !self.open_to_all {
+            bail!(
+                "other machines can reach {}, and there is no key; set one with VOLARY_API_KEY or \
+                 --api-key, or pass --open-to-all to let anyone use this server",
+                self.host
+            );
+        }
+        Ok(SocketAddr::new(self.host, self.port))
+    }
+
+    fn hosts(&self) -> AllowedHosts {
+        if self.host.is_loopback() || !self.allow_host.is_empty() {
+            AllowedHosts::LoopbackAnd(self.allow_host.clone())
+        } else {
+            AllowedHosts::Any
+        }
+    }
+
+    /// The options of the server.
+    fn options(&self) -> ServerOptions {
+        ServerOptions {
+            api_key: self.api_key.clone(),
+            cors_origins: self.cors_origin.clone(),
+            max_envs: self.max_envs,
+            idle_timeout: timeout(self.idle_timeout),
+            step_timeout: timeout(self.step_timeout),
+            max_body: self.max_body,
+            hosts: self.hosts(),
+            isolate: self.isolate,
+            server_number: self.server_number,
+            ..ServerOptions::default()
+        }
+    }
+}
+
+/// Waits for the signal to stop. The next one ends the program at once.
+async fn stop() {
+    if let Err(error) = stop_signal().await {
+        tracing::error!(%error, "cannot wait for signals; stopping");
+    }
+    tracing::info!("stopping: closing every environment first; repeat the signal to stop at once");
+    tokio::spawn(async {
+        if stop_signal().await.is_ok() {
+            std::process::exit(1);
+        }
+    });
+}
+
+/// Waits for Ctrl-C or SIGTERM.
+async fn stop_signal() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}
+
+/// An address to connect to from this machine.
+fn reachable(address: SocketAddr) -> SocketAddr {
+    let ip = match address.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    SocketAddr::new(ip, address.port())
+}

@@ -1,0 +1,241 @@
+//! `volary serve`: what it refuses, what it prints, and how it stops.
+
+#![cfg(test)]
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+
+use ureq::Agent;
+use ureq::http::Request;
+
+fn program(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_volary"));
+    command
+        .arg("serve")
+        .args(arguments)
+        .env_remove("VOLARY_API_KEY");
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn refused(arguments: &[&str]) -> String {
+    let mut program = program(arguments);
+    let Output { status, stderr, .. } = program.env("RUST_BACKTRACE", "1").output().unwrap();
+    assert!(!status.success(), "{arguments:?}");
+    let error = String::from_utf8(stderr).unwrap();
+    assert!(
+        error.starts_with("error: ") && !error.contains("backtrace"),
+        "{error}"
+    );
+    error
+}
+
+/// A program that listens.
+struct Listening {
+    child: Child,
+    url: String,
+}
+
+impl Listening {
+    /// The status and the body of a response.
+    fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: &'static str,
+    ) -> (u16, String) {
+        let agent: Agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .allow_non_standard_methods(true)
+            .build()
+            .into();
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.url));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let mut response = agent.run(request.body(body).unwrap()).unwrap();
+        let text = response.body_mut().read_to_string().unwrap();
+        (response.status().as_u16(), text)
+    }
+
+    fn status(&self, path: &str, headers: &[(&str, &str)]) -> u16 {
+        self.ask("GET", path, headers, "").0
+    }
+
+    /// Starts an environment and returns its id.
+    fn start(&self, body: &'static str) -> String {
+        let headers = [("Content-Type", "application/json")];
+        let (status, text) = self.ask("POST", "/start", &headers, body);
+        assert_eq!(status, 200, "{text}");
+        let reply: serde_json::Value = serde_json::from_str(&text).unwrap();
+        reply["env_id"].as_str().unwrap().to_owned()
+    }
+}
+
+fn listening(command: &mut Command) -> Listening {
+    let mut child = command.spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    let url = line.trim().rsplit_once(' ').unwrap().1.to_owned();
+    Listening { child, url }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn a_public_address_needs_a_key_or_force() {
+    for host in ["0.0.0.0", "::", "192.0.2.1"] {
+        let error = refused(&["--host", host, "--port", "0"]);
+        assert!(
+            error.contains("--api-key") && error.contains("--open-to-all"),
+            "{error}"
+        );
+        assert!(refused(&["--host", host, "--api-key", ""]).contains("--api-key"));
+    }
+    let open = listening(&mut program(&[
+        "--host",
+        "0.0.0.0",
+        "--port",
+        "0",
+        "--open-to-all",
+    ]));
+    assert_eq!(open.status("/info", &[]), 200);
+    let local = listening(&mut program(&["--host", "localhost", "--port", "0"]));
+    assert_eq!(local.status("/info", &[]), 200);
+    let mut keyed = program(&["--host", "0.0.0.0", "--port", "0"]);
+    let keyed = listening(keyed.env("VOLARY_API_KEY", "k"));
+    assert_eq!(keyed.status("/info", &[]), 403);
+    assert_eq!(keyed.status("/info", &[("X-API-Key", "k")]), 200);
+}
+
+#[test]
+fn host_names_are_checked_unless_the_address_is_public() {
+    let info = |arguments: &[&str], host| {
+        let arguments = [&["--dataset", "dummy", "--port", "0"], arguments].concat();
+        let server = listening(&mut program(&arguments));
+        server.status("/info", &[("Host", host)])
+    };
+    let public = ["--host", "0.0.0.0", "--open-to-all"];
+    assert_eq!(info(&[], "evil.example"), 421);
+    assert_eq!(
+        info(&["--allow-host", "Envs.example.org"], "envs.example.org:80"),
+        200
+    );
+    assert_eq!(
+        info(&["--allow-host", "envs.example.org"], "evil.example"),
+        421
+    );
+    assert_eq!(info(&public, "classroom"), 200);
+    assert_eq!(
+        info(
+            &[&public[..], &["--allow-host", "classroom"]].concat(),
+            "evil.example"
+        ),
+        421
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_said_before_anybody_connects() {
+    for (arguments, expected) in [
+        (&["--dataset", "nothing"][..], "word_problems"),
+        (
+            &["--dataset", "counter", "--arguments", "{\"no\": 1}"],
+            "no",
+        ),
+        (&["--arguments", "{"], "JSON"),
+        (&["--arguments", "[]"], "object"),
+        (&["--gsm8k", "/nowhere.jsonl"], "/nowhere.jsonl"),
+        (&["--gsm8k", "Cargo.toml"], "cannot serve Cargo.toml"),
+        (&["--cors-origin", "you.github.io"], "https://you.github.io"),
+        (&["--allow-host", "http://a.example/"], "a host name"),
+        (&["--serve-page", "/nowhere"], "index.html"),
+        (&["--host", "somewhere"], "127.0.0.1"),
+        (&["--step-timeout", "-1"], "seconds"),
+        (&["--workers", "0"], "workers"),
+        (&["--server-number", "256"], "server-number"),
+    ] {
+        let error = refused(&[arguments, &["--port", "0"]].concat());
+        assert!(error.contains(expected), "{arguments:?}: {error}");
+    }
+}
+
+#[test]
+fn a_port_in_use_is_said() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    assert!(refused(&["--port", &port]).contains("in use"));
+}
+
+#[test]
+fn a_file_of_problems_is_a_dataset() {
+    let file = std::env::temp_dir().join(format!("volary-gsm8k-{}.jsonl", std::process::id()));
+    let lines = r##"{"question": "What is 1 + 1?", "answer": "1 + 1 = 2\n#### 2"}"##;
+    std::fs::write(&file, format!("{lines}\n{lines}\n")).unwrap();
+    let server = listening(&mut program(&[
+        "--gsm8k",
+        file.to_str().unwrap(),
+        "--port",
+        "0",
+    ]));
+    let (_, info) = server.ask("GET", "/info", &[], "");
+    assert_eq!(info, r#"{"dataset_size":2,"running_env_ids":[]}"#);
+    assert!(!server.start(r#"{"task_idx": 1}"#).is_empty());
+    std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn ids_tell_their_server() {
+    let arguments = [
+        "--dataset",
+        "dummy",
+        "--port",
+        "0",
+        "--server-number",
+        "171",
+        "--workers",
+        "1",
+    ];
+    let server = listening(&mut program(&arguments));
+    assert!(server.start("{}").ends_with("ab00"));
+}
+
+#[cfg(unix)]
+#[test]
+fn it_stops_when_told_and_closes_what_runs() {
+    let mut command = program(&["--dataset", "dummy", "--port", "0", "--api-key", "s3cret"]);
+    let mut server = listening(&mut command);
+    let headers = [
+        ("X-API-Key", "s3cret"),
+        ("Content-Type", "application/json"),
+    ];
+    for _ in 0..3 {
+        assert_eq!(server.ask("POST", "/start", &headers, "{}").0, 200);
+    }
+    let pid = server.child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    assert!(server.child.wait().unwrap().success());
+    let mut log = String::new();
+    let stderr = server.child.stderr.take().unwrap();
+    for line in BufReader::new(stderr).lines() {
+        log.push_str(&line.unwrap());
+    }
+    assert!(log.contains("environments closed"), "{log}");
+    assert!(!log.contains("s3cret"), "{log}");
+}

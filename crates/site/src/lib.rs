@@ -1,0 +1,195 @@
+//! Serves the page: the files of a folder that `cargo xtask build` wrote, such as `dist/`.
+//!
+//! Every response carries the page's Content-Security-Policy and headers against sniffing and framing. Only files
+//! inside the folder are served: no hidden files, and nothing that a symbolic link leads to outside of it.
+
+mod site;
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use axum::Router;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::routing::MethodRouter;
+use html5gum::{Token, Tokenizer};
+use tower::ServiceBuilder;
+use tower_http::services::ServeDir;
+use tower_http::services::fs::{Backend, TokioBackend};
+use tower_http::set_header::SetResponseHeaderLayer;
+
+pub use site::Site;
+
+/// Added to the page's own policy. It has no effect in a `<meta>` element.
+const FRAMES: &str = "frame-ancestors 'self'";
+
+/// The document of the frame in which Python runs. It has a stricter policy of its own in a `<meta>` element, which the
+/// page's would contradict: the browser enforces both.
+const SANDBOX: &str = "/python/{kit}/python.html";
+
+/// Routes for the files of a folder. `not_found` answers all other paths, and methods other than GET and HEAD.
+///
+/// The policy is read once: a page that was rebuilt with another one needs a new router.
+pub fn page(folder: &Path, not_found: MethodRouter) -> anyhow::Result<Router> {
+    let index = folder.join("index.html");
+    let html = std::fs::read_to_string(&index).with_context(|| {
+        format!(
+            "{} cannot be read; `cargo xtask build` writes the page to dist/",
+            index.display()
+        )
+    })?;
+    let folder = folder.canonicalize()?;
+    let policies = policies(&html);
+    if policies.is_empty() {
+        tracing::warn!("{} has no Content-Security-Policy", index.display());
+    }
+    // A worker obeys the policy of its own response and never that of the page's <meta> element, so
+    // every file carries the policy.
+    let policy = header_of(&policies);
+    let policy = HeaderValue::from_str(&policy)
+        .with_context(|| format!("the Content-Security-Policy of {}", index.display()))?;
+    let common = ServiceBuilder::new()
+        // A rebuilt page is picked up at the next load: the page is small, and unchanged files cost a 304.
+        .layer(set(
+            header::CACHE_CONTROL,
+            HeaderValue::from_static("no-cache"),
+        ))
+        .layer(set(
+            header::X_CONTENT_TYPE_OPTIONS,
+            HeaderValue::from_static("nosniff"),
+        ))
+        .layer(set(
+            header::REFERRER_POLICY,
+            HeaderValue::from_static("no-referrer"),
+        ));
+    let backend = Contained(folder.as_path().into());
+    let files = ServeDir::with_backend(folder, backend)
+        .call_fallback_on_method_not_allowed(true)
+        .fallback(not_found);
+    let page = common
+        .clone()
+        .layer(set(header::CONTENT_SECURITY_POLICY, policy))
+        .service(files.clone());
+    let sandbox = common
+        .layer(set(
+            header::CONTENT_SECURITY_POLICY,
+            HeaderValue::from_static(FRAMES),
+        ))
+        .service(files);
+    Ok(Router::new()
+        .route_service(SANDBOX, sandbox)
+        .fallback_service(page))
+}
+
+fn set(name: HeaderName, value: HeaderValue) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::overriding(name, value)
+}
+
+/// The Content-Security-Policies in the `<meta>` elements of a document, in order.
+pub fn policies(html: &str) -> Vec<String> {
+    let mut policies = Vec::new();
+    for Ok(token) in Tokenizer::new(html) {
+        let Token::StartTag(tag) = token else {
+            continue;
+        };
+        let attribute = |name: &[u8]| {
+            let value = tag.attributes.get(name)?;
+            Some(String::from_utf8_lossy(value).into_owned())
+        };
+        let is_policy = attribute(b"http-equiv")
+            .is_some_and(|name| name.eq_ignore_ascii_case("content-security-policy"));
+        if *tag.name == *b"meta" && is_policy {
+            policies.extend(attribute(b"content"));
+        }
+    }
+    policies
+}
+
+/// The value of the header: browsers enforce every policy of a list.
+fn header_of(policies: &[String]) -> String {
+    let on_one_line = |policy: &String| {
+        let words: Vec<&str> = policy.split_whitespace().collect();
+        words.join(" ").trim_end_matches(';').to_owned()
+    };
+    let policies: Vec<String> = policies.iter().map(on_one_line).collect();
+    if policies.is_empty() {
+        return FRAMES.to_owned();
+    }
+    format!("{}; {FRAMES}", policies.join(", "))
+}
+
+/// The files inside of a folder, which is given as a canonical path.
+#[derive(Clone)]
+struct Contained(Arc<Path>);
+
+impl Contained {
+    /// Follows links. Fails with `NotFound` if the file is hidden or outside of the folder.
+    async fn resolve(&self, path: PathBuf) -> io::Result<PathBuf> {
+        let file = tokio::fs::canonicalize(path).await?;
+        let inside = file.strip_prefix(&self.0);
+        if inside.is_ok_and(|inside| !inside.components().any(is_hidden)) {
+            Ok(file)
+        } else {
+            Err(io::ErrorKind::NotFound.into())
+        }
+    }
+}
+
+fn is_hidden(part: Component<'_>) -> bool {
+    part.as_os_str().as_encoded_bytes().starts_with(b".")
+}
+
+impl Backend for Contained {
+    type File = <TokioBackend as Backend>::File;
+    type Metadata = <TokioBackend as Backend>::Metadata;
+    type OpenFuture = <TokioBackend as Backend>::OpenFuture;
+    type MetadataFuture = <TokioBackend as Backend>::MetadataFuture;
+
+    fn open(&self, path: PathBuf) -> Self::OpenFuture {
+        let files = self.clone();
+        Box::pin(async move { TokioBackend.open(files.resolve(path).await?).await })
+    }
+
+    fn metadata(&self, path: PathBuf) -> Self::MetadataFuture {
+        let files = self.clone();
+        Box::pin(async move { TokioBackend.metadata(files.resolve(path).await?).await })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn policies_are_read_however_a_minifier_writes_them() {
+        for html in [
+            r#"<head><meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src 'self'">"#,
+            r#"<html lang=en><META content="default-src 'none'; img-src 'self'" http-equiv=content-security-policy>"#,
+            "<meta http-equiv=Content-Security-Policy content='default-src &#39;none&#39;;\n  img-src &apos;self&apos;;'>",
+        ] {
+            assert_eq!(
+                header_of(&policies(html)),
+                "default-src 'none'; img-src 'self'; frame-ancestors 'self'",
+                "{html}"
+            );
+        }
+        let none = r#"<!-- <meta http-equiv="Content-Security-Policy" content="x"> --><meta name=a content=b>"#;
+        assert_eq!(header_of(&policies(none)), FRAMES);
+        let two = ["default-src 'self'".to_owned(), "img-src 'none'".to_owned()];
+        assert_eq!(
+            header_of(&two),
+            "default-src 'self', img-src 'none'; frame-ancestors 'self'"
+        );
+    }
+
+    #[test]
+    fn the_policy_of_the_page_is_found() {
+        let html = include_str!("../../../index.html");
+        let policy = header_of(&policies(html));
+        assert!(
+            policy.starts_with("default-src 'none'; script-src 'self'"),
+            "{policy}"
+        );
+    }
+}

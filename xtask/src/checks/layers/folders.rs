@@ -1,0 +1,215 @@
+//! What each folder of `src/` may import, against the paths in its code.
+
+use anyhow::Result;
+
+use crate::checks::{files, none, read};
+use crate::project::Project;
+
+/// The folders (or single files) of `src/`, and what each may use: only what stands before it, so there is no cycle.
+const MAY_USE: [(&str, &str); 22] = [
+    ("later", ""),
+    ("route", ""),
+    ("projection", "later"),
+    ("browser", "projection"),
+    ("navigation", "browser route"),
+    ("components", "browser later projection"),
+    ("secrets", "browser"),
+    ("shared", "browser"),
+    ("storage", "browser projection"),
+    ("python", "browser shared"),
+    ("remote", "browser secrets shared"),
+    ("models", "browser projection secrets shared"),
+    ("library", "browser projection storage"),
+    (
+        "workers",
+        "browser library projection python remote storage",
+    ),
+    (
+        "playground",
+        "browser components later models navigation projection python remote route storage",
+    ),
+    (
+        "environments",
+        "browser components navigation playground python route",
+    ),
+    (
+        "evaluate",
+        "browser components models navigation playground projection python remote route storage",
+    ),
+    (
+        "review",
+        "browser components library navigation playground projection route storage",
+    ),
+    (
+        "settings",
+        "browser components models navigation playground projection remote route secrets storage",
+    ),
+    ("lab", "browser components navigation playground"),
+    (
+        "pages",
+        "browser components environments evaluate lab later navigation review settings",
+    ),
+    (
+        "app",
+        "browser components navigation pages playground route",
+    ),
+];
+
+/// Arrows outward that are there all the same.
+const EXCEPTIONS: [(&str, &str); 2] = [
+    // Until the page is split by pages alone, `later::install` fills the places that the first load leaves empty.
+    ("later", "components"),
+    ("later", "projection"),
+];
+
+#[test]
+fn folders_of_the_page_import_downward() -> Result<()> {
+    let root = Project::here()?.path("src");
+    let mut problems = Vec::new();
+    let mut needless = Vec::from(EXCEPTIONS);
+    for file in files(&root, &["rs"])? {
+        let text = read(&file)?;
+        let name = file.strip_prefix(&root)?;
+        let module = Module::of(&name.to_string_lossy().replace('\\', "/"));
+        for (line, target) in module.arrows(&text) {
+            needless.retain(|exception| *exception != (module.folder(), &*target));
+            problems.extend(module.breach(line, &target));
+        }
+    }
+    let needless = needless.iter();
+    problems
+        .extend(needless.map(|(from, to)| format!("{from} does not use {to}: drop the exception")));
+    none(&problems);
+    Ok(())
+}
+
+/// A module of the page: the names on the way to it.
+struct Module {
+    names: Vec<String>,
+}
+
+impl Module {
+    /// The module of a file under `src/`. Those of the crate's root have no names.
+    fn of(file: &str) -> Module {
+        let path = file.trim_end_matches(".rs").trim_end_matches("/mod");
+        let names = path
+            .split('/')
+            .filter(|name| !["lib", "main"].contains(name));
+        Module {
+            names: names.map(str::to_owned).collect(),
+        }
+    }
+
+    /// The folder of `src/` that it is in; none for the root, which uses them all.
+    fn folder(&self) -> &str {
+        self.names.first().map_or("", |name| name)
+    }
+
+    /// The folders that its text names by `crate::`, or by `super::` at the start of a line, with their lines.
+    fn arrows(&self, text: &str) -> Vec<(usize, String)> {
+        let mut arrows = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            let paths = code.split("crate::").skip(1).map(str::to_owned);
+            let line_start = code.trim_start_matches("pub ").strip_prefix("use ");
+            let above = line_start.and_then(|path| self.above(path));
+            arrows.extend(
+                paths
+                    .chain(above)
+                    .map(|path| (number + 1, first_name(&path))),
+            );
+        }
+        arrows.retain(|(_, target)| target != self.folder());
+        arrows
+    }
+
+    /// The rest of a path that leads by `super::` out of its folder.
+    fn above(&self, path: &str) -> Option<String> {
+        let rest = path.trim_start_matches("super::");
+        let supers = (path.len() - rest.len()) / "super::".len();
+        (supers > 0 && supers == self.names.len()).then(|| rest.to_owned())
+    }
+
+    /// What is wrong with an arrow, if anything.
+    fn breach(&self, line: usize, target: &str) -> Option<String> {
+        let folder = self.folder();
+        let place = format!("src/{}, line {line}", self.names.join("/"));
+        if folder.is_empty() || EXCEPTIONS.contains(&(folder, target)) {
+            return None;
+        }
+        if target.is_empty() {
+            return Some(format!("{place}: name each folder in a path of its own"));
+        }
+        match MAY_USE.iter().find(|(name, _)| *name == folder) {
+            None => Some(format!("{place}: {folder} is not in the table of folders")),
+            Some((_, may)) if may.split(' ').any(|name| name == target) => None,
+            Some(_) => Some(format!("{place}: {folder} must not use {target}")),
+        }
+    }
+}
+
+fn first_name(path: &str) -> String {
+    let is_part = |character: &char| character.is_alphanumeric() || *character == '_';
+    path.chars().take_while(is_part).collect()
+}
+
+fn breaches(file: &str, text: &str) -> Vec<String> {
+    let module = Module::of(file);
+    let arrows = module.arrows(text).into_iter();
+    let found = arrows.filter_map(|(line, target)| module.breach(line, &target));
+    found.collect()
+}
+
+#[test]
+fn the_table_has_no_cycle_and_each_folder_once() {
+    for (at, (folder, may)) in MAY_USE.iter().enumerate() {
+        let before: Vec<&str> = MAY_USE.iter().take(at).map(|(name, _)| *name).collect();
+        assert!(!before.contains(folder), "{folder}");
+        let mut may = may.split_whitespace();
+        assert!(may.all(|name| before.contains(&name)), "{folder}");
+    }
+}
+
+#[test]
+fn arrows_outward_are_found_however_they_are_written() {
+    for outward in [
+        "use crate::review::page;",
+        "pub use crate::review::page;",
+        "fn draw() { crate::review::page::page() }",
+        "use super::super::review::page;",
+    ] {
+        let found = breaches("components/rows.rs", outward);
+        assert_eq!(
+            found,
+            ["src/components/rows, line 1: components must not use review"]
+        );
+    }
+    let found = breaches("components/mod.rs", "//! Rows.\nuse super::review::page;");
+    assert_eq!(
+        found,
+        ["src/components, line 2: components must not use review"]
+    );
+    let found = breaches("components/rows.rs", "use crate::{projection, review};");
+    assert_eq!(found.len(), 1, "{found:?}");
+    let found = breaches("later/new.rs", "use crate::review;");
+    assert_eq!(found.len(), 1, "{found:?}");
+}
+
+#[test]
+fn arrows_inward_and_words_are_fine() {
+    for fine in [
+        "use crate::projection::rows;",
+        "use crate::components::text;",
+        "use super::text;",
+        "use super::super::text::inert;",
+        "/// As [`crate::review`] says.",
+    ] {
+        let file = match fine.contains("super::super") {
+            true => "components/form/field.rs",
+            false => "components/rows.rs",
+        };
+        assert_eq!(breaches(file, fine), [""; 0], "{fine}");
+    }
+    assert_eq!(breaches("lib.rs", "use crate::review;"), [""; 0]);
+    assert!(breaches("unknown.rs", "use crate::review;").len() == 1);
+}

@@ -1,0 +1,5 @@
+//! What sources and documents have to look like, and that everything which is fetched is pinned.
+
+mod links;
+mod pins;
+mod tidy;

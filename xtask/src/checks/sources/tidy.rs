@@ -1,0 +1,91 @@
+//! Rules for source files that no compiler checks: a head that says what the file is for, browser effects in one place, and
+//! no selectors that make every change of the page expensive.
+
+use anyhow::Result;
+
+use crate::checks::{files, name, none, read};
+use crate::project::Project;
+
+const FOLDERS: [&str; 5] = [
+    "src",
+    "crates",
+    "xtask/src",
+    "xtask/wasm-parts/src",
+    "style",
+];
+/// The module of browser effects.
+const BROWSER: &str = "src/browser";
+/// What goes through it alone.
+const EFFECTS: [&str; 4] = ["web_sys", "js_sys", "gloo_", "spawn_local"];
+/// What follows on anything: wherever an element comes or goes, browsers then style all that is in its parent anew.
+/// `:not(:first-child)` says the same of the children of one element.
+const AFTER_ANYTHING: [&str; 2] = ["* + ", "* ~ "];
+
+#[test]
+fn sources_keep_the_rules() -> Result<()> {
+    let project = Project::here()?;
+    let mut problems = Vec::new();
+    for folder in FOLDERS {
+        for file in files(&project.path(folder), &["rs", "css"])? {
+            problems.extend(judge(&name(&project, &file), &read(&file)?));
+        }
+    }
+    none(&problems);
+    Ok(())
+}
+
+fn judge(name: &str, text: &str) -> Vec<String> {
+    let mut complaints = Vec::new();
+    let (head, is_style) = match name.ends_with(".css") {
+        true => ("/* ", true),
+        false => ("//! ", false),
+    };
+    if !text.starts_with(head) {
+        complaints.push(format!(
+            "{name}: does not open with what it is for (`{head}…`)"
+        ));
+    }
+    if is_style {
+        for (number, line) in text.lines().enumerate() {
+            for selector in AFTER_ANYTHING.iter().filter(|part| line.contains(*part)) {
+                let number = number + 1;
+                complaints.push(format!("{name}:{number}: `{selector}` follows on anything"));
+            }
+        }
+    }
+    if name.starts_with("src/") && !is_in_browser_module(name) {
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or(line);
+            for effect in EFFECTS.iter().filter(|effect| code.contains(*effect)) {
+                let number = number + 1;
+                complaints.push(format!("{name}:{number}: `{effect}` outside of {BROWSER}"));
+            }
+        }
+    }
+    complaints
+}
+
+fn is_in_browser_module(name: &str) -> bool {
+    let rest = name.strip_prefix(BROWSER);
+    rest.is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
+}
+
+#[test]
+fn each_rule_is_heard() {
+    assert!(judge("src/a.rs", "//! Fine.\nuse std::fmt;\n").is_empty());
+    assert_eq!(judge("crates/core/src/a.rs", "use std::fmt;\n").len(), 1);
+    let door = "//! Out.\nuse web_sys::Window; // web_sys\n";
+    assert_eq!(
+        judge("src/app.rs", door),
+        ["src/app.rs:2: `web_sys` outside of src/browser"]
+    );
+    assert!(judge("src/browser/clock.rs", door).is_empty());
+    assert!(judge("src/browser.rs", door).is_empty());
+    assert_eq!(judge("src/browsers.rs", door).len(), 1);
+    assert!(judge("src/app.rs", "//! No web_sys here.\n").is_empty());
+    assert!(judge("style/a.css", "/* Fine. */\na > :not(:first-child) {}\n").is_empty());
+    assert_eq!(
+        judge("style/a.css", "/* Slow. */\na > * + * {}\n"),
+        ["style/a.css:2: `* + ` follows on anything"]
+    );
+}

@@ -1,0 +1,297 @@
+//! Where tools come from: how each is found, installed, and installed by hand.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use super::{NODE, PYTHON, Tool, WasmStd, debian};
+use crate::project::Project;
+use crate::run::{output, quietly};
+
+/// Copies of the lock file and of the requirements that were installed: others are another installation.
+const INSTALLED_LOCK: &str = "node_modules/.installed-lock.json";
+const INSTALLED_REQUIREMENTS: &str = "installed-requirements.txt";
+/// Packages are never built: that would fetch others, which no hash covers.
+const PIP: [&str; 5] = [
+    "--quiet",
+    "--require-hashes",
+    "--no-deps",
+    "--only-binary",
+    ":all:",
+];
+/// What Pyodide 314 runs: CPython 3.14, and pure Python.
+const PYODIDE_PLATFORM: &str = "--platform pyemscripten_2026_0_wasm32 --platform any --python-version 314 \
+                                --implementation cp --abi cp314 --abi none";
+
+/// Where a tool comes from.
+pub enum Source {
+    /// See [`WasmStd`].
+    WasmStd,
+    /// A program of the system, by any of these names or paths. Debian has it in these packages.
+    Program {
+        names: &'static [&'static str],
+        packages: &'static [&'static str],
+    },
+    /// A crate, whose own lock file fixes its dependencies.
+    Crate {
+        name: &'static str,
+        version: &'static str,
+    },
+    /// Packages of npm, fixed by a lock file.
+    Npm {
+        lock: &'static str,
+        folder: &'static str,
+    },
+    /// Python packages in a virtual environment, fixed by hashes.
+    Pip {
+        requirements: &'static str,
+        folder: &'static str,
+    },
+    /// Wheels for Pyodide, fixed by hashes.
+    Wheels {
+        requirements: &'static str,
+        folder: &'static str,
+    },
+}
+
+impl Source {
+    /// Where the tool is, if it is here.
+    pub fn find(&self, project: &Project) -> Option<String> {
+        match self {
+            Source::WasmStd => WasmStd::find(project).map(|source| match source {
+                WasmStd::Toolchain => "in the Rust toolchain".to_owned(),
+                WasmStd::Debian => "Debian's sources, built along with the page".to_owned(),
+            }),
+            Source::Program { names, .. } => {
+                let path = find_program(project, names)?;
+                is_recent_enough(project, &path).then(|| path.display().to_string())
+            }
+            Source::Crate { name, version } => {
+                let printed = output(project.command(name).arg("--version")).ok()?;
+                let found = printed.split_whitespace().nth(1)?;
+                (found == *version).then(|| version.to_string())
+            }
+            Source::Npm { lock, folder } => {
+                let lock = project.path(lock).join("package-lock.json");
+                let folder = project.path(folder);
+                let is_here = is_same(&lock, &folder.join(INSTALLED_LOCK));
+                is_here.then(|| folder.join("node_modules").display().to_string())
+            }
+            Source::Pip {
+                requirements,
+                folder,
+            } => {
+                let folder = project.path(folder);
+                let is_here = is_same(
+                    &project.path(requirements),
+                    &folder.join(INSTALLED_REQUIREMENTS),
+                );
+                is_here.then(|| python_in(&folder).display().to_string())
+            }
+            Source::Wheels {
+                requirements,
+                folder,
+            } => {
+                let folder = project.path(folder);
+                let is_here = is_same(
+                    &project.path(requirements),
+                    &folder.join(INSTALLED_REQUIREMENTS),
+                );
+                is_here.then(|| folder.display().to_string())
+            }
+        }
+    }
+
+    /// How the tool would be installed, unless the user has to do it.
+    pub fn plan(&self, project: &Project) -> Option<String> {
+        match self {
+            Source::WasmStd => WasmStd::plan(),
+            Source::Program { packages, .. } => {
+                let plan = || format!("apt-get install {}", packages.join(" "));
+                debian::can_install().then(plan)
+            }
+            Source::Crate { name, .. } => Some(match has_binstall(project) {
+                true => format!("cargo binstall {name}, or else cargo install"),
+                false => format!("cargo install {name}, 2½ minutes on two cores"),
+            }),
+            Source::Npm { folder, .. } => Some(format!("npm ci in {folder}")),
+            Source::Pip { folder, .. } => Some(format!("pip install into {folder}")),
+            Source::Wheels { folder, .. } => Some(format!("pip download into {folder}")),
+        }
+    }
+
+    /// What a user can do.
+    pub fn by_hand(&self) -> String {
+        match self {
+            Source::WasmStd => WasmStd::by_hand(),
+            Source::Program { packages, .. } => {
+                let debian = debian::by_hand(packages);
+                format!("on Debian {debian}, elsewhere from its own site or your package manager")
+            }
+            Source::Crate { name, version } => {
+                format!("`cargo install --locked {name} --version {version}`")
+            }
+            Source::Npm { lock, .. } => format!("`npm ci` in {lock}"),
+            Source::Pip { requirements, .. } | Source::Wheels { requirements, .. } => {
+                format!("pip with {requirements}; it needs access to PyPI")
+            }
+        }
+    }
+
+    /// Whether it is installed for the whole machine: then nothing else is installed at the same time.
+    pub fn is_of_the_system(&self) -> bool {
+        matches!(self, Source::WasmStd | Source::Program { .. })
+    }
+
+    /// What its installation needs.
+    pub fn installed_with(&self) -> Option<&'static Tool> {
+        match self {
+            Source::Npm { .. } => Some(&NODE),
+            Source::Pip { .. } | Source::Wheels { .. } => Some(&PYTHON),
+            _ => None,
+        }
+    }
+
+    /// Installs it.
+    pub fn install(&self, project: &Project) -> Result<()> {
+        match self {
+            Source::WasmStd => WasmStd::install(project),
+            Source::Program { packages, .. } => debian::install(packages),
+            Source::Crate { name, version } => install_crate(project, name, version),
+            Source::Npm { lock, folder } => {
+                npm_ci(project, &project.path(lock), &project.path(folder))
+            }
+            Source::Pip {
+                requirements,
+                folder,
+            } => {
+                let (requirements, folder) = (project.path(requirements), project.path(folder));
+                let mut pip = pip_of(project, &folder)?;
+                pip.arg("install").args(PIP).arg("--requirement");
+                quietly(pip.arg(&requirements))?;
+                copy(&requirements, &folder.join(INSTALLED_REQUIREMENTS))
+            }
+            Source::Wheels {
+                requirements,
+                folder,
+            } => {
+                let (requirements, folder) = (project.path(requirements), project.path(folder));
+                // Debian's own Python has no pip.
+                let mut pip = pip_of(project, &project.path("target/tools/pip"))?;
+                // Wheels of earlier versions must not stay.
+                if folder.exists() {
+                    fs::remove_dir_all(&folder)?;
+                }
+                pip.arg("download").args(PIP);
+                pip.args(PYODIDE_PLATFORM.split_whitespace());
+                pip.arg("--dest").arg(&folder).arg("--requirement");
+                quietly(pip.arg(&requirements))?;
+                copy(&requirements, &folder.join(INSTALLED_REQUIREMENTS))
+            }
+        }
+    }
+}
+
+/// Names without a separator are looked for on the search path, others are paths.
+fn find_program(project: &Project, names: &[&str]) -> Option<PathBuf> {
+    let folders: Vec<PathBuf> = std::env::split_paths(&project.search_path()).collect();
+    let mut candidates = names
+        .iter()
+        .flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    candidates.find(|path| path.is_file())
+}
+
+/// Two programs have to be of some age at most, and complete.
+fn is_recent_enough(project: &Project, path: &Path) -> bool {
+    let name = path.file_stem().unwrap_or_default();
+    if name == "npm" {
+        let script = "process.exit(process.versions.node.split('.')[0] >= 18 ? 0 : 1)";
+        return output(project.command("node").args(["-e", script])).is_ok();
+    }
+    if name == "python3" || name == "python" {
+        let script = "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))";
+        return output(project.command(path).args(["-c", script])).is_ok();
+    }
+    true
+}
+
+fn has_binstall(project: &Project) -> bool {
+    output(project.command("cargo-binstall").arg("-V")).is_ok()
+}
+
+/// Downloads the program with cargo-binstall if that is here, and builds it otherwise: unoptimised, because a user
+/// waits for it and it runs for seconds only.
+fn install_crate(project: &Project, name: &str, version: &str) -> Result<()> {
+    let root = project.path("target/tools");
+    if has_binstall(project) {
+        let mut binstall = project.command("cargo-binstall");
+        binstall.args(["--no-confirm", "--force", "--disable-strategies", "compile"]);
+        binstall.arg("--root").arg(&root);
+        if quietly(binstall.arg(format!("{name}@{version}"))).is_ok() {
+            return Ok(());
+        }
+    }
+    let workshop = root.join("build").join(name);
+    let mut cargo = project.cargo("install");
+    cargo
+        .args([name, "--version", version, "--bin", name])
+        .args(["--debug", "--no-default-features", "--force", "--root"])
+        .arg(&root)
+        .arg("--target-dir")
+        .arg(&workshop)
+        .env("CARGO_PROFILE_DEV_DEBUG", "false")
+        .env("CARGO_PROFILE_DEV_INCREMENTAL", "false")
+        // The flags of the user's own code are not meant for it.
+        .env_remove("RUSTFLAGS");
+    quietly(&mut cargo)?;
+    // The build is large and not needed again. If it cannot be removed, no harm is done.
+    let _ = fs::remove_dir_all(workshop);
+    Ok(())
+}
+
+fn npm_ci(project: &Project, lock: &Path, folder: &Path) -> Result<()> {
+    if lock != folder {
+        fs::create_dir_all(folder)?;
+        for name in ["package.json", "package-lock.json", ".npmrc"] {
+            copy(&lock.join(name), &folder.join(name))?;
+        }
+    }
+    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+    let mut npm = project.command(npm);
+    npm.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
+    quietly(npm.current_dir(folder))?;
+    copy(
+        &lock.join("package-lock.json"),
+        &folder.join(INSTALLED_LOCK),
+    )
+}
+
+/// The pip of a new virtual environment.
+fn pip_of(project: &Project, folder: &Path) -> Result<Command> {
+    let python = PYTHON.ensured_path(project)?;
+    let mut venv = project.command(python);
+    quietly(venv.args(["-m", "venv", "--clear"]).arg(folder))?;
+    let mut pip = project.command(python_in(folder));
+    pip.args(["-m", "pip"]);
+    Ok(pip)
+}
+
+fn python_in(folder: &Path) -> PathBuf {
+    folder.join(match cfg!(windows) {
+        true => "Scripts/python.exe",
+        false => "bin/python",
+    })
+}
+
+fn is_same(wanted: &Path, installed: &Path) -> bool {
+    let installed = fs::read(installed).ok();
+    installed.is_some() && installed == fs::read(wanted).ok()
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to)
+        .map(drop)
+        .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
+}
