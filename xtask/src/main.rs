@@ -116,7 +116,9 @@ fn program(project: &Project, name: &str, arguments: &[OsString]) -> Result<bool
     let mut cargo = project.cargo("run");
     match name {
         "publish" => {
-            page::build(project)?;
+            if !arguments.iter().any(|argument| argument == "--help") {
+                page::build(project)?;
+            }
             cargo.args(["--quiet", "-p", "volary-cli", "--", "publish", "--page"]);
             cargo.arg(project.path("dist"));
             // The user's folders are relative to where the user is.
