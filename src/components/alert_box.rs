@@ -2,10 +2,9 @@
 
 use leptos::prelude::*;
 
-use super::erased::dynamic;
-use super::icon::{Glyph, icon, named_icon};
-use super::markup::{El, button, el, nothing};
-use super::text::inert_in;
+use super::icon::{Glyph, Icon, NamedIcon};
+use super::markup::{El, el};
+use super::text::{inert, inert_in};
 use crate::projection::notice::Notice;
 
 /// Shows a notice until it is dismissed.
@@ -14,25 +13,52 @@ pub fn AlertBox(
     /// What went wrong; `None` for nothing.
     notice: RwSignal<Option<Notice>>,
 ) -> impl IntoView {
-    dynamic(move || {
-        let Some(Notice { what, why, advice }) = notice.get() else {
-            return nothing();
-        };
-        let words = alert_words(&what, &why, &advice);
-        let dismiss = button("quiet icon-button")
-            .on_click(move || notice.set(None))
-            .child(named_icon(Glyph::Close, "Dismiss"));
-        el("div")
-            .class("alert")
-            .attr("role", "alert")
-            .child(icon(Glyph::Warning))
-            .child(words)
-            .child(dismiss)
-            .view()
-    })
+    move || {
+        notice.get().map(|Notice { what, why, advice }| {
+            view! {
+                <div class="alert" role="alert">
+                    <Icon glyph=Glyph::Warning/>
+                    <AlertWords what why advice/>
+                    <button
+                        type="button"
+                        class="quiet icon-button"
+                        on:click=move |_| notice.set(None)
+                    >
+                        <NamedIcon glyph=Glyph::Close name="Dismiss"/>
+                    </button>
+                </div>
+            }
+        })
+    }
 }
 
 /// The three texts of a notice, as in any alert.
+#[component]
+pub fn AlertWords(
+    /// What went wrong.
+    #[prop(into)]
+    what: String,
+    /// Why.
+    #[prop(into)]
+    why: String,
+    /// What to do.
+    #[prop(into)]
+    advice: String,
+    /// More, below the texts.
+    #[prop(optional)]
+    children: Option<Children>,
+) -> impl IntoView {
+    view! {
+        <div class="alert-words">
+            <p class="alert-what" dir="auto">{inert(&what)}</p>
+            <p class="alert-why" dir="auto">{inert(&why)}</p>
+            <p class="alert-advice" dir="auto">{inert(&advice)}</p>
+            {children.map(|children| children())}
+        </div>
+    }
+}
+
+/// [`AlertWords`] for views that are built without `view!`.
 pub fn alert_words(what: &str, why: &str, advice: &str) -> El {
     el("div")
         .class("alert-words")

@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use super::erased::{dynamic, words};
-use super::icon::{Glyph, hidden_name, icon};
-use super::markup::{all, button, el};
+use super::icon::{Glyph, Icon};
 use crate::browser;
 
 /// How long the confirmation is shown.
-const SAID: Duration = Duration::from_secs(3);
+const CONFIRMATION: Duration = Duration::from_secs(3);
 
 /// The result of the last copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,55 +32,51 @@ pub fn CopyButton(
     #[prop(optional)]
     icon_only: bool,
 ) -> impl IntoView {
-    copy_button(text, label, icon_only)
-}
-
-/// Copies a text, which is computed only on a click.
-pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: bool) -> AnyView {
     let copied = RwSignal::new(Copied::NotYet);
     // Another copy restarts the timer.
-    let said = StoredValue::new_local(None);
-    let copy = move || {
+    let alarm = StoredValue::new_local(None);
+    let copy = move |_| {
         let done = Callback::new(move |worked| {
             // The button may have been removed meanwhile.
             copied.try_set(if worked { Copied::Yes } else { Copied::No });
             let forget = move || {
                 copied.try_set(Copied::NotYet);
             };
-            said.try_set_value(Some(browser::timers::alarm(SAID, forget)));
+            alarm.try_set_value(Some(browser::timers::alarm(CONFIRMATION, forget)));
         });
         browser::clipboard::copy(text.run(()), done);
     };
-    let glyph = dynamic(move || {
-        icon(match copied.get() {
-            Copied::NotYet => Glyph::Copy,
-            Copied::Yes => Glyph::Check,
-            Copied::No => Glyph::Warning,
-        })
-    });
-    let words = words(move || {
-        let said = match copied.get() {
-            Copied::NotYet => "",
-            Copied::Yes => "Copied",
-            Copied::No => "Copy failed: the browser blocked it",
-        };
-        said.to_owned()
-    });
+    let confirmation = move || match copied.get() {
+        Copied::NotYet => "",
+        Copied::Yes => "Copied",
+        Copied::No => "Copy failed: the browser blocked it",
+    };
+    let glyph = move || match copied.get() {
+        Copied::NotYet => Glyph::Copy,
+        Copied::Yes => Glyph::Check,
+        Copied::No => Glyph::Warning,
+    };
     let name = match icon_only {
-        true => hidden_name(label),
+        true => view! { <span class="visually-hidden">{label}</span> }.into_any(),
         false => label.into_any(),
     };
-    all(vec![
-        button("quiet small copy-button")
-            .attr("title", icon_only.then_some(label))
-            .on_click(copy)
-            .child(glyph)
-            .child(name)
-            .view(),
-        el("span")
-            .class("copied")
-            .attr("aria-live", "polite")
-            .child(words)
-            .view(),
-    ])
+    view! {
+        <button
+            type="button"
+            class="quiet small copy-button"
+            title=icon_only.then_some(label)
+            on:click=copy
+        >
+            {move || view! { <Icon glyph=glyph()/> }}
+            {name}
+        </button>
+        <span class="copied" aria-live="polite">
+            {confirmation}
+        </span>
+    }
+}
+
+/// [`CopyButton`] for views that are built without `view!`.
+pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: bool) -> AnyView {
+    view! { <CopyButton text label icon_only/> }.into_any()
 }

@@ -1,11 +1,9 @@
 //! A modal dialog: the browser's own element, which traps the focus and restores it.
 
-use leptos::ev::Event;
+use leptos::html;
 use leptos::prelude::*;
 
-use super::erased::watch;
-use super::icon::{Glyph, named_icon};
-use super::markup::{ElementRef, button, el};
+use super::icon::{Glyph, NamedIcon};
 use crate::browser;
 
 /// A dialog with a title and a close button.
@@ -19,31 +17,33 @@ pub fn Dialog(
     /// The content.
     children: Children,
 ) -> impl IntoView {
-    dialog(open, title, children())
-}
-
-/// A dialog with a title and a close button.
-pub fn dialog(open: RwSignal<bool>, title: String, content: AnyView) -> AnyView {
-    let reference = ElementRef::new();
-    watch(move || {
+    let reference = NodeRef::<html::Dialog>::new();
+    Effect::new(move |_| {
         let open = open.get();
         if let Some(dialog) = reference.get() {
             browser::element::show_dialog(&dialog, open);
         }
     });
-    let close = button("quiet icon-button")
-        .on_click(move || open.set(false))
-        .child(named_icon(Glyph::Close, "Close"));
-    let head = el("header")
-        .class("dialog-head")
-        .child(el("h2").child(title.clone()))
-        .child(close);
-    el("dialog")
-        .class("dialog")
-        .attr("aria-label", title)
-        .element_ref(reference)
-        .on("close", move |_: Event| open.set(false))
-        .child(head)
-        .child(el("div").class("dialog-body").child(content))
-        .view()
+    let heading = title.clone();
+    view! {
+        <dialog
+            class="dialog"
+            aria-label=title
+            node_ref=reference
+            on:close=move |_| open.set(false)
+        >
+            <header class="dialog-head">
+                <h2>{heading}</h2>
+                <button type="button" class="quiet icon-button" on:click=move |_| open.set(false)>
+                    <NamedIcon glyph=Glyph::Close name="Close"/>
+                </button>
+            </header>
+            <div class="dialog-body">{children()}</div>
+        </dialog>
+    }
+}
+
+/// [`Dialog`] for views that are built without `view!`.
+pub fn dialog(open: RwSignal<bool>, title: String, content: AnyView) -> AnyView {
+    view! { <Dialog open title>{content}</Dialog> }.into_any()
 }

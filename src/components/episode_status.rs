@@ -5,8 +5,6 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 
-use super::erased::words;
-use super::markup::el;
 use crate::projection::summary::{State, standing};
 use crate::projection::tally::Tally;
 
@@ -35,23 +33,17 @@ pub fn EpisodeStatus(
         State::Truncated => ("badge notice", "truncated"),
         State::Crashed => ("badge bad", "crashed"),
     };
-    let reward = words(move || standing.with(|standing| standing.reward.clone()));
-    let steps = words(move || standing.with(|standing| standing.steps.clone()));
-    let spent = words(move || standing.with(|standing| standing.spent.clone().unwrap_or_default()));
-    let reward = el("span")
-        .class("figure")
-        .child("Reward ")
-        .child(el("strong").child(reward));
-    let badge = el("span")
-        .class(words(move || state().0.to_owned()))
-        .child(words(move || state().1.to_owned()));
-    el("div")
-        .class("episode-status")
-        .attr("role", "status")
-        .attr("aria-label", "Episode")
-        .child(reward)
-        .child(el("span").class("figure").child(steps))
-        .child(badge)
-        .child(el("span").class("figure spent").child(spent))
-        .view()
+    let reward = move || standing.with(|standing| standing.reward.clone());
+    let steps = move || standing.with(|standing| standing.steps.clone());
+    let spent = move || standing.with(|standing| standing.spent.clone().unwrap_or_default());
+    view! {
+        <div class="episode-status" role="status" aria-label="Episode">
+            <span class="figure">
+                {"Reward "} <strong>{reward}</strong>
+            </span>
+            <span class="figure">{steps}</span>
+            <span class=move || state().0>{move || state().1}</span>
+            <span class="figure spent">{spent}</span>
+        </div>
+    }
 }

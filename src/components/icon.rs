@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::markup::{Child, all, el, path, svg};
+use super::markup::{Child, el};
 
 /// An icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,29 +76,42 @@ pub fn Icon(
     /// What it shows.
     glyph: Glyph,
 ) -> impl IntoView {
-    icon(glyph)
-}
-
-/// An icon that is hidden from screen readers.
-pub fn icon(glyph: Glyph) -> AnyView {
     let class = match glyph {
         Glyph::Play => "icon filled",
         _ => "icon",
     };
-    svg()
-        .class(class)
-        .attr("viewBox", "0 0 16 16")
-        .attr("aria-hidden", "true")
-        .child(path().attr("d", glyph.path()))
-        .view()
+    view! {
+        <svg class=class viewBox="0 0 16 16" aria-hidden="true">
+            <path d=glyph.path()></path>
+        </svg>
+    }
 }
 
-/// An icon with a name for screen readers and a tooltip.
+/// An icon with a name for screen readers.
+#[component]
+pub fn NamedIcon(
+    /// What it shows.
+    glyph: Glyph,
+    /// The name.
+    name: &'static str,
+) -> impl IntoView {
+    view! {
+        <Icon glyph/>
+        <span class="visually-hidden">{name}</span>
+    }
+}
+
+/// [`Icon`] for views that are built without `view!`.
+pub fn icon(glyph: Glyph) -> AnyView {
+    view! { <Icon glyph/> }.into_any()
+}
+
+/// [`NamedIcon`] for views that are built without `view!`.
 pub fn named_icon(glyph: Glyph, name: &'static str) -> AnyView {
-    all(vec![icon(glyph), hidden_name(name)])
+    view! { <NamedIcon glyph name/> }.into_any()
 }
 
-/// A name for screen readers.
+/// A name for screen readers, in views that are built without `view!`.
 pub fn hidden_name(name: impl Child) -> AnyView {
     el("span").class("visually-hidden").child(name).view()
 }

@@ -4,8 +4,6 @@ use leptos::prelude::*;
 use volary_core::Json;
 use volary_core::json::Text;
 
-use super::erased::dynamic;
-use super::markup::{all, el};
 use super::text::{Fold, fold_class, fold_controls, folded_text, inert};
 use crate::projection::pretty::{Token, TokenKind, pretty};
 use crate::projection::size_text;
@@ -29,20 +27,17 @@ pub(super) const fn token_class(kind: TokenKind) -> &'static str {
 fn coloured(tokens: &[Token]) -> AnyView {
     let views = tokens.iter().map(|Token { kind, text }| match kind {
         TokenKind::Plain => text.clone().into_any(),
-        kind => el("span")
-            .class(token_class(*kind))
-            .child(inert(text))
-            .view(),
+        kind => view! { <span class=token_class(*kind)>{inert(text)}</span> }.into_any(),
     });
-    all(views.collect())
+    views.collect_view().into_any()
 }
 
 /// A JSON value of any size. A long one is collapsed; the caller stores its state, which outlives the element.
 pub fn json_text(value: &Json, fold: RwSignal<Fold>) -> AnyView {
     let preview = pretty(value, PREVIEW_LINES);
     if !preview.cut {
-        let body = el("div").class("text json").attr("dir", "ltr");
-        return body.child(coloured(&preview.tokens)).view();
+        let tokens = coloured(&preview.tokens);
+        return view! { <div class="text json" dir="ltr">{tokens}</div> }.into_any();
     }
     let whole = pretty(value, COLOURED_LINES);
     if whole.cut {
@@ -54,15 +49,13 @@ pub fn json_text(value: &Json, fold: RwSignal<Fold>) -> AnyView {
         return folded_text(Text::from(whole), fold);
     }
     let size = size_text(whole.tokens.iter().map(|token| token.text.len()).sum());
-    let tokens = dynamic(move || match fold.get() {
+    let tokens = move || match fold.get() {
         Fold::Preview => coloured(&preview.tokens),
         Fold::Open(_) => coloured(&whole.tokens),
-    });
-    let body = el("div")
-        .class(fold_class("text json", fold))
-        .attr("dir", "ltr");
-    all(vec![
-        body.child(tokens).view(),
-        fold_controls(fold, 1, size),
-    ])
+    };
+    view! {
+        <div class=fold_class("text json", fold) dir="ltr">{tokens}</div>
+        {fold_controls(fold, 1, size)}
+    }
+    .into_any()
 }

@@ -2,8 +2,7 @@
 
 use leptos::prelude::*;
 
-use super::dialog::dialog;
-use super::markup::el;
+use super::dialog::Dialog;
 use crate::later::Later;
 
 type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyView;
@@ -12,7 +11,7 @@ type View = fn(RwSignal<bool>, &'static [(&'static str, &'static str)]) -> AnyVi
 pub static KEY_HELP: Later<View> = Later::new();
 
 pub(crate) fn install() {
-    KEY_HELP.set(|open, keys| view! { <KeyHelp open=open keys=keys/> }.into_any());
+    KEY_HELP.set(|open, keys| view! { <KeyHelp open keys/> }.into_any());
 }
 
 /// Lists shortcuts. The part of a key after ` in ` or ` on ` says where it works.
@@ -26,11 +25,19 @@ pub fn KeyHelp(
     let rows = keys.iter().map(|(keys, meaning)| {
         let place = [" in ", " on "].iter().find_map(|word| keys.find(word));
         let (key, place) = keys.split_at(place.unwrap_or(keys.len()));
-        el("div")
-            .child(el("dt").child(el("kbd").child(key)).child(place))
-            .child(el("dd").child(*meaning))
-            .view()
+        view! {
+            <div>
+                <dt>
+                    <kbd>{key}</kbd>
+                    {place}
+                </dt>
+                <dd>{*meaning}</dd>
+            </div>
+        }
     });
-    let list = el("dl").class("key-list").child(rows.collect::<Vec<_>>());
-    dialog(open, "Keyboard shortcuts".to_owned(), list.view())
+    view! {
+        <Dialog open title="Keyboard shortcuts">
+            <dl class="key-list">{rows.collect_view()}</dl>
+        </Dialog>
+    }
 }

@@ -2,7 +2,6 @@
 
 use leptos::prelude::*;
 
-use super::markup::{button, el};
 use crate::browser;
 
 /// Buttons that scroll to a pane. Visible on narrow screens only.
@@ -12,14 +11,16 @@ pub fn PaneJumps(
     panes: &'static [(&'static str, &'static str)],
 ) -> impl IntoView {
     let jumps = panes.iter().map(|(id, name)| {
-        button("pane-jump")
-            .on_click(move || browser::element::scroll_to_id(id))
-            .child(*name)
-            .view()
+        let jump = move |_| browser::element::scroll_to_id(id);
+        view! {
+            <button type="button" class="pane-jump" on:click=jump>
+                {*name}
+            </button>
+        }
     });
-    el("nav")
-        .class("pane-jumps")
-        .attr("aria-label", "Panes")
-        .child(jumps.collect::<Vec<_>>())
-        .view()
+    view! {
+        <nav class="pane-jumps" aria-label="Panes">
+            {jumps.collect_view()}
+        </nav>
+    }
 }

@@ -1,5 +1,5 @@
-//! The steps of an episode as one bar to look over and to click: as wide as they took, coloured by
-//! kind. By keyboard the timeline's slider does the same, so the bar takes no focus.
+//! The steps of an episode as one bar: the width of a step is its duration, its colour is its kind, and a click
+//! selects it. The bar takes no focus, because the timeline's slider does the same by keyboard.
 
 use std::sync::Arc;
 
@@ -7,49 +7,55 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 
-use super::erased::{dynamic, words};
-use super::markup::{all, el, path, svg};
 use crate::browser;
 use crate::projection::outline::class_and_name;
-use crate::projection::step_bar::{HEIGHT, StepBar, WIDTH, place_of, step_at, step_bar};
+use crate::projection::step_bar::{self, HEIGHT, WIDTH, place_of, step_at};
 use crate::projection::text::plural;
 
 /// The bar.
-pub fn step_bar_view(episode: Signal<Arc<Episode>>, selected: RwSignal<usize>) -> AnyView {
-    let bar = Memo::new(move |_| episode.with(|episode| step_bar(episode)));
+#[component]
+pub fn StepBar(
+    /// The episode.
+    episode: Signal<Arc<Episode>>,
+    /// The selected step; 0 is the reset.
+    selected: RwSignal<usize>,
+) -> impl IntoView {
+    let bar = Memo::new(move |_| episode.with(|episode| step_bar::step_bar(episode)));
     let choose = move |click: MouseEvent| {
         if let Some(place) = browser::element::click_place(&click) {
             selected.set(bar.with_untracked(|bar| step_at(bar, place)));
         }
     };
-    let here = words(move || {
+    let here = move || {
         let (from, to) = bar.with(|bar| place_of(bar, selected.get()));
         let (from, width) = (from * WIDTH, ((to - from) * WIDTH).max(2.0));
         format!("M{from:.2} 0h{width:.2}v{HEIGHT}h-{width:.2}z")
-    });
-    let fills = dynamic(move || {
-        bar.with(|bar| {
-            let fills = bar.paths.iter().map(|(kind, fill)| {
-                path()
-                    .class(format!("step-fill {}", class_and_name(Some(*kind)).0))
-                    .attr("d", fill.clone())
-                    .view()
-            });
-            all(fills.collect())
-        })
-    });
-    let drawing = svg()
-        .attr("role", "img")
-        .attr("aria-label", words(move || bar.with(in_words)))
-        .attr("viewBox", format!("0 0 {WIDTH} {HEIGHT}"))
-        .attr("preserveAspectRatio", "none")
-        .on("click", choose)
-        .child(fills)
-        .child(path().class("step-here").attr("d", here));
-    el("div").class("step-bar").child(drawing).view()
+    };
+    let fills = move || {
+        let paths = bar.with(|bar| bar.paths.clone());
+        let fills = paths.into_iter().map(|(kind, fill)| {
+            let class = format!("step-fill {}", class_and_name(Some(kind)).0);
+            view! { <path class=class d=fill></path> }
+        });
+        fills.collect_view()
+    };
+    view! {
+        <div class="step-bar">
+            <svg
+                role="img"
+                aria-label=move || bar.with(in_words)
+                viewBox=format!("0 0 {WIDTH} {HEIGHT}")
+                preserveAspectRatio="none"
+                on:click=choose
+            >
+                {fills}
+                <path class="step-here" d=here></path>
+            </svg>
+        </div>
+    }
 }
 
-fn in_words(bar: &StepBar) -> String {
+fn in_words(bar: &step_bar::StepBar) -> String {
     let kinds: Vec<&str> = bar
         .paths
         .iter()

@@ -1,22 +1,20 @@
-//! Tabs: one of several panels is shown. The panels are the caller's: `{prefix}-panel-{i}`.
+//! Tabs that choose one of several panels. The caller draws the panels, with the ids `{prefix}-panel-{i}`.
 
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 
-use super::erased::words;
-use super::markup::{button, el};
 use crate::browser;
 
 /// A list of tabs. Arrow keys move among them.
 #[component]
 pub fn Tabs(
-    /// What is chosen among.
+    /// What the tabs choose, for screen readers.
     label: &'static str,
     /// The names of the tabs.
     names: &'static [&'static str],
-    /// The place of the chosen one.
+    /// The index of the chosen tab.
     active: RwSignal<usize>,
-    /// What the ids of tabs and panels begin with.
+    /// The prefix of the ids of tabs and panels.
     id_prefix: &'static str,
 ) -> impl IntoView {
     let pressed = move |event: KeyboardEvent| {
@@ -34,28 +32,26 @@ pub fn Tabs(
         active.set(to);
         browser::element::focus_id(&format!("{id_prefix}-tab-{to}"));
     };
-    let tab = |place: usize, name: &'static str| {
+    let tabs = names.iter().enumerate().map(|(place, name)| {
         let chosen = move || active.get() == place;
-        let tab_index = move || if chosen() { "0" } else { "-1" };
-        button("tab")
-            .attr("role", "tab")
-            .attr("id", format!("{id_prefix}-tab-{place}"))
-            .attr("aria-controls", format!("{id_prefix}-panel-{place}"))
-            .attr("aria-selected", words(move || chosen().to_string()))
-            .attr("tabindex", words(move || tab_index().to_owned()))
-            .on_click(move || active.set(place))
-            .child(name)
-            .view()
-    };
-    let tabs = names.iter().enumerate();
-    el("div")
-        .class("tabs")
-        .attr("role", "tablist")
-        .attr("aria-label", label)
-        .on("keydown", pressed)
-        .child(
-            tabs.map(|(place, name)| tab(place, name))
-                .collect::<Vec<_>>(),
-        )
-        .view()
+        view! {
+            <button
+                type="button"
+                class="tab"
+                role="tab"
+                id=format!("{id_prefix}-tab-{place}")
+                aria-controls=format!("{id_prefix}-panel-{place}")
+                aria-selected=move || chosen().to_string()
+                tabindex=move || if chosen() { "0" } else { "-1" }
+                on:click=move |_| active.set(place)
+            >
+                {*name}
+            </button>
+        }
+    });
+    view! {
+        <div class="tabs" role="tablist" aria-label=label on:keydown=pressed>
+            {tabs.collect_view()}
+        </div>
+    }
 }

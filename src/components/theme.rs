@@ -1,15 +1,13 @@
-//! Light, dark, or as the system has it.
+//! The colour theme: light, dark, or the system's.
 
 use leptos::prelude::*;
 
-use super::erased::{dynamic, words};
-use super::icon::{Glyph, hidden_name, icon};
-use super::markup::button;
+use super::icon::{Glyph, Icon};
 
 /// A theme.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Theme {
-    /// As the system has it.
+    /// The system's.
     #[default]
     System,
     /// Light.
@@ -19,7 +17,7 @@ pub enum Theme {
 }
 
 impl Theme {
-    /// The name in `data-theme` and in what is stored; none for the system's.
+    /// The name in `data-theme` and in the browser's storage; none for the system's.
     pub const fn name(self) -> Option<&'static str> {
         match self {
             Theme::System => None,
@@ -28,7 +26,7 @@ impl Theme {
         }
     }
 
-    /// The theme of such a name; the system's for any other.
+    /// The theme with this name; the system's for any other.
     pub fn of_name(name: Option<&str>) -> Self {
         match name {
             Some("light") => Theme::Light,
@@ -46,31 +44,31 @@ impl Theme {
     }
 }
 
-/// A button that goes from theme to theme.
+/// A button that switches to the next theme.
 #[component]
 pub fn ThemeSwitch(
     /// The theme.
     theme: RwSignal<Theme>,
 ) -> impl IntoView {
-    let name = words(move || {
-        let name = match theme.get() {
-            Theme::System => "Theme: system",
-            Theme::Light => "Theme: light",
-            Theme::Dark => "Theme: dark",
-        };
-        name.to_owned()
-    });
-    let glyph = dynamic(move || {
-        icon(match theme.get() {
-            Theme::System => Glyph::Screen,
-            Theme::Light => Glyph::Sun,
-            Theme::Dark => Glyph::Moon,
-        })
-    });
-    button("quiet icon-button")
-        .attr("title", name)
-        .on_click(move || theme.update(|theme| *theme = theme.next()))
-        .child(glyph)
-        .child(hidden_name(name))
-        .view()
+    let name = move || match theme.get() {
+        Theme::System => "Theme: system",
+        Theme::Light => "Theme: light",
+        Theme::Dark => "Theme: dark",
+    };
+    let glyph = move || match theme.get() {
+        Theme::System => Glyph::Screen,
+        Theme::Light => Glyph::Sun,
+        Theme::Dark => Glyph::Moon,
+    };
+    view! {
+        <button
+            type="button"
+            class="quiet icon-button"
+            title=name
+            on:click=move |_| theme.update(|theme| *theme = theme.next())
+        >
+            {move || view! { <Icon glyph=glyph()/> }}
+            <span class="visually-hidden">{name}</span>
+        </button>
+    }
 }

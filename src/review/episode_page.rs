@@ -19,7 +19,7 @@ use crate::components::erased::{flag, shown, words};
 use crate::components::icon::{Glyph, named_icon};
 use crate::components::markup::{El, button, el, nothing};
 use crate::components::outline::{Badges, outline};
-use crate::components::step_bar::step_bar_view;
+use crate::components::step_bar::StepBar;
 use crate::components::text::inert_in;
 use crate::components::{EpisodeStatus, Timeline, Transcript, erased::dynamic};
 use crate::library::client::Shelf;
@@ -207,7 +207,9 @@ fn bar(viewer: Viewer, actions: Vec<El>) -> El {
                 .child(
                     el("div")
                         .class("step-bar-row")
-                        .child(step_bar_view(episode, viewer.shown.selected))
+                        .child(
+                            view! { <StepBar episode selected=viewer.shown.selected/> }.into_any(),
+                        )
                         .child(buttons([
                             jump("Previous mark", false),
                             jump("Next mark", true),
