@@ -3,6 +3,7 @@
 
 use anyhow::Result;
 
+use super::inert;
 use crate::checks::{files, name, none, read};
 use crate::project::Project;
 
@@ -52,6 +53,11 @@ fn judge(name: &str, text: &str) -> Vec<String> {
                 complaints.push(format!("{name}:{number}: `{selector}` follows on anything"));
             }
         }
+    }
+    if name.starts_with("src/") {
+        complaints.extend(inert::inert_elements(text).into_iter().map(|line| {
+            format!("{name}:{line}: an element of literals alone needs a `{{block}}` (CONTRIBUTING.md, Views)")
+        }));
     }
     if name.starts_with("src/") && !is_in_browser_module(name) {
         for (number, line) in text.lines().enumerate() {
