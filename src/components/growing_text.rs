@@ -1,10 +1,9 @@
 //! A text that grows while it is read. Only new text is added to the page, with complete lines in their own
 //! elements, so that a long response costs no more to render than a short one.
 
+use leptos::html;
 use leptos::prelude::*;
 
-use super::erased::watch;
-use super::markup::{ElementRef, el};
 use crate::browser;
 use crate::projection::text::{Piece, pieces};
 
@@ -23,9 +22,9 @@ fn growing_boxed(
     label: Option<&'static str>,
     rest: Box<dyn Fn(usize) -> String>,
 ) -> AnyView {
-    let reference = ElementRef::new();
+    let reference = NodeRef::<html::Div>::new();
     let shown = StoredValue::new(0_usize);
-    watch(move || {
+    Effect::new(move |_| {
         let Some(element) = reference.get() else {
             return;
         };
@@ -37,14 +36,17 @@ fn growing_boxed(
     });
     // Scrollable elements must be reachable by keyboard.
     let scrolls = label.is_some().then_some("0");
-    el("div")
-        .class(class)
-        .attr("dir", "auto")
-        .attr("role", label.map(|_| "group"))
-        .attr("aria-label", label)
-        .attr("tabindex", scrolls)
-        .element_ref(reference)
-        .view()
+    view! {
+        <div
+            class=class
+            dir="auto"
+            role=label.map(|_| "group")
+            aria-label=label
+            tabindex=scrolls
+            node_ref=reference
+        ></div>
+    }
+    .into_any()
 }
 
 /// The text with invisible characters replaced by their names.

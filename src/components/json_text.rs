@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use volary_core::Json;
 use volary_core::json::Text;
 
-use super::text::{Fold, fold_class, fold_controls, folded_text, inert};
+use super::text::{Fold, FoldControls, fold_class, folded_text, inert};
 use crate::projection::pretty::{Token, TokenKind, pretty};
 use crate::projection::size_text;
 
@@ -55,7 +55,7 @@ pub fn json_text(value: &Json, fold: RwSignal<Fold>) -> AnyView {
     };
     view! {
         <div class=fold_class("text json", fold) dir="ltr">{tokens}</div>
-        {fold_controls(fold, 1, size)}
+        <FoldControls fold parts=1 size/>
     }
     .into_any()
 }

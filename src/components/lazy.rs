@@ -5,9 +5,7 @@ use std::pin::Pin;
 
 use leptos::prelude::*;
 
-use super::alert_box::alert_words;
-use super::erased::dynamic;
-use super::markup::{button, el};
+use super::alert_box::AlertWords;
 use crate::browser::lazy::{Loaded, Page, Unloaded};
 use crate::browser::spawn;
 
@@ -33,22 +31,27 @@ pub fn lazy(name: &'static str, load: fn() -> Coming) -> AnyView {
         });
     };
     fetch();
-    dynamic(move || match state.get() {
-        State::Coming => el("p")
-            .class("coming")
-            .attr("role", "status")
-            .child(format!("Loading {name}…"))
-            .view(),
+    (move || match state.get() {
+        State::Coming => view! {
+            <p class="coming" role="status">
+                {format!("Loading {name}…")}
+            </p>
+        }
+        .into_any(),
         State::Here(page) => page(),
-        State::Lost => el("div")
-            .class("alert")
-            .attr("role", "alert")
-            .child(alert_words(
-                &format!("{name} could not be opened."),
-                &Unloaded.to_string(),
-                Unloaded::ADVICE,
-            ))
-            .child(button("primary").on_click(fetch).child("Try again"))
-            .view(),
+        State::Lost => view! {
+            <div class="alert" role="alert">
+                <AlertWords
+                    what=format!("{name} could not be opened.")
+                    why=Unloaded.to_string()
+                    advice=Unloaded::ADVICE
+                />
+                <button type="button" class="primary" on:click=move |_| fetch()>
+                    {"Try again"}
+                </button>
+            </div>
+        }
+        .into_any(),
     })
+    .into_any()
 }

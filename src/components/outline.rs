@@ -6,10 +6,8 @@ use std::sync::Arc;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 
-use super::erased::{dynamic, maybe_words, words};
-use super::markup::{all, button, el};
 use super::rows::Rows;
-use super::text::inert_in;
+use super::text::inert;
 use crate::projection::outline::{class_and_name, line};
 use crate::projection::summary::reward_text;
 use crate::projection::text::count_text;
@@ -49,55 +47,59 @@ pub fn outline(
             0 => "Start".to_owned(),
             step => count_text(step),
         };
-        let current = maybe_words(move || (selected.get() == step).then(|| "step".to_owned()));
-        let class = words(move || match selected.get() == step {
-            true => "outline-line selected".to_owned(),
-            false => "outline-line".to_owned(),
-        });
+        let is_selected = move || selected.get() == step;
+        let class = move || match is_selected() {
+            true => "outline-line selected",
+            false => "outline-line",
+        };
         let reward = line.reward.map(|reward| {
             let sign = if reward > 0.0 { "+" } else { "" };
-            el("span")
-                .class(if reward < 0.0 {
-                    "reward bad"
-                } else {
-                    "reward good"
-                })
-                .child(format!("{sign}{}", reward_text(reward)))
-        });
-        let badge = dynamic(move || {
-            let (noted, differs) =
-                badges.with(|badges| (badges.noted.contains(&step), badges.differs == Some(step)));
-            let badge = |class: &'static str, sign: &'static str, name: &'static str| {
-                el("span")
-                    .class(class)
-                    .attr("role", "img")
-                    .attr("aria-label", name)
-                    .attr("title", name)
-                    .child(sign)
-                    .view()
+            let class = match reward < 0.0 {
+                true => "reward bad",
+                false => "reward good",
             };
-            let differs = differs.then(|| badge("outline-badge bad", "≠", "differs on replay"));
-            let noted = noted.then(|| badge("outline-badge", "✎", "noted"));
-            all([differs, noted].into_iter().flatten().collect())
+            view! { <span class=class>{format!("{sign}{}", reward_text(reward))}</span> }
         });
         let (class_of_kind, name) = class_and_name(line.kind);
-        let kind = el("span")
-            .class(format!("kind-mark {class_of_kind}"))
-            .attr("role", "img")
-            .attr("aria-label", name)
-            .attr("title", name);
-        let go = button("outline-step")
-            .attr("aria-current", current)
-            .on_click(move || selected.set(step))
-            .child(el("span").class("outline-number").child(number))
-            .child(kind)
-            .child(inert_in("span", "outline-title", &line.title))
-            .child(badge)
-            .child(reward);
-        el("div")
-            .class(class)
-            .attr("role", "listitem")
-            .child(go)
-            .view()
+        view! {
+            <div class=class role="listitem">
+                <button
+                    type="button"
+                    class="outline-step"
+                    aria-current=move || is_selected().then_some("step")
+                    on:click=move |_| selected.set(step)
+                >
+                    <span class="outline-number">{number}</span>
+                    <span
+                        class=format!("kind-mark {class_of_kind}")
+                        role="img"
+                        aria-label=name
+                        title=name
+                    ></span>
+                    <span class="outline-title" dir="auto">
+                        {inert(&line.title)}
+                    </span>
+                    {move || badges.with(|badges| step_badges(badges, step))}
+                    {reward}
+                </button>
+            </div>
+        }
+        .into_any()
     })
+}
+
+fn step_badges(badges: &Badges, step: usize) -> Vec<AnyView> {
+    let badge = |class: &'static str, sign: &'static str, name: &'static str| {
+        view! {
+            <span class=class role="img" aria-label=name title=name>
+                {sign}
+            </span>
+        }
+        .into_any()
+    };
+    let differs = badges.differs == Some(step);
+    let differs = differs.then(|| badge("outline-badge bad", "≠", "differs on replay"));
+    let noted = badges.noted.contains(&step);
+    let noted = noted.then(|| badge("outline-badge", "✎", "noted"));
+    [differs, noted].into_iter().flatten().collect()
 }

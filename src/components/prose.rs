@@ -5,7 +5,6 @@
 
 use leptos::prelude::*;
 
-use super::markup::{El, el};
 use super::text::inert;
 use crate::later::Later;
 use crate::projection::content::is_raster_data;
@@ -13,7 +12,7 @@ use crate::projection::prose::{Kind, Node, may_lead_to, prose};
 
 /// Renders Markdown that begins at an offset of a longer text. Its code is loaded only by pages that show
 /// episodes.
-pub static PROSE: Later<fn(&str, usize) -> El> = Later::new();
+pub static PROSE: Later<fn(&str, usize) -> AnyView> = Later::new();
 
 /// Loads it.
 pub fn install() {
@@ -21,117 +20,123 @@ pub fn install() {
 }
 
 /// Renders Markdown at an offset of a longer text, or plain text if it has too many nodes.
-fn prose_view(text: &str, at: usize) -> El {
+fn prose_view(text: &str, at: usize) -> AnyView {
     match prose(text) {
-        Some(nodes) => el("div").class("prose").child(draw(&nodes, at)),
+        Some(nodes) => view! { <div class="prose">{draw(&nodes, at)}</div> }.into_any(),
         None => plain(text, at),
     }
 }
 
 /// Renders plain text at an offset of a longer text.
-pub fn plain(text: &str, at: usize) -> El {
-    el("span")
-        .attr("data-at", at.to_string())
-        .child(inert(text))
+pub fn plain(text: &str, at: usize) -> AnyView {
+    view! { <span data-at=at.to_string()>{inert(text)}</span> }.into_any()
 }
 
 fn draw(nodes: &[Node], at: usize) -> Vec<AnyView> {
-    nodes.iter().map(|node| element(node, at).view()).collect()
+    nodes.iter().map(|node| element(node, at)).collect()
 }
 
 /// The recursion is as deep as the tree, whose depth is bounded.
-fn element(node: &Node, at: usize) -> El {
-    let holder = match &node.kind {
-        Kind::Text { at: within, text } => return plain(text, at + within),
-        Kind::Paragraph => el("p").attr("dir", "auto"),
+fn element(node: &Node, at: usize) -> AnyView {
+    let inside = || draw(&node.children, at);
+    match &node.kind {
+        Kind::Text { at: within, text } => plain(text, at + within),
+        Kind::Paragraph => view! { <p dir="auto">{inside()}</p> }.into_any(),
         // Headings in texts must not become part of the outline of the page.
-        Kind::Heading(level) => el("p")
-            .attr("dir", "auto")
-            .class(format!("prose-heading level-{level}")),
-        Kind::Code(language) => return code(node, language, at),
-        Kind::Quote => el("blockquote"),
-        Kind::List(None) => el("ul"),
-        Kind::List(Some(start)) => el("ol").attr("start", start.to_string()),
-        Kind::Item => el("li").attr("dir", "auto"),
-        Kind::Table => el("table"),
-        Kind::Row(true) => return head(node, at),
-        Kind::Row(false) => el("tr"),
-        Kind::Cell => el("td").attr("dir", "auto"),
-        Kind::Rule => el("hr"),
-        Kind::Emphasis => el("em"),
-        Kind::Strong => el("strong"),
-        Kind::Struck => el("del"),
-        Kind::Inline => el("code"),
-        Kind::Link(address) => link(address),
-        Kind::Image(address) => return image(node, address, at),
-        Kind::Box(ticked) => {
-            return el("span")
-                .class("prose-box")
-                .attr("role", "img")
-                .attr("aria-label", if *ticked { "done" } else { "not done" })
-                .attr("data-skip", "")
-                .child(if *ticked { "☑ " } else { "☐ " });
+        Kind::Heading(level) => {
+            let class = format!("prose-heading level-{level}");
+            view! { <p dir="auto" class=class>{inside()}</p> }.into_any()
         }
-    };
-    holder.child(draw(&node.children, at))
+        Kind::Code(language) => code(language, inside()),
+        Kind::Quote => view! { <blockquote>{inside()}</blockquote> }.into_any(),
+        Kind::List(None) => view! { <ul>{inside()}</ul> }.into_any(),
+        Kind::List(Some(start)) => view! { <ol start=start.to_string()>{inside()}</ol> }.into_any(),
+        Kind::Item => view! { <li dir="auto">{inside()}</li> }.into_any(),
+        Kind::Table => view! { <table>{inside()}</table> }.into_any(),
+        Kind::Row(true) => head(node, at),
+        Kind::Row(false) => view! { <tr>{inside()}</tr> }.into_any(),
+        Kind::Cell => view! { <td dir="auto">{inside()}</td> }.into_any(),
+        Kind::Rule => view! { <hr/> }.into_any(),
+        Kind::Emphasis => view! { <em>{inside()}</em> }.into_any(),
+        Kind::Strong => view! { <strong>{inside()}</strong> }.into_any(),
+        Kind::Struck => view! { <del>{inside()}</del> }.into_any(),
+        Kind::Inline => view! { <code>{inside()}</code> }.into_any(),
+        Kind::Link(address) => link(address, None, inside()),
+        Kind::Image(address) => image(node, address, at),
+        Kind::Box(ticked) => {
+            let (name, sign) = match ticked {
+                true => ("done", "☑ "),
+                false => ("not done", "☐ "),
+            };
+            view! {
+                <span class="prose-box" role="img" aria-label=name data-skip="">
+                    {sign}
+                </span>
+            }
+            .into_any()
+        }
+    }
 }
 
-fn code(node: &Node, language: &str, at: usize) -> El {
+fn code(language: &str, inside: Vec<AnyView>) -> AnyView {
     let name = (!language.is_empty()).then(|| {
-        el("span")
-            .class("prose-language")
-            .attr("data-skip", "")
-            .child(inert(language))
+        view! {
+            <span class="prose-language" data-skip="">
+                {inert(language)}
+            </span>
+        }
     });
-    el("div")
-        .class("prose-code")
-        .attr("dir", "ltr")
-        .child(name)
-        .child(el("code").child(draw(&node.children, at)))
+    view! {
+        <div class="prose-code" dir="ltr">
+            {name}
+            <code>{inside}</code>
+        </div>
+    }
+    .into_any()
 }
 
-fn head(node: &Node, at: usize) -> El {
-    let cells = node.children.iter().map(|cell| {
-        el("th")
-            .attr("scope", "col")
-            .child(draw(&cell.children, at))
-            .view()
-    });
-    el("tr").child(cells.collect::<Vec<_>>())
+fn head(node: &Node, at: usize) -> AnyView {
+    let cells = node
+        .children
+        .iter()
+        .map(|cell| view! { <th scope="col">{draw(&cell.children, at)}</th> });
+    view! { <tr>{cells.collect_view()}</tr> }.into_any()
 }
 
 /// A link that sends no referrer and shows its target before it is followed.
-fn link(address: &str) -> El {
+fn link(address: &str, class: Option<&'static str>, inside: Vec<AnyView>) -> AnyView {
+    let title = address.to_owned();
     if !may_lead_to(address) {
-        return el("span").attr("title", address.to_owned());
+        return view! { <span class=class title=title>{inside}</span> }.into_any();
     }
-    el("a")
-        .attr("href", address.to_owned())
-        .attr("title", address.to_owned())
-        .attr("target", "_blank")
-        .attr("rel", "noopener noreferrer nofollow")
+    view! {
+        <a
+            class=class
+            href=address.to_owned()
+            title=title
+            target="_blank"
+            rel="noopener noreferrer nofollow"
+        >
+            {inside}
+        </a>
+    }
+    .into_any()
 }
 
 /// Embedded images are shown. Others are not fetched, because a request would reveal the reader to their hosts.
-fn image(node: &Node, address: &str, at: usize) -> El {
+fn image(node: &Node, address: &str, at: usize) -> AnyView {
     if is_raster_data(address) {
-        return el("img")
-            .class("message-image")
-            .attr("src", address.to_owned())
-            .attr("alt", words(&node.children));
+        return view! {
+            <img class="message-image" src=address.to_owned() alt=words(&node.children)/>
+        }
+        .into_any();
     }
-    link(address)
-        .class("image-elsewhere")
-        .child(el("span").attr("data-skip", "").child("Image not loaded: "))
-        .child(match node.children.is_empty() {
-            true => vec![
-                el("span")
-                    .attr("data-skip", "")
-                    .child(inert(address))
-                    .view(),
-            ],
-            false => draw(&node.children, at),
-        })
+    let mut inside = vec![view! { <span data-skip="">{"Image not loaded: "}</span> }.into_any()];
+    match node.children.is_empty() {
+        true => inside.push(view! { <span data-skip="">{inert(address)}</span> }.into_any()),
+        false => inside.extend(draw(&node.children, at)),
+    }
+    link(address, Some("image-elsewhere"), inside)
 }
 
 fn words(nodes: &[Node]) -> String {

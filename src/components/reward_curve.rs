@@ -6,8 +6,6 @@ use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use volary_trajectory::Episode;
 
-use super::erased::words;
-use super::markup::{el, path, svg};
 use crate::browser;
 use crate::projection::curve::{
     Bounds, Curve, HEIGHT, WIDTH, bounds, of_amounts, step_at, x_of_step,
@@ -23,7 +21,7 @@ pub fn RewardCurve(
     /// The episode.
     #[prop(into)]
     episode: Signal<Arc<Episode>>,
-    /// Changes whenever steps that were shown are replaced or taken away.
+    /// Changes whenever existing steps are replaced or removed.
     #[prop(into)]
     edition: Signal<u32>,
     /// The selected step; 0 is the reset.
@@ -40,7 +38,7 @@ pub fn RewardCurve(
         let (_, steps) = drawn.get();
         tally.with_value(|tally| of_amounts(tally.rewards.get(..steps).unwrap_or_default()))
     });
-    let summary = words(move || {
+    let summary = Signal::derive(move || {
         edition.track();
         bounds.with(|bounds| {
             let total =
@@ -54,7 +52,7 @@ pub fn RewardCurve(
             )
         })
     });
-    let here = words(move || {
+    let here = Signal::derive(move || {
         let step = selected.get();
         edition.track();
         bounds.track();
@@ -68,7 +66,7 @@ pub fn RewardCurve(
     figure("Reward", reward_text, shape, summary, here, selected)
 }
 
-/// The curve of what each step brought or cost.
+/// The curve of a measure of each step, such as its cost.
 pub fn measure_curve(
     measure: &'static Measure,
     episode: Signal<Arc<Episode>>,
@@ -77,7 +75,7 @@ pub fn measure_curve(
     let amounts = Memo::new(move |_| episode.with(|episode| (measure.amounts)(episode)));
     let curve = Memo::new(move |_| amounts.with(|amounts| of_amounts(amounts)));
     let bounds = Memo::new(move |_| amounts.with(|amounts| bounds(amounts)));
-    let summary = words(move || {
+    let summary = Signal::derive(move || {
         amounts.with(|amounts| {
             let total: f64 = amounts.iter().sum();
             format!(
@@ -88,7 +86,7 @@ pub fn measure_curve(
             )
         })
     });
-    let here = words(move || {
+    let here = Signal::derive(move || {
         let step = selected.get();
         amounts.with(|amounts| {
             let so_far: f64 = amounts.iter().take(step).sum();
@@ -114,57 +112,49 @@ fn figure(
     here: Signal<String>,
     selected: RwSignal<usize>,
 ) -> AnyView {
-    let here_line = words(move || {
+    let here_line = move || {
         let steps = bounds.with(|bounds| bounds.steps);
         vertical_line(x_of_step(selected.get().min(steps), steps))
-    });
+    };
     let choose = move |click: MouseEvent| {
         if let Some(place) = browser::element::click_place(&click) {
             selected.set(step_at(place, bounds.with_untracked(|bounds| bounds.steps)));
         }
     };
-    let of_curve = move |part: fn(&Curve) -> String| words(move || curve.with(part));
-    let line = |class: &'static str, d: Signal<String>| path().class(class).attr("d", d);
-    let drawing = svg()
-        .attr("role", "img")
-        .attr("aria-label", summary)
-        .attr("viewBox", view_box())
-        .attr("preserveAspectRatio", "none")
-        .on("click", choose)
-        .child(line("curve-zero", of_curve(|curve| zero_line(curve.zero))))
-        .child(line(
-            "curve-rewards",
-            of_curve(|curve| curve.rewards.clone()),
-        ))
-        .child(line("curve-total", of_curve(|curve| curve.total.clone())))
-        .child(line("curve-points", of_curve(|curve| curve.points.clone())))
-        .child(line("curve-here", here_line));
-    let bound = |class: &'static str, text| el("span").class(class).child(text);
-    let caption = el("figcaption")
-        .child(el("span").class("figure-title").child(name))
-        .child(el("span").class("faint").child(here));
-    let drawing = el("div")
-        .class("curve-box")
-        .child(drawing)
-        .child(bound(
-            "curve-high",
-            // Without any amount both ends are the same, and said once.
-            words(move || {
-                bounds.with(|bounds| match bounds.high > bounds.low {
-                    true => amount(bounds.high),
-                    false => String::new(),
-                })
-            }),
-        ))
-        .child(bound(
-            "curve-low",
-            words(move || bounds.with(|bounds| amount(bounds.low))),
-        ));
-    el("figure")
-        .class("reward-curve")
-        .child(caption)
-        .child(drawing)
-        .view()
+    let of_curve = move |part: fn(&Curve) -> String| move || curve.with(part);
+    // If all amounts are zero, both ends are the same and shown once.
+    let high = move || {
+        bounds.with(|bounds| match bounds.high > bounds.low {
+            true => amount(bounds.high),
+            false => String::new(),
+        })
+    };
+    view! {
+        <figure class="reward-curve">
+            <figcaption>
+                <span class="figure-title">{name}</span>
+                <span class="faint">{here}</span>
+            </figcaption>
+            <div class="curve-box">
+                <svg
+                    role="img"
+                    aria-label=summary
+                    viewBox=view_box()
+                    preserveAspectRatio="none"
+                    on:click=choose
+                >
+                    <path class="curve-zero" d=of_curve(|curve| zero_line(curve.zero))></path>
+                    <path class="curve-rewards" d=of_curve(|curve| curve.rewards.clone())></path>
+                    <path class="curve-total" d=of_curve(|curve| curve.total.clone())></path>
+                    <path class="curve-points" d=of_curve(|curve| curve.points.clone())></path>
+                    <path class="curve-here" d=here_line></path>
+                </svg>
+                <span class="curve-high">{high}</span>
+                <span class="curve-low">{move || bounds.with(|bounds| amount(bounds.low))}</span>
+            </div>
+        </figure>
+    }
+    .into_any()
 }
 
 fn view_box() -> String {

@@ -1,14 +1,16 @@
-//! Text as terminals show it: with its colours, which are classes of ours.
+//! Terminal output with its colours, which are classes of the style sheet.
 
-use super::markup::{El, el};
+use leptos::prelude::*;
+
 use super::prose::plain;
+use super::text::inert;
 use crate::projection::ansi::{Look, stretches};
 
-/// More stretches than this are shown without colours: each takes an element of the page.
+/// Texts with more stretches are shown without colours, because each stretch is an element.
 const MOST: usize = 4_000;
 
-/// A text with escape sequences, which begins at a character of a longer one.
-pub fn terminal(text: &str, at: usize) -> El {
+/// A text with escape sequences at an offset of a longer text, in characters.
+pub fn terminal(text: &str, at: usize) -> AnyView {
     let found = stretches(text);
     if found.len() > MOST {
         return plain(text, at);
@@ -21,10 +23,10 @@ pub fn terminal(text: &str, at: usize) -> El {
             .chars()
             .count();
         byte = range.start;
-        let shown = plain(text.get(range).unwrap_or_default(), at + counted);
-        shown.class(class(look)).view()
+        let shown = inert(text.get(range).unwrap_or_default());
+        view! { <span class=class(look) data-at=(at + counted).to_string()>{shown}</span> }
     });
-    el("span").child(drawn.collect::<Vec<_>>())
+    view! { <span>{drawn.collect_view()}</span> }.into_any()
 }
 
 fn class(look: Look) -> Option<String> {

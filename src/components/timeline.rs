@@ -4,9 +4,7 @@ use leptos::ev::Event;
 use leptos::prelude::*;
 use volary_core::json::float_from_text;
 
-use super::erased::{dynamic, flag, words};
-use super::icon::{Glyph, hidden_name, icon, named_icon};
-use super::markup::{button, el};
+use super::icon::{Glyph, Icon, NamedIcon};
 use crate::projection::text::{count_text, plural};
 
 /// The available speeds, in steps per second.
@@ -32,110 +30,111 @@ pub fn Timeline(
     speed: RwSignal<f64>,
 ) -> impl IntoView {
     let go = move |name: &'static str, glyph: Glyph, to: fn(usize, usize) -> usize| {
-        let vain = flag(move || {
+        let vain = move || {
             let step = selected.get();
             to(step, length.get()) == step
-        });
-        button("quiet icon-button")
-            .attr("title", name)
-            .attr("disabled", vain)
-            .on_click(move || selected.update(|step| *step = to(*step, length.get_untracked())))
-            .child(named_icon(glyph, name))
-            .view()
+        };
+        let go = move |_| selected.update(|step| *step = to(*step, length.get_untracked()));
+        view! {
+            <button
+                type="button"
+                class="quiet icon-button"
+                title=name
+                disabled=vain
+                on:click=go
+            >
+                <NamedIcon glyph name/>
+            </button>
+        }
     };
     let moved = move |event: Event| {
         if let Ok(step) = event_target_value(&event).parse::<usize>() {
             selected.set(step.min(length.get_untracked()));
         }
     };
-    let place = words(move || {
+    let place = move || {
         let (step, length) = (count_text(selected.get()), count_text(length.get()));
         format!("{step} / {length}")
-    });
-    let place_in_words = words(move || match selected.get() {
+    };
+    let place_in_words = move || match selected.get() {
         0 => format!("reset, of {}", plural(length.get(), "step")),
         step => format!("{step} of {}", length.get()),
-    });
-    let slider = el("input")
-        .attr("type", "range")
-        .attr("aria-label", "Step")
-        .attr("min", "0")
-        .attr("max", words(move || length.get().to_string()))
-        .attr("aria-valuetext", place_in_words)
-        .text_property(
-            "value",
-            words(move || selected.get().min(length.get()).to_string()),
-        )
-        .on("input", moved);
-    let buttons = el("div")
-        .class("timeline-buttons")
-        .child(go("First", Glyph::First, |_, _| 0))
-        .child(go("Previous", Glyph::Previous, |step, _| {
-            step.saturating_sub(1)
-        }))
-        .child(play_button(length, selected, playing))
-        .child(go("Next", Glyph::Next, |step, length| length.min(step + 1)))
-        .child(go("Last", Glyph::Last, |_, length| length));
-    let place = el("span")
-        .class("timeline-place")
-        .attr("aria-hidden", "true")
-        .child(place);
-    el("div")
-        .class("timeline")
-        .attr("role", "group")
-        .attr("aria-label", "Timeline")
-        .child(buttons)
-        .child(slider)
-        .child(place)
-        .child(speed_choice(speed))
-        .view()
+    };
+    view! {
+        <div class="timeline" role="group" aria-label="Timeline">
+            <div class="timeline-buttons">
+                {go("First", Glyph::First, |_, _| 0)}
+                {go("Previous", Glyph::Previous, |step, _| step.saturating_sub(1))}
+                <PlayButton length selected playing/>
+                {go("Next", Glyph::Next, |step, length| length.min(step + 1))}
+                {go("Last", Glyph::Last, |_, length| length)}
+            </div>
+            <input
+                type="range"
+                aria-label="Step"
+                min="0"
+                max=move || length.get().to_string()
+                aria-valuetext=place_in_words
+                prop:value=move || selected.get().min(length.get()).to_string()
+                on:input=moved
+            />
+            <span class="timeline-place" aria-hidden="true">
+                {place}
+            </span>
+            <SpeedChoice speed/>
+        </div>
+    }
 }
 
-fn play_button(
+#[component]
+fn PlayButton(
     length: Signal<usize>,
     selected: RwSignal<usize>,
     playing: RwSignal<bool>,
-) -> AnyView {
-    let play = move || {
+) -> impl IntoView {
+    let play = move |_| {
         let at_end = selected.get_untracked() >= length.get_untracked();
         if !playing.get_untracked() && at_end {
             selected.set(0);
         }
         playing.update(|playing| *playing = !*playing);
     };
-    let name = words(move || if playing.get() { "Pause" } else { "Play" }.to_owned());
-    let glyph = dynamic(move || {
-        icon(match playing.get() {
-            true => Glyph::Pause,
-            false => Glyph::Play,
-        })
-    });
-    button("quiet icon-button")
-        .attr("title", name)
-        .attr("disabled", flag(move || length.get() == 0))
-        .on_click(play)
-        .child(glyph)
-        .child(hidden_name(name))
-        .view()
+    let name = move || if playing.get() { "Pause" } else { "Play" };
+    let glyph = move || match playing.get() {
+        true => Glyph::Pause,
+        false => Glyph::Play,
+    };
+    view! {
+        <button
+            type="button"
+            class="quiet icon-button"
+            title=name
+            disabled=move || length.get() == 0
+            on:click=play
+        >
+            {move || view! { <Icon glyph=glyph()/> }}
+            <span class="visually-hidden">{name}</span>
+        </button>
+    }
 }
 
-fn speed_choice(speed: RwSignal<f64>) -> AnyView {
+#[component]
+fn SpeedChoice(speed: RwSignal<f64>) -> impl IntoView {
     let options = SPEEDS.iter().map(|(steps, label)| {
-        el("option")
-            .attr("value", *label)
-            .attr("selected", flag(move || speed.get() == *steps))
-            .child(format!("{label}×"))
-            .view()
+        view! {
+            <option value=*label selected=move || speed.get() == *steps>
+                {format!("{label}×")}
+            </option>
+        }
     });
     let choose = move |event: Event| {
         if let Some(steps) = float_from_text(&event_target_value(&event)) {
             speed.set(steps);
         }
     };
-    el("select")
-        .attr("aria-label", "Speed")
-        .attr("title", "Speed")
-        .on("change", choose)
-        .child(options.collect::<Vec<_>>())
-        .view()
+    view! {
+        <select aria-label="Speed" title="Speed" on:change=choose>
+            {options.collect_view()}
+        </select>
+    }
 }

@@ -5,12 +5,10 @@ use volary_core::json::{Object, Text};
 use volary_core::{Json, ToolCall};
 use volary_trajectory::passages::{Part, Place};
 
-use super::reader::{CALL, GO, Reader, TextPlace, icon_button};
-use super::reading::{Kind, Reading, Spot};
-use crate::components::erased::{dynamic, words};
+use super::reader::{Reader, TextPlace, ToResult};
+use super::reading::{Reading, Spot};
 use crate::components::json_text::{json_text, token_class};
-use crate::components::markup::{El, all, button, el};
-use crate::components::text::{folded_text, inert_in};
+use crate::components::text::{folded_text, inert};
 use crate::projection::content::is_short;
 use crate::projection::highlight::holder_id;
 use crate::projection::pretty::{one_line, scalar};
@@ -27,32 +25,71 @@ pub(super) fn call_view(
     answer: Option<usize>,
 ) -> AnyView {
     let is_short = call.function.arguments.values().all(is_short);
-    let element = el("div").attr(CALL, number.to_string());
-    let element = match reader.reading {
-        None => element
-            .class(if is_short { "call short" } else { "call" })
-            .child(inert_in("span", "tool-name", &call.function.name))
-            .child(unknown_tool(reader, call))
-            .child(arguments(reader, (step, number), call, is_short)),
-        Some(reading) => read_call(reader, reading, (step, number), call, is_short, element),
-    };
-    let to_answer = answer.map(|message| {
-        icon_button("quiet small to-answer icon-down", "Go to result").attr(GO, message.to_string())
-    });
-    element.child(to_answer).view()
+    let to_result = answer.map(|message| view! { <ToResult message/> });
+    if let Some(reading) = reader.reading {
+        let body = read_call(reader, reading, (step, number), call, is_short);
+        let own = reading.own(step, Spot::Call(number));
+        let class = move || match reading.call_state(own.get()) {
+            (false, true) => "call folded",
+            (false, false) if is_short => "call short",
+            _ => "call",
+        };
+        let id = holder_id(Place {
+            step,
+            message: 0,
+            part: Part::Call(number),
+        });
+        return view! {
+            <div class=class data-call=number.to_string() id=id>
+                {tool_name(&call.function.name)}
+                {unknown_tool(reader, call)}
+                {body}
+                <button
+                    type="button"
+                    class="quiet small json-toggle"
+                    title="Show as JSON"
+                    aria-label="JSON of the call"
+                    aria-pressed=move || own.get().raw.to_string()
+                    on:click=move |_| own.update(|own| own.raw = !own.raw)
+                >
+                    {"{}"}
+                </button>
+                {to_result}
+            </div>
+        }
+        .into_any();
+    }
+    let class = if is_short { "call short" } else { "call" };
+    view! {
+        <div class=class data-call=number.to_string()>
+            {tool_name(&call.function.name)}
+            {unknown_tool(reader, call)}
+            {arguments(reader, (step, number), call, is_short)}
+            {to_result}
+        </div>
+    }
+    .into_any()
+}
+
+fn tool_name(name: &str) -> impl IntoView + use<> {
+    view! {
+        <span class="tool-name" dir="auto">
+            {inert(name)}
+        </span>
+    }
 }
 
 /// The badge of a call whose tool the episode does not have.
-fn unknown_tool(reader: Reader, call: &ToolCall) -> Option<AnyView> {
+fn unknown_tool(reader: Reader, call: &ToolCall) -> Option<impl IntoView + use<>> {
     let name = &call.function.name;
     let is_unknown = reader
         .episode
         .with_untracked(|episode| is_unknown_tool(episode, name));
     is_unknown.then(|| {
-        all(vec![
-            " ".into_any(),
-            el("span").class("badge bad").child("unknown tool").view(),
-        ])
+        view! {
+            {" "}
+            <span class="badge bad">"unknown tool"</span>
+        }
     })
 }
 
@@ -68,85 +105,51 @@ pub(super) fn invalid_call_view(
         Some(name) if name.is_empty() => "the call has no tool name",
         _ => "arguments are not valid JSON",
     };
+    let name = name.as_deref().filter(|name| !name.is_empty());
     let place = (step, 0, part_of(number, 0));
     let raw = arguments.filter(|text| !text.is_empty()).map(|text| {
-        el("div")
-            .class("invalid-arguments")
-            .child(folded_text(text, reader.fold(place)))
+        view! { <div class="invalid-arguments">{folded_text(text, reader.fold(place))}</div> }
     });
-    let to_answer = answer.map(|message| {
-        icon_button("quiet small to-answer icon-down", "Go to result").attr(GO, message.to_string())
-    });
-    el("div")
-        .attr(CALL, number.to_string())
-        .class("call")
-        .child(inert_in(
-            "span",
-            "tool-name",
-            name.as_deref()
-                .filter(|name| !name.is_empty())
-                .unwrap_or("Tool call"),
-        ))
-        .child(" ")
-        .child(el("span").class("badge bad").child(reason))
-        .child(raw)
-        .child(to_answer)
-        .view()
+    view! {
+        <div data-call=number.to_string() class="call">
+            {tool_name(name.unwrap_or("Tool call"))}
+            {" "}
+            <span class="badge bad">{reason}</span>
+            {raw}
+            {answer.map(|message| view! { <ToResult message/> })}
+        </div>
+    }
+    .into_any()
 }
 
-/// A call in Review: collapsed to a line, as JSON, or in full.
+/// The arguments of a call in Review: collapsed to a line, as JSON, or in full.
 fn read_call(
     reader: Reader,
     reading: Reading,
     (step, number): (usize, usize),
     call: &ToolCall,
     is_short: bool,
-    element: El,
-) -> El {
+) -> AnyView {
     let own = reading.own(step, Spot::Call(number));
-    let state = Memo::new(move |_| {
-        let own = own.get();
-        (own.raw, reading.is_folded(Kind::Tools, own))
-    });
-    let class = words(move || match state.get() {
-        (false, true) => "call folded".to_owned(),
-        (false, false) if is_short => "call short".to_owned(),
-        _ => "call".to_owned(),
-    });
-    let kept = call.clone();
-    let arguments = dynamic(move || match state.get() {
+    let state = Memo::new(move |_| reading.call_state(own.get()));
+    let call = call.clone();
+    (move || match state.get() {
         (true, _) => {
             let fold = reader.fold((step, 0, part_of(number, 999)));
-            el("div")
-                .class("call-json")
-                .child(json_text(&call_json(&kept), fold))
-                .view()
+            view! { <div class="call-json">{json_text(&call_json(&call), fold)}</div> }.into_any()
         }
         (false, true) => {
-            let line = one_line(&Json::from(kept.function.arguments.clone()), LINE);
-            inert_in("span", "call-line", &line).view()
+            let line = one_line(&Json::from(call.function.arguments.clone()), LINE);
+            view! {
+                <span class="call-line" dir="auto">
+                    {inert(&line)}
+                </span>
+            }
+            .into_any()
         }
-        (false, false) => arguments(reader, (step, number), &kept, is_short).view(),
-    });
-    let id = holder_id(Place {
-        step,
-        message: 0,
-        part: Part::Call(number),
-    });
-    element
-        .class(class)
-        .attr("id", id)
-        .child(inert_in("span", "tool-name", &call.function.name))
-        .child(unknown_tool(reader, call))
-        .child(arguments)
-        .child(
-            button("quiet small json-toggle")
-                .attr("title", "Show as JSON")
-                .attr("aria-label", "JSON of the call")
-                .attr("aria-pressed", words(move || own.get().raw.to_string()))
-                .on_click(move || own.update(|own| own.raw = !own.raw))
-                .child("{}"),
-        )
+        (false, false) => arguments(reader, (step, number), &call, is_short),
+    })
+    .into_any()
 }
 
 /// The part number of an argument of a call. Smaller numbers are parts of the body, which never has this many.
@@ -163,34 +166,50 @@ fn call_json(call: &ToolCall) -> Json {
 }
 
 /// The arguments, below the tool's name or on the same line.
-fn arguments(reader: Reader, (step, number): (usize, usize), call: &ToolCall, in_line: bool) -> El {
-    let list = el("dl").class("arguments");
+fn arguments(
+    reader: Reader,
+    (step, number): (usize, usize),
+    call: &ToolCall,
+    in_line: bool,
+) -> AnyView {
     let arguments = call.function.arguments.iter().enumerate();
-    arguments.fold(list, |list, (place, (name, value))| {
+    let arguments = arguments.map(|(place, (name, value))| {
         let class = match is_short(value) {
             true => "argument short",
             false => "argument",
         };
-        let name = inert_in("dt", "argument-name", name);
-        let value = argument_value(reader, (step, 0, part_of(number, place)), value);
+        let pair = view! {
+            <dt class="argument-name" dir="auto">
+                {inert(name)}
+            </dt>
+            {argument_value(reader, (step, 0, part_of(number, place)), value)}
+        };
         match in_line {
             // A line break is allowed before each argument.
-            true => list.child(" ").child(name).child(value),
-            false => list.child(el("div").class(class).child(name).child(value)),
+            true => (" ", pair).into_any(),
+            false => view! { <div class=class>{pair}</div> }.into_any(),
         }
-    })
+    });
+    view! { <dl class="arguments">{arguments.collect_view()}</dl> }.into_any()
 }
 
-fn argument_value(reader: Reader, place: TextPlace, value: &Json) -> El {
+fn argument_value(reader: Reader, place: TextPlace, value: &Json) -> AnyView {
     match value {
         // Multi-line strings are shown unescaped.
         Json::Text(text) if !is_short(value) => {
-            el("dd").child(folded_text(text.clone(), reader.fold(place)))
+            view! { <dd>{folded_text(text.clone(), reader.fold(place))}</dd> }.into_any()
         }
-        Json::List(_) | Json::Object(_) => el("dd").child(json_text(value, reader.fold(place))),
+        Json::List(_) | Json::Object(_) => {
+            view! { <dd>{json_text(value, reader.fold(place))}</dd> }.into_any()
+        }
         other => {
             let (kind, text) = scalar(other);
-            inert_in("dd", token_class(kind), &text)
+            view! {
+                <dd class=token_class(kind) dir="auto">
+                    {inert(&text)}
+                </dd>
+            }
+            .into_any()
         }
     }
 }

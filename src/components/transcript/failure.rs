@@ -5,13 +5,11 @@ use volary_core::AnyMessage;
 use volary_trajectory::StepRecord;
 use volary_trajectory::passages::{Part, Place};
 
-use super::full_message::to_call;
-use super::message::{copy_button, marked_speaker};
+use super::message::MarkedSpeaker;
 use super::message_text::{Manner, message_text};
-use super::reader::{CALL, MESSAGE, Reader};
-use crate::components::markup::el;
+use super::reader::{CopyMessage, Reader, ToCall};
 use crate::components::prose::plain;
-use crate::components::text::inert_in;
+use crate::components::text::inert;
 use crate::projection::highlight::holder_id;
 use crate::projection::transcript::{FAILURE_PLACE, failure_of};
 
@@ -25,21 +23,9 @@ pub(super) fn failure(reader: Reader, step: usize, record: &StepRecord) -> Optio
         AnyMessage::Request(request) if request.tool_calls.len() == 1 => Some("0"),
         _ => None,
     };
-    let tools = el("span")
-        .class("message-tools")
-        .child(only_call.map(|_| to_call()))
-        .child(copy_button());
-    let head = el("div")
-        .class("message-head")
-        .child(marked_speaker("speaker", "This step ", "failed"))
-        .child(tools);
     let text = match (why.len() <= WHOLE_FAILURE, reader.reading) {
-        (true, None) => inert_in("div", "text", why).view(),
-        (true, Some(_)) => el("div")
-            .class("text")
-            .attr("dir", "auto")
-            .child(plain(why, 0))
-            .view(),
+        (true, None) => view! { <div class="text" dir="auto">{inert(why)}</div> }.into_any(),
+        (true, Some(_)) => view! { <div class="text" dir="auto">{plain(why, 0)}</div> }.into_any(),
         (false, _) => {
             let place = (step, FAILURE_PLACE, 0);
             message_text(reader, place, why.clone(), 0, Manner::Plain)
@@ -52,13 +38,22 @@ pub(super) fn failure(reader: Reader, step: usize, record: &StepRecord) -> Optio
             part: Part::Error(0),
         })
     });
-    let body = el("div").class("message-body").attr("id", id).child(text);
-    let item = el("li")
-        .class("message failure")
-        .attr(MESSAGE, FAILURE_PLACE.to_string())
-        .attr("tabindex", "-1")
-        .attr(CALL, only_call)
-        .child(head)
-        .child(body);
-    Some(item.view())
+    let item = view! {
+        <li
+            class="message failure"
+            data-message=FAILURE_PLACE.to_string()
+            tabindex="-1"
+            data-call=only_call
+        >
+            <div class="message-head">
+                <MarkedSpeaker class="speaker" before="This step " name="failed"/>
+                <span class="message-tools">
+                    {only_call.map(|_| view! { <ToCall/> })}
+                    <CopyMessage/>
+                </span>
+            </div>
+            <div class="message-body" id=id>{text}</div>
+        </li>
+    };
+    Some(item.into_any())
 }

@@ -10,17 +10,15 @@ use volary_trajectory::timeline::first_line;
 use volary_trajectory::{Episode, StepRecord, native};
 
 use super::call::{call_view, invalid_call_view};
-use super::message::{copy_button, speaker};
+use super::message::speaker;
 use super::message_text::{manner, message_text};
 use super::model_exchange::{model_exchange, thinking};
-use super::reader::{CALL, GO, MESSAGE, Reader, icon_button};
+use super::reader::{CopyMessage, Reader, ToCall};
 use super::reading::{Kind, Reading, Spot};
 use crate::browser;
-use crate::components::erased::{dynamic, words};
-use crate::components::icon::{Glyph, icon};
+use crate::components::icon::{Glyph, Icon};
 use crate::components::json_text::json_text;
-use crate::components::markup::{El, all, button, el, nothing};
-use crate::components::text::inert_in;
+use crate::components::text::inert;
 use crate::projection::content::{Content, Part, content, is_failure};
 use crate::projection::highlight::holder_id;
 use crate::projection::size_text;
@@ -53,46 +51,45 @@ pub(super) fn full_message(
         AnyMessage::Request(request) => request.tool_calls.len(),
         _ => 0,
     };
-    let reads = reader
-        .reading
-        .map(|reading| ways_to_read(reader, reading, (step, place), calls));
-    let tools = el("span")
-        .class("message-tools")
-        .child(own_call.map(|_| to_call()))
-        .child(reads)
-        .child(copy_button());
-    let head = el("div")
-        .class("message-head")
-        .child(speaker(message))
-        .child(failed.then(|| el("span").class("badge bad").child("failed")))
-        .child(tools);
     // A failed step may still have results of its calls.
     let fails = record.is_some_and(|record| failure_of(record).is_some());
-    let calls = match message {
+    let call_views = match message {
         AnyMessage::Request(request) => call_views(reader, step, request, answered, fails),
         _ => Vec::new(),
     };
-    let item = el("li")
-        .class(format!("message {role}"))
-        .attr(MESSAGE, place.to_string())
-        .attr("tabindex", "-1")
-        .attr(CALL, own_call.map(|call| call.to_string()))
-        .child(head)
-        .child(record.and_then(|record| thinking(reader, step, record)));
-    let item = match reader.reading {
-        None => item
-            .child(body(reader, (step, place), message))
-            .child(calls),
-        Some(reading) => item.child(read_body(
-            reader,
-            reading,
-            (step, place),
-            kind_of(message),
-            calls,
-        )),
+    let at = (step, place);
+    let (ways, body) = match reader.reading {
+        None => {
+            let body = body(reader, at, message);
+            (None, view! { {body} {call_views} }.into_any())
+        }
+        Some(reading) => (
+            Some(view! { <WaysToRead reader reading at calls/> }),
+            read_body(reader, reading, at, kind_of(message), call_views),
+        ),
     };
-    item.child(record.and_then(|record| model_exchange(reader, step, record)))
-        .view()
+    view! {
+        <li
+            class=format!("message {role}")
+            data-message=place.to_string()
+            tabindex="-1"
+            data-call=own_call.map(|call| call.to_string())
+        >
+            <div class="message-head">
+                {speaker(message)}
+                {failed.then(|| view! { <span class="badge bad">"failed"</span> })}
+                <span class="message-tools">
+                    {own_call.map(|_| view! { <ToCall/> })}
+                    {ways}
+                    <CopyMessage/>
+                </span>
+            </div>
+            {record.and_then(|record| thinking(reader, step, record))}
+            {body}
+            {record.and_then(|record| model_exchange(reader, step, record))}
+        </li>
+    }
+    .into_any()
 }
 
 fn kind_of(message: &AnyMessage) -> Kind {
@@ -126,78 +123,78 @@ fn read_body(
         let own = own.get();
         (own.raw, reading.is_folded(kind, own))
     });
-    let body = dynamic(move || match state.get() {
+    let body = move || match state.get() {
         (true, _) => {
             let json = look(reader, at, native::message_to_json).unwrap_or(Json::Null);
             let fold = reader.fold((at.0, at.1, usize::MAX - 1));
-            el("div")
-                .class("message-body")
-                .child(json_text(&json, fold))
-                .view()
+            Some(view! { <div class="message-body">{json_text(&json, fold)}</div> }.into_any())
         }
         (false, true) => {
-            let line = look(reader, at, |message| {
+            let (line, size) = look(reader, at, |message| {
                 (
                     first_line(message, LINE),
                     message.body().content_or_empty().len(),
                 )
-            });
-            match line {
-                Some((line, size)) if size > 0 => {
-                    fold_line(reader, reading, at, &line, size).view()
-                }
-                _ => nothing(),
-            }
+            })?;
+            (size > 0).then(|| view! { <FoldLine reader reading at line size/> }.into_any())
         }
-        (false, false) => look(reader, at, |message| body(reader, at, message))
-            .flatten()
-            .map_or_else(nothing, El::view),
-    });
+        (false, false) => look(reader, at, |message| body(reader, at, message)).flatten(),
+    };
     // The JSON of a message includes its calls.
-    let class = words(move || {
-        if state.get().0 {
-            "calls as-json"
-        } else {
-            "calls"
-        }
-        .to_owned()
-    });
-    let calls = (!calls.is_empty()).then(|| el("div").class(class).child(calls));
-    all(vec![body, calls.map_or_else(nothing, El::view)])
+    let class = move || match state.get().0 {
+        true => "calls as-json",
+        false => "calls",
+    };
+    let calls = (!calls.is_empty()).then(|| view! { <div class=class>{calls}</div> });
+    view! {
+        {body}
+        {calls}
+    }
+    .into_any()
 }
 
 /// A collapsed message: its first line, which expands it.
-fn fold_line(
+#[component]
+fn FoldLine(
     reader: Reader,
     reading: Reading,
-    (step, place): (usize, usize),
-    line: &str,
+    /// The step and the index of the message.
+    at: (usize, usize),
+    line: String,
     size: usize,
-) -> El {
-    let unfold = move || {
+) -> impl IntoView {
+    let (step, place) = at;
+    let unfold = move |_| {
         reading.open(step, Spot::Message(place));
         // The button is gone by then; the focus goes to what it opened.
         browser::timers::next_frame(move || {
             reader.focus(step, place);
         });
     };
-    button("fold-line")
-        .attr("aria-expanded", "false")
-        .on_click(unfold)
-        .child(icon(Glyph::Chevron))
-        .child(inert_in("span", "fold-words", line))
-        .child(el("span").class("faint").child(size_text(size)))
+    view! {
+        <button type="button" class="fold-line" aria-expanded="false" on:click=unfold>
+            <Icon glyph=Glyph::Chevron/>
+            <span class="fold-words" dir="auto">
+                {inert(&line)}
+            </span>
+            <span class="faint">{size_text(size)}</span>
+        </button>
+    }
 }
 
 /// Buttons that collapse a message with its calls, and show it as JSON.
-fn ways_to_read(
+#[component]
+fn WaysToRead(
     reader: Reader,
     reading: Reading,
-    (step, place): (usize, usize),
+    /// The step and the index of the message.
+    at: (usize, usize),
+    /// The number of calls in the message.
     calls: usize,
-) -> AnyView {
+) -> impl IntoView {
+    let (step, place) = at;
     let own = reading.own(step, Spot::Message(place));
-    let kind = look(reader, (step, place), kind_of).unwrap_or(Kind::Messages);
+    let kind = look(reader, at, kind_of).unwrap_or(Kind::Messages);
     let is_folded = Memo::new(move |_| {
         let message = reading.is_folded(kind, own.get());
         let calls = if place == 0 { calls } else { 0 };
@@ -205,7 +202,7 @@ fn ways_to_read(
             |call| reading.is_folded(Kind::Tools, reading.own(step, Spot::Call(call)).get());
         message && (0..calls).all(folded)
     });
-    let fold = move || {
+    let fold = move |_| {
         let fold = Some(!is_folded.get_untracked());
         own.update(|own| own.folded = fold);
         for call in 0..calls {
@@ -214,40 +211,29 @@ fn ways_to_read(
                 .update(|own| own.folded = fold);
         }
     };
-    let name = words(move || {
-        if is_folded.get() {
-            "Expand"
-        } else {
-            "Collapse"
-        }
-        .to_owned()
-    });
-    let class = words(move || {
-        let turned = if is_folded.get() { "" } else { " turned" };
-        format!("quiet small icon-button{turned}")
-    });
-    all(vec![
-        el("button")
-            .attr("type", "button")
-            .class(class)
-            .attr("title", name)
-            .attr("aria-label", name)
-            .on_click(fold)
-            .child(icon(Glyph::Chevron))
-            .view(),
-        button("quiet small json-toggle")
-            .attr("title", "Show as JSON")
-            .attr("aria-label", "JSON")
-            .attr("aria-pressed", words(move || own.get().raw.to_string()))
-            .on_click(move || own.update(|own| own.raw = !own.raw))
-            .child("{}")
-            .view(),
-    ])
-}
-
-/// A link from a result to its call.
-pub(super) fn to_call() -> El {
-    icon_button("quiet small icon-up", "Go to call").attr(GO, "0")
+    let name = move || match is_folded.get() {
+        true => "Expand",
+        false => "Collapse",
+    };
+    let class = move || match is_folded.get() {
+        true => "quiet small icon-button",
+        false => "quiet small icon-button turned",
+    };
+    view! {
+        <button type="button" class=class title=name aria-label=name on:click=fold>
+            <Icon glyph=Glyph::Chevron/>
+        </button>
+        <button
+            type="button"
+            class="quiet small json-toggle"
+            title="Show as JSON"
+            aria-label="JSON"
+            aria-pressed=move || own.get().raw.to_string()
+            on:click=move |_| own.update(|own| own.raw = !own.raw)
+        >
+            {"{}"}
+        </button>
+    }
 }
 
 fn call_views(
@@ -288,7 +274,7 @@ pub(super) fn copied(episode: &Episode, step: usize, place: usize) -> Option<Str
     }
 }
 
-fn body(reader: Reader, (step, place): (usize, usize), message: &AnyMessage) -> Option<El> {
+fn body(reader: Reader, (step, place): (usize, usize), message: &AnyMessage) -> Option<AnyView> {
     let content = content(message.body());
     if content == Content::Nothing {
         return None;
@@ -300,8 +286,8 @@ fn body(reader: Reader, (step, place): (usize, usize), message: &AnyMessage) -> 
             part: TextPart::Content,
         })
     });
-    let holder = el("div").class("message-body").attr("id", id);
-    Some(holder.child(content_view(reader, (step, place), message, content)))
+    let content = content_view(reader, (step, place), message, content);
+    Some(view! { <div class="message-body" id=id>{content}</div> }.into_any())
 }
 
 fn content_view(
@@ -313,7 +299,7 @@ fn content_view(
     let manner = |text: &str| manner(message, text);
     let json = |value: &Json, part: usize| json_text(value, reader.fold((step, place, part)));
     match content {
-        Content::Nothing => nothing(),
+        Content::Nothing => ().into_any(),
         Content::Text(text) => {
             let manner = manner(&text);
             message_text(reader, (step, place, 0), text, 0, manner)
@@ -332,31 +318,29 @@ fn content_view(
                         at += text.chars().count() + 1;
                         message_text(reader, (step, place, number), text, from, manner)
                     }
-                    Part::Image(address) => image(number, &address).view(),
-                    Part::ImageElsewhere(address) => el("p")
-                        .class("text faint")
-                        .attr("data-skip", "")
-                        .child("Image not loaded: ")
-                        .child(inert_in(
-                            "span",
-                            "image-address",
-                            address.get(..cut_at(&address, ADDRESS)).unwrap_or_default(),
-                        ))
-                        .view(),
-                    Part::Other(value) => el("div")
-                        .attr("data-skip", "")
-                        .child(json(&value, number))
-                        .view(),
+                    Part::Image(address) => {
+                        let size = size_text(address.len());
+                        let words = format!("Image {} ({size})", number + 1);
+                        view! { <img class="message-image" src=address.to_string() alt=words/> }
+                            .into_any()
+                    }
+                    Part::ImageElsewhere(address) => {
+                        let address = address.get(..cut_at(&address, ADDRESS));
+                        view! {
+                            <p class="text faint" data-skip="">
+                                {"Image not loaded: "}
+                                <span class="image-address" dir="auto">
+                                    {inert(address.unwrap_or_default())}
+                                </span>
+                            </p>
+                        }
+                        .into_any()
+                    }
+                    Part::Other(value) => {
+                        view! { <div data-skip="">{json(&value, number)}</div> }.into_any()
+                    }
                 });
-            all(parts.collect())
+            parts.collect_view().into_any()
         }
     }
-}
-
-fn image(number: usize, address: &str) -> El {
-    let words = format!("Image {} ({})", number + 1, size_text(address.len()));
-    el("img")
-        .class("message-image")
-        .attr("src", address.to_owned())
-        .attr("alt", words)
 }

@@ -1,14 +1,12 @@
 //! A message of the transcript as the first load shows it: speaker and text. The code for everything else is in
-//! [`super::whole`] and loaded later.
+//! [`super::full_message`] and loaded later.
 
 use leptos::prelude::*;
 use volary_core::AnyMessage;
 use volary_core::message::ToolResponseMessage;
 use volary_trajectory::{Episode, StepRecord};
 
-use super::reader::{COPY, MESSAGE, Reader, icon_button};
-use crate::components::icon::hidden_name;
-use crate::components::markup::{El, el};
+use super::reader::{CopyMessage, Reader};
 use crate::components::text::{folded_text, inert_name};
 use crate::later::Later;
 use crate::projection::content::{Content, content};
@@ -45,23 +43,22 @@ pub(super) fn message_item(
         Content::Text(said) => Some(folded_text(said, reader.fold((step, place, 0)))),
         _ => None,
     };
-    el("li")
-        .class(format!("message {}", message.role().as_str()))
-        .attr(MESSAGE, place.to_string())
-        .attr("tabindex", "-1")
-        .child(
-            el("div")
-                .class("message-head")
-                .child(speaker(message))
-                .child(el("span").class("message-tools").child(copy_button())),
-        )
-        .child(body.map(|body| el("div").class("message-body").child(body)))
-        .view()
-}
-
-/// Copies the message that contains it.
-pub(super) fn copy_button() -> El {
-    icon_button("quiet small icon-copy", "Copy").attr(COPY, true)
+    view! {
+        <li
+            class=format!("message {}", message.role().as_str())
+            data-message=place.to_string()
+            tabindex="-1"
+        >
+            <div class="message-head">
+                {speaker(message)}
+                <span class="message-tools">
+                    <CopyMessage/>
+                </span>
+            </div>
+            {body.map(|body| view! { <div class="message-body">{body}</div> })}
+        </li>
+    }
+    .into_any()
 }
 
 /// The clipboard text of a message; none until its code is loaded.
@@ -70,19 +67,32 @@ pub(super) fn copied(reader: Reader, (step, place): (usize, usize)) -> Option<St
     episode.with_untracked(|episode| COPIED.get()?(episode, step, place))
 }
 
-pub(super) fn speaker(message: &AnyMessage) -> El {
+/// The speaker of a message.
+pub(super) fn speaker(message: &AnyMessage) -> AnyView {
     match message {
-        AnyMessage::Response(ToolResponseMessage { name, .. }) => {
-            marked_speaker("speaker tool-name", "tool ", name)
+        AnyMessage::Response(ToolResponseMessage { name, .. }) => view! {
+            <MarkedSpeaker class="speaker tool-name" before="tool " name=name.to_string()/>
         }
-        other => el("span").class("speaker").child(other.role().as_str()),
+        .into_any(),
+        other => view! { <span class="speaker">{other.role().as_str()}</span> }.into_any(),
     }
 }
 
 /// A speaker, prefixed with a word for readers who cannot see the styling.
-pub(super) fn marked_speaker(class: &'static str, before: &'static str, name: &str) -> El {
-    el("span")
-        .class(class)
-        .child(hidden_name(before))
-        .child(el("bdi").child(inert_name(name)))
+#[component]
+pub(super) fn MarkedSpeaker(
+    /// The classes.
+    class: &'static str,
+    /// The word before the name.
+    before: &'static str,
+    /// The name.
+    #[prop(into)]
+    name: String,
+) -> impl IntoView {
+    view! {
+        <span class=class>
+            <span class="visually-hidden">{before}</span>
+            <bdi>{inert_name(&name)}</bdi>
+        </span>
+    }
 }

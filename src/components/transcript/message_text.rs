@@ -7,11 +7,9 @@ use volary_core::json::Text;
 use volary_core::message::Role;
 
 use super::reader::{Reader, TextPlace};
-use crate::components::erased::{dynamic, words};
-use crate::components::markup::{El, all, el};
 use crate::components::prose::{PROSE, plain};
 use crate::components::terminal::terminal;
-use crate::components::text::{Fold, fold_controls, folded_text};
+use crate::components::text::{Fold, FoldControls, fold_class, folded_text};
 use crate::projection::ansi::is_for_terminals;
 use crate::projection::size_text;
 use crate::projection::text::{cut_at, part, part_count, preview_end};
@@ -67,7 +65,7 @@ pub(super) fn message_text(
         return folded_text(text, fold);
     };
     let is_prose = move || manner == Manner::Prose && reading.formatted.get();
-    let draw = move |text: &str, at: usize| -> El {
+    let draw = move |text: &str, at: usize| -> AnyView {
         match manner {
             Manner::Terminal => terminal(text, at),
             Manner::Prose if is_prose() => PROSE.get().unwrap_or(plain)(text, at),
@@ -75,33 +73,26 @@ pub(super) fn message_text(
         }
     };
     let Some(preview) = preview_end(&text) else {
-        let body = el("div").class("text").attr("dir", "auto");
-        return match manner {
-            Manner::Prose => body.child(dynamic(move || draw(&text, at).view())).view(),
-            Manner::Plain | Manner::Terminal => body.child(draw(&text, at)).view(),
+        let body = match manner {
+            Manner::Prose => (move || draw(&text, at)).into_any(),
+            Manner::Plain | Manner::Terminal => draw(&text, at),
         };
+        return view! { <div class="text" dir="auto">{body}</div> }.into_any();
     };
     let (size, parts) = (size_text(text.len()), part_count(&text));
-    let slice = dynamic(move || {
+    let slice = move || {
         let range = match fold.get() {
             Fold::Preview => 0..preview,
             Fold::Open(number) => part(&text, number),
         };
         let before = text.get(..range.start).unwrap_or_default().chars().count();
-        draw(text.get(range).unwrap_or_default(), at + before).view()
-    });
-    let class = words(move || match fold.get() {
-        Fold::Preview => "text folded".to_owned(),
-        Fold::Open(_) => "text".to_owned(),
-    });
-    all(vec![
-        el("div")
-            .class(class)
-            .attr("dir", "auto")
-            .child(slice)
-            .view(),
-        fold_controls(fold, parts, size),
-    ])
+        draw(text.get(range).unwrap_or_default(), at + before)
+    };
+    view! {
+        <div class=fold_class("text", fold) dir="auto">{slice}</div>
+        <FoldControls fold parts size/>
+    }
+    .into_any()
 }
 
 #[cfg(test)]

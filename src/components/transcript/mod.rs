@@ -6,9 +6,9 @@
 //!
 //! - [`reader`]: the state shared by all parts of a transcript.
 //! - [`block`]: a step with its marks; [`message`]: a message; [`call`]: a tool call.
-//! - [`asked`]: how a step of a model came about.
+//! - [`model_exchange`]: how a step of a model came about.
 //! - [`failure`]: why a step failed.
-//! - [`whole`]: a message with all its features; [`said`]: its texts. [`reading`]: display options in Review;
+//! - [`full_message`]: a message with all its features; [`message_text`]: its texts. [`reading`]: display options in Review;
 //!   [`passage`]: navigation to passages.
 
 mod block;
@@ -25,16 +25,16 @@ pub mod reading;
 use std::ops::Range;
 use std::sync::Arc;
 
-use leptos::ev::{Event, MouseEvent};
+use leptos::html;
 use leptos::prelude::*;
 use volary_trajectory::{Ending, Episode};
 
-use super::erased::{dynamic, shown, watch, words};
-use super::icon::{Glyph, icon};
-use super::markup::{ElementRef, button, el, keyed, nothing};
-use super::text::inert_in;
+use super::icon::{Glyph, Icon};
+use super::markup::keyed;
+use super::text::inert;
 use crate::browser;
 use crate::projection::scroll::Scroll;
+use block::StepBlock;
 pub use reader::Reader;
 use reading::Reading;
 
@@ -80,7 +80,7 @@ pub fn Transcript(
         reading.reader.set(Some(reader));
     }
 
-    watch(move || {
+    Effect::new(move |_| {
         let edition = edition.get();
         episode.with(|episode| {
             place
@@ -106,7 +106,7 @@ pub fn Transcript(
         (step, steps)
     });
     let sizes = StoredValue::new_local(None);
-    watch(move || {
+    Effect::new(move |_| {
         if let (Some(log), Some(list), Some(tail)) =
             (place.log.get(), place.list.get(), place.tail.get())
         {
@@ -126,76 +126,73 @@ pub fn Transcript(
         let edition = u64::from(place.edition.get_value()) << 32;
         window.map(|number| edition | number as u64).collect()
     };
-    let draw = move |key: u64| reader.block((key & u64::from(u32::MAX)) as usize);
-    let live = words(move || if place.follows.get() { "polite" } else { "off" }.to_owned());
-    let to_end = move || {
-        let go = move || {
-            place.scroll.update_value(Scroll::to_end);
-            place.go();
-        };
-        button("to-end")
-            .on_click(go)
-            .child(icon(Glyph::Down))
-            .child("Go to end")
-            .view()
+    let draw = move |key: u64| {
+        let number = (key & u64::from(u32::MAX)) as usize;
+        view! { <StepBlock reader number/> }.into_any()
     };
-    let list = el("div")
-        .class("transcript-blocks")
-        .element_ref(place.list)
-        .child(keyed(blocks, draw));
-    // One handler for the buttons of all blocks.
-    let class = words(move || match can_rewind.get() {
-        true => "transcript-scroll".to_owned(),
-        false => "transcript-scroll no-rewind".to_owned(),
-    });
-    let said = el("p")
-        .class("copied-note")
-        .attr("aria-live", "polite")
-        .child(words(move || reader.said.get().to_owned()));
-    let log = el("div")
-        .class(class)
-        .attr("role", "log")
-        .attr("aria-label", "Transcript")
-        .attr("aria-live", live)
-        .attr("tabindex", "0")
-        .element_ref(place.log)
-        .on("scroll", move |_: Event| place.scrolled())
-        .on("click", move |click: MouseEvent| reader.clicked(&click))
-        .on("pointerover", move |event: Event| {
-            reader.point(Some(&event))
-        })
-        .on("pointerleave", move |_: Event| reader.point(None))
-        .on("focusin", move |event: Event| {
-            reader.point(Some(&event));
-        })
-        .on("focusout", move |_: Event| reader.point(None))
-        .child(list)
-        .child(el("div").element_ref(place.tail).child(tail));
-    el("div")
-        .class("transcript")
-        .child(log)
-        .child(shown(move || !place.follows.get(), to_end))
-        .child(said)
-        .child(ending(episode))
-        .view()
+    let to_end = move |_| {
+        place.scroll.update_value(Scroll::to_end);
+        place.go();
+    };
+    let class = move || match can_rewind.get() {
+        true => "transcript-scroll",
+        false => "transcript-scroll no-rewind",
+    };
+    // The listeners of the log serve the buttons of all blocks.
+    view! {
+        <div class="transcript">
+            <div
+                class=class
+                role="log"
+                aria-label="Transcript"
+                aria-live=move || if place.follows.get() { "polite" } else { "off" }
+                tabindex="0"
+                node_ref=place.log
+                on:scroll=move |_| place.scrolled()
+                on:click=move |click| reader.clicked(&click)
+                on:pointerover=move |event| reader.point(Some(&event))
+                on:pointerleave=move |_| reader.point(None)
+                on:focusin=move |event| reader.point(Some(&event))
+                on:focusout=move |_| reader.point(None)
+            >
+                <div class="transcript-blocks" node_ref=place.list>
+                    {keyed(blocks, draw)}
+                </div>
+                <div node_ref=place.tail>{tail}</div>
+            </div>
+            <Show when=move || !place.follows.get()>
+                <button type="button" class="to-end" on:click=to_end>
+                    <Icon glyph=Glyph::Down/>
+                    {"Go to end"}
+                </button>
+            </Show>
+            <p class="copied-note" aria-live="polite">
+                {move || reader.said.get()}
+            </p>
+            <EndingLine episode/>
+        </div>
+    }
 }
 
 /// Why the episode ended, unless the last step says so.
-fn ending(episode: Signal<Arc<Episode>>) -> AnyView {
-    dynamic(move || {
+#[component]
+fn EndingLine(episode: Signal<Arc<Episode>>) -> impl IntoView {
+    move || {
         let (class, word, reason) = match episode.with(|episode| episode.ending.clone()) {
-            Ending::Open | Ending::Done => return nothing(),
+            Ending::Open | Ending::Done => return None,
             Ending::Truncated { reason } => ("badge notice", "truncated", reason),
             Ending::Crashed { message } => ("badge bad", "crashed", message),
         };
         // It is scrollable if long, and therefore focusable.
-        el("p")
-            .class("ending")
-            .attr("tabindex", "0")
-            .child(el("span").class(class).child(word))
-            .child(inert_in("span", "ending-reason", &reason))
-            .view()
-    })
+        Some(view! {
+            <p class="ending" tabindex="0">
+                <span class=class>{word}</span>
+                <span class="ending-reason" dir="auto">
+                    {inert(&reason)}
+                </span>
+            </p>
+        })
+    }
 }
 
 /// The scroll state and its elements.
@@ -217,9 +214,9 @@ struct Place {
     /// Whether a programmatic scroll is in progress. The browser may scroll when blocks change before it is
     /// done; those events do not come from the reader.
     going: StoredValue<bool>,
-    log: ElementRef,
-    list: ElementRef,
-    tail: ElementRef,
+    log: NodeRef<html::Div>,
+    list: NodeRef<html::Div>,
+    tail: NodeRef<html::Div>,
 }
 
 impl Place {
@@ -234,9 +231,9 @@ impl Place {
             follows: RwSignal::new(true),
             printing: StoredValue::new(false),
             going: StoredValue::new(false),
-            log: ElementRef::new(),
-            list: ElementRef::new(),
-            tail: ElementRef::new(),
+            log: NodeRef::new(),
+            list: NodeRef::new(),
+            tail: NodeRef::new(),
         }
     }
 

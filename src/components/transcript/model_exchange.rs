@@ -9,10 +9,8 @@ use volary_trajectory::passages::{Part, Place};
 use super::message_text::{Manner, message_text};
 use super::reader::Reader;
 use super::reading::{Kind, Spot};
-use crate::components::erased::{flag, shown, words};
-use crate::components::icon::{Glyph, icon};
-use crate::components::markup::{El, all, button, el};
-use crate::components::text::{inert, inert_in};
+use crate::components::icon::{Glyph, Icon};
+use crate::components::text::inert;
 use crate::projection::asking::{exchanges, facts, notes};
 use crate::projection::highlight::holder_id;
 
@@ -20,27 +18,22 @@ use crate::projection::highlight::holder_id;
 pub(super) const THOUGHT: usize = usize::MAX;
 
 /// The model's reasoning, collapsed by default.
-pub(super) fn thinking(reader: Reader, step: usize, record: &StepRecord) -> Option<El> {
+pub(super) fn thinking(reader: Reader, step: usize, record: &StepRecord) -> Option<AnyView> {
     let thought = thought(record)?;
     let shut = RwSignal::new(true);
     let reading = reader.reading;
     let own = reading.map(|reading| (reading, reading.own(step, Spot::Thought)));
-    let is_open = flag(move || match own {
+    let is_open = Memo::new(move |_| match own {
         Some((reading, own)) => !reading.is_folded(Kind::Reasoning, own.get()),
         None => !shut.get(),
     });
-    let change = move || match own {
+    let change = move |_| match own {
         Some((_, own)) => {
             let fold = is_open.get_untracked();
             own.update(|own| own.folded = Some(fold));
         }
         None => shut.update(|shut| *shut = !*shut),
     };
-    let toggle = button("quiet small thinking-toggle")
-        .attr("aria-expanded", words(move || is_open.get().to_string()))
-        .on_click(change)
-        .child(icon(Glyph::Chevron))
-        .child("Thinking");
     let place = (step, 0, THOUGHT);
     let id = reading.and_then(|_| {
         holder_id(Place {
@@ -49,23 +42,25 @@ pub(super) fn thinking(reader: Reader, step: usize, record: &StepRecord) -> Opti
             part: Part::Reasoning,
         })
     });
-    let text = shown(
-        move || is_open.get(),
-        move || {
-            el("div")
-                .class("thinking")
-                .attr("id", id.clone())
-                .child(message_text(
-                    reader,
-                    place,
-                    thought.clone(),
-                    0,
-                    Manner::Prose,
-                ))
-                .view()
-        },
-    );
-    Some(el("div").class("thought").child(toggle).child(text))
+    let text = move || {
+        let text = message_text(reader, place, thought.clone(), 0, Manner::Prose);
+        view! { <div class="thinking" id=id.clone()>{text}</div> }
+    };
+    let view = view! {
+        <div class="thought">
+            <button
+                type="button"
+                class="quiet small thinking-toggle"
+                aria-expanded=move || is_open.get().to_string()
+                on:click=change
+            >
+                <Icon glyph=Glyph::Chevron/>
+                {"Thinking"}
+            </button>
+            {move || is_open.get().then(&text)}
+        </div>
+    };
+    Some(view.into_any())
 }
 
 fn thought(record: &StepRecord) -> Option<Text> {
@@ -81,42 +76,48 @@ fn thought(record: &StepRecord) -> Option<Text> {
 }
 
 /// The usage of the step, with a button that shows its requests.
-pub(super) fn model_exchange(reader: Reader, step: usize, record: &StepRecord) -> Option<El> {
+pub(super) fn model_exchange(reader: Reader, step: usize, record: &StepRecord) -> Option<AnyView> {
     let facts = facts(record);
     let errors = &record.details.errors;
     if facts.is_empty() && errors.is_empty() {
         return None;
     }
     let errors = errors.iter().map(|error| {
-        el("p")
-            .class("step-error")
-            .child(icon(Glyph::Warning))
-            .child(inert_in("span", "failure", &error.message))
-            .view()
+        view! {
+            <p class="step-error">
+                <Icon glyph=Glyph::Warning/>
+                <span class="failure" dir="auto">
+                    {inert(&error.message)}
+                </span>
+            </p>
+        }
     });
-    let errors = errors.collect::<Vec<_>>();
-    let said = facts
+    let facts = facts
         .iter()
-        .map(|fact| el("span").child(inert(fact)).view());
+        .map(|fact| view! { <span>{inert(fact)}</span> });
     let sent = !exchanges(&record.extras).is_empty();
     let inspect = reader.on_inspect.filter(|_| sent).map(|inspect| {
-        button("quiet small")
-            .attr("aria-haspopup", "dialog")
-            .on_click(move || inspect.run(step))
-            .child("Request")
+        view! {
+            <button
+                type="button"
+                class="quiet small"
+                aria-haspopup="dialog"
+                on:click=move |_| inspect.run(step)
+            >
+                {"Request"}
+            </button>
+        }
     });
     let notes = notes(&record.extras).into_iter();
-    let notes = notes.map(|note| inert_in("p", "turn-note", &note).view());
-    Some(
-        el("div")
-            .class("asked")
-            .child(
-                el("p")
-                    .class("asked-facts")
-                    .child(all(said.collect()))
-                    .child(inspect),
-            )
-            .child(all(notes.collect()))
-            .child(errors),
-    )
+    let notes = notes.map(|note| {
+        view! { <p class="turn-note" dir="auto">{inert(&note)}</p> }
+    });
+    let view = view! {
+        <div class="asked">
+            <p class="asked-facts">{facts.collect_view()} {inspect}</p>
+            {notes.collect_view()}
+            {errors.collect_view()}
+        </div>
+    };
+    Some(view.into_any())
 }

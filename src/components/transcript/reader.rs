@@ -14,7 +14,6 @@ use super::reading::Reading;
 use crate::browser;
 use crate::browser::timers::{Alarm, alarm};
 use crate::components::folds::Folds;
-use crate::components::markup::{El, button};
 use crate::components::text::Fold;
 use crate::later;
 use crate::projection::scroll::Scroll;
@@ -221,7 +220,47 @@ fn message_selector(step: usize, message: usize) -> String {
     selector(&step.to_string(), MESSAGE, &message.to_string())
 }
 
-/// A button without children: the style sheet draws its icon. Long transcripts have many of them.
-pub(super) fn icon_button(class: &'static str, name: &'static str) -> El {
-    button(class).attr("aria-label", name).attr("title", name)
+/// A button that goes to a message of its step. It has no children, because the style sheet draws its icon: long
+/// transcripts have many of them.
+#[component]
+pub(super) fn GoButton(
+    /// The classes, of which one draws the icon.
+    class: &'static str,
+    /// The name.
+    name: &'static str,
+    /// The index of the message.
+    message: usize,
+) -> impl IntoView {
+    view! {
+        <button type="button" class=class aria-label=name title=name data-go=message.to_string()></button>
+    }
+}
+
+/// A button that goes from a call to its result.
+#[component]
+pub(super) fn ToResult(
+    /// The message with the result.
+    message: usize,
+) -> impl IntoView {
+    view! { <GoButton class="quiet small to-answer icon-down" name="Go to result" message/> }
+}
+
+/// A button that goes from a result to its call.
+#[component]
+pub(super) fn ToCall() -> impl IntoView {
+    view! { <GoButton class="quiet small icon-up" name="Go to call" message=0/> }
+}
+
+/// A button that copies its message.
+#[component]
+pub(super) fn CopyMessage() -> impl IntoView {
+    view! {
+        <button
+            type="button"
+            class="quiet small icon-copy"
+            aria-label="Copy"
+            title="Copy"
+            data-copy=""
+        ></button>
+    }
 }

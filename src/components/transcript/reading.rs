@@ -148,6 +148,11 @@ impl Reading {
         own.folded.unwrap_or_else(|| self.folded.get().has(kind))
     }
 
+    /// Whether a call is shown as JSON, and whether it is collapsed.
+    pub(super) fn call_state(self, own: Own) -> (bool, bool) {
+        (own.raw, self.is_folded(Kind::Tools, own))
+    }
+
     /// Expands a part, whatever collapsed it.
     pub(super) fn open(self, step: usize, spot: Spot) {
         let own = self.own(step, spot);
