@@ -6,7 +6,6 @@ import { test } from "@playwright/test";
 import { visit } from "./support/browser.mjs";
 import { Evaluate } from "./support/evaluate.mjs";
 import { Playground } from "./support/playground.mjs";
-import { site } from "./support/site.mjs";
 
 // Python takes seconds to load, more on a busy machine.
 test.slow();
@@ -121,80 +120,4 @@ test("a link runs its code only after consent, and replays the same episode", as
     await playground.says("1 step");
     await page.getByText("The heating is at 50%.").first().waitFor();
   });
-});
-
-/** Python that tries to reach an address in every way it has. */
-const probes = (address) => `
-import js
-from pyodide.code import run_js
-from pyodide.http import open_url
-
-ADDRESS = ${JSON.stringify(address)}
-
-TRIES = [
-    "fetch(A)", "fetch(A, {mode: 'no-cors', keepalive: true})",
-    "new Promise((ok, no) => { const x = new XMLHttpRequest(); x.open('GET', A); x.onload = ok; x.onerror = no; x.send(); })",
-    "new Promise((ok, no) => { const s = new EventSource(A); s.onopen = ok; s.onerror = no; })",
-    "new Promise((ok, no) => { const s = new WebSocket(A.replace('http', 'ws')); s.onopen = ok; s.onerror = no; })",
-    "import(A)", "Object.constructor('return import(A)')()",
-    "new Promise((ok, no) => { try { importScripts(A); ok(); } catch (error) { no(error); } })",
-    "new Promise((ok, no) => { const w = new Worker(A); w.onmessage = ok; w.onerror = no; })",
-    "new FontFace('x', 'url(' + A + ')').load()",
-    "new Promise((ok) => { const p = new RTCPeerConnection({iceServers: [{urls: 'stun:' + new URL(A).host}]}); p.createDataChannel('x'); p.createOffer().then((o) => p.setLocalDescription(o)).then(ok); })",
-    "indexedDB.open('x')", "caches.open('x')", "localStorage.getItem('x')",
-]
-
-async def reached():
-    names = []
-    for number, source in enumerate(TRIES):
-        try:
-            run = run_js("(async (A) => { await Promise.race([" + source + ", new Promise((_, no) => setTimeout(() => no(new Error('silent')), 1500))]); })")
-            await run(ADDRESS + "?probe=" + str(number))
-            names.append(source)
-        except BaseException:
-            pass
-    try:
-        open_url(ADDRESS + "?probe=open_url")
-        names.append("open_url")
-    except BaseException:
-        pass
-    return names
-
-from aviary.core import Environment, Message, Tool
-
-class Probe(Environment[None]):
-    def look(self) -> str:
-        """Look."""
-        return "nothing"
-
-    async def reset(self):
-        self.tools = [Tool.from_function(self.look)]
-        return [Message(content="reached: " + repr(await reached()))], self.tools
-
-    async def step(self, action):
-        return await self.exec_tool_calls(action), 0.0, True, False
-`;
-
-test("Python code cannot reach any address", async () => {
-  const heard = [];
-  const listener = await site((path, response) => {
-    heard.push(path);
-    response.setHeader("Access-Control-Allow-Origin", "*");
-    response.end("x");
-  });
-  try {
-    // Blocked requests are what this is about, so the console may say that they were.
-    await visit({ hash: "#/environments", origins: [listener.origin], allowedErrors: [/Content Security Policy|Refused|blocked/i] }, async (page) => {
-      await fromTemplate(page, "Counter");
-      await write(page, probes(`${listener.origin}/`));
-      await page.getByRole("button", { name: "Save and play" }).click();
-      await page.getByText("reached: []").first().waitFor();
-    });
-    assert.deepEqual(heard, []);
-    // Without the policies the same server is reached: the probe can fail.
-    await fetch(`${listener.origin}/control`);
-    assert.equal(heard.length, 1);
-  } finally {
-    listener.close();
-  }
 });
