@@ -27,7 +27,8 @@ export async function firefox(executablePath) {
 
 /** WebKit through its own driver, on a virtual screen: `driver` is WebKitWebDriver, `browser` is MiniBrowser. */
 export async function webkit(driver, browser) {
-  const port = 4000 + Math.floor(Math.random() * 4000);
+  // Above the ports that fetch() refuses to connect to, such as 5060 and 6000.
+  const port = 20_000 + Math.floor(Math.random() * 10_000);
   const server = spawn("xvfb-run", ["-a", driver, `--port=${port}`], {
     stdio: "ignore",
     // Its own process group, so that the virtual screen ends with the driver.
