@@ -32,13 +32,23 @@ pub enum Route {
     },
 }
 
-/// A place within the playground.
+/// A place within the playground. Opening it gives the same episode, policy and selected step again.
+///
+/// `episode`, `stored` and `task` exclude each other; if an address has several, the first of them counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The environment; the first one with a problem at hand if `None`.
+    /// The environment; the first one that has tasks if `None`.
     pub environment: Option<String>,
-    /// A shared episode, as `volary_trajectory::share` writes it.
+    /// An episode to replay, as `volary_trajectory::share` encodes it.
     pub episode: Option<String>,
+    /// The id of an episode that is stored in this browser, because it is too long for an address.
+    pub stored: Option<String>,
+    /// The id of a task of the environment, to be started; its first task if `None`.
+    pub task: Option<String>,
+    /// The seed with which the task is started.
+    pub seed: Option<u64>,
+    /// The policy, in lower case; the user acts if `None`.
+    pub policy: Option<String>,
     /// The selected step: 0 is the reset. The last one if `None`.
     pub step: Option<usize>,
 }
@@ -121,11 +131,33 @@ impl Place {
         for (key, value) in parameters(query) {
             match key {
                 "e" => place.episode = Some(decode(value)),
+                "id" => place.stored = Some(decode(value)),
+                "task" => place.task = Some(decode(value)),
+                "seed" => place.seed = value.parse().ok(),
+                "policy" => place.policy = Some(decode(value)),
                 "step" => place.step = value.parse().ok(),
                 _ => {}
             }
         }
         place
+    }
+
+    /// Whether it leads to an environment as it starts by default.
+    pub fn is_plain(&self) -> bool {
+        self.episode.is_none()
+            && self.stored.is_none()
+            && self.task.is_none()
+            && self.seed.is_none()
+    }
+
+    /// Whether another place leads to the same episode, whatever the policy and the selected step.
+    pub fn has_episode_of(&self, other: &Place) -> bool {
+        let episode = |place: &Place| Place {
+            policy: None,
+            step: None,
+            ..place.clone()
+        };
+        episode(self) == episode(other)
     }
 
     /// The hash, with its `#`.
@@ -134,9 +166,15 @@ impl Place {
             Some(environment) => format!("#/run/{}", encode(environment)),
             None => "#/".to_owned(),
         };
+        let text = |key, text: &Option<String>| text.as_deref().map(|text| (key, encode(text)));
+        let seed = self.seed.map(|seed| ("seed", seed.to_string()));
         let step = self.step.map(|step| ("step", step.to_string()));
-        let episode = self.episode.as_deref().map(|text| ("e", encode(text)));
-        with_query(path, [step, episode])
+        let policy = text("policy", &self.policy);
+        let (task, stored) = (text("task", &self.task), text("id", &self.stored));
+        with_query(
+            path,
+            [task, seed, stored, policy, step, text("e", &self.episode)],
+        )
     }
 }
 
@@ -244,6 +282,7 @@ mod tests {
             environment: environment.map(str::to_owned),
             episode: episode.map(str::to_owned),
             step,
+            ..Place::default()
         });
         assert_eq!(Route::parse(hash), expected, "{hash}");
     }
@@ -263,6 +302,30 @@ mod tests {
             Some("ab-_"),
             Some(3),
         );
+    }
+
+    #[test]
+    fn tasks_and_policies() {
+        let hash = "#/run/calculator?task=easy-02&seed=7&policy=random&step=1";
+        let place = Place {
+            environment: Some("calculator".to_owned()),
+            task: Some("easy-02".to_owned()),
+            seed: Some(7),
+            policy: Some("random".to_owned()),
+            step: Some(1),
+            ..Place::default()
+        };
+        assert_eq!(place.to_hash(), hash);
+        assert_eq!(Route::parse(hash), Route::Playground(place.clone()));
+        assert!(!place.is_plain());
+        let elsewhere = Place {
+            policy: None,
+            step: None,
+            ..place.clone()
+        };
+        assert!(elsewhere.has_episode_of(&place));
+        assert!(!Place::default().has_episode_of(&place));
+        check("#/run/counter?seed=-1", Some("counter"), None, None);
     }
 
     #[test]
@@ -347,9 +410,14 @@ mod tests {
         fn every_place_comes_back(
             environment in proptest::option::of("\\PC{1,12}"),
             episode in proptest::option::of("\\PC{0,40}"),
+            stored in proptest::option::of("\\PC{0,20}"),
+            task in proptest::option::of("\\PC{0,20}"),
+            seed in proptest::option::of(0u64..1 << 53),
+            policy in proptest::option::of("\\PC{0,9}"),
             step in proptest::option::of(0usize..100_000),
         ) {
-            let route = Route::Playground(Place { environment, episode, step });
+            let place = Place { environment, episode, stored, task, seed, policy, step };
+            let route = Route::Playground(place);
             prop_assert_eq!(Route::parse(&route.to_hash()), route);
         }
 

@@ -212,7 +212,6 @@ impl Playground {
         hands.calls.set(Vec::new());
         hands.words.set(String::new());
         hands.editing.set(None);
-        self.depart_from_link();
         self.set_policy_name("manual");
         self.drive.aside.set_value(None);
         self.take_action(AnyMessage::from(action));

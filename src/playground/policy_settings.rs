@@ -62,6 +62,17 @@ impl PolicyKind {
         }
     }
 
+    /// Its name in an address; `None` for the default.
+    pub fn in_address(self) -> Option<String> {
+        (self != PolicyKind::Manual).then(|| self.name().to_lowercase())
+    }
+
+    /// The policy of a name in an address.
+    pub fn of_address(name: &str) -> Option<PolicyKind> {
+        let mut all = PolicyKind::ALL.into_iter();
+        all.find(|kind| kind.name().eq_ignore_ascii_case(name))
+    }
+
     /// What it does, for people.
     pub const fn summary(self) -> &'static str {
         match self {

@@ -70,7 +70,6 @@ impl Playground {
         let url = self.setup.environment.get_untracked();
         match servers::recipe(&url, configuration) {
             Ok(recipe) => {
-                self.depart_from_link();
                 self.open(recipe, Vec::new());
             }
             Err(unfit) => {

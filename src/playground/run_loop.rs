@@ -90,7 +90,6 @@ impl Playground {
             // A limit may have cut it off before; now another one holds.
             self.set_ending(Ending::Open);
         }
-        self.depart_from_link();
         self.set_policy_name(&policy);
     }
 

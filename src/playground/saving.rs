@@ -32,6 +32,13 @@ pub struct Saver {
 type Way = (Text, u32);
 
 impl Saver {
+    /// The id under which a way is stored with all its steps.
+    fn stored(&self, way: &Way) -> Option<Text> {
+        let kept = self.kept.as_ref().filter(|_| !self.is_unsaved);
+        kept.filter(|(known, _)| known == way)
+            .map(|(_, id)| id.clone())
+    }
+
     /// The id under which to keep what is unsaved, if anything is.
     fn take(&mut self, way: Way) -> Option<Text> {
         if !std::mem::take(&mut self.is_unsaved) {
@@ -63,6 +70,13 @@ impl Playground {
         }
     }
 
+    /// The id under which the shown episode is stored.
+    pub(super) fn stored_id(self, episode: &Episode) -> Option<String> {
+        let way = (episode.id.clone(), self.edition.get_untracked());
+        let id = self.saver.with_value(|saver| saver.stored(&way));
+        id.map(|id| id.to_string())
+    }
+
     /// Keeps the shown episode, if steps were taken in it since it was kept.
     pub(super) fn keep_played(self) {
         let edition = self.edition.get_untracked();
@@ -77,6 +91,8 @@ impl Playground {
         let Some(copy) = copy.filter(|copy| !copy.steps.is_empty()) else {
             return;
         };
+        // The page may be about to close, so the address of a long episode is written with its id now.
+        self.write_now();
         let row = Row::of(&copy, Vec::new());
         let text = KeptText::from(native::to_text(&copy));
         let episode = StoredEpisode::new(row, text, PLAYED);

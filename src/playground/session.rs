@@ -233,6 +233,11 @@ impl Session {
         matches!(self.phase, Phase::Opening(_))
     }
 
+    /// Whether the shown episode is a recording, without an environment behind it.
+    pub fn is_record(&self) -> bool {
+        matches!(self.phase, Phase::Record)
+    }
+
     /// Whether an action is on its way.
     pub fn is_stepping(&self) -> bool {
         matches!(self.phase, Phase::Stepping { .. })

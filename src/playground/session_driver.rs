@@ -130,7 +130,6 @@ impl Playground {
     pub fn go_back(self, steps: usize) {
         self.halt();
         self.keep_played();
-        self.depart_from_link();
         if self.is_abroad() {
             self.say("Starting a new environment on the server and repeating the actions there.");
         }

@@ -172,7 +172,6 @@ impl Playground {
         let recipe = self
             .python_recipe(&configuration, seed)
             .unwrap_or_else(|| self.recipe(configuration, seed));
-        self.depart_from_link();
         self.open(recipe, Vec::new());
     }
 

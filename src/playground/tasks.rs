@@ -129,6 +129,17 @@ pub fn first(sources: &[TaskSource], environment: Option<&str>) -> Option<TaskPl
     })
 }
 
+/// The task with an id, among those of an environment.
+pub fn find(sources: &[TaskSource], environment: Option<&str>, id: &str) -> Option<TaskPlace> {
+    sources.iter().enumerate().find_map(|(source, list)| {
+        let fits = |task: &Task| {
+            *task.id == *id && environment.is_none_or(|name| task.environment == name)
+        };
+        let task = list.tasks.iter().position(fits)?;
+        Some(TaskPlace { source, task })
+    })
+}
+
 /// The task at a place.
 pub fn at(sources: &[TaskSource], place: TaskPlace) -> Option<&Task> {
     sources.get(place.source)?.tasks.get(place.task)

@@ -283,6 +283,7 @@ pub fn share_link(episode: &Episode, step: Option<usize>) -> Result<String, Stri
         environment: Some(recipe.environment.to_string()),
         episode: Some(text),
         step,
+        ..Place::default()
     };
     Ok(location::address_with(&place.to_hash()))
 }
@@ -358,7 +359,7 @@ pub fn file_name(name: &str) -> String {
 
 /// The actions without what is known of how they came about: running them again needs none of it, and what a
 /// model thought would make any link too long.
-fn bare_actions(episode: &Episode) -> Vec<AnyMessage> {
+pub(super) fn bare_actions(episode: &Episode) -> Vec<AnyMessage> {
     let bare = |action: &AnyMessage| {
         let mut action = action.clone();
         if let AnyMessage::Request(request) = &mut action {

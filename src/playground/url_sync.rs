@@ -1,23 +1,32 @@
-//! The address and the playground: what the hash says is opened, and what is selected is written
-//! into the hash, so that a copied address leads to the same place.
+//! The address is the state of the playground: opening it gives the same episode, policy and selected step again.
+//!
+//! Invariants: an address is written only while nothing is being opened and nothing waits for consent; reading one
+//! makes nothing run on a server or in Python without consent (`consent.rs`).
 
 use std::time::Duration;
 
 use leptos::prelude::*;
-use volary_trajectory::{Episode, share};
+use volary_remote::task;
+use volary_trajectory::{Episode, Recipe, native, share};
 
 use super::consent::{Author, PlannedEpisode, Standing, Then, Verdict, judge};
 use super::intents::Intent;
+use super::policy_settings::PolicyKind;
 use super::session::Session;
 use super::state::Playground;
-use crate::browser::{location, timers};
+use super::tasks;
+use super::transfer::bare_actions;
+use crate::browser::{self, location, timers};
 use crate::components::erased::watch;
+use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::route::{Place, Route};
+use crate::storage::episodes;
 
-/// How long the selection must rest before it is written into the address: browsers refuse
-/// addresses that change too often.
+/// How long the state must rest before it is written into the address: browsers throttle frequent changes.
 const REST: Duration = Duration::from_millis(400);
+/// Longer episodes are not encoded, because that would take noticeable time. The address names the stored episode.
+const LONGEST_ENCODED: usize = 500;
 
 impl Playground {
     /// Follows the address: opens what it names, selects the step that it names. An address that
@@ -45,12 +54,13 @@ impl Playground {
 
     /// The first environment's place needs no code that is not here.
     fn go_to(self, place: Place) {
-        let plain = place.episode.is_none()
+        let is_known = place.is_plain()
+            && place.policy.is_none()
             && place
                 .environment
                 .as_deref()
                 .is_none_or(|name| name == volary_envs::CARDS[0].name);
-        if plain && self.edition.get_untracked() == 0 && !self.whole.get_untracked() {
+        if is_known && self.edition.get_untracked() == 0 && !self.whole.get_untracked() {
             self.place.set(place.clone());
             if self.begin_known() {
                 return;
@@ -62,9 +72,9 @@ impl Playground {
     pub(super) fn follow_place(self, place: &Place) {
         let here = self.place.get_untracked();
         let first = self.edition.get_untracked() == 0 && !self.is_opening();
-        let elsewhere =
-            here.environment != place.environment || here.episode != place.episode || first;
+        let elsewhere = !here.has_episode_of(place) || first;
         self.place.set(place.clone());
+        self.follow_policy(place);
         if !elsewhere {
             if let Some(step) = place.step {
                 self.selected.set(step.min(self.last_step()));
@@ -73,11 +83,75 @@ impl Playground {
         }
         self.planned.set(None);
         self.wanted_step.set_value(place.step);
-        match (&place.episode, place.environment.as_deref()) {
-            (Some(text), environment) => self.open_link(text, environment),
-            (None, Some(name)) if self.judge_address(name) == Verdict::Ask => self.plan_task(name),
-            (None, environment) => self.begin(environment),
+        let environment = place.environment.as_deref();
+        match (&place.episode, &place.stored, environment) {
+            (Some(text), _, _) => self.open_link(text, environment),
+            (None, Some(id), _) => self.open_stored(id, environment),
+            (None, None, Some(name)) if self.judge_address(name) == Verdict::Ask => {
+                self.plan_task(name);
+            }
+            (None, None, _) => self.begin_task(place),
         }
+    }
+
+    /// Selects the policy of an address. An unknown one leaves the policy as it is.
+    fn follow_policy(self, place: &Place) {
+        let wanted = place.policy.as_deref().and_then(PolicyKind::of_address);
+        let wanted = wanted.filter(|kind| *kind != self.drive.kind.get_untracked());
+        if let Some(kind) = wanted {
+            self.choose_policy(kind);
+        }
+    }
+
+    /// Starts the task of an address.
+    fn begin_task(self, place: &Place) {
+        if let Some(seed) = place.seed {
+            self.setup.seed.set(seed.to_string());
+        }
+        let environment = place.environment.as_deref();
+        let Some(id) = &place.task else {
+            return self.begin(environment);
+        };
+        let sources = self.setup.sources;
+        match sources.with_untracked(|sources| tasks::find(sources, environment, id)) {
+            Some(task) => self.pick_task(Some(task)),
+            None => {
+                self.begin(environment);
+                let id: String = id.chars().take(60).collect();
+                self.alert(Notice::new(
+                    format!("Unknown task \"{id}\"."),
+                    "The address names a task that this environment does not have.",
+                    "Choose one of its tasks on the left.",
+                ));
+            }
+        }
+    }
+
+    /// Shows an episode that is stored in this browser.
+    fn open_stored(self, id: &str, environment: Option<&str>) {
+        let (id, environment) = (id.to_owned(), environment.map(str::to_owned));
+        browser::spawn(async move {
+            let stored = episodes::text(&id).await.ok().flatten();
+            let read = stored.and_then(|stored| native::read(&stored.to_text()).ok());
+            // The user may have gone elsewhere meanwhile.
+            if self
+                .place
+                .with_untracked(|place| place.stored.as_ref() != Some(&id))
+            {
+                return;
+            }
+            match read.and_then(|reading| reading.episodes.into_iter().next()) {
+                Some(episode) => self.show(episode),
+                None => {
+                    self.begin(environment.as_deref());
+                    self.alert(Notice::new(
+                        "The episode of this address could not be opened.",
+                        "It was stored in the browser that made the address, and is not in this one.",
+                        "Ask for the episode as a file.",
+                    ));
+                }
+            }
+        });
     }
 
     /// Goes to an environment because the user chose it.
@@ -119,35 +193,18 @@ impl Playground {
         }
     }
 
-    /// The episode goes another way than the link that it came from.
-    pub(super) fn depart_from_link(self) {
-        if self.is_linked() {
-            let environment = self.place.with_untracked(|place| place.environment.clone());
-            self.set_place(Place {
-                environment,
-                ..Place::default()
-            });
-        }
-    }
-
-    /// Writes the selected step into the address, whenever it rests. An address without the episode leads to
-    /// no step of it, so it names none.
+    /// Writes the state into the address, whenever it rests.
     pub fn write_address(self) {
         let soon = StoredValue::new_local(None);
-        // Nothing is written while an episode is being opened; what was selected meanwhile is written then.
-        let opening = Memo::new(move |_| self.session.with(Session::is_opening));
+        let is_opening = Memo::new(move |_| self.session.with(Session::is_opening));
         watch(move || {
             self.selected.track();
             self.edition.track();
-            opening.track();
-            let write = move || self.write_step();
-            soon.set_value(self.is_linked().then(|| timers::alarm(REST, write)));
+            self.episode.track();
+            self.drive.kind.track();
+            is_opening.track();
+            soon.set_value(Some(timers::alarm(REST, move || self.write_now())));
         });
-    }
-
-    /// Whether the address holds the episode.
-    fn is_linked(self) -> bool {
-        self.place.with_untracked(|place| place.episode.is_some())
     }
 
     /// The selected step, as an address names it: without one it leads to the last.
@@ -156,23 +213,124 @@ impl Playground {
         (selected != self.last_step()).then_some(selected)
     }
 
-    fn write_step(self) {
-        let place = self.place.get_untracked();
-        let step = self.step_in_address();
+    pub(super) fn write_now(self) {
         let is_shown = self.planned.with_untracked(Option::is_none);
-        if place.step != step && place.episode.is_some() && !self.is_opening() && is_shown {
-            self.set_place(Place { step, ..place });
+        let has_begun = self.edition.get_untracked() > 0;
+        if !is_shown || !has_begun || self.is_opening() {
+            return;
+        }
+        let place = self.address();
+        if self.place.with_untracked(|shown| *shown != place) {
+            self.set_place(place);
+        }
+    }
+
+    /// The place of what is shown.
+    fn address(self) -> Place {
+        let kind = self.drive.kind.get_untracked();
+        let place = self.place_of_episode();
+        let leads_to_steps = place.episode.is_some() || place.stored.is_some();
+        Place {
+            policy: kind.in_address(),
+            // An address without the steps cannot select one of them.
+            step: self.step_in_address().filter(|_| leads_to_steps),
+            ..place
+        }
+    }
+
+    /// The place of the shown episode: its task if no step was taken; otherwise the episode, encoded or stored.
+    fn place_of_episode(self) -> Place {
+        self.episode.with_untracked(|episode| {
+            let environment = episode.environment().map(|name| name.to_string());
+            let chosen = self.setup.environment.get_untracked();
+            let place = Place {
+                environment: environment.or((!chosen.is_empty()).then(|| chosen.to_string())),
+                ..Place::default()
+            };
+            // A record from the library stays what it is until a step is taken.
+            let shown = self.place.get_untracked();
+            let is_record = self.session.with_untracked(Session::is_record);
+            if shown.stored.is_some() && is_record {
+                return Place {
+                    stored: shown.stored,
+                    ..place
+                };
+            }
+            let Some(recipe) = episode.recipe.as_ref() else {
+                return place;
+            };
+            if episode.steps.is_empty()
+                && let Some(task) = self.place_of_task(recipe)
+            {
+                return task;
+            }
+            let encoded = (episode.steps.len() <= LONGEST_ENCODED)
+                .then(|| share::encode(recipe, &bare_actions(episode)).ok())
+                .flatten();
+            let stored = match encoded {
+                Some(_) => None,
+                None => self.stored_id(episode),
+            };
+            Place {
+                episode: encoded,
+                stored,
+                ..place
+            }
+        })
+    }
+
+    /// The place that starts a recipe as one of the tasks, or as the environment starts by default; `None` if it
+    /// has a configuration of its own.
+    fn place_of_task(self, recipe: &Recipe) -> Option<Place> {
+        let environment = recipe.environment.to_string();
+        let seed = (recipe.seed != 0).then_some(recipe.seed);
+        let place = Place {
+            environment: Some(environment.clone()),
+            seed,
+            ..Place::default()
+        };
+        if self.standing(&environment) != Standing::Local
+            || task::python_file(&environment).is_some()
+        {
+            // Servers choose tasks and seeds themselves; an address names a Python file only.
+            return recipe.task.is_none().then_some(Place {
+                seed: None,
+                ..place
+            });
+        }
+        let sources = self.setup.sources;
+        match &recipe.task {
+            Some(reference) => sources.with_untracked(|sources| {
+                let first = tasks::first(sources, Some(&environment));
+                let found = tasks::find(sources, Some(&environment), &reference.id)?;
+                let source = sources.get(found.source)?;
+                // A file of tasks is gone after a reload.
+                let is_same = source.dataset == reference.dataset && source.file.is_none();
+                is_same.then(|| Place {
+                    task: (first != Some(found)).then(|| reference.id.to_string()),
+                    ..place
+                })
+            }),
+            None => {
+                let has_tasks = sources
+                    .with_untracked(|sources| tasks::first(sources, Some(&environment)))
+                    .is_some();
+                let entry = untrack(|| self.entry(&environment))?;
+                let default = Form::new((entry.configuration)()).filled();
+                (!has_tasks && default.as_object() == Some(&recipe.configuration)).then_some(place)
+            }
         }
     }
 
     /// Shows an episode that was kept, from whatever page.
     pub fn visit(self, episode: Episode) {
         let environment = episode.environment().map(|name| name.to_string());
-        self.show(episode);
         let place = Place {
             environment,
+            stored: Some(episode.id.to_string()),
             ..Place::default()
         };
+        self.show(episode);
         self.wanted_step.set_value(None);
         self.selected.set(0);
         // Before the address says it: going there must not open anything else.
@@ -233,8 +391,8 @@ impl Playground {
         self.wanted_step.set_value(None);
         let place = self.place.get_untracked();
         self.set_place(Place {
-            episode: None,
-            ..place
+            environment: place.environment,
+            ..Place::default()
         });
         if self.edition.get_untracked() == 0 {
             let local = environment.filter(|name| self.standing(name) == Standing::Local);

@@ -117,3 +117,45 @@ test("an invalid script marks its field", () =>
     await playground.button("Run").click();
     await playground.says("2 steps");
   }));
+
+test("a reload brings task, seed, policy, steps and selection back", () =>
+  visit({ hash: "#/run/calculator" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    const task = page.getByRole("combobox", { name: "Task" });
+    await task.selectOption({ index: 3 });
+    const chosen = await task.inputValue();
+    await page.getByRole("textbox", { name: "Seed", exact: true }).fill("7");
+    await playground.button("Reset").click();
+    await playground.policy.selectOption("Random");
+    await page.waitForURL(/task=.*seed=7.*policy=random/);
+    const restored = async () => {
+      await page.reload();
+      await playground.ready();
+      assert.equal(await task.inputValue(), chosen);
+      assert.equal(await page.getByRole("textbox", { name: "Seed", exact: true }).inputValue(), "7");
+      assert.equal(await playground.policy.locator("option:checked").innerText(), "Random");
+    };
+    await restored();
+    await playground.policy.selectOption("Manual");
+    await playground.act("calculator", { expr: "1 + 1" });
+    await playground.says("1 step");
+    await playground.policy.selectOption("Random");
+    await page.waitForURL(/policy=random.*e=/);
+    await restored();
+    await playground.says("1 step");
+    await playground.slider.focus();
+    await page.keyboard.press("Home");
+    await page.waitForURL(/step=0/);
+    await restored();
+    await playground.frame.getByText("After the reset").waitFor();
+  }));
+
+test("a reload brings back an episode that is too long for an address", () =>
+  visit({ hash: "#/run/dummy" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.plays(600);
+    await page.waitForURL(/id=played-/);
+    await page.reload();
+    await playground.says("600 steps");
+  }));
