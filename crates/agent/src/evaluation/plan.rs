@@ -1,7 +1,7 @@
 //! What an evaluation is to do, and the cells that follow from it.
 
-use volary_core::json::{Json, Object, Text};
-use volary_core::object;
+use serde::{Deserialize, Serialize};
+use volary_core::json::{Json, Object, Text, from_json, to_json};
 use volary_core::random::Random;
 use volary_trajectory::{Recipe, TaskReference};
 
@@ -66,7 +66,7 @@ pub struct PlannedTask {
 }
 
 /// A policy under a name.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlannedPolicy {
     /// The name, unique within the plan.
     pub name: Text,
@@ -76,8 +76,9 @@ pub struct PlannedPolicy {
     pub max_steps: usize,
 }
 
-/// Who acts.
-#[derive(Clone, Debug, PartialEq)]
+/// Who acts, stored under its word.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Actor {
     /// Random calls.
     Random,
@@ -95,6 +96,46 @@ pub enum Actor {
         /// How it is asked, as the page's form of model policies says it.
         settings: Object,
     },
+}
+
+/// A plan as it is stored.
+#[derive(Serialize, Deserialize)]
+struct PlanRecord {
+    name: Text,
+    #[serde(default)]
+    dataset: Option<Text>,
+    tasks: Vec<TaskRecord>,
+    policies: Vec<PlannedPolicy>,
+    repeats: usize,
+    seed: u64,
+    success: f64,
+    pace: PaceRecord,
+}
+
+/// A task as it is stored. What makes its environment is left out where it is as in the task before: a thousand
+/// seeds of one environment store it once.
+#[derive(Serialize, Deserialize)]
+struct TaskRecord {
+    id: Text,
+    title: Text,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    environment: Option<Text>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    configuration: Option<Object>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct PaceRecord {
+    concurrency: usize,
+    #[serde(default)]
+    requests_per_minute: Option<u64>,
+    #[serde(default)]
+    tokens_per_minute: Option<u64>,
+    #[serde(default)]
+    tokens: Option<u64>,
+    /// US dollars.
+    #[serde(default)]
+    cost: Option<f64>,
 }
 
 /// Which tasks of a dataset.
@@ -209,73 +250,75 @@ impl Plan {
         Random::new(self.seed).fork(label).next_u64() >> 11
     }
 
-    /// As it is stored. What makes the environment of a task is left out where it is as in the task before: a thousand
-    /// seeds of one environment say it once.
+    /// As it is stored.
     pub fn to_json(&self) -> Json {
         let former = std::iter::once(None).chain(self.tasks.iter().map(Some));
         let tasks = self.tasks.iter().zip(former).map(|(task, former)| {
-            let mut row = object!({"id": (task.id.clone()), "title": (task.title.clone())});
-            if !former.is_some_and(|former| former.makes_the_same(task)) {
-                row.insert("environment", task.environment.clone());
-                row.insert("configuration", task.configuration.clone());
+            let is_same = former.is_some_and(|former| former.makes_the_same(task));
+            let (environment, configuration) = match is_same {
+                true => (None, None),
+                false => (Some(&task.environment), Some(&task.configuration)),
+            };
+            TaskRecord {
+                id: task.id.clone(),
+                title: task.title.clone(),
+                environment: environment.cloned(),
+                configuration: configuration.cloned(),
             }
-            Json::Object(row)
         });
         let pace = &self.pace;
-        Json::Object(object!({
-            "name": (self.name.clone()),
-            "dataset": (self.dataset.clone()),
-            "tasks": (Json::List(tasks.collect())),
-            "policies": (Json::List(self.policies.iter().map(PlannedPolicy::to_json).collect())),
-            "repeats": (whole(self.repeats)),
-            "seed": (self.seed as i64),
-            "success": (self.success),
-            "pace": {
-                "concurrency": (whole(pace.concurrency)),
-                "requests_per_minute": (pace.requests_per_minute.map(|n| n as i64)),
-                "tokens_per_minute": (pace.tokens_per_minute.map(|n| n as i64)),
-                "tokens": (pace.budget.tokens.map(|n| n as i64)),
-                "cost": (pace.budget.cost)
-            }
-        }))
+        let record = PlanRecord {
+            name: self.name.clone(),
+            dataset: self.dataset.clone(),
+            tasks: tasks.collect(),
+            policies: self.policies.clone(),
+            repeats: self.repeats,
+            seed: self.seed,
+            success: self.success,
+            pace: PaceRecord {
+                concurrency: pace.concurrency,
+                requests_per_minute: pace.requests_per_minute,
+                tokens_per_minute: pace.tokens_per_minute,
+                tokens: pace.budget.tokens,
+                cost: pace.budget.cost,
+            },
+        };
+        // Texts, numbers and values can always be written.
+        to_json(&record).unwrap_or_default()
     }
 
     /// From what was stored; `None` if that is no plan.
     pub fn read(value: &Json) -> Option<Self> {
-        let mut tasks: Vec<PlannedTask> = Vec::new();
-        for row in value.get("tasks")?.as_list()? {
-            let (environment, configuration) = match (row.get("environment"), tasks.last()) {
+        let record: PlanRecord = from_json(value).ok()?;
+        let mut tasks: Vec<PlannedTask> = Vec::with_capacity(record.tasks.len());
+        for task in record.tasks {
+            let (environment, configuration) = match (task.environment, tasks.last()) {
                 (None, Some(former)) => (former.environment.clone(), former.configuration.clone()),
-                _ => {
-                    let configuration = row.get("configuration")?.as_object()?.clone();
-                    (text(row, "environment")?, configuration)
-                }
+                (environment, _) => (environment?, task.configuration?),
             };
             tasks.push(PlannedTask {
-                id: text(row, "id")?,
-                title: text(row, "title")?,
+                id: task.id,
+                title: task.title,
                 environment,
                 configuration,
             });
         }
-        let policies = value.get("policies")?.as_list()?.iter();
-        let pace = value.get("pace")?;
-        let limit = |key| pace.get(key).and_then(count);
+        let pace = record.pace;
         Some(Plan {
-            name: text(value, "name")?,
-            dataset: text(value, "dataset"),
+            name: record.name,
+            dataset: record.dataset,
             tasks,
-            policies: policies.map(PlannedPolicy::read).collect::<Option<_>>()?,
-            repeats: count(value.get("repeats")?)? as usize,
-            seed: count(value.get("seed")?)?,
-            success: value.get("success")?.as_f64()?,
+            policies: record.policies,
+            repeats: record.repeats,
+            seed: record.seed,
+            success: record.success,
             pace: Pace {
-                concurrency: limit("concurrency")? as usize,
-                requests_per_minute: limit("requests_per_minute"),
-                tokens_per_minute: limit("tokens_per_minute"),
+                concurrency: pace.concurrency,
+                requests_per_minute: pace.requests_per_minute,
+                tokens_per_minute: pace.tokens_per_minute,
                 budget: Budget {
-                    tokens: limit("tokens"),
-                    cost: pace.get("cost").and_then(Json::as_f64),
+                    tokens: pace.tokens,
+                    cost: pace.cost,
                     ..Budget::default()
                 },
             },
@@ -291,58 +334,16 @@ impl PlannedTask {
     }
 }
 
-impl PlannedPolicy {
-    fn to_json(&self) -> Json {
-        Json::Object(object!({
-            "name": (self.name.clone()),
-            "actor": (self.actor.to_json()),
-            "max_steps": (whole(self.max_steps))
-        }))
-    }
-
-    fn read(row: &Json) -> Option<Self> {
-        Some(PlannedPolicy {
-            name: text(row, "name")?,
-            actor: Actor::read(row.get("actor")?)?,
-            max_steps: count(row.get("max_steps")?)? as usize,
-        })
-    }
-}
-
 impl Actor {
     /// As it is stored.
     pub fn to_json(&self) -> Json {
-        let mut object = object!({"kind": (self.word())});
-        match self {
-            Actor::Random | Actor::Oracle => {}
-            Actor::Scripted { script } => {
-                object.insert("script", script.clone());
-            }
-            Actor::Model {
-                connection,
-                settings,
-            } => {
-                object.insert("connection", connection.clone());
-                object.insert("settings", settings.clone());
-            }
-        }
-        object.into()
+        // Texts and values can always be written.
+        to_json(self).unwrap_or_default()
     }
 
     /// From what was stored; `None` if that is no actor.
     pub fn read(value: &Json) -> Option<Self> {
-        Some(match &*text(value, "kind")? {
-            "random" => Actor::Random,
-            "oracle" => Actor::Oracle,
-            "scripted" => Actor::Scripted {
-                script: text(value, "script")?,
-            },
-            "model" => Actor::Model {
-                connection: text(value, "connection")?,
-                settings: value.get("settings")?.as_object()?.clone(),
-            },
-            _ => return None,
-        })
+        from_json(value).ok()
     }
 
     /// The word for it in files.
@@ -359,18 +360,6 @@ impl Actor {
     pub fn is_model(&self) -> bool {
         matches!(self, Actor::Model { .. })
     }
-}
-
-fn whole(count: usize) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
-}
-
-fn text(value: &Json, key: &str) -> Option<Text> {
-    value.get(key)?.as_text().cloned()
-}
-
-fn count(value: &Json) -> Option<u64> {
-    value.as_i64()?.try_into().ok()
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! What came of one cell.
 
-use volary_core::json::{Json, Text};
-use volary_core::object;
-
+use serde::{Deserialize, Serialize};
+use volary_core::json::{Json, Text, from_json, to_json};
 use volary_trajectory::{Ending, Episode};
 
 use crate::model::ModelError;
@@ -23,6 +22,24 @@ pub struct CellResult {
     pub spent: Spent,
     /// How many tries there were, this one included.
     pub tries: u32,
+}
+
+/// A result as it is stored: with an ending, or with a failure and its message.
+#[derive(Serialize, Deserialize)]
+struct ResultRecord {
+    cell: usize,
+    reward: f64,
+    steps: u64,
+    seconds: f64,
+    tokens: u64,
+    cost: Option<f64>,
+    tries: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    ending: Option<Text>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    failure: Option<FailureKind>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    message: Option<Text>,
 }
 
 /// How an episode of an evaluation went.
@@ -46,8 +63,9 @@ pub struct Failure {
     pub message: Text,
 }
 
-/// Kinds of failures.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// Kinds of failures, stored by their words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum FailureKind {
     /// The environment could not be made or broke down.
@@ -57,16 +75,21 @@ pub enum FailureKind {
     /// The policy does not fit.
     Policy,
     /// The key was refused.
+    #[serde(rename = "key refused")]
     Key,
     /// Too many requests.
+    #[serde(rename = "rate limit")]
     RateLimit,
     /// The provider failed.
+    #[serde(rename = "provider failed")]
     Provider,
     /// The request was refused.
+    #[serde(rename = "request refused")]
     Request,
     /// The provider could not be reached, or fell silent.
     Network,
     /// The answer could not be used.
+    #[serde(rename = "unusable answer")]
     Answer,
     /// It took too long.
     Time,
@@ -211,53 +234,48 @@ impl CellResult {
 
     /// As it is stored.
     pub fn to_json(&self) -> Json {
-        let spent = &self.spent;
-        let mut object = object!({
-            "cell": (self.cell as i64),
-            "reward": (self.reward),
-            "steps": (spent.steps as i64),
-            "seconds": (spent.seconds),
-            "tokens": (spent.tokens as i64),
-            "cost": (spent.cost),
-            "tries": (self.tries)
-        });
-        match &self.status {
-            Status::Finished { ending } => {
-                object.insert("ending", ending.clone());
-            }
-            Status::Failed(failure) => {
-                object.insert("failure", failure.kind.word());
-                object.insert("message", failure.message.clone());
-            }
-        }
-        object.into()
+        let (ending, failure) = match &self.status {
+            Status::Finished { ending } => (Some(ending.clone()), None),
+            Status::Failed(failure) => (None, Some(failure)),
+        };
+        let record = ResultRecord {
+            cell: self.cell,
+            reward: self.reward,
+            steps: self.spent.steps,
+            seconds: self.spent.seconds,
+            tokens: self.spent.tokens,
+            cost: self.spent.cost,
+            tries: self.tries,
+            ending,
+            failure: failure.map(|failure| failure.kind),
+            message: failure.map(|failure| failure.message.clone()),
+        };
+        // Texts and numbers can always be written.
+        to_json(&record).unwrap_or_default()
     }
 
     /// From what was stored; `None` if that is no result.
     pub fn read(value: &Json) -> Option<Self> {
-        let text = |key: &str| value.get(key).and_then(Json::as_text).cloned();
-        let count = |key: &str| u64::try_from(value.get(key)?.as_i64()?).ok();
-        let status = match (text("ending"), text("failure")) {
+        let record: ResultRecord = from_json(value).ok()?;
+        let status = match (record.ending, record.failure) {
             (Some(ending), _) => Status::Finished { ending },
-            (None, Some(word)) => Status::Failed(Failure {
-                kind: FailureKind::ALL
-                    .into_iter()
-                    .find(|kind| kind.word() == &*word)?,
-                message: text("message")?,
+            (None, Some(kind)) => Status::Failed(Failure {
+                kind,
+                message: record.message?,
             }),
             (None, None) => return None,
         };
         Some(CellResult {
-            cell: usize::try_from(count("cell")?).ok()?,
+            cell: record.cell,
             status,
-            reward: value.get("reward")?.as_f64()?,
+            reward: record.reward,
             spent: Spent {
-                steps: count("steps")?,
-                seconds: value.get("seconds")?.as_f64()?,
-                tokens: count("tokens")?,
-                cost: value.get("cost").and_then(Json::as_f64),
+                steps: record.steps,
+                seconds: record.seconds,
+                tokens: record.tokens,
+                cost: record.cost,
             },
-            tries: u32::try_from(count("tries")?).ok()?,
+            tries: record.tries,
         })
     }
 }

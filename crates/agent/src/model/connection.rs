@@ -8,22 +8,25 @@ mod preset;
 pub use preset::{PRESETS, Preset};
 pub use volary_connectivity::{Address, Space};
 
-use volary_core::json;
-use volary_core::json::{Json, Text};
+use serde::{Deserialize, Serialize};
+use volary_core::json::Text;
 
-use super::lenient::text;
 use super::{Provider, ProviderKind};
 
-/// A model at a provider, under a name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A model at a provider, under a name. Stored as its fields.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Connection {
     /// The user's name for it; unique among the user's connections.
+    #[serde(default)]
     pub name: Text,
     /// The wire format.
+    #[serde(rename = "provider")]
     pub kind: ProviderKind,
     /// Where the provider answers, without a slash at the end.
+    #[serde(default)]
     pub base_url: Text,
     /// The model.
+    #[serde(default)]
     pub model: Text,
 }
 
@@ -103,26 +106,6 @@ impl Connection {
         let mut presets = PRESETS.iter();
         presets.find(|preset| preset.kind == self.kind && preset.base_url == base)
     }
-
-    /// As it is stored.
-    pub fn to_json(&self) -> Json {
-        json!({
-            "name": (self.name.clone()),
-            "provider": (self.kind.provider().name()),
-            "base_url": (self.base_url.clone()),
-            "model": (self.model.clone())
-        })
-    }
-
-    /// From what was stored; `None` if that is no connection.
-    pub fn read(value: &Json) -> Option<Self> {
-        Some(Connection {
-            name: text(value, "name").into(),
-            kind: ProviderKind::from_name(text(value, "provider"))?,
-            base_url: text(value, "base_url").into(),
-            model: text(value, "model").into(),
-        })
-    }
 }
 
 /// The base URL without what people paste along with it: spaces, the end of an endpoint, slashes, and the
@@ -148,6 +131,8 @@ fn tidy_base(base: &str, kind: ProviderKind) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use volary_core::json::{Json, from_json, to_json};
+
     use super::*;
 
     #[test]
@@ -159,7 +144,13 @@ mod tests {
             }
             assert_eq!(connection.tidied(), connection, "{}", preset.name);
             assert_eq!(connection.preset(), Some(preset));
-            assert_eq!(Connection::read(&connection.to_json()), Some(connection));
+            let stored = to_json(&connection).unwrap();
+            let provider = stored.get("provider").and_then(Json::as_text);
+            assert_eq!(
+                provider.map(|name| &**name),
+                Some(preset.kind.provider().name())
+            );
+            assert_eq!(from_json(&stored), Ok(connection));
         }
     }
 

@@ -6,12 +6,13 @@
 mod kept;
 mod pieces;
 
-use volary_core::json::{Json, Text};
-use volary_core::{json, object};
+use serde::{Deserialize, Serialize};
+use volary_core::json::{Json, Text, from_json, to_json};
 
 pub use kept::{KeptError, KeptExchanges, MOST_BODY, MOST_COPIED};
 
 use super::http::curl;
+use super::lenient::{Lenient, LenientList};
 use super::{ApiKey, Delta, HttpRequest};
 
 /// How much of a reply is kept. Larger ones are none that anybody reads.
@@ -39,7 +40,7 @@ pub struct Exchange {
 }
 
 /// A reply as it is kept.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KeptReply {
     /// The HTTP status.
     pub status: u16,
@@ -49,6 +50,29 @@ pub struct KeptReply {
     pub body: Text,
     /// The length of the whole body, in bytes.
     pub bytes: usize,
+}
+
+/// An exchange as it is stored.
+#[derive(Serialize, Deserialize)]
+struct ExchangeRecord {
+    method: Text,
+    url: Text,
+    headers: LenientList<Lenient<(Text, Text)>>,
+    /// A text, or (in [`KeptExchanges`]) how it differs from an earlier one.
+    body: Json,
+    tries: u32,
+    #[serde(default)]
+    latency: Lenient<f64>,
+    #[serde(default)]
+    before: Lenient<f64>,
+    #[serde(default, skip_serializing_if = "is_absent")]
+    reply: Lenient<KeptReply>,
+    #[serde(default, skip_serializing_if = "is_absent")]
+    first_token: Lenient<f64>,
+}
+
+fn is_absent<T>(field: &Lenient<T>) -> bool {
+    field.is_none()
 }
 
 /// Times, in seconds.
@@ -86,34 +110,20 @@ impl Exchange {
 
     /// As it is stored when it stands alone; those of an episode are [`KeptExchanges`].
     pub fn to_json(&self) -> Json {
-        let headers = self.headers.iter().map(|(name, value)| {
-            let pair = [Json::from(name.clone()), Json::from(value.clone())];
-            Json::List(pair.into())
-        });
-        let reply = self.reply.as_ref().map(|reply| {
-            json!({
-                "status": (i64::from(reply.status)),
-                "content_type": (reply.content_type.clone()),
-                "body": (reply.body.clone()),
-                "bytes": (count(reply.bytes))
-            })
-        });
-        let mut stored = object!({
-            "method": (self.method.clone()),
-            "url": (self.url.clone()),
-            "headers": (Json::List(headers.collect())),
-            "body": (self.body.clone()),
-            "tries": (i64::from(self.tries)),
-            "latency": (self.timing.latency),
-            "before": (self.timing.before)
-        });
-        if let Some(reply) = reply {
-            stored.insert("reply", reply);
-        }
-        if let Some(first_token) = self.timing.first_token {
-            stored.insert("first_token", first_token);
-        }
-        Json::Object(stored)
+        let headers = self.headers.iter().cloned();
+        let record = ExchangeRecord {
+            method: self.method.clone(),
+            url: self.url.clone(),
+            headers: LenientList(Some(headers.map(|pair| Lenient(Some(pair))).collect())),
+            body: self.body.clone().into(),
+            tries: self.tries,
+            latency: Lenient(Some(self.timing.latency)),
+            before: Lenient(Some(self.timing.before)),
+            reply: Lenient(self.reply.clone()),
+            first_token: Lenient(self.timing.first_token),
+        };
+        // Texts and numbers can always be written.
+        to_json(&record).unwrap_or_default()
     }
 
     /// From what was stored alone; `None` if that is no exchange.
@@ -122,42 +132,26 @@ impl Exchange {
     }
 
     fn read_but_body(value: &Json) -> Option<Self> {
-        let headers = value.get("headers")?.as_list()?.iter();
-        let headers = headers.filter_map(|pair| match pair.as_list()? {
-            [name, value] => Some((name.as_text()?.clone(), value.as_text()?.clone())),
-            _ => None,
-        });
-        let number = |key: &str| value.get(key).and_then(Json::as_f64);
-        let reply = value.get("reply").and_then(|reply| {
-            Some(KeptReply {
-                status: reply.get("status")?.as_i64()?.try_into().ok()?,
-                content_type: text(reply, "content_type")?,
-                body: text(reply, "body")?,
-                bytes: reply.get("bytes")?.as_i64()?.try_into().ok()?,
-            })
-        });
+        let record: ExchangeRecord = from_json(value).ok()?;
         Some(Exchange {
-            method: text(value, "method")?,
-            url: text(value, "url")?,
-            headers: headers.collect(),
+            method: record.method,
+            url: record.url,
+            headers: record
+                .headers
+                .0?
+                .into_iter()
+                .filter_map(|pair| pair.0)
+                .collect(),
             body: Text::default(),
-            reply,
+            reply: record.reply.0,
             timing: Timing {
-                first_token: number("first_token"),
-                latency: number("latency").unwrap_or_default(),
-                before: number("before").unwrap_or_default(),
+                first_token: record.first_token.0,
+                latency: record.latency.unwrap_or_default(),
+                before: record.before.unwrap_or_default(),
             },
-            tries: value.get("tries")?.as_i64()?.try_into().ok()?,
+            tries: record.tries,
         })
     }
-}
-
-fn text(value: &Json, key: &str) -> Option<Text> {
-    value.get(key)?.as_text().cloned()
-}
-
-fn count(bytes: usize) -> i64 {
-    i64::try_from(bytes).unwrap_or(i64::MAX)
 }
 
 /// A reply that is being kept while it comes.

@@ -4,26 +4,34 @@
 //! Prices are in US dollars for a million tokens, at the providers' standard rates for prompts of usual
 //! length, as of [`PRICES_AS_OF`]. What a provider says it charged counts more than the table.
 
-use volary_core::json::{Json, Text};
-use volary_core::{json, object};
+use serde::{Deserialize, Serialize};
+use volary_core::json::{Json, Text, from_json, to_json};
 
 use super::Usage;
-use super::lenient::text;
 
 /// When the prices of the table were looked up.
 pub const PRICES_AS_OF: &str = "2026-11-20";
 
 /// The prices of a model, in US dollars for a million tokens.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
     /// Of what is sent.
     pub input: f64,
     /// Of what is answered, thinking included.
     pub output: f64,
     /// Of what is sent and was in a cache; where it is not known, that of all that is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached: Option<f64>,
     /// Of what is sent and put into a cache; where it is not known, that of all that is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_write: Option<f64>,
+}
+
+/// A row of the table as it is stored.
+#[derive(Serialize, Deserialize)]
+struct PriceRow {
+    model: Text,
+    price: Price,
 }
 
 /// Prices by model.
@@ -105,35 +113,22 @@ impl Prices {
         usage.charged.or_else(|| Some(self.of(model)?.cost(usage)))
     }
 
-    /// As they are stored: `{model: {input, output, cached?, cache_write?}}`.
+    /// As they are stored: a list of rows.
     pub fn to_json(&self) -> Json {
-        let rows = self.rows.iter().map(|(model, price)| {
-            let mut row = object!({"input": (price.input), "output": (price.output)});
-            for (key, price) in [("cached", price.cached), ("cache_write", price.cache_write)] {
-                if let Some(price) = price {
-                    row.insert(key, price);
-                }
-            }
-            json!({"model": (model.clone()), "price": row})
+        let rows = self.rows.iter().map(|(model, price)| PriceRow {
+            model: model.clone(),
+            price: *price,
         });
-        Json::List(rows.collect())
+        // Names and numbers can always be written.
+        to_json(&rows.collect::<Vec<_>>()).unwrap_or_default()
     }
 
-    /// From what was stored; rows that are none are left out.
+    /// From what was stored. Rows that cannot be read, or that have an impossible price, are left out.
     pub fn read(value: &Json) -> Self {
         let rows = value.as_list().unwrap_or(&[]).iter();
-        let rows = rows.filter_map(|row| {
-            let price = row.get("price")?;
-            let at = |key: &str| amount(price.get(key)?.as_f64()?);
-            let price = Price {
-                input: at("input")?,
-                output: at("output")?,
-                cached: at("cached"),
-                cache_write: at("cache_write"),
-            };
-            let model = text(row, "model");
-            (!model.is_empty()).then(|| (model.into(), price))
-        });
+        let rows = rows.filter_map(|row| from_json::<PriceRow>(row).ok());
+        let rows = rows.filter(|row| !row.model.is_empty());
+        let rows = rows.filter_map(|row| Some((row.model, row.price.possible()?)));
         Prices {
             rows: rows.collect(),
         }
@@ -146,6 +141,16 @@ fn amount(value: f64) -> Option<f64> {
 }
 
 impl Price {
+    /// The same price, unless an amount is impossible; `None` if that is the one of input or output.
+    fn possible(self) -> Option<Price> {
+        Some(Price {
+            input: amount(self.input)?,
+            output: amount(self.output)?,
+            cached: self.cached.and_then(amount),
+            cache_write: self.cache_write.and_then(amount),
+        })
+    }
+
     /// What so many tokens cost, in US dollars.
     pub fn cost(&self, usage: &Usage) -> f64 {
         let special = usage.cached.saturating_add(usage.cache_written);

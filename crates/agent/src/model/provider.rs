@@ -1,23 +1,29 @@
 //! What a provider is to us: a way to say a request, and a way to read its reply.
 
+use serde::{Deserialize, Serialize};
 use volary_core::json::{Json, Text};
 
 use super::sse::SseEvent;
 use super::{Answer, ApiKey, Delta, HttpRequest, ModelError, ModelRequest};
 use super::{anthropic, gemini, mistral, openai_chat, openai_responses};
 
-/// The wire formats that are spoken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// The wire formats, stored by the names of their codecs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ProviderKind {
     /// OpenAI Chat Completions, and all that is compatible with it.
+    #[serde(rename = "openai-chat")]
     OpenAiChat,
     /// OpenAI Responses.
+    #[serde(rename = "openai-responses")]
     OpenAiResponses,
     /// Anthropic Messages.
+    #[serde(rename = "anthropic")]
     Anthropic,
     /// Google Gemini, native.
+    #[serde(rename = "gemini")]
     Gemini,
     /// Mistral Chat Completions.
+    #[serde(rename = "mistral")]
     Mistral,
 }
 

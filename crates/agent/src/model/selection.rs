@@ -13,7 +13,7 @@
 
 use std::collections::HashSet;
 
-use volary_core::json::{Json, Object, Text, read};
+use volary_core::json::{Json, Object, Text, read, to_json};
 use volary_core::message::MalformedMessageError;
 use volary_core::tool::call::{INVALID, INVALID_CALLS_KEY};
 use volary_core::{ToolRequestMessage, object};
@@ -126,7 +126,8 @@ fn info(answer: &Answer, provider: &str, model: &Text) -> Object {
             model: model.clone(),
             parts: answer.echo.clone(),
         };
-        info.insert(ECHO_KEY, echo.to_json());
+        // Texts and values can always be written.
+        info.insert(ECHO_KEY, to_json(&echo).unwrap_or_default());
     }
     info
 }

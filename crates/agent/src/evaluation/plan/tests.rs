@@ -1,6 +1,7 @@
 //! Plans: which cells they have, and that they come back.
 
 use proptest::prelude::*;
+use volary_core::object;
 
 use super::*;
 

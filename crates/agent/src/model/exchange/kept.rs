@@ -13,8 +13,8 @@
 
 use std::ops::Range;
 
-use volary_core::json;
-use volary_core::json::{Json, Text};
+use serde::{Deserialize, Serialize};
+use volary_core::json::{Json, Text, from_json, to_json};
 
 use super::Exchange;
 
@@ -82,7 +82,8 @@ impl<'a> KeptExchanges<'a> {
             && exchange.body.len() <= MOST_BODY
             && let Some(change) = Change::between(&earlier, &exchange.body)
         {
-            kept.insert("body", change.to_json());
+            // Texts and numbers can always be written.
+            kept.insert("body", to_json(&change).unwrap_or_default());
         }
         self.new.push(kept);
     }
@@ -131,7 +132,7 @@ impl<'a> KeptExchanges<'a> {
             if let Some(whole) = kept.as_text() {
                 break whole.clone();
             }
-            changes.push(Change::read(kept).ok_or(missing)?);
+            changes.push(from_json::<Change>(kept).map_err(|_| missing)?);
             if next == 0 {
                 return Err(KeptError::NoBase);
             }
@@ -155,13 +156,14 @@ const fn earlier(place: usize) -> usize {
 }
 
 /// How a body differs from an earlier one.
+#[derive(Serialize, Deserialize)]
 struct Change {
-    /// So many bytes of its start are the same.
+    /// How many bytes of its start are the same.
     start: usize,
-    /// So many bytes of its end are the same.
-    end: usize,
-    /// What stands between.
+    /// What is between start and end.
     between: Text,
+    /// How many bytes of its end are the same.
+    end: usize,
 }
 
 impl Change {
@@ -200,24 +202,6 @@ impl Change {
         let (start, end) = (earlier.get(..self.start)?, earlier.get(end..)?);
         Some([start, &self.between, end].concat().into())
     }
-
-    fn to_json(&self) -> Json {
-        let count = |bytes: usize| i64::try_from(bytes).unwrap_or(i64::MAX);
-        json!({
-            "start": (count(self.start)),
-            "between": (self.between.clone()),
-            "end": (count(self.end))
-        })
-    }
-
-    fn read(kept: &Json) -> Option<Self> {
-        let count = |key: &str| usize::try_from(kept.get(key)?.as_i64()?).ok();
-        Some(Change {
-            start: count("start")?,
-            end: count("end")?,
-            between: kept.get("between")?.as_text()?.clone(),
-        })
-    }
 }
 
 /// How many pairs are of the same, from the first on.
@@ -228,6 +212,7 @@ fn same(pairs: impl Iterator<Item = (u8, u8)>) -> usize {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use volary_core::json;
 
     use super::*;
 

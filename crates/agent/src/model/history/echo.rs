@@ -1,14 +1,15 @@
 //! What a provider wants back with its own answers: signed thinking, encrypted reasoning.
 
-use volary_core::json::{Json, Object, Text, read};
-use volary_core::{ToolRequestMessage, json};
+use serde::{Deserialize, Serialize};
+use volary_core::ToolRequestMessage;
+use volary_core::json::{Json, Object, Text, from_json, read};
 
 use super::PastCall;
 use crate::model::parameter_fallback::Concession;
 use crate::model::{Answer, ModelRequest};
 
-/// Parts that a provider wants back.
-#[derive(Clone, Debug, PartialEq)]
+/// Parts that a provider wants back, as they are stored in a message's info under [`ECHO_KEY`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Echo {
     /// The provider that gave them.
     pub provider: Text,
@@ -18,8 +19,7 @@ pub struct Echo {
     pub parts: Vec<Json>,
 }
 
-/// Where a request message's info keeps what its provider wants back:
-/// `{"provider": name, "model": name, "parts": [...]}`.
+/// Where a request message's info keeps what its provider wants back.
 pub const ECHO_KEY: &str = "echo";
 
 impl Echo {
@@ -29,15 +29,6 @@ impl Echo {
             && self.model == request.model
             && !request.concessions.has(Concession::NoEcho);
         wanted.then_some(self.parts.as_slice())
-    }
-
-    /// As it stands in a message's info.
-    pub fn to_json(&self) -> Json {
-        json!({
-            "provider": (self.provider.clone()),
-            "model": (self.model.clone()),
-            "parts": (self.parts.clone())
-        })
     }
 }
 
@@ -58,11 +49,7 @@ pub fn is_unedited(answer: &Answer, text: &str, calls: &[PastCall]) -> bool {
 /// What the provider of an action wants back.
 pub fn echo_of(request: &ToolRequestMessage) -> Option<Echo> {
     let echo = request.body.info.as_ref()?.get(ECHO_KEY)?;
-    Some(Echo {
-        provider: echo.get("provider")?.as_text()?.clone(),
-        model: echo.get("model")?.as_text()?.clone(),
-        parts: echo.get("parts")?.as_list()?.to_vec(),
-    })
+    from_json(echo).ok()
 }
 
 #[cfg(test)]
