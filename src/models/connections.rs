@@ -3,10 +3,10 @@
 //! [`Connections`] is a plain value; [`read`], [`get`] and [`change`] access the one of the page.
 
 use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
 use volary_agent::model::connection::{PRESETS, Preset};
 use volary_agent::model::{ApiKey, Connection};
-use volary_core::json::{Json, Text};
-use volary_core::{json, object};
+use volary_core::json::{self, Json, Text, from_json, to_json};
 
 use crate::browser;
 use crate::secrets::{self, Origin};
@@ -21,6 +21,26 @@ pub struct Saved {
     pub preset: Option<&'static Preset>,
     /// The connection, possibly incomplete: see [`Connection::check`].
     pub connection: Connection,
+}
+
+/// A connection as it is stored.
+#[derive(Serialize, Deserialize)]
+struct StoredConnection {
+    id: Text,
+    connection: Connection,
+    /// The name of the preset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    preset: Option<String>,
+}
+
+/// The connections as they are stored.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(default)]
+struct StoredConnections {
+    /// Each a [`StoredConnection`]; one that cannot be read must not hide the others.
+    list: Vec<Json>,
+    /// The id of the default connection, or `null`.
+    default: Json,
 }
 
 impl Saved {
@@ -126,40 +146,35 @@ impl Connections {
 
     /// The stored form.
     pub fn to_json(&self) -> Json {
-        let list = self.list.iter().map(|saved| {
-            let mut stored = object!({
-                "id": (saved.id.clone()),
-                "connection": (saved.connection.to_json())
-            });
-            if let Some(preset) = saved.preset {
-                stored.insert("preset", preset.name);
-            }
-            Json::Object(stored)
+        let list = self.list.iter().map(|saved| StoredConnection {
+            id: saved.id.clone(),
+            connection: saved.connection.clone(),
+            preset: saved.preset.map(|preset| preset.name.to_owned()),
         });
-        json!({"list": (Json::List(list.collect())), "default": (self.default.clone())})
+        let stored = StoredConnections {
+            list: list.filter_map(|stored| to_json(&stored).ok()).collect(),
+            default: self.default.clone().into(),
+        };
+        // Texts can always be written.
+        to_json(&stored).unwrap_or_default()
     }
 
     /// Parses the stored form; invalid entries are dropped.
     pub fn read(value: &Json) -> Self {
+        let stored: StoredConnections = from_json(value).unwrap_or_default();
         let mut connections = Connections::default();
-        for stored in value.get("list").and_then(Json::as_list).unwrap_or(&[]) {
-            let text = |key: &str| stored.get(key).and_then(Json::as_text).cloned();
-            let connection = stored.get("connection").and_then(Connection::read);
-            let (Some(id), Some(connection)) = (text("id"), connection) else {
-                continue;
-            };
-            if connections.find(&id).is_some() {
+        let list = stored.list.iter();
+        for stored in list.filter_map(|stored| from_json::<StoredConnection>(stored).ok()) {
+            if connections.find(&stored.id).is_some() {
                 continue;
             }
-            let preset = text("preset").and_then(|name| preset_of(&name));
             connections.add(Saved {
-                id,
-                preset,
-                connection,
+                preset: stored.preset.as_deref().and_then(preset_of),
+                id: stored.id,
+                connection: stored.connection,
             });
         }
-        let default = value.get("default").and_then(Json::as_text);
-        connections.default = default.cloned();
+        connections.default = stored.default.as_text().cloned();
         connections
     }
 }
@@ -212,6 +227,8 @@ pub fn new_id() -> Text {
 
 #[cfg(test)]
 mod tests {
+    use volary_core::json;
+
     use super::*;
 
     fn saved(id: &str, preset: &'static Preset) -> Saved {
@@ -272,6 +289,12 @@ mod tests {
         });
         connections.set_default("2");
         assert_eq!(Connections::read(&connections.to_json()), connections);
+        let stored = connections.to_json().to_compact_text();
+        let former = r#"{"list":[{"id":"1","connection":{"name":"Anthropic","provider":"anthropic","base_url":"https://api.anthropic.com","model":"#;
+        assert!(stored.starts_with(former), "{stored}");
+        let partly = stored.replace(r#""default":"2""#, r#""default":7"#);
+        let partly = Connections::read(&json::read(&partly).unwrap());
+        assert_eq!(partly.list(), connections.list());
         let nonsense = json!({"list": [1, {"id": "x"}, {"id": 3, "connection": {}}], "default": 7});
         assert_eq!(Connections::read(&nonsense), Connections::default());
         assert_eq!(Connections::read(&Json::Null), Connections::default());

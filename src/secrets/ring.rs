@@ -1,8 +1,8 @@
 //! API keys and their owners, as a value. Pure.
 
+use serde::{Deserialize, Serialize};
 use volary_agent::model::ApiKey;
-use volary_core::json;
-use volary_core::json::{Json, read};
+use volary_core::json::{Json, from_json, read, to_json};
 
 use super::Origin;
 
@@ -15,6 +15,14 @@ struct Entry {
     owner: String,
     origin: Origin,
     key: ApiKey,
+}
+
+/// A key as it is stored. No `Debug` either.
+#[derive(Serialize, Deserialize)]
+struct StoredKey {
+    owner: String,
+    origin: String,
+    key: String,
 }
 
 impl Entry {
@@ -94,27 +102,27 @@ impl Ring {
 
     /// The stored form, which contains the keys.
     pub fn to_text(&self) -> String {
-        let entries = self.0.iter().map(|entry| {
-            json!({
-                "owner": (entry.owner.as_str()),
-                "origin": (entry.origin.as_str()),
-                "key": (entry.key.expose())
-            })
+        let entries = self.0.iter().map(|entry| StoredKey {
+            owner: entry.owner.clone(),
+            origin: entry.origin.as_str().to_owned(),
+            key: entry.key.expose().to_owned(),
         });
-        Json::List(entries.collect()).to_compact_text()
+        let entries: Vec<StoredKey> = entries.collect();
+        // Texts can always be written.
+        to_json(&entries).unwrap_or_default().to_compact_text()
     }
 
     /// Parses the stored form; invalid entries are dropped.
     pub fn read(text: &str) -> Self {
         let mut ring = Ring::default();
         let stored = read(text).unwrap_or(Json::Null);
-        for entry in stored.as_list().unwrap_or(&[]) {
-            let text = |name: &str| entry.get(name).and_then(Json::as_text);
-            if let (Some(owner), Some(origin), Some(key)) =
-                (text("owner"), text("origin"), text("key"))
-            {
-                ring.put(owner, &Origin::of(origin), &ApiKey::new(key));
-            }
+        let entries = stored.as_list().unwrap_or(&[]).iter();
+        for entry in entries.filter_map(|entry| from_json::<StoredKey>(entry).ok()) {
+            ring.put(
+                &entry.owner,
+                &Origin::of(&entry.origin),
+                &ApiKey::new(&entry.key),
+            );
         }
         ring
     }

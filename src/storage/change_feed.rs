@@ -1,19 +1,19 @@
-//! What one tab, or one worker, changed among the episodes, for all others of this browser.
+//! Tells the other tabs and workers of this browser which episodes were stored or deleted.
 
-use volary_core::json;
-use volary_core::json::{Json, Text};
+use serde::{Deserialize, Serialize};
+use volary_core::json::{self, Text, from_json, to_json};
 
 use crate::browser::broadcast;
 use crate::browser::database::{Change, Store};
 
 /// Which episodes changed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedEpisodes {
-    /// The ids of those that were kept.
+    /// The ids of those that were stored.
     pub kept: Vec<Text>,
-    /// The ids of those that were forgotten.
+    /// The ids of those that were deleted.
     pub gone: Vec<Text>,
-    /// All whose ids begin so were forgotten.
+    /// Prefixes: all episodes whose ids begin with one were deleted.
     pub gone_from: Vec<Text>,
 }
 
@@ -35,7 +35,7 @@ pub(super) fn tell(changes: &[Change]) {
     changed.tell();
 }
 
-/// Hears what others changed from now on.
+/// Calls `heard` with what others change from now on.
 pub fn listen(heard: impl Fn(ChangedEpisodes) + 'static) {
     broadcast::listen(move |text| {
         if let Some(changed) = ChangedEpisodes::read(&text) {
@@ -52,25 +52,12 @@ impl ChangedEpisodes {
     }
 
     fn to_text(&self) -> String {
-        let changed = json!({
-            "kept": (self.kept.clone()),
-            "gone": (self.gone.clone()),
-            "gone_from": (self.gone_from.clone())
-        });
-        changed.to_python_text()
+        // Texts can always be written.
+        to_json(self).unwrap_or_default().to_compact_text()
     }
 
     fn read(text: &str) -> Option<ChangedEpisodes> {
-        let json = Json::parse(text).ok()?;
-        let texts = |key: &str| -> Option<Vec<Text>> {
-            let texts = json.get(key)?.as_list()?.iter();
-            texts.map(|text| text.as_text().cloned()).collect()
-        };
-        Some(ChangedEpisodes {
-            kept: texts("kept")?,
-            gone: texts("gone")?,
-            gone_from: texts("gone_from")?,
-        })
+        from_json(&json::read(text).ok()?).ok()
     }
 }
 

@@ -5,11 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use volary_core::json::{Json, Text};
-use volary_core::object;
+use volary_core::json::Text;
 use volary_trajectory::import::index::Place;
 use volary_trajectory::table::Row;
 
+use super::record::{FORMAT, RowRecord};
 use super::unreadable::{self, Place as Unread};
 use super::{all, get, keys_between, record, row_batches, rows, write};
 use crate::browser::database::{
@@ -108,21 +108,22 @@ fn parts_of(id: &str) -> String {
 
 /// A row as it is stored, with its id; with the place of its episode, if that has no text.
 pub fn stored_row(row: &Row, place: Option<&(Text, Place)>) -> (String, KeptText) {
-    let text = record::write_json(record_of(row, place));
-    (row.id.to_string(), text.into())
+    (row.id.to_string(), record::write(&record_of(row, place)))
 }
 
-fn record_of(row: &Row, place: Option<&(Text, Place)>) -> Json {
-    let mut record = object!({ "row": (row.to_json()) });
-    if let Some((file, place)) = place {
-        let numbers = place.parts.iter().flat_map(|part| [part.start, part.end]);
-        let numbers = numbers.map(|number| Json::from(number as i64));
-        record.insert("file", file.clone());
-        record.insert("parts", Json::List(numbers.collect()));
-        record.insert("packed", place.packed);
-        record.insert("number", place.number as i64);
+fn record_of(row: &Row, place: Option<&(Text, Place)>) -> RowRecord {
+    let bounds = |place: &Place| {
+        let parts = place.parts.iter();
+        parts.flat_map(|part| [part.start, part.end]).collect()
+    };
+    RowRecord {
+        row: row.to_json(),
+        file: place.map(|(file, _)| file.to_string()),
+        parts: place.map(|(_, place)| bounds(place)),
+        packed: place.map(|(_, place)| place.packed),
+        number: place.map(|(_, place)| place.number),
+        format: FORMAT,
     }
-    record.into()
 }
 
 /// Forgets episodes.
@@ -188,30 +189,24 @@ pub async fn listed(ids: &[String]) -> Result<Vec<Listed>, DatabaseError> {
 }
 
 fn read(row: &KeptText) -> Result<Listed, Damage> {
-    listed_of(&record::read_json(&row.to_text())?).ok_or(Damage::Texts)
+    listed_of(record::read(&row.to_text())?).ok_or(Damage::Texts)
 }
 
-fn listed_of(record: &Json) -> Option<Listed> {
+fn listed_of(record: RowRecord) -> Option<Listed> {
     Some(Listed {
-        row: Row::read(record.get("row")?)?,
+        row: Row::read(&record.row)?,
         place: place(record),
     })
 }
 
-fn place(record: &Json) -> Option<(Text, Place)> {
-    let numbers = record.get("parts")?.as_list()?.iter();
-    let numbers: Option<Vec<u64>> = numbers
-        .map(|number| u64::try_from(number.as_i64()?).ok())
-        .collect();
+fn place(record: RowRecord) -> Option<(Text, Place)> {
+    let (bounds, _) = record.parts.as_deref()?.as_chunks::<2>();
     let place = Place {
-        parts: numbers?
-            .chunks_exact(2)
-            .map(|pair| pair[0]..pair[1])
-            .collect(),
-        packed: *record.get("packed")? == Json::Bool(true),
-        number: usize::try_from(record.get("number")?.as_i64()?).ok()?,
+        parts: bounds.iter().map(|[start, end]| *start..*end).collect(),
+        packed: record.packed?,
+        number: record.number?,
     };
-    Some((record.get("file")?.as_text()?.clone(), place))
+    Some((record.file?.into(), place))
 }
 
 /// The text of an episode; `None` if there is none of the id.
@@ -245,7 +240,9 @@ pub fn unkept_files() -> Vec<GivenFile> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::record::{check_golden, read_json, write_json};
+    use volary_core::json::to_json;
+
+    use super::super::record::check_golden;
     use super::*;
 
     #[test]
@@ -272,13 +269,14 @@ mod tests {
             ("row", None),
             ("row_in_file", Some(("file-1".into(), place))),
         ] {
-            let text = write_json(record_of(&row, place.as_ref()));
+            let record = record_of(&row, place.as_ref());
+            let text = to_json(&record).unwrap().to_python_text();
             let golden = check_golden(name, &text);
             let expected = Listed {
                 row: row.clone(),
                 place,
             };
-            let read = |text: &str| listed_of(&read_json(text).unwrap());
+            let read = |text: &str| listed_of(record::read(text).unwrap());
             assert_eq!(read(&golden), Some(expected.clone()));
             // As versions before the first format wrote it.
             assert_eq!(read(&golden.replace(", \"format\": 1", "")), Some(expected));

@@ -265,7 +265,49 @@ fn read_draft(text: &KeptText) -> Result<(usize, Draft), Damage> {
 
 #[cfg(test)]
 mod tests {
+    use volary_core::message::Message;
+    use volary_trajectory::Outcome;
+
+    use super::super::record::{check_golden, read_json, write_json};
     use super::*;
+
+    /// As the version before the first format wrote them.
+    const FORMER_PLAN: &str = r#"{"name": "dummy: Random", "dataset": null, "tasks": [{"id": "1", "title": "Seed 1", "environment": "dummy", "configuration": {"end_immediately": true, "large": 123456789012345678901234567890123456789012345}}, {"id": "2", "title": "Seed 2"}], "policies": [{"name": "Random", "actor": {"kind": "random"}, "max_steps": 50}, {"name": "Model", "actor": {"kind": "model", "connection": "mine", "settings": {"Temperature": 0.5, "Seed": 36893488147419103232}}, "max_steps": 7}, {"name": "Script", "actor": {"kind": "scripted", "script": "[]"}, "max_steps": 50}], "repeats": 1, "seed": 0, "success": 1.0, "pace": {"concurrency": 4, "requests_per_minute": null, "tokens_per_minute": 1000, "tokens": null, "cost": 0.1}}"#;
+    const FORMER_RESULTS: [(&str, &str); 2] = [
+        (
+            "result",
+            r#"{"cell": 0, "reward": 0.30000000000000004, "steps": 2, "seconds": 0.0, "tokens": 0, "cost": null, "tries": 1, "ending": "done"}"#,
+        ),
+        (
+            "failed_result",
+            r#"{"cell": 1, "reward": NaN, "steps": 2, "seconds": 0.25, "tokens": 12, "cost": 0.5, "tries": 2, "failure": "rate limit", "message": "Too many."}"#,
+        ),
+    ];
+
+    #[test]
+    fn plans_results_and_steps_are_as_the_golden_files_say_in_both_directions() {
+        let plan = Plan::read(&read_json(FORMER_PLAN).unwrap()).unwrap();
+        let golden = check_golden("plan", &write_json(plan.to_json()));
+        assert_eq!(Plan::read(&read_json(&golden).unwrap()), Some(plan));
+        assert_eq!(
+            golden.trim_end().replace(", \"format\": 1", ""),
+            FORMER_PLAN
+        );
+        for (name, former) in FORMER_RESULTS {
+            let result = CellResult::read(&read_json(former).unwrap()).unwrap();
+            let golden = check_golden(name, &write_json(result.to_json()));
+            let read = CellResult::read(&read_json(&golden).unwrap()).unwrap();
+            assert_eq!(write_json(read.to_json()), golden.trim_end());
+            assert_eq!(golden.trim_end().replace(", \"format\": 1", ""), former);
+        }
+        let outcome = Outcome::Failed {
+            message: "It was refused.".into(),
+        };
+        let step = StepRecord::new(Message::user("act").into(), outcome);
+        let golden = check_golden("step", &write_json(step_to_json(&step)));
+        let read = step_from_json(&read_json(&golden).unwrap()).unwrap();
+        assert_eq!(read, step);
+    }
 
     #[test]
     fn an_evaluation_names_its_episodes_by_the_numbers_of_their_cells() {

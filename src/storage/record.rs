@@ -1,7 +1,8 @@
 //! The texts of stored records, each with the number of its format.
 //!
-//! Small records are structs with serde's derives. Rows, plans, results and steps are written by the crates that own them,
-//! since serde_json cannot hold all that their values may hold (integers of any size, `NaN`); they get the number here.
+//! Records are structs with serde's derives, written and read through our own JSON value, which holds all that episodes may
+//! hold (integers of any size, `NaN`) and reads every float exactly. Plans, results and steps are written by the crates that
+//! own them; they get the number here.
 //!
 //! Invariants: records without a number are of versions before there was one, and have format 0, which is read like
 //! format 1. A record of a later format is never read in part: it is reported as [`Damage::Format`].
@@ -12,7 +13,7 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use volary_core::json;
-use volary_core::json::Json;
+use volary_core::json::{Json, from_json, to_json};
 
 use crate::browser::database::{Damage, KeptText};
 
@@ -62,10 +63,23 @@ pub(super) struct SourceRecord {
     pub(super) end: Option<String>,
 }
 
-#[derive(Deserialize)]
-struct FormatOnly {
+/// What lists show of an episode.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct RowRecord {
+    /// As [`volary_trajectory::table::Row`] writes it.
+    pub(super) row: Json,
+    /// The id of the file that holds the episode, if it has no text of its own, and the place there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) file: Option<String>,
+    /// Start and end of each part of the file, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) parts: Option<Vec<u64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) packed: Option<bool>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) number: Option<usize>,
     #[serde(default)]
-    format: u32,
+    pub(super) format: u32,
 }
 
 /// The text of a record.
@@ -75,17 +89,12 @@ pub(super) fn write(record: &impl Serialize) -> KeptText {
 
 fn to_text(record: &impl Serialize) -> String {
     // Texts and numbers can always be written.
-    serde_json::to_string(record).unwrap_or_default()
+    to_json(record).unwrap_or_default().to_python_text()
 }
 
 /// Reads a record.
 pub(super) fn read<Record: DeserializeOwned>(text: &str) -> Result<Record, Damage> {
-    if let Ok(FormatOnly { format }) = serde_json::from_str(text)
-        && format > FORMAT
-    {
-        return Err(Damage::Format(format.into()));
-    }
-    serde_json::from_str(text).map_err(|_| Damage::Texts)
+    from_json(&parse(text)?).map_err(|_| Damage::Texts)
 }
 
 /// The text of a value with the number of the format.
@@ -96,8 +105,16 @@ pub(super) fn write_json(mut value: Json) -> String {
     value.to_python_text()
 }
 
-/// Reads a value.
+/// Reads a value, without the number of the format.
 pub(super) fn read_json(text: &str) -> Result<Json, Damage> {
+    let mut value = parse(text)?;
+    if let Json::Object(object) = &mut value {
+        object.remove("format");
+    }
+    Ok(value)
+}
+
+fn parse(text: &str) -> Result<Json, Damage> {
     let value = json::read(text).map_err(|_| Damage::Texts)?;
     match value.get("format").map(Json::as_i64) {
         Some(Some(format)) if format > i64::from(FORMAT) => Err(Damage::Format(format as f64)),
@@ -139,7 +156,7 @@ mod tests {
         // As versions before the first format wrote it.
         let former: Record = read(former).unwrap();
         assert_eq!(
-            to_text(&former).replace("\"format\":0", "\"format\":1"),
+            to_text(&former).replace("\"format\": 0", "\"format\": 1"),
             to_text(record)
         );
     }
