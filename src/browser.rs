@@ -1,20 +1,18 @@
-//! The one door for effects: all that touches the browser stands here, and nowhere else.
+//! Browser effects: everything that touches the browser is here, and nowhere else.
 //!
-//! - [`worker_client`]: the page's end of a worker; [`worker_port`]: the worker's own end; [`transferable`]: a message
+//! - [`worker_client`]: the page's end of a worker; [`worker_port`]: the worker's end; [`transferable`]: a message
 //!   between them.
-//! - [`lazy`]: parts of the page that are loaded when they are asked for.
+//! - [`lazy`]: parts of the page that are loaded on demand.
 //! - [`clock`]: time as environments see it; [`timers`]: waiting, animation frames.
-//! - [`location`]: the hash; [`files`]: download, pick, drop; [`clipboard`]; [`storage`]: what is kept
-//!   between visits; [`keys`]: keys pressed anywhere; [`presence`]: the first sign of a person; [`printer`]; [`element`]: measuring and focusing;
-//!   [`passages`]: of texts, marked and selected;
-//!   [`appearance`]: the theme.
-//! - [`database`]: the database of the browser; [`room`]: how much fits into it; [`broadcast`]: words to other
-//!   tabs.
-//! - [`claim`]: what only one tab may have at a time.
-//! - [`http`]: requests to models and servers; [`network`]: what the browser says of networks.
-//! - [`code_editor`]: the editor of code, CodeMirror.
-//! - [`python_frame`]: the sandboxed frame in which Python runs; [`python_port`]: questions to it.
-//! - [`rescue`]: what happens when the page itself breaks down.
+//! - [`location`]: the hash; [`files`]: save, pick, drop, download; [`clipboard`]; [`storage`]: small values
+//!   stored between visits; [`keys`]: key presses anywhere; [`first_interaction`]; [`printer`]; [`element`]:
+//!   measuring and focusing; [`text_selection`]: marking and selecting text; [`appearance`]: the theme.
+//! - [`database`]: IndexedDB; [`storage_quota`]: its size; [`broadcast`]: messages to other tabs; [`web_lock`]:
+//!   what only one tab may hold at a time.
+//! - [`http`]: requests to models and servers; [`network`]: what the browser knows about the network.
+//! - [`code_editor`]: the code editor, CodeMirror; [`python_frame`]: the sandboxed frame in which Python runs;
+//!   [`python_port`]: requests to it.
+//! - [`crash_recovery`]: what happens when the page itself crashes.
 
 pub mod appearance;
 pub mod broadcast;
@@ -45,14 +43,14 @@ pub mod worker_port;
 
 use std::pin::Pin;
 
-/// Lets a future run; the page waits for nothing.
+/// Spawns a future.
 pub fn spawn(future: impl Future<Output = ()> + 'static) {
-    // Boxed, so that the machinery of futures is there once, not once for each.
+    // Boxed, so that the executor is compiled once, not once for each future.
     let future: Pin<Box<dyn Future<Output = ()>>> = Box::pin(future);
     wasm_bindgen_futures::spawn_local(future);
 }
 
-/// Brings the first field that is marked as wrong before the person, once it is marked.
+/// Scrolls to the first field marked as invalid, once it is marked.
 pub fn show_fault(form: &'static str) {
     timers::next_frame(move || {
         let document = web_sys::window().and_then(|window| window.document());
@@ -63,15 +61,15 @@ pub fn show_fault(form: &'static str) {
     });
 }
 
-/// A random whole number below 2^53, so that every JSON reader keeps it.
+/// A random integer below 2^53, so that every JSON reader keeps it.
 pub fn random_number() -> u64 {
     // Lossless: a float below 2^53 without fraction.
     (js_sys::Math::random() * 9_007_199_254_740_992.0) as u64
 }
 
-/// How many processors the browser says there are.
+/// The number of processors that the browser reports.
 pub fn processors() -> usize {
     let count = web_sys::window().map(|window| window.navigator().hardware_concurrency());
-    // Whole numbers, small ones.
+    // A small integer.
     count.map_or(1, |count| count as usize)
 }

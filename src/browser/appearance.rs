@@ -1,12 +1,12 @@
-//! How the page looks: the theme, which is `data-theme` on the document, absent where the system decides;
-//! and the style sheets of pages that are loaded later.
+//! The theme, which is `data-theme` on the document and absent where the system decides; and the style sheets of
+//! pages that are loaded later.
 
 use std::cell::RefCell;
 
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::CssStyleSheet;
 
-/// Adds the style sheet of a page that comes later: in `index.html` it would be in the first load.
+/// Adds the style sheet of a page that is loaded later: in `index.html` it would be part of the first load.
 pub fn adopt(css: &'static str) {
     thread_local! {
         static ADOPTED: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
@@ -15,7 +15,7 @@ pub fn adopt(css: &'static str) {
         return;
     }
     ADOPTED.with_borrow_mut(|adopted| adopted.push(css));
-    // All browsers that run this page know these; should one not, the page is plain but works.
+    // All supported browsers know these; without them the page is unstyled but works.
     let adopt = || -> Result<(), JsValue> {
         let sheet = CssStyleSheet::new()?;
         sheet.replace_sync(css)?;
@@ -33,7 +33,7 @@ pub fn set_theme(theme: Option<&str>) {
         .and_then(|window| window.document())
         .and_then(|document| document.document_element());
     let Some(root) = root else { return };
-    // Setting a constant name can't fail.
+    // Setting a constant name cannot fail.
     let _ = match theme {
         Some(theme) => root.set_attribute("data-theme", theme),
         None => root.remove_attribute("data-theme"),

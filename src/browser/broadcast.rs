@@ -1,17 +1,17 @@
-//! Words to all other tabs and workers of this page.
+//! Messages to all other tabs and workers of this page.
 
 use wasm_bindgen::prelude::*;
 use web_sys::{BroadcastChannel, MessageEvent};
 
-/// The name of the channel, which other pages of the host may share.
+/// The name of the channel, which other pages of the origin may share.
 const NAME: &str = "volary";
 
 thread_local! {
-    /// One for speaking and listening: nobody hears themselves.
+    /// One object for sending and receiving, because a channel does not receive its own messages.
     static CHANNEL: Option<BroadcastChannel> = BroadcastChannel::new(NAME).ok();
 }
 
-/// Says something. Where nobody can hear it, nobody misses it.
+/// Sends a message. It is lost where nobody listens.
 pub fn tell(text: &str) {
     CHANNEL.with(|channel| {
         if let Some(channel) = channel {
@@ -20,7 +20,7 @@ pub fn tell(text: &str) {
     });
 }
 
-/// Hears what others say, from now on.
+/// Calls `heard` with the messages of others.
 pub fn listen(heard: impl Fn(String) + 'static) {
     let listener = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
         if let Some(text) = event.data().as_string() {

@@ -3,11 +3,11 @@
 use leptos::callback::{Callable, Callback};
 use wasm_bindgen_futures::JsFuture;
 
-/// Puts a text into the clipboard; `done` hears whether it stands there now.
+/// Writes a text to the clipboard; `done` receives whether that succeeded.
 pub fn copy(text: String, done: Callback<bool>) {
     super::spawn(async move {
         let clipboard = web_sys::window()
-            // Without a secure context there is no clipboard; web-sys does not say so.
+            // Outside a secure context there is no clipboard, which web-sys does not express.
             .filter(|window| window.is_secure_context())
             .map(|window| window.navigator().clipboard());
         let copied = match clipboard {

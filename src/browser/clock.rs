@@ -1,4 +1,4 @@
-//! The browser's clock, as environments see time. Works on the page and in the worker.
+//! The browser's clock, as environments see time. Works in the page and in workers.
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
-//! What happens when the page itself breaks down: the episode so far is put aside, and a message that
-//! stands ready in `index.html` says how to get it back.
+//! What happens when the page itself crashes: the episode so far is saved, and a message that is already in
+//! `index.html` says how to get it back.
 //!
-//! After a panic nothing of the page may be trusted any more, so this uses as little of it as it can.
+//! After a panic no state of the page can be trusted, so this uses as little of it as possible.
 
 use std::cell::RefCell;
 
@@ -12,40 +12,40 @@ use super::storage::{self, Keep};
 
 const KEPT: &str = "rescued";
 
-/// Gives the text of the shown episode, if there is one to save.
+/// Returns the text of the displayed episode, if there is one to save.
 type Save = Box<dyn Fn() -> Option<String>>;
 
 thread_local! {
     static SAVE: RefCell<Option<Save>> = const { RefCell::new(None) };
 }
 
-/// Sets the panic hook.
+/// Installs the panic hook.
 pub fn watch() {
     std::panic::set_hook(Box::new(|info| show(&info.to_string())));
 }
 
-/// Moves the message behind everything else: it is the last thing on the page.
+/// Moves the message to the end of the page.
 pub fn step_back() {
     let document = web_sys::window().and_then(|window| window.document());
     let body = document.as_ref().and_then(web_sys::Document::body);
     let broken = document.and_then(|document| document.get_element_by_id("broken"));
     if let (Some(body), Some(broken)) = (body, broken) {
-        // Both stand in the document, so one can be moved within the other.
+        // Both are in the document, so one can be moved within the other.
         let _ = body.append_child(&broken);
     }
 }
 
-/// Says how to get at the episode that is to be saved.
+/// Sets the function that returns the episode to save.
 pub fn save_with(save: impl Fn() -> Option<String> + 'static) {
     SAVE.set(Some(Box::new(save)));
 }
 
-/// Whether an episode was put aside.
+/// Whether an episode was saved.
 pub fn is_kept() -> bool {
     storage::get(Keep::Visit, KEPT).is_some()
 }
 
-/// The episode that was put aside, if the page broke down before. It is handed out once.
+/// The episode that was saved when the page crashed. It is returned once.
 pub fn rescued() -> Option<String> {
     let text = storage::get(Keep::Visit, KEPT)?;
     storage::remove(Keep::Visit, KEPT);
@@ -53,7 +53,7 @@ pub fn rescued() -> Option<String> {
 }
 
 fn show(message: &str) {
-    // A second panic, while saving, must not end here again.
+    // A second panic while saving must not recurse.
     let save = SAVE.try_with(|save| save.try_borrow_mut().ok()?.take());
     let Some(document) = web_sys::window().and_then(|window| window.document()) else {
         return;

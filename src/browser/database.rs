@@ -1,9 +1,8 @@
-//! The browser's database: texts under keys, in a few stores. What the texts mean is for
-//! [`crate::storage`] to say.
+//! IndexedDB: texts under keys, in a few stores. [`crate::storage`] says what the texts mean.
 //!
-//! What always holds: a list of changes happens as a whole or not at all, and is on its way to the
-//! disk once [`Database::write`] resolves. A browser may refuse all of it (private windows, policies),
-//! or take no more (a full disk); [`DatabaseError`] tells which.
+//! Invariants: a list of changes is made as a whole or not at all, and is handed to the operating system once
+//! [`Database::write`] resolves. A browser may refuse all storage (private windows, policies) or be out of space;
+//! [`DatabaseError`] says which.
 
 mod change;
 mod completion;
@@ -36,11 +35,11 @@ pub use rows::RowBatch;
 use super::files::GivenFile;
 use crate::browser;
 
-/// The name among the databases of the host, which other pages may share.
+/// The name among the databases of the origin, which other pages may share.
 const NAME: &str = "volary";
 
-/// Counts up when stores are added. Tabs with an earlier version let go of the database, and open it again for reading.
-/// The records of this version can be read by the one before, which has the same number.
+/// Incremented when stores are added. Tabs with an earlier version close the database, and open it again for
+/// reading. The version before this one had the same number, and can read the records of this one.
 const VERSION: u32 = 5;
 
 /// An open database.
@@ -61,7 +60,8 @@ pub enum Access {
 }
 
 impl Database {
-    /// Opens it, and makes it the first time. One that a newer version of the page upgraded is opened for reading.
+    /// Opens the database, and creates it the first time. One that a newer version of the page upgraded is
+    /// opened for reading.
     pub async fn open() -> Result<Database, DatabaseError> {
         match Database::open_version(Some(VERSION)).await {
             Err(DatabaseError::Newer) => Database::open_version(None).await,
@@ -69,7 +69,7 @@ impl Database {
         }
     }
 
-    /// Opens this version of it; whichever there is, for reading, if none is named.
+    /// Opens this version; with `None` the current one, for reading.
     async fn open_version(version: Option<u32>) -> Result<Database, DatabaseError> {
         let factory = Factory::new().map_err(|_| DatabaseError::Absent)?;
         let mut request = factory.open(NAME, version)?;
@@ -82,7 +82,7 @@ impl Database {
                 if there.iter().any(|name| name == store.name()) {
                     continue;
                 }
-                // What is missing afterwards is said by the first transaction that wants it.
+                // If creating one fails, the first transaction that uses it reports that.
                 let _ = match store {
                     Store::Rows => rows::create(&database),
                     _ => database
@@ -116,7 +116,7 @@ impl Database {
         self.access
     }
 
-    /// Whether it was closed because a newer version of the page opened it. It must be opened again.
+    /// Whether it was closed because a newer version of the page opened it. It must then be opened again.
     pub fn is_closed(&self) -> bool {
         self.is_closed.get()
     }
@@ -135,7 +135,7 @@ impl Database {
         self.access == Access::ReadOnly && !self.inner.store_names().iter().any(is_there)
     }
 
-    /// Makes the changes, all or none, whether or not anybody waits for that.
+    /// Makes the changes, all or none, even if nobody awaits the result.
     pub async fn write(&self, changes: Rc<[Change]>) -> Result<(), DatabaseError> {
         let mut names: Vec<&str> = changes.iter().map(|change| change.store().name()).collect();
         names.sort_unstable();
@@ -150,7 +150,8 @@ impl Database {
         .await
     }
 
-    /// Makes the changes that `find` finds in the same transaction, all or none. Gives what else it found.
+    /// Makes the changes that `find` returns, in the same transaction, all or none. Returns what else it
+    /// found.
     async fn transact<Found: 'static>(
         &self,
         names: &[&'static str],
@@ -181,8 +182,8 @@ impl Database {
         Ok(found.and_then(KeptText::from_js))
     }
 
-    /// Keeps a file. The browser copies it by itself: it does not pass through our memory. It is copied no further once
-    /// nobody waits for that.
+    /// Stores a file. The browser copies it; it does not pass through our memory. Copying is aborted when the
+    /// future is dropped.
     pub async fn put_file(
         &self,
         store: Store,
@@ -200,7 +201,7 @@ impl Database {
         done.wait().await
     }
 
-    /// The file under a key, under this name.
+    /// The file under a key, with this name.
     pub async fn get_file(
         &self,
         store: Store,
@@ -214,7 +215,7 @@ impl Database {
         Ok(found.and_then(|file| GivenFile::of(name, file)))
     }
 
-    /// At most so many keys that begin so and come after one, in order, and their texts.
+    /// The records after a key, in order, at most `most` of them.
     pub async fn some(
         &self,
         store: Store,
@@ -230,7 +231,7 @@ impl Database {
         Ok(pairs(keys.await?, texts.await?))
     }
 
-    /// All keys that begin so, in order, and their texts.
+    /// The records whose keys have a prefix, in order.
     pub async fn all(
         &self,
         store: Store,
@@ -240,13 +241,13 @@ impl Database {
             return Ok(Vec::new());
         }
         let store = self.read(store)?;
-        // Asked for at once, so that nothing can come between.
+        // Both requests are made at once, so that no change comes between them.
         let keys = store.get_all_keys(query(prefix)?, None)?;
         let texts = store.get_all(query(prefix)?, None)?;
         Ok(pairs(keys.await?, texts.await?))
     }
 
-    /// All keys that begin so, in order.
+    /// The keys with a prefix, in order.
     pub async fn keys(&self, store: Store, prefix: &str) -> Result<Vec<String>, DatabaseError> {
         if self.is_gone(store) {
             return Ok(Vec::new());
@@ -258,7 +259,7 @@ impl Database {
         Ok(keys.into_iter().filter_map(|key| key.as_string()).collect())
     }
 
-    /// All keys from one to another, in order.
+    /// The keys from one to another, both included, in order.
     pub async fn keys_between(
         &self,
         store: Store,
@@ -304,19 +305,19 @@ fn query(prefix: &str) -> Result<Option<idb::Query>, DatabaseError> {
     }
 }
 
-/// The keys that begin so.
+/// The keys with a prefix.
 fn range(prefix: &str) -> Result<KeyRange, DatabaseError> {
     let end = after_all(prefix);
     Ok(KeyRange::bound(&prefix.into(), &end.into(), None, None)?)
 }
 
-/// What comes after all keys that begin so: no key of ours holds a letter beyond that one.
+/// The upper bound of the keys with a prefix: no key contains a larger character.
 pub fn after_all(prefix: &str) -> String {
     format!("{prefix}\u{ffff}")
 }
 
-/// Runs the steps of a transaction to its end, whether or not anybody waits: a transaction is over once it was answered
-/// and got no further request at once.
+/// Runs the steps of a transaction in a task of its own: a transaction ends when a request is answered and no
+/// further one is made at once, and the caller may not be polled at that moment.
 async fn drive<Found: 'static>(
     transaction: Transaction,
     names: &[&'static str],
@@ -337,15 +338,15 @@ async fn drive<Found: 'static>(
             Ok(_) => done.commit(&names),
             Err(_) => done.abort(&names),
         }
-        // Nothing may be let go before the browser is done with it.
+        // The handle must live until the browser is done with it.
         let ended = done.wait().await;
         let result = match (made, ended) {
             (Ok(found), Ok(())) => Ok(found),
             (Err(error), Ok(()) | Err(DatabaseError::Failed { .. })) => Err(error),
-            // There was no storage_quota, or a row was taken: a step only heard of the end.
+            // Out of space, or a row exists: a step only sees that the transaction was aborted.
             (_, Err(error)) => Err(error),
         };
-        // Nobody may wait for it any more.
+        // The caller may be gone.
         let _ = send.send(result);
     });
     receive.await.unwrap_or_else(|_| {
@@ -362,7 +363,7 @@ async fn make_all(transaction: &Transaction, changes: &[Change]) -> Result<(), D
     rows::make(transaction, changes).await
 }
 
-/// Asks for a change. What becomes of it, the whole transaction says.
+/// Requests a change. Whether it succeeds, the whole transaction tells.
 fn make(transaction: &Transaction, change: &Change) -> Result<(), DatabaseError> {
     let store = transaction.object_store(change.store().name())?;
     match change {
@@ -387,7 +388,7 @@ fn make(transaction: &Transaction, change: &Change) -> Result<(), DatabaseError>
     Ok(())
 }
 
-/// The first and the last of some keys, in the order of browsers: by units of UTF-16.
+/// The smallest and the largest of some keys, in IndexedDB's order: by UTF-16 units.
 pub fn bounds<'a, Key: AsRef<str>>(
     keys: impl IntoIterator<Item = &'a Key>,
 ) -> Option<(&'a Key, &'a Key)> {

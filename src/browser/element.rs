@@ -1,4 +1,4 @@
-//! Elements of the page: measuring, scrolling, focusing, and hearing of their size.
+//! Elements of the page: measuring, scrolling, focusing, observing sizes.
 
 use wasm_bindgen::prelude::*;
 use web_sys::{
@@ -20,13 +20,13 @@ pub fn height(element: &Element) -> f64 {
     element.get_bounding_client_rect().height()
 }
 
-/// A part of a text that grows has about so many units (of UTF-16); the next line begins another one.
+/// The size of a part of a growing text, in UTF-16 units; the next line begins another part.
 const PART_UNITS: u32 = 1_000;
-/// A part without any line's end is broken off here.
+/// A part without a line break ends here.
 const LONGEST_PART_UNITS: u32 = 8_000;
 
-/// Adds to a text that grows, which is kept in parts: the browser lays out the last one only. An element that
-/// is scrolled to its end stays there.
+/// Appends to a growing text, which is split into parts so that the browser lays out only the last one. An element
+/// that is scrolled to its end stays there.
 pub fn append_text(element: &Element, text: &str) {
     let at_end = element.scroll_height() - element.scroll_top() - element.client_height() < 24;
     let mut rest = text;
@@ -48,7 +48,7 @@ pub fn append_text(element: &Element, text: &str) {
     }
 }
 
-/// The part to which more can be added.
+/// The part that can be appended to.
 fn open_part(element: &Element) -> Option<Text> {
     let last = element.last_element_child();
     let last: Option<Text> = last.and_then(|part| part.first_child()?.dyn_into().ok());
@@ -68,17 +68,17 @@ fn open_part(element: &Element) -> Option<Text> {
     Some(text)
 }
 
-/// What is scrolled out of sight above.
+/// How far the content is scrolled, in pixels.
 pub fn scroll_top(element: &Element) -> f64 {
     f64::from(element.scroll_top())
 }
 
-/// Whether it is scrolled as far as it goes.
+/// Whether it is scrolled to the end.
 pub fn is_at_end(element: &Element) -> bool {
     element.scroll_height() - element.scroll_top() - element.client_height() < 2
 }
 
-/// Scrolls, unless that is where the element is. Gives where it is then: it can't go beyond its ends.
+/// Scrolls, unless it is there already. Returns the resulting position, which is limited by the content.
 pub fn set_scroll_top(element: &Element, top: f64) -> f64 {
     let top = top.round() as i32;
     if element.scroll_top() != top {
@@ -87,12 +87,12 @@ pub fn set_scroll_top(element: &Element, top: f64) -> f64 {
     scroll_top(element)
 }
 
-/// The height of what is seen of an element that scrolls.
+/// The visible height of a scrolling element.
 pub fn viewport_height(element: &Element) -> f64 {
     f64::from(element.client_height())
 }
 
-/// Keeps room above and below the content, for what is left out there.
+/// Reserves space above and below the content for what is not rendered.
 pub fn set_room(element: &HtmlElement, above: f64, below: f64) {
     let style = element.style();
     for (property, height) in [("padding-top", above), ("padding-bottom", below)] {
@@ -101,16 +101,16 @@ pub fn set_room(element: &HtmlElement, above: f64, below: f64) {
             .get_property_value(property)
             .is_ok_and(|known| known != height)
         {
-            // Fails only for rules that can't be changed, which this one is not.
+            // Fails only for read-only rules.
             let _ = style.set_property(property, &height);
         }
     }
 }
 
-/// Calls back as long as it is kept.
+/// Observes as long as it is kept.
 pub struct SizeWatch {
     observer: ResizeObserver,
-    /// Must live as long as the observer may call it.
+    /// Must outlive the observer.
     _changed: Closure<dyn Fn()>,
 }
 
@@ -120,7 +120,7 @@ impl Drop for SizeWatch {
     }
 }
 
-/// Calls back when the size of one of the elements changes (padding aside), and once at first.
+/// Calls back when the size of one of the elements changes (without padding), and once at first.
 pub fn watch_size(elements: &[&Element], changed: impl Fn() + 'static) -> Option<SizeWatch> {
     let changed = Closure::<dyn Fn()>::new(changed);
     let observer = ResizeObserver::new(changed.as_ref().unchecked_ref()).ok()?;
@@ -133,20 +133,20 @@ pub fn watch_size(elements: &[&Element], changed: impl Fn() + 'static) -> Option
     })
 }
 
-/// Calls back as long as it is kept.
+/// Listens as long as it is kept.
 pub struct PrintWatch {
     window: web_sys::Window,
     listeners: [Listener; 2],
 }
 
-/// An event, and what is called at it.
+/// An event and its listener.
 type Listener = (&'static str, Closure<dyn Fn()>);
 
 impl Drop for PrintWatch {
     fn drop(&mut self) {
         for (event, listener) in &self.listeners {
             let listener = listener.as_ref().unchecked_ref();
-            // Can't fail: the names of the events are constants.
+            // Cannot fail: the names of the events are constants.
             let _ = self
                 .window
                 .remove_event_listener_with_callback(event, listener);
@@ -154,7 +154,7 @@ impl Drop for PrintWatch {
     }
 }
 
-/// Calls back before the page is printed (true) and after it was (false).
+/// Calls back before the page is printed (true) and afterwards (false).
 pub fn watch_print(printing: impl Fn(bool) + Clone + 'static) -> Option<PrintWatch> {
     let window = web_sys::window()?;
     let after = printing.clone();
@@ -173,22 +173,22 @@ pub fn watch_print(printing: impl Fn(bool) + Clone + 'static) -> Option<PrintWat
     Some(PrintWatch { window, listeners })
 }
 
-/// Focuses an element; the page is not scrolled for it.
+/// Focuses an element without scrolling.
 pub fn focus(element: &HtmlElement) {
     let options = web_sys::FocusOptions::new();
     options.set_prevent_scroll(true);
-    // Fails only for elements that can't have the focus; then it stays where it is.
+    // Fails only for elements that cannot be focused; the focus then stays where it is.
     let _ = element.focus_with_options(&options);
 }
 
-/// Focuses the element of an id and brings it into sight; says whether there is one.
+/// Focuses the element with an id and scrolls to it; returns whether it exists.
 pub fn focus_id(id: &str) -> bool {
     by_id(id).map(|element| focus_in_sight(&element)).is_some()
 }
 
-/// The same for the first element within another to which a selector leads.
+/// The same for the first element within another that matches a selector.
 pub fn focus_in(within: &Element, selector: &str) -> bool {
-    // Selectors are well-formed, so the search can't fail.
+    // Selectors are well-formed, so the query cannot fail.
     let element = within.query_selector(selector).ok().flatten();
     element.map(|element| focus_in_sight(&element)).is_some()
 }
@@ -204,18 +204,18 @@ fn focus_in_sight(element: &Element) {
     }
 }
 
-/// Takes the focus from what has it. (What leaves the page together with the focus would first be laid out again, with all
-/// that has come since, which nobody sees.)
+/// Removes the focus. (If an element is removed together with the focus, the browser first lays out the page
+/// again.)
 pub fn let_go() {
     let focused = web_sys::window().and_then(|window| window.document()?.active_element());
     if let Some(focused) = focused.and_then(|focused| focused.dyn_into::<HtmlElement>().ok()) {
-        // Fails for nothing that can have the focus.
+        // Cannot fail for a focused element.
         let _ = focused.blur();
     }
 }
 
-/// What stands in an attribute of the element that has the focus, or of the nearest one around it that has it; if
-/// the focus is within another.
+/// An attribute of the focused element or its nearest ancestor that has it, if the focus is within another
+/// element.
 pub fn attribute_around_focus(within: &Element, attribute: &str) -> Option<String> {
     let focused = within.owner_document()?.active_element()?;
     if !within.contains(Some(&focused)) {
@@ -224,17 +224,17 @@ pub fn attribute_around_focus(within: &Element, attribute: &str) -> Option<Strin
     value_around(&focused, attribute)
 }
 
-/// Focuses the first field within that is marked as wrong.
+/// Focuses the first field within that is marked as invalid.
 pub fn focus_first_fault(within: &Element) {
-    // The selector is a constant, so the query can't fail.
+    // The selector is a constant, so the query cannot fail.
     let fault = within.query_selector("[aria-invalid=true]").ok().flatten();
     if let Some(fault) = fault.and_then(|fault| fault.dyn_into::<HtmlElement>().ok()) {
-        // Fails only for elements that can't have the focus.
+        // Fails only for elements that cannot be focused.
         let _ = fault.focus();
     }
 }
 
-/// Scrolls to the element of an id.
+/// Scrolls to the element with an id.
 pub fn scroll_to_id(id: &str) {
     if let Some(element) = by_id(id) {
         bring_into_sight(
@@ -256,38 +256,38 @@ fn by_id(id: &str) -> Option<Element> {
     web_sys::window()?.document()?.get_element_by_id(id)
 }
 
-/// Where within its element a click happened, from 0 (left) to 1 (right).
+/// The horizontal position of a click within its element, from 0 (left) to 1 (right).
 pub fn click_place(click: &MouseEvent) -> Option<f64> {
     let element = click.current_target()?.dyn_into::<Element>().ok()?;
     let box_ = element.get_bounding_client_rect();
     (box_.width() > 0.0).then(|| (f64::from(click.client_x()) - box_.left()) / box_.width())
 }
 
-/// Submits the form in which something happened, as its button would. False without a form.
+/// Submits the form of an event's target, as its button would. False without a form.
 pub fn submit_form(event: &Event) -> bool {
     let form = event
         .target()
         .and_then(|target| target.dyn_into::<Element>().ok())
         .and_then(|element| element.closest("form").ok().flatten())
         .and_then(|form| form.dyn_into::<HtmlFormElement>().ok());
-    // Fails only for a submit button that is not the form's; none is named here.
+    // Fails only for a submit button of another form; none is named here.
     form.is_some_and(|form| form.request_submit().is_ok())
 }
 
-/// Shows a dialog above everything else, or closes it: the focus then goes back to where it was.
+/// Opens a dialog as modal, or closes it: the focus then returns to where it was.
 pub fn show_dialog(dialog: &Element, open: bool) {
     let Some(dialog) = dialog.dyn_ref::<HtmlDialogElement>() else {
         return;
     };
     if open && !dialog.open() {
-        // Fails only for a dialog that is not on the page (yet): nothing to show then.
+        // Fails only for a dialog that is not in the document.
         let _ = dialog.show_modal();
     } else if !open && dialog.open() {
         dialog.close();
     }
 }
 
-/// Closes the `details` that heard of an event; the focus goes back to what opens it.
+/// Closes the `details` element of an event; the focus returns to its summary.
 pub fn close_details(event: &Event) {
     let details = event.current_target();
     let Some(details) = details.and_then(|details| details.dyn_into::<Element>().ok()) else {
@@ -301,7 +301,7 @@ pub fn close_details(event: &Event) {
     }
 }
 
-/// Focuses the child at a place of an element's one child.
+/// Focuses a child of an element's only child.
 pub fn focus_grandchild(element: &Element, place: usize) {
     let child = u32::try_from(place)
         .ok()
@@ -313,8 +313,8 @@ pub fn focus_grandchild(element: &Element, place: usize) {
     }
 }
 
-/// What stands in an attribute of the element that was clicked or that holds what was clicked. `None`
-/// for clicks on buttons and links within it, and for those that end a selection of text.
+/// An attribute of the clicked element or of the nearest ancestor that has it. `None` for clicks on buttons and
+/// links within it, and for clicks that end a text selection.
 pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<String> {
     let selects = web_sys::window()
         .and_then(|window| window.get_selection().ok().flatten())
@@ -323,7 +323,7 @@ pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<String> {
         return None;
     }
     let target = click.target()?.dyn_into::<Element>().ok()?;
-    // Both selectors are well-formed, so the searches can't fail.
+    // Both selectors are well-formed, so the queries cannot fail.
     if target
         .closest("button, a, input, select, textarea")
         .ok()?
@@ -334,20 +334,18 @@ pub fn plain_click_on(click: &MouseEvent, attribute: &str) -> Option<String> {
     value_around(&target, attribute)
 }
 
-/// What stands in an attribute of the element in which something happened, or of the nearest one around it
-/// that has it.
+/// An attribute of an event's target or of its nearest ancestor that has it.
 pub fn attribute_around(event: &Event, attribute: &str) -> Option<String> {
     value_around(&event.target()?.dyn_into().ok()?, attribute)
 }
 
 fn value_around(element: &Element, attribute: &str) -> Option<String> {
-    // The selector is well-formed, so the search can't fail.
+    // The selector is well-formed, so the query cannot fail.
     let holder = element.closest(&format!("[{attribute}]")).ok()??;
     holder.get_attribute(attribute)
 }
 
-/// Gives a mark, an attribute without value, to all elements within to which a selector leads, and takes it from all
-/// others.
+/// Sets a boolean attribute on all elements within that match a selector, and removes it from all others.
 pub fn mark(within: &Element, selector: Option<&String>, mark: &str) {
     // Neither can fail: the name is well-formed.
     for_each(within, &["[", mark, "]"].concat(), &|former| {
@@ -361,7 +359,7 @@ pub fn mark(within: &Element, selector: Option<&String>, mark: &str) {
 }
 
 fn for_each(within: &Element, selector: &str, act: &dyn Fn(Element)) {
-    // Selectors are well-formed, so the search can't fail.
+    // Selectors are well-formed, so the query cannot fail.
     let Ok(found) = within.query_selector_all(selector) else {
         return;
     };
@@ -372,7 +370,7 @@ fn for_each(within: &Element, selector: &str, act: &dyn Fn(Element)) {
     }
 }
 
-/// Puts a value into the field in which something happened.
+/// Sets the value of the field that an event happened in.
 pub fn set_value(event: &Event, value: &str) {
     let field = event.target();
     if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlInputElement>().ok()) {

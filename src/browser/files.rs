@@ -1,9 +1,9 @@
-//! Files: saved by the person, picked, or dropped anywhere on the page.
+//! Files: saved, picked, or dropped anywhere on the page.
 //!
-//! - [`arriving`]: from an address. [`folders`]: what is in dropped folders.
+//! - [`streaming_download`]: files from an address. [`folders`]: the files in dropped folders.
 
-pub mod arriving;
 pub mod folders;
+pub mod streaming_download;
 
 use std::ops::Range;
 
@@ -15,10 +15,10 @@ use web_sys::{
     Blob, BlobPropertyBag, DragEvent, File, FileList, HtmlAnchorElement, HtmlInputElement, Url,
 };
 
-/// Larger files are refused before they are read: a tab has no room for them.
+/// Larger files are rejected before they are read: a tab does not have enough memory.
 pub const LARGEST_FILE: f64 = 512.0 * 1024.0 * 1024.0;
 
-/// A file that the person gave.
+/// A file from the user.
 #[derive(Clone, Debug)]
 pub struct GivenFile {
     /// Its name.
@@ -29,7 +29,7 @@ pub struct GivenFile {
 }
 
 impl GivenFile {
-    /// The file, if it is one, under its own name.
+    /// The value as a file, under its own name.
     pub fn of_file(value: JsValue) -> Option<GivenFile> {
         let file: File = value.dyn_into().ok()?;
         // With its folders, where a folder was picked.
@@ -41,7 +41,7 @@ impl GivenFile {
         GivenFile::of(&name, file.into())
     }
 
-    /// The file, if it is one, under another name: its path, or what it was called first.
+    /// The value as a file, under another name: its path, or its original name.
     pub fn of(name: &str, value: JsValue) -> Option<GivenFile> {
         let file: File = value.dyn_into().ok()?;
         Some(GivenFile {
@@ -51,7 +51,7 @@ impl GivenFile {
         })
     }
 
-    /// A file of bytes that lie in memory.
+    /// A file of bytes in memory.
     pub fn of_parts(name: &str, parts: &Array) -> Option<GivenFile> {
         let file = File::new_with_u8_array_sequence(parts, name).ok()?;
         GivenFile::of(name, file.into())
@@ -63,17 +63,17 @@ impl GivenFile {
         GivenFile::of(name, file.into())
     }
 
-    /// The browser's own handle of it, which can be sent to a worker.
+    /// The browser's handle, which can be sent to a worker.
     pub fn as_js(&self) -> &JsValue {
         &self.file
     }
 
-    /// The same, of which parts can be taken.
+    /// The same as a blob.
     pub fn as_blob(&self) -> &Blob {
         &self.file
     }
 
-    /// Reads it whole.
+    /// Reads the whole file.
     pub async fn read(&self) -> Result<Vec<u8>, String> {
         JsFuture::from(self.file.array_buffer())
             .await
@@ -81,7 +81,7 @@ impl GivenFile {
             .map_err(|error| super::worker_client::text_of(&error))
     }
 
-    /// Reads a part of it. The browser begins with the call, not when somebody waits for it.
+    /// Reads a range. The browser starts with the call, not with the first poll.
     pub fn slice(
         &self,
         range: Range<u64>,
@@ -99,7 +99,7 @@ impl GivenFile {
 
 /// Saves bytes as a file.
 pub fn download(name: &str, kind: &str, bytes: &[u8]) {
-    // Each step only fails where the browser forbids downloads altogether; it then says so itself.
+    // Fails only where the browser forbids downloads, which it reports itself.
     let _ = try_download(name, kind, bytes);
 }
 
@@ -125,7 +125,7 @@ fn save(name: &str, blob: &Blob) -> Result<(), JsValue> {
     link.set_href(&address);
     link.set_download(name);
     link.click();
-    // The browser takes the bytes at the click; a moment later the address is not needed.
+    // The browser reads the bytes at the click; the address is revoked later.
     let forget = Closure::once_into_js(move || {
         let _ = Url::revoke_object_url(&address);
     });
@@ -138,13 +138,13 @@ fn save(name: &str, blob: &Blob) -> Result<(), JsValue> {
     Ok(())
 }
 
-/// Lets the person pick files of the given kinds (as in an `accept` attribute).
+/// Lets the user pick files of the given kinds (as in an `accept` attribute).
 pub fn pick(kinds: &str, picked: impl FnOnce(Vec<GivenFile>) + 'static) {
     // Fails only without a document.
     let _ = try_pick(kinds, false, Box::new(picked));
 }
 
-/// Lets the person pick a folder: all files in it, with their paths.
+/// Lets the user pick a folder: all files in it, with their paths.
 pub fn pick_folder(picked: impl FnOnce(Vec<GivenFile>) + 'static) {
     // Fails only without a document.
     let _ = try_pick("", true, Box::new(picked));
@@ -170,7 +170,7 @@ fn try_pick(kinds: &str, folder: bool, picked: Picked) -> Result<(), JsValue> {
     Ok(())
 }
 
-/// Calls back when files are dropped anywhere; `over` hears whether files hang above the page.
+/// Calls back when files are dropped anywhere; `over` receives whether files are dragged over the page.
 pub fn on_drop(over: impl Fn(bool) + 'static, dropped: impl Fn(Vec<GivenFile>) + 'static) {
     let dropped = std::rc::Rc::new(dropped);
     let over = std::rc::Rc::new(over);
@@ -183,7 +183,7 @@ pub fn on_drop(over: impl Fn(bool) + 'static, dropped: impl Fn(Vec<GivenFile>) +
         }
     });
     listen("dragleave", move |event| {
-        // Leaving one element for another has a target to go to; leaving the window has none.
+        // Leaving one element for another has a related target; leaving the window has none.
         if event.related_target().is_none() {
             leave(false);
         }
@@ -192,7 +192,7 @@ pub fn on_drop(over: impl Fn(bool) + 'static, dropped: impl Fn(Vec<GivenFile>) +
         end(false);
         if carries_files(&event) {
             event.prevent_default();
-            // Only while the drop is told can one ask what it holds.
+            // The entries can only be read during the event.
             let folders = folders::entries(&event);
             if !folders.is_empty() {
                 let dropped = std::rc::Rc::clone(&dropped);
@@ -213,7 +213,7 @@ pub fn on_drop(over: impl Fn(bool) + 'static, dropped: impl Fn(Vec<GivenFile>) +
 fn listen(name: &str, heard: impl Fn(DragEvent) + 'static) {
     let listener = Closure::<dyn Fn(DragEvent)>::new(heard);
     if let Some(window) = web_sys::window() {
-        // Can't fail: the names are constants.
+        // Cannot fail: the names are constants.
         let _ = window.add_event_listener_with_callback(name, listener.as_ref().unchecked_ref());
     }
     listener.forget();

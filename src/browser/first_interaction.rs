@@ -1,4 +1,4 @@
-//! The first sign that somebody is there: a pointer, a key, a touch, the focus.
+//! The first interaction of a person: a pointer, a key, a touch, or the focus.
 
 use std::cell::Cell;
 
@@ -14,7 +14,7 @@ const SIGNS: [&str; 6] = [
     "dragenter",
 ];
 
-/// Calls back at the first sign, once.
+/// Calls back at the first interaction, once.
 pub fn on_first_sign(act: impl FnOnce() + 'static) {
     let act = Cell::new(Some(act));
     let listener = Closure::<dyn Fn(Event)>::new(move |_: Event| {
@@ -24,7 +24,7 @@ pub fn on_first_sign(act: impl FnOnce() + 'static) {
     });
     if let Some(window) = web_sys::window() {
         for sign in SIGNS {
-            // Can't fail: the names of the events are constants.
+            // Cannot fail: the names of the events are constants.
             let _ =
                 window.add_event_listener_with_callback(sign, listener.as_ref().unchecked_ref());
         }

@@ -1,12 +1,12 @@
-//! HTTP: the one door through which requests leave the page, and their replies come in piece by piece.
+//! HTTP: all requests leave the page here, and their responses are streamed.
 //!
-//! What always holds:
-//! - Dropping what stands here, the future of [`send`] or the [`Response`], ends the request itself. So
-//!   whoever stops a run needs only to drop it (`futures_util::future::Abortable` does).
-//! - Nobody waits for ever: silence longer than [`Patience`] is an error.
-//! - No cookies go along, nothing is taken from a cache, and no redirect is followed: a key goes to the
-//!   address that it was entered for, and nowhere else.
-//! - Neither requests nor errors have a `Debug` or a text with a header's value in it.
+//! Invariants:
+//! - Dropping the future of [`send`] or the [`Response`] aborts the request. To stop a run, its caller only has to
+//!   drop the future (`futures_util::future::Abortable` does).
+//! - No request waits forever: silence longer than [`Patience`] is an error.
+//! - Requests send no cookies, use no cache and follow no redirect: a key goes to the address that it was entered
+//!   for, and nowhere else.
+//! - Neither requests nor errors have a `Debug` or a message that contains the value of a header.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use web_sys::{
 
 use super::timers;
 
-/// A request, ready to be sent.
+/// A request.
 #[derive(Clone, Default)]
 pub struct Request {
     /// Such as `GET`.
@@ -39,17 +39,17 @@ pub struct Request {
     pub body: Option<String>,
 }
 
-/// How long to wait for a server that says nothing.
+/// How long to wait for a server that sends nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Patience {
-    /// Until the head of the reply.
+    /// Until the head of the response.
     pub before: Duration,
-    /// Between two pieces of its body.
+    /// Between two chunks of its body.
     pub within: Duration,
 }
 
 impl Default for Patience {
-    /// Models on one's own machine may read a long prompt for minutes; once they speak they go on.
+    /// A model on the user's own machine may read a long prompt for minutes; once it generates, it goes on.
     fn default() -> Self {
         Patience {
             before: Duration::from_secs(300),
@@ -59,7 +59,7 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// The same patience before and within the reply.
+    /// The same timeout before and within the response.
     pub fn of(duration: Duration) -> Self {
         Patience {
             before: duration,
@@ -68,41 +68,41 @@ impl Patience {
     }
 }
 
-/// Why there is no reply, or no more of it.
+/// Why there is no response, or no more of it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HttpError {
-    /// No request can be made of it.
+    /// The request is invalid.
     #[error("The request cannot be sent: {reason}")]
     Unsendable {
         /// Why.
         reason: String,
     },
-    /// It failed before any reply; browsers don't tell pages why.
+    /// It failed before any response; browsers do not tell pages why.
     #[error("no response ({reason})")]
     NoReply {
-        /// The browser's words.
+        /// The browser's message.
         reason: String,
     },
-    /// The server sends to another address, and nobody goes there.
+    /// The server redirects, which is not followed.
     #[error(
         "the server redirects to another address. Redirects are not followed, so that keys are not \
          sent elsewhere. Enter the final address"
     )]
     Redirected,
-    /// Nothing came for too long.
+    /// Nothing was received for too long.
     #[error("No data was received for {seconds} s.")]
     Silent {
-        /// How long.
+        /// The timeout.
         seconds: u32,
     },
     /// The connection broke within the body.
     #[error("The connection was interrupted ({reason}).")]
     Broken {
-        /// The browser's words.
+        /// The browser's message.
         reason: String,
     },
-    /// The body is larger than the caller takes.
+    /// The body is larger than the caller allows.
     #[error("The response is larger than {limit} bytes.")]
     TooLarge {
         /// The limit.
@@ -110,16 +110,16 @@ pub enum HttpError {
     },
 }
 
-/// A reply: its head, and its body as it comes.
+/// A response: its head, and its body as a stream.
 pub struct Response {
     head: gloo::Response,
     body: Option<IntoStream<'static>>,
     within: Duration,
-    /// Ends the request when it is dropped.
+    /// Aborts the request when it is dropped.
     _cancel: Cancel,
 }
 
-/// Sends a request; any status is a reply.
+/// Sends a request; any status is a response.
 pub async fn send(request: &Request, patience: Patience) -> Result<Response, HttpError> {
     let cancel = Cancel::new()?;
     let raw = made(request, &cancel)?;
@@ -132,7 +132,7 @@ pub async fn send(request: &Request, patience: Patience) -> Result<Response, Htt
         return Err(HttpError::Redirected);
     }
     let body = head.body().map(|body| {
-        // Locked by nobody else, so this can't fail.
+        // The body is not locked, so this cannot fail.
         let stream = ReadableStream::from_raw(body.unchecked_into());
         stream.try_into_stream()
     });
@@ -152,16 +152,16 @@ pub async fn send(request: &Request, patience: Patience) -> Result<Response, Htt
     })
 }
 
-/// A reply that was read to its end.
+/// A response that was read to its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Whole {
     /// The HTTP status.
     pub status: u16,
-    /// The body; what is no UTF-8 is replaced.
+    /// The body; invalid UTF-8 is replaced.
     pub body: String,
 }
 
-/// Sends a request and reads its whole reply, of at most `limit` bytes.
+/// Sends a request and reads its whole response, at most `limit` bytes.
 pub async fn fetch(
     request: &Request,
     patience: Patience,
@@ -181,16 +181,16 @@ pub async fn fetch(
     })
 }
 
-/// Sends a request that outlives the page, and whose reply nobody waits for.
+/// Sends a request that outlives the page and whose response is ignored.
 pub fn send_and_go(request: &Request) {
     let Ok(cancel) = Cancel::new() else { return };
     let Ok((url, init)) = described(request) else {
         return;
     };
-    // An option on an object of our own: this can't fail.
+    // An option on an object of our own: this cannot fail.
     let _ = js_sys::Reflect::set(&init, &"keepalive".into(), &JsValue::TRUE);
     if let Ok(raw) = raw_request(url, &init, &cancel) {
-        // The page may be gone before the reply, and the request must not end with it.
+        // The page may be gone before the response, and the request must not end with it.
         std::mem::forget(cancel);
         let scope: web_sys::WorkerGlobalScope = js_sys::global().unchecked_into();
         let sent = scope.fetch_with_request(&raw);
@@ -200,8 +200,7 @@ pub fn send_and_go(request: &Request) {
     }
 }
 
-/// Whether an address answers at all, be it with a reply that this page may not read. `None` if nothing can
-/// be said.
+/// Whether an address responds at all, even if this page may not read the response. `None` if that is unknown.
 pub async fn answers_without_cors(url: &str, patience: Patience) -> Option<bool> {
     let cancel = Cancel::new().ok()?;
     let init = RequestInit::new();
@@ -218,18 +217,18 @@ impl Response {
         self.head.status()
     }
 
-    /// A header of the reply, if there is one and the server lets pages see it.
+    /// A header of the response, if it exists and CORS lets pages read it.
     pub fn header(&self, name: &str) -> Option<String> {
         self.head.headers().get(name)
     }
 
-    /// The next piece of the body; `None` at its end.
+    /// The next chunk of the body; `None` at its end.
     pub async fn piece(&mut self) -> Result<Option<Vec<u8>>, HttpError> {
         let piece = self.raw_piece().await?;
         Ok(piece.map(|piece| piece.to_vec()))
     }
 
-    /// The same, as the browser gives it.
+    /// The same, as a JavaScript array.
     pub async fn raw_piece(&mut self) -> Result<Option<Uint8Array>, HttpError> {
         let Some(body) = &mut self.body else {
             return Ok(None);
@@ -244,7 +243,7 @@ impl Response {
     }
 }
 
-/// Ends the request that it was given to.
+/// Aborts a request.
 struct Cancel(AbortController);
 
 impl Cancel {
@@ -255,7 +254,7 @@ impl Cancel {
 
 impl Drop for Cancel {
     fn drop(&mut self) {
-        // Of a request that is over, this does nothing.
+        // Does nothing if the request is over.
         self.0.abort();
     }
 }
@@ -268,7 +267,7 @@ fn made(request: &Request, cancel: &Cancel) -> Result<web_sys::Request, HttpErro
 fn described(request: &Request) -> Result<(&str, RequestInit), HttpError> {
     let headers = web_sys::Headers::new().map_err(unsendable)?;
     for (name, value) in &request.headers {
-        // Not the browser's words: they hold the value.
+        // Not the browser's message: it contains the value.
         headers
             .set(name, value)
             .map_err(|_| HttpError::Unsendable {
@@ -298,9 +297,9 @@ fn raw_request(
     init.set_referrer_policy(ReferrerPolicy::NoReferrer);
     init.set_signal(Some(&cancel.0.signal()));
     if let Some(space) = near_space(url) {
-        // An option of our own making on an object of our own: this can't fail.
+        // An option on an object of our own: this cannot fail.
         let _ = js_sys::Reflect::set(init, &"targetAddressSpace".into(), &space.into());
-        // Browsers that know the option by other words refuse it; then it is left out.
+        // Browsers that use other values for the option reject it; it is then omitted.
         if let Ok(request) = web_sys::Request::new_with_str_and_init(url, init) {
             return Ok(request);
         }
@@ -309,8 +308,8 @@ fn raw_request(
     web_sys::Request::new_with_str_and_init(url, init).map_err(unsendable)
 }
 
-/// Where an https page wants to reach an http address near by, it must say so in advance: else Chrome takes the
-/// request for mixed content.
+/// An https page that calls an http address on the local network must say so in advance, or Chrome treats the
+/// request as mixed content.
 fn near_space(url: &str) -> Option<&'static str> {
     let address = Address::of(url)?;
     if address.is_secure || !super::network::page().is_https {

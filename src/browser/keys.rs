@@ -1,20 +1,20 @@
-//! Keys pressed anywhere on the page.
+//! Key presses anywhere on the page.
 
 use wasm_bindgen::prelude::*;
 use web_sys::{Element, KeyboardEvent};
 
-/// A key press, as far as the page cares.
+/// A key press.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPress {
-    /// The key as browsers name it: `?`, `j`, `Enter`.
+    /// The value of `KeyboardEvent.key`: `?`, `j`, `Enter`.
     pub key: String,
-    /// Whether Control or Command was held.
+    /// Whether Control or Command is held.
     pub command: bool,
-    /// Whether the focus is where a person types or chooses, so that letters are not ours.
+    /// Whether the focus is in a field, so that letters are not shortcuts.
     pub typing: bool,
 }
 
-/// Calls back on each key press; true from `pressed` means that it was ours.
+/// Calls back on each key press; `pressed` returns whether it handled the key.
 pub fn on_press(pressed: impl Fn(KeyPress) -> bool + 'static) {
     let listener = Closure::<dyn Fn(KeyboardEvent)>::new(move |event: KeyboardEvent| {
         if event.default_prevented() || event.is_composing() || event.alt_key() {
@@ -30,7 +30,7 @@ pub fn on_press(pressed: impl Fn(KeyPress) -> bool + 'static) {
         }
     });
     if let Some(window) = web_sys::window() {
-        // Can't fail: the name of the event is a constant.
+        // Cannot fail: the name of the event is a constant.
         let _ =
             window.add_event_listener_with_callback("keydown", listener.as_ref().unchecked_ref());
     }
@@ -42,7 +42,7 @@ fn is_typing(event: &KeyboardEvent) -> bool {
         .target()
         .and_then(|target| target.dyn_into::<Element>().ok())
         .is_some_and(|element| {
-            // The selector is a constant, so matching can't fail.
+            // The selector is a constant, so matching cannot fail.
             element
                 .closest("input, textarea, select, dialog, [role=tree], [contenteditable]")
                 .is_ok_and(|found| found.is_some())

@@ -1,7 +1,7 @@
-//! Parts of the page that are loaded when they are asked for.
+//! Parts of the page that are loaded on demand.
 //!
-//! A part is whatever is reached from a marked function alone, code and data; the build cuts it out
-//! of the wasm. Called, the function is a future that loads the part first, once:
+//! A part is the code and data that only a marked function reaches; the build splits it off the wasm. Calling the function
+//! returns a future that first loads the part, once:
 //!
 //! ```ignore
 //! #[wasm_split(model, wasm_split_path = leptos::wasm_split, fallible)]
@@ -10,20 +10,19 @@
 //! }
 //! ```
 //!
-//! `components::lazy` draws a page that comes like this. What always holds: a part that does not come
-//! is told and can be asked for again; nothing else is lost by it.
+//! `components::lazy` draws a page that is loaded like this. Invariant: a failed load is reported and can be retried; it
+//! affects nothing else.
 
 use leptos::prelude::AnyView;
 use leptos::wasm_split::SplitLoaderError;
 
-/// What draws a part. A part gives this rather than the view, so that the view is made where it is
-/// shown.
+/// Draws a part. A part returns this rather than the view, so that the view is created where it is shown.
 pub type Page = fn() -> AnyView;
 
-/// What a marked function gives.
+/// The result of a marked function.
 pub type Loaded<T> = Result<T, Unloaded>;
 
-/// A part that did not come. The browser's console knows more; a page is not told why.
+/// A part that could not be loaded. Only the browser's console says why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("Its code could not be loaded: you are offline, or the site was updated.")]
 pub struct Unloaded;

@@ -1,4 +1,4 @@
-//! The address: only its hash is ours, the rest belongs to the host.
+//! The address: the page owns only its hash, the rest belongs to the host.
 
 use wasm_bindgen::prelude::*;
 use web_sys::{HtmlLinkElement, Url};
@@ -10,19 +10,19 @@ pub fn hash() -> String {
         .unwrap_or_default()
 }
 
-/// Puts another hash in place of this one, without a new entry in the history.
+/// Replaces the hash without a new history entry.
 pub fn replace(hash: &str) {
     let history = web_sys::window().and_then(|window| window.history().ok());
     if let Some(history) = history {
-        // Browsers refuse this when asked too often; the address is then a little old.
+        // Browsers reject this when it is called too often; the address is then slightly outdated.
         let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(hash));
     }
 }
 
-/// Goes to another hash, with a new entry in the history; [`on_change`] hears of it.
+/// Navigates to another hash, with a new history entry; [`on_change`] is called.
 pub fn go(hash: &str) {
     if let Some(window) = web_sys::window() {
-        // Fails only for addresses that the browser forbids, and a hash never is one.
+        // Fails only for forbidden addresses, and a hash is never one.
         let _ = window.location().set_hash(hash);
     }
 }
@@ -36,30 +36,30 @@ pub fn address_with(hash: &str) -> String {
     format!("{base}{hash}")
 }
 
-/// Calls back with the new hash whenever a person goes elsewhere.
+/// Calls back with the new hash after each navigation.
 pub fn on_change(mut changed: impl FnMut(String) + 'static) {
     let listener = Closure::<dyn FnMut()>::new(move || changed(hash()));
     if let Some(window) = web_sys::window() {
-        // Can't fail: the name of the event is a constant.
+        // Cannot fail: the name of the event is a constant.
         let _ = window
             .add_event_listener_with_callback("hashchange", listener.as_ref().unchecked_ref());
     }
     listener.forget();
 }
 
-/// Calls back when the page is left or put aside; what it does must not wait for anything.
+/// Calls back when the page is left; the callback must not wait for anything.
 pub fn on_leave(left: impl FnMut() + 'static) {
     let listener = Closure::<dyn FnMut()>::new(left);
     if let Some(window) = web_sys::window() {
-        // Can't fail: the name of the event is a constant.
+        // Cannot fail: the name of the event is a constant.
         let _ =
             window.add_event_listener_with_callback("pagehide", listener.as_ref().unchecked_ref());
     }
     listener.forget();
 }
 
-/// Calls back when another tab or window takes the place of the page.
-pub fn on_put_aside(mut aside: impl FnMut() + 'static) {
+/// Calls back when the tab or window is hidden.
+pub fn on_hidden(mut aside: impl FnMut() + 'static) {
     let Some(document) = web_sys::window().and_then(|window| window.document()) else {
         return;
     };
@@ -69,13 +69,13 @@ pub fn on_put_aside(mut aside: impl FnMut() + 'static) {
             aside();
         }
     });
-    // Can't fail: the name of the event is a constant.
+    // Cannot fail: the name of the event is a constant.
     let _ = document
         .add_event_listener_with_callback("visibilitychange", listener.as_ref().unchecked_ref());
     listener.forget();
 }
 
-/// The whole address of what the page links to in a relation (`<link rel=…>`), if it does.
+/// The whole address of a linked resource (`<link rel=…>`), if there is one.
 pub fn linked(relation: &str) -> Option<String> {
     let document = web_sys::window()?.document()?;
     let link = document.query_selector(&format!("link[rel={relation}]"));
@@ -83,13 +83,14 @@ pub fn linked(relation: &str) -> Option<String> {
     Some(link.href())
 }
 
-/// The whole address of one that may be relative to the page's, as the browser writes it; `None` if it is none.
+/// The absolute address of one that may be relative to the page's, in the browser's normal form; `None` if it is
+/// invalid.
 pub fn whole(address: &str) -> Option<String> {
     let whole = Url::new_with_base(address, &address_with(""));
     whole.ok().map(|whole| whole.href())
 }
 
-/// The whole address of a path beside an address. What leads elsewhere stays beside it.
+/// The absolute address of a path relative to an address. `.` and `..` are dropped, so it stays in that folder.
 pub fn beside(address: &str, path: &str) -> String {
     let folder = address.rsplit_once('/').map_or("", |(folder, _)| folder);
     let parts = path

@@ -1,5 +1,5 @@
-//! What the browser says of networks: where the page came from, whether there is one, and what can be found out
-//! about a server that gave no reply. The page's worker is told the same as the page.
+//! What the browser knows about the network: the page's origin, whether there is a connection, and what can be
+//! found out about a server that did not respond. Workers get the same answers as the page.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use web_sys::{Navigator, PermissionState, PermissionStatus};
 
 use super::http;
 
-/// The page as others see it.
+/// The page's origin.
 pub fn page() -> Page {
     let origin = Reflect::get(&js_sys::global(), &"origin".into()).ok();
     let origin = origin.and_then(|origin| origin.as_string());
@@ -23,8 +23,7 @@ pub fn page() -> Page {
     })
 }
 
-/// What can be found out about a server at an address that gave no reply. Asks it once more, without anything
-/// that was to be kept secret.
+/// What can be found out about a server that did not respond. Sends one more request, without anything secret.
 pub async fn probe(url: &str) -> Silence {
     let patience = http::Patience::of(Duration::from_secs(5));
     let answers_without_cors = http::answers_without_cors(url, patience).await;
@@ -34,7 +33,7 @@ pub async fn probe(url: &str) -> Silence {
     }
 }
 
-/// What the browser knows of such a server without asking it once more.
+/// What the browser knows about such a server without another request.
 pub async fn without_asking(url: &str) -> Silence {
     let space = Address::of(url).map(|address| address.space());
     Silence {
@@ -47,12 +46,12 @@ pub async fn without_asking(url: &str) -> Silence {
     }
 }
 
-/// Whether the browser says that there is a network at all.
+/// Whether the browser reports a network connection.
 pub fn is_online() -> bool {
     navigator().is_none_or(|navigator| navigator.on_line())
 }
 
-/// What the browser says of the permission to reach a near network; `None` where it knows of none.
+/// The permission to reach the local network; `None` where the browser has no such permission.
 async fn permission(space: Space) -> Option<Permission> {
     let names: &[&str] = match space {
         Space::Loopback => &["loopback-network", "local-network-access"],
@@ -71,7 +70,7 @@ async fn permission_of(name: &str) -> Option<Permission> {
     let permissions = navigator()?.permissions().ok()?;
     let descriptor = Object::new();
     Reflect::set(&descriptor, &"name".into(), &name.into()).ok()?;
-    // An unknown name is refused.
+    // An unknown name is rejected.
     let status = JsFuture::from(permissions.query(&descriptor).ok()?).await;
     let status = PermissionStatus::from(status.ok()?);
     match status.state() {
@@ -82,7 +81,7 @@ async fn permission_of(name: &str) -> Option<Permission> {
     }
 }
 
-/// The worker's has all that is asked of it here, so one type stands for both.
+/// The worker's navigator has all that is used here, so one type serves for both.
 fn navigator() -> Option<Navigator> {
     let navigator = Reflect::get(&js_sys::global(), &"navigator".into()).ok()?;
     (!navigator.is_undefined()).then(|| navigator.unchecked_into())

@@ -1,40 +1,40 @@
-//! What the browser keeps for the page. A browser may refuse both kinds; then nothing is kept.
+//! Small values that the browser stores for the page. A browser may refuse both kinds; then nothing is stored.
 
 use wasm_bindgen::prelude::*;
 use web_sys::{Storage, StorageEvent};
 
-/// How long something is kept.
+/// How long a value is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Until the tab is closed.
     Visit,
-    /// Until the person clears it.
+    /// Until the user clears it.
     Always,
 }
 
-/// Names begin so, because pages of one host share their storage.
+/// The prefix of names, because pages of one origin share their storage.
 const PREFIX: &str = "volary.";
 
-/// The text under a name.
+/// The value under a name.
 pub fn get(keep: Keep, name: &str) -> Option<String> {
     storage(keep)?.get_item(&key(name)).ok().flatten()
 }
 
-/// Keeps a text under a name; false where the browser refused (full, forbidden).
+/// Stores a value; false where the browser refuses (out of space, forbidden).
 pub fn set(keep: Keep, name: &str, text: &str) -> bool {
     storage(keep).is_some_and(|storage| storage.set_item(&key(name), text).is_ok())
 }
 
-/// Forgets what stands under a name.
+/// Removes the value under a name.
 pub fn remove(keep: Keep, name: &str) {
     if let Some(storage) = storage(keep) {
-        // Removing only fails where there is nothing to remove.
+        // Removing fails only where nothing is stored.
         let _ = storage.remove_item(&key(name));
     }
 }
 
-/// Calls `changed` whenever another tab changes what is always kept under a name, with the new text; `None` if it was
-/// taken away. It listens as long as the page lives.
+/// Calls `changed` whenever another tab changes a permanently stored value, with the new one; `None` if it was
+/// removed. Listens as long as the page lives.
 pub fn on_change_elsewhere(name: &str, changed: impl Fn(Option<String>) + 'static) {
     let Some(window) = web_sys::window() else {
         return;

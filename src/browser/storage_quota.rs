@@ -1,29 +1,29 @@
-//! How much room the browser gives to this host, and whether it promises to keep what is stored.
+//! How much storage the browser allows this origin, and whether it promises to keep what is stored.
 
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{StorageEstimate, StorageManager};
 
-/// Room, in bytes. All pages of the host share it.
+/// Storage, in bytes. All pages of the origin share it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Room {
+pub struct Quota {
     /// What is used.
     pub used: f64,
     /// What may be used.
     pub quota: f64,
 }
 
-/// The room, where the browser tells.
-pub async fn room() -> Option<Room> {
+/// The quota, where the browser reports it.
+pub async fn quota() -> Option<Quota> {
     let estimate = JsFuture::from(manager()?.estimate().ok()?).await.ok()?;
     let estimate: StorageEstimate = estimate.unchecked_into();
-    Some(Room {
+    Some(Quota {
         used: estimate.get_usage()?,
         quota: estimate.get_quota()?,
     })
 }
 
-/// Whether the browser promised not to throw away what is stored when the disk gets full.
+/// Whether the browser promised not to evict what is stored when the disk gets full.
 pub async fn is_lasting() -> bool {
     match manager().and_then(|manager| manager.persisted().ok()) {
         Some(promise) => is_true(promise).await,
@@ -31,7 +31,7 @@ pub async fn is_lasting() -> bool {
     }
 }
 
-/// Asks the browser for that promise. Some ask the person, some decide by themselves.
+/// Requests that promise. Some browsers ask the user, others decide themselves.
 pub async fn ask_to_last() -> bool {
     match manager().and_then(|manager| manager.persist().ok()) {
         Some(promise) => is_true(promise).await,
@@ -45,9 +45,9 @@ async fn is_true(promise: js_sys::Promise) -> bool {
 }
 
 fn manager() -> Option<StorageManager> {
-    // Of the page or of its worker.
+    // Of the page or of a worker.
     let navigator = js_sys::Reflect::get(&js_sys::global(), &"navigator".into()).ok()?;
-    // Absent where the page is not served securely.
+    // Absent outside a secure context.
     let manager = js_sys::Reflect::get(&navigator, &"storage".into()).ok()?;
     manager.dyn_into().ok()
 }

@@ -1,5 +1,5 @@
-//! Passages of texts on the page: marking them without changing what is drawn, bringing them into sight,
-//! and finding out which one a person selected.
+//! Ranges of text on the page: highlighting them without changing the DOM, scrolling to them, and finding out
+//! which one a person selected.
 
 use js_sys::{Array, Function, Map, Reflect};
 use wasm_bindgen::prelude::*;
@@ -7,9 +7,9 @@ use web_sys::{Element, Node, Range};
 
 use crate::projection::highlight::{Piece, Point, Spot, locate};
 
-/// Marks passages under a name that style sheets know (`::highlight(name)`), in place of those that were
-/// marked under it before. Each comes with the id of the element that holds its text; those that are not
-/// on the page are left out. Browsers that can't mark show the page without.
+/// Highlights ranges under a name that style sheets use (`::highlight(name)`), and removes earlier highlights of
+/// that name. Each range comes with the id of the element that holds its text; elements that are not on the page
+/// are skipped. Browsers without highlights show the page without.
 pub fn mark(name: &str, passages: &[(String, Spot)]) {
     let global = js_sys::global();
     let registry = Reflect::get(&global, &"CSS".into())
@@ -31,13 +31,13 @@ pub fn mark(name: &str, passages: &[(String, Spot)]) {
         registry.delete(&name.into());
         return;
     }
-    // Fails for nothing but ranges that are none.
+    // Fails only for values that are not ranges.
     if let Ok(marks) = Reflect::construct(class.unchecked_ref::<Function>(), &ranges) {
         registry.set(&name.into(), &marks);
     }
 }
 
-/// Scrolls an element so that a passage in it is seen. False if the passage is not on the page.
+/// Scrolls an element so that a range in it is visible. False if the range is not on the page.
 pub fn bring_into_sight(id: &str, spot: &Spot, scroller: &Element) -> bool {
     let Some(range) = range(id, spot) else {
         return false;
@@ -49,7 +49,7 @@ pub fn bring_into_sight(id: &str, spot: &Spot, scroller: &Element) -> bool {
     if seen.height() == 0.0 {
         return false;
     }
-    // Below the head of its step, which stays at the upper edge.
+    // Below the sticky head of its step.
     const HEAD: f64 = 64.0;
     if seen.top() < view.top() + HEAD || seen.bottom() > view.bottom() - 24.0 {
         let wanted = seen.top() - view.top() - (view.height() / 3.0).max(HEAD);
@@ -58,11 +58,11 @@ pub fn bring_into_sight(id: &str, spot: &Spot, scroller: &Element) -> bool {
     true
 }
 
-/// What a person selected: the id of the element that holds the text, its pieces, and from where to where.
+/// A person's selection: the id of the element that holds the text, its pieces, and the bounds.
 pub struct Selected {
     /// The id of the element.
     pub id: String,
-    /// What it shows.
+    /// The text that it shows.
     pub pieces: Vec<Piece>,
     /// Where the selection begins.
     pub start: Point,
@@ -70,8 +70,8 @@ pub struct Selected {
     pub end: Point,
 }
 
-/// What is selected, if it lies within one element whose id begins so. Of a selection that reaches
-/// further, the part in the element in which it begins.
+/// The selection, if it is within one element whose id has a prefix. Of a selection that reaches further, the part
+/// in its first element.
 pub fn selected(id_start: &str) -> Option<Selected> {
     let selection = web_sys::window()?.get_selection().ok()??;
     if selection.is_collapsed() || selection.range_count() == 0 {
@@ -103,17 +103,16 @@ fn holder_of(node: &Node, id_start: &str) -> Option<Element> {
         Some(element) => element.clone(),
         None => node.parent_element()?,
     };
-    // The selector is well-formed, as ids of ours are.
+    // The selector is well-formed, as our ids are.
     element.closest(&format!("[id^=\"{id_start}\"]")).ok()?
 }
 
-/// The stretches of text in an element, in order, with their nodes. Those of controls are none of the
-/// text.
+/// The text nodes of an element, in order. Text of controls is not included.
 fn shown(holder: &Element) -> Vec<(Node, Piece)> {
     let mut found = Vec::new();
     let mut at = None;
     let mut next = holder.first_child();
-    // Depth first, without recursion: what is drawn may be deep.
+    // Depth first, without recursion: the DOM may be deep.
     while let Some(node) = next {
         let mut enter = false;
         if let Some(element) = node.dyn_ref::<Element>() {
@@ -185,8 +184,7 @@ fn range(id: &str, spot: &Spot) -> Option<Range> {
     Some(range)
 }
 
-/// A place of the browser (a node and an offset) as a point. Between elements it is the start of what
-/// follows.
+/// A DOM position (a node and an offset) as a point. Between elements it is the start of the next one.
 fn point(shown: &[(Node, Piece)], node: &Node, offset: u32) -> Option<Point> {
     let here = shown
         .iter()
@@ -194,7 +192,7 @@ fn point(shown: &[(Node, Piece)], node: &Node, offset: u32) -> Option<Point> {
     if let Some(piece) = here {
         return Some(Point { piece, offset });
     }
-    // An element: the offset counts its children. What stands at or after that child comes first.
+    // An element: the offset counts its children. The point is the first text at or after that child.
     let child = node.child_nodes().item(offset);
     let after = shown.iter().position(|(known, _)| match &child {
         Some(child) => {

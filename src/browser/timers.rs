@@ -1,4 +1,4 @@
-//! Waiting: for a time, for the next animation frame.
+//! Waiting: for a time, or for the next animation frame.
 
 use std::cell::OnceCell;
 use std::time::Duration;
@@ -11,7 +11,7 @@ thread_local! {
     static PERFORMANCE: OnceCell<Option<Performance>> = const { OnceCell::new() };
 }
 
-/// Seconds since the page or the worker was started; never goes back.
+/// Seconds since the page or worker was started; monotonic.
 pub fn now() -> f64 {
     PERFORMANCE.with(|cell| {
         let performance = cell.get_or_init(|| {
@@ -26,12 +26,12 @@ pub fn now() -> f64 {
     })
 }
 
-/// Seconds since 1970, as the machine has it; may jump.
+/// Seconds since 1970 by the system clock; may jump.
 pub fn wall_clock() -> f64 {
     js_sys::Date::now() / 1000.0
 }
 
-/// The longest time that a browser's timer takes, in milliseconds. It fires at once for any longer one.
+/// The longest delay of a browser's timer, in milliseconds. It fires at once for a longer one.
 const LONGEST: u32 = i32::MAX.unsigned_abs();
 
 /// Resolves after the time has passed, however long it is.
@@ -41,16 +41,16 @@ pub async fn sleep(duration: Duration) {
     }
 }
 
-/// Does something after some time, unless it is dropped before: then the browser does not even wake up for it.
+/// Runs a function after a delay, unless it is dropped before.
 pub struct Alarm(#[allow(dead_code, reason = "it is only held")] Timeout);
 
-/// An alarm, for times of seconds.
+/// A timer.
 pub fn alarm(duration: Duration, action: impl FnOnce() + 'static) -> Alarm {
     let millis = u32::try_from(duration.as_millis()).unwrap_or(LONGEST);
     Alarm(Timeout::new(millis.min(LONGEST), action))
 }
 
-/// A time in parts that a timer takes, in milliseconds, rounded up: nobody is woken too early.
+/// A delay as parts that a timer accepts, in milliseconds, rounded up: it never fires too early.
 fn parts(duration: Duration) -> impl Iterator<Item = u32> {
     let rest = duration.subsec_nanos().div_ceil(1_000_000);
     let millis = duration.as_secs().saturating_mul(1000);
@@ -63,7 +63,7 @@ fn parts(duration: Duration) -> impl Iterator<Item = u32> {
     })
 }
 
-/// Runs something before the next paint.
+/// Runs a function before the next paint.
 pub fn next_frame(action: impl FnOnce() + 'static) {
     let action = Closure::once_into_js(action);
     if let Some(window) = web_sys::window() {

@@ -1,6 +1,6 @@
-//! A message on its way between threads: encoded bytes, and browser objects that can't be encoded.
+//! A message between threads: encoded bytes, and browser objects that cannot be encoded.
 //!
-//! Long bytes change hands instead of being copied. Copies would stay in memory on both sides until the garbage
+//! Long bytes are transferred instead of copied. Copies would stay in memory on both sides until the garbage
 //! collector runs.
 
 use js_sys::{Array, ArrayBuffer, Uint8Array};
@@ -18,11 +18,11 @@ const LONG: usize = 1 << 15;
 pub struct Letter {
     /// The encoded message.
     pub bytes: Vec<u8>,
-    /// What goes with it.
+    /// The objects sent with it.
     pub attachments: Vec<Attachment>,
 }
 
-/// A browser object that goes with a message.
+/// A browser object that is sent with a message.
 #[derive(Clone, Debug)]
 pub enum Attachment {
     /// A file to read.
@@ -35,7 +35,7 @@ pub enum Attachment {
 
 /// Where letters can be posted.
 pub(super) trait Recipient {
-    /// Posts a value and gives the listed buffers away.
+    /// Posts a value and transfers the listed buffers.
     fn post(&self, value: &JsValue, transfer: &Array) -> Result<(), JsValue>;
 }
 
@@ -61,7 +61,7 @@ extern "C" {
 }
 
 impl Letter {
-    /// Posts the letter. What it holds can always be cloned or transferred, so this does not fail.
+    /// Posts the letter. Its contents can always be cloned or transferred, so this does not fail.
     pub(super) fn post(self, recipient: &impl Recipient) {
         let bytes = Uint8Array::from(&*self.bytes);
         let transfer = Array::new();
@@ -101,7 +101,7 @@ impl Letter {
 }
 
 impl Attachment {
-    /// A file to save that holds these texts; `None` if the browser has no room for it.
+    /// A file to save that holds these texts; `None` if the browser is out of space.
     pub fn of_texts(texts: Vec<String>) -> Option<Attachment> {
         let texts: Array = texts.into_iter().map(JsValue::from).collect();
         let blob = Blob::new_with_str_sequence(&texts).ok()?;
@@ -111,7 +111,7 @@ impl Attachment {
     /// The attachment as a tagged array.
     fn to_js(&self) -> JsValue {
         match self {
-            // A file's path is lost when it is cloned, so its name goes beside it.
+            // A file's path is lost when it is cloned, so its name is sent separately.
             Attachment::File(file) => {
                 Array::of3(&"file".into(), &file.name.as_str().into(), file.as_js())
             }

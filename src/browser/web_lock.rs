@@ -1,33 +1,32 @@
-//! A lock that only one tab of the browser can hold at a time (the Web Locks API). It is released when it is dropped,
-//! or when its tab is closed.
+//! A lock that only one tab of the browser can hold at a time (the Web Locks API). It is released when it is
+//! dropped, or when its tab is closed.
 //!
-//! Browsers have no locks where the page is not served securely (http, but not from localhost); there every
-//! claim is granted.
+//! Outside a secure context (http, but not localhost) browsers have no locks; there every request is granted.
 
 use js_sys::{Function, Object, Promise, Reflect};
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 
-/// Names begin so, because pages of one host share their locks.
+/// The prefix of names, because pages of one origin share their locks.
 const PREFIX: &str = "volary.";
 
-/// A claim that was granted.
+/// A lock that is held.
 #[derive(Debug)]
 pub struct WebLock {
-    /// Ends it; `None` where the browser has no locks.
+    /// Releases it; `None` where the browser has no locks.
     release: Option<Function>,
 }
 
 impl Drop for WebLock {
     fn drop(&mut self) {
         if let Some(release) = &self.release {
-            // Resolving a promise of our own can't fail.
+            // Resolving a promise of our own cannot fail.
             let _ = release.call0(&JsValue::NULL);
         }
     }
 }
 
-/// Claims a name; `None` if another has it, in this tab or in another one.
+/// Requests a lock; `None` if it is held, in this tab or in another one.
 pub async fn acquire(name: &str) -> Option<WebLock> {
     let Some((locks, request)) = manager() else {
         return Some(WebLock { release: None });
@@ -38,16 +37,16 @@ pub async fn acquire(name: &str) -> Option<WebLock> {
     let refuse = decide.clone();
     let granted = Closure::once_into_js(move |lock: JsValue| {
         let is_granted = !lock.is_null();
-        // Resolving a promise of our own can't fail.
+        // Resolving a promise of our own cannot fail.
         let _ = decide.call1(&JsValue::NULL, &is_granted.into());
-        // Held for as long as this promise is open.
+        // Held for as long as this promise is pending.
         match is_granted {
             true => JsValue::from(end),
             false => JsValue::UNDEFINED,
         }
     });
     let options = Object::new();
-    // An option on an object of our own: this can't fail.
+    // An option on an object of our own: this cannot fail.
     let _ = Reflect::set(&options, &"ifAvailable".into(), &JsValue::TRUE);
     let name = format!("{PREFIX}{name}");
     let asked = request.call3(&locks, &name.into(), &options, &granted);
@@ -55,7 +54,7 @@ pub async fn acquire(name: &str) -> Option<WebLock> {
         return Some(WebLock { release: None });
     };
     super::spawn(async move {
-        // A browser that refuses locks altogether grants everything, as one without them.
+        // A browser that rejects locks altogether grants every request, as one without them.
         if JsFuture::from(asked).await.is_err() {
             let _ = refuse.call1(&JsValue::NULL, &JsValue::TRUE);
         }
@@ -66,7 +65,7 @@ pub async fn acquire(name: &str) -> Option<WebLock> {
     })
 }
 
-/// The browser's locks, and how they are asked for.
+/// The browser's locks, and how they are requested.
 fn manager() -> Option<(JsValue, Function)> {
     let navigator = web_sys::window()?.navigator();
     let locks = Reflect::get(&navigator, &"locks".into()).ok()?;
@@ -74,7 +73,7 @@ fn manager() -> Option<(JsValue, Function)> {
     Some((locks, request.dyn_into().ok()?))
 }
 
-/// A promise, and what resolves it. Browsers give both at once, always.
+/// A promise and its resolver. The constructor provides both synchronously.
 fn promise() -> Option<(Promise, Function)> {
     let mut resolver = None;
     let promise = Promise::new(&mut |resolve, _| resolver = Some(resolve));

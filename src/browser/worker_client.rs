@@ -3,7 +3,7 @@
 //! The worker runs the same wasm as the page: `start.js` starts it with the page's compiled module, so nothing is
 //! fetched or compiled twice.
 //!
-//! What always holds: each reply is decoded once, and by the call with its request id alone ([`calls`]). When the worker
+//! Invariants: each reply is decoded once, and only by the call with its request id ([`calls`]). When the worker
 //! is lost, every open call receives [`WorkerLoss`] and ends.
 
 pub(crate) mod calls;
@@ -29,12 +29,12 @@ use super::worker_port::UNLOADED;
 
 #[wasm_bindgen]
 extern "C" {
-    /// Of `start.js`.
+    /// The address of `start.js`.
     #[wasm_bindgen(catch, js_name = startWorker)]
     fn start_worker() -> Result<Worker, JsValue>;
 }
 
-/// Why a worker replies to nothing any more.
+/// Why a worker does not reply any more.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WorkerLoss {
     /// Its code could not be loaded.
@@ -43,7 +43,7 @@ pub enum WorkerLoss {
     /// It panicked, or the browser ended it.
     #[error("{message}")]
     Crashed {
-        /// What is known of it.
+        /// What is known about it.
         message: Text,
     },
 }
@@ -56,7 +56,7 @@ impl From<DecodeError> for WorkerLoss {
     }
 }
 
-/// A worker. Dropping it ends the worker at once, whatever it is doing; open calls then end without another reply.
+/// A worker. Dropping it terminates the worker at once; open calls then end without another reply.
 pub struct WorkerClient {
     worker: Worker,
     calls: Rc<RefCell<Calls<Letter>>>,
@@ -70,12 +70,12 @@ pub struct WorkerClient {
 pub struct Reply<E> {
     /// The event.
     pub event: E,
-    /// What goes with it.
+    /// The objects sent with it.
     pub attachments: Vec<Attachment>,
 }
 
-/// The replies to a call, until the worker has carried it out. Dropping them gives the call up: the worker may go on,
-/// but nobody hears of it.
+/// The replies to a call, until the worker has completed it. Dropping them abandons the call: the worker may go
+/// on, but its replies are ignored.
 pub struct Replies<E> {
     id: RequestId,
     calls: Rc<RefCell<Calls<Letter>>>,
@@ -83,7 +83,7 @@ pub struct Replies<E> {
 }
 
 impl WorkerClient {
-    /// Starts a worker. Fails only where the browser has no workers.
+    /// Starts a worker. Fails only where the browser has none.
     pub fn start() -> Result<WorkerClient, String> {
         WorkerClient::try_start().map_err(|error| text_of(&error))
     }
@@ -121,7 +121,7 @@ impl WorkerClient {
         })
     }
 
-    /// Sends a request. The replies arrive until the worker has carried it out.
+    /// Sends a request. Replies arrive until the worker has completed it.
     pub fn call<R: Request>(&self, request: &R) -> Replies<R::Event> {
         self.call_with(request, Vec::new())
     }
@@ -133,7 +133,7 @@ impl WorkerClient {
         attachments: Vec<Attachment>,
     ) -> Replies<R::Event> {
         let id = self.calls.borrow_mut().begin();
-        // What is sent to a worker that is starting waits there.
+        // Messages to a worker that is starting are queued.
         let letter = Letter {
             bytes: encode(id, request),
             attachments,
@@ -146,7 +146,7 @@ impl WorkerClient {
         }
     }
 
-    /// Gives the worker a port to Python, once. Early messages wait in the worker, this one too.
+    /// Gives the worker a port to Python, once. Early messages, including this one, are queued in the worker.
     pub fn give_python_port(&self, make: impl FnOnce() -> Option<MessagePort>) {
         if self.has_python_port.get() {
             return;
@@ -160,7 +160,7 @@ impl WorkerClient {
         }
     }
 
-    /// Ends the worker at once. Open calls receive the reason.
+    /// Terminates the worker. Open calls receive the reason.
     pub fn end(self, reason: &str) {
         let message = reason.into();
         let loss = WorkerLoss::Crashed { message };
@@ -169,7 +169,7 @@ impl WorkerClient {
         wakers.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether the worker replies to nothing any more.
+    /// Whether the worker does not reply any more.
     pub fn is_lost(&self) -> bool {
         self.calls.borrow().is_lost()
     }
@@ -236,7 +236,7 @@ impl<E> Drop for Replies<E> {
     }
 }
 
-/// The message of whatever JavaScript threw.
+/// The message of a JavaScript exception.
 pub(super) fn text_of(error: &JsValue) -> String {
     error
         .as_string()

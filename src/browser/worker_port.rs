@@ -10,7 +10,7 @@ use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort};
 use super::python_port;
 use super::transferable::Letter;
 
-/// What a worker posts if its part of the code could not be loaded. The only message that is a text.
+/// What a worker posts if its part of the code could not be loaded. The only message that is a string.
 pub(super) const UNLOADED: &str = "unloaded";
 
 /// The connection to the page.
@@ -28,13 +28,13 @@ impl WorkerPort {
         letter.post(&self.0);
     }
 
-    /// Tells the page that this worker is of no use, for its code could not be loaded.
+    /// Tells the page that this worker is useless, because its code could not be loaded.
     pub fn post_unloaded(&self) {
-        // A text can always be cloned to the page.
+        // A string can always be cloned.
         let _ = self.0.post_message(&UNLOADED.into());
     }
 
-    /// Passes letters from the page to `handle` from now on, those first that arrived while the code was loading.
+    /// Passes letters from the page to `handle`, first those that arrived while the code was loading.
     pub fn listen(&self, handle: impl Fn(Letter) + 'static) {
         let handle = move |data: JsValue| match data.dyn_into::<MessagePort>() {
             Ok(port) => python_port::accept(port),
@@ -44,7 +44,7 @@ impl WorkerPort {
                 }
             }
         };
-        // `start.js` keeps early messages as `letters`.
+        // `start.js` queues early messages as `letters`.
         let early = js_sys::Reflect::get(&self.0, &"letters".into());
         for letters in early.iter().filter_map(|early| early.dyn_ref::<Array>()) {
             letters.iter().for_each(&handle);
@@ -57,7 +57,7 @@ impl WorkerPort {
         listener.forget();
     }
 
-    /// Reports a panic to the page before the worker is gone.
+    /// Reports a panic to the page before the worker ends.
     pub fn report_panics(&self) {
         thread_local! {
             static PORT: RefCell<Option<WorkerPort>> = const { RefCell::new(None) };

@@ -14,7 +14,7 @@ use super::repository::{EpisodeStore, Held, InFile, Item, Keeping, KnownFile, Li
 use super::source::Source;
 use crate::browser::database::{Change, DatabaseError, KeptText, RowBatch};
 use crate::browser::files::GivenFile;
-use crate::browser::files::arriving::Arriving;
+use crate::browser::files::streaming_download::StreamingDownload;
 use crate::browser::storage_quota;
 use crate::projection::notice::Notice;
 use crate::projection::text::{plural, size_text};
@@ -185,9 +185,9 @@ impl EpisodeStore for IndexedDbStore {
                 return Ok(());
             };
             let source = source.as_any();
-            let given = match source.downcast_ref::<Arriving>() {
-                Some(arriving) => Some(
-                    arriving
+            let given = match source.downcast_ref::<StreamingDownload>() {
+                Some(download) => Some(
+                    download
                         .whole()
                         .await
                         .map_err(|error| again(error.to_string()))?,
@@ -200,7 +200,7 @@ impl EpisodeStore for IndexedDbStore {
             if let Ok(Some(_)) = sources::file(&file.id, &file.name).await {
                 return Ok(());
             }
-            if let Some(room) = storage_quota::room().await {
+            if let Some(room) = storage_quota::quota().await {
                 let free = (room.quota * (1.0 - SPARED) - room.used).max(0.0);
                 if file.size as f64 > free {
                     let free = size_text(free as usize);

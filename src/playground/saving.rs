@@ -111,7 +111,7 @@ impl Playground {
             }
         });
         location::on_leave(move || self.keep_played());
-        location::on_put_aside(move || self.keep_played());
+        location::on_hidden(move || self.keep_played());
     }
 }
 

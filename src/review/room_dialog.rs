@@ -13,7 +13,7 @@ use crate::projection::text::{plural, size_text};
 /// The state of the browser's storage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Found {
-    room: Option<storage_quota::Room>,
+    room: Option<storage_quota::Quota>,
     is_lasting: bool,
 }
 
@@ -108,7 +108,7 @@ fn of_browser(found: RwSignal<Option<Found>>, known: Found) -> AnyView {
 fn ask(found: RwSignal<Option<Found>>) {
     browser::spawn(async move {
         let known = Found {
-            room: storage_quota::room().await,
+            room: storage_quota::quota().await,
             is_lasting: storage_quota::is_lasting().await,
         };
         // If the user left meanwhile, the signal is gone.

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::section::{section as framed, small};
 use crate::browser::files;
-use crate::browser::storage_quota::{self, Room};
+use crate::browser::storage_quota::{self, Quota};
 use crate::browser::{self, database::DatabaseError, network};
 use crate::components::alert_box::alert_words;
 use crate::components::erased::{dynamic, watch, words};
@@ -22,7 +22,7 @@ struct Kept {
     /// Their size in bytes.
     size: f64,
     evaluations: usize,
-    room: Option<Room>,
+    room: Option<Quota>,
     lasting: bool,
     unreadable: Vec<(Place, String)>,
     is_read_only: bool,
@@ -256,7 +256,7 @@ fn look(state: RwSignal<State>) {
                     .filter_map(|episode| episode.row.bytes)
                     .sum::<u64>() as f64,
                 evaluations: evaluations::list().await?.len(),
-                room: storage_quota::room().await,
+                room: storage_quota::quota().await,
                 lasting: storage_quota::is_lasting().await,
                 unreadable: unreadable::all(),
                 is_read_only: storage::is_read_only(),

@@ -1,4 +1,4 @@
-//! Waiting for a transaction. (The crate's own future does not tell why one was broken off.)
+//! Waiting for a transaction. (The future of the idb crate does not tell why one was aborted.)
 
 use std::cell::RefCell;
 use std::pin::Pin;
@@ -9,16 +9,16 @@ use idb::Transaction;
 
 use super::DatabaseError;
 
-/// How a transaction ends.
+/// A transaction and its result.
 pub(super) struct Completion {
     /// `None` once this was dropped.
     pub(super) transaction: Option<Transaction>,
     end: End,
-    /// The same transaction once more, if it ends when nobody waits for it any more.
+    /// Another handle of the same transaction, if dropping this aborts it.
     breaks_off: Option<Transaction>,
 }
 
-/// How something ends that goes on whether or not anybody waits for it. Clones are of the same.
+/// The result of something that runs whether or not anybody waits for it. Clones share it.
 #[derive(Clone)]
 pub(super) struct End(Rc<RefCell<State>>);
 
@@ -54,10 +54,10 @@ impl Future for End {
 }
 
 impl Drop for Completion {
-    /// Whoever waited may be gone; the browser still calls when it is done.
+    /// The waiting future may be gone, but the browser still calls the event handlers.
     fn drop(&mut self) {
         if matches!(&*self.end.0.borrow(), State::Open(_)) {
-            // One that can't be broken off is over, but for the call.
+            // Aborting fails only where the transaction is over.
             let _ = self.breaks_off.take().map(Transaction::abort);
             std::mem::forget(self.transaction.take());
         }
@@ -77,23 +77,24 @@ impl Completion {
         }
     }
 
-    /// It is broken off when nobody waits for it any more; `same` is another handle of it.
+    /// Aborts the transaction when this is dropped; `same` is another handle of it.
     pub(super) fn break_off_unless_wanted(&mut self, same: Transaction) {
         self.breaks_off = Some(same);
     }
 
-    /// All is asked for: it ends by itself, and not when the page, which may be busy, has heard of every request.
+    /// Commits: all requests were made, and the transaction need not wait until the page has handled each
+    /// result.
     pub(super) fn commit(&self, names: &[&str]) {
-        // Nothing is lost where a browser knows no such end.
+        // Without `commit` in a browser the transaction ends by itself.
         let _ = self.other_handle(names).map(|other| other.commit());
     }
 
-    /// Breaks it off. One that was broken off already still tells why.
+    /// Aborts. A transaction that was aborted before still tells why.
     pub(super) fn abort(&self, names: &[&str]) {
         let _ = self.other_handle(names).map(Transaction::abort);
     }
 
-    /// Another handle of the same transaction, which hears of nothing; `None` if it is over.
+    /// Another handle of the same transaction, without event handlers; `None` if it is over.
     fn other_handle(&self, names: &[&str]) -> Option<Transaction> {
         let (name, transaction) = names.first().zip(self.transaction.as_ref())?;
         let store = transaction.object_store(name).ok()?;

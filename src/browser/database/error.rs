@@ -1,24 +1,24 @@
-//! Why the browser keeps nothing.
+//! Why the browser stores nothing.
 
 use wasm_bindgen::prelude::*;
 use web_sys::{DomException, Event, IdbTransaction};
 
 use crate::browser::worker_client::text_of;
 
-/// Why the database did not do something. All of them leave it as it was.
+/// Why the database did not do something. Every error leaves it unchanged.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatabaseError {
     /// The browser has no database.
     #[error("This browser does not support IndexedDB.")]
     Absent,
-    /// The browser refuses to keep anything.
+    /// The browser refuses to store anything.
     #[error("The browser refuses to store data for this page ({reason})")]
     Refused {
-        /// Its words.
+        /// The browser's message.
         reason: String,
     },
-    /// There is no more room.
+    /// Out of space.
     #[error("Storage is full: there is no space left on the disk or in this page's quota.")]
     Full,
     /// A newer version of this page upgraded the database: it can be read, not changed.
@@ -27,13 +27,13 @@ pub enum DatabaseError {
          but not change it."
     )]
     Newer,
-    /// Something that was to be new was there already.
+    /// A new record exists already.
     #[error("Another tab stored a record with the same key.")]
     Taken,
     /// Anything else.
     #[error("The browser's database failed: {reason}")]
     Failed {
-        /// Its words.
+        /// The browser's message.
         reason: String,
     },
 }
@@ -59,7 +59,7 @@ impl DatabaseError {
         }
     }
 
-    /// Why a transaction was broken off.
+    /// The reason of an aborted transaction.
     pub(super) fn of_event(event: &Event) -> Self {
         let transaction = event
             .target()

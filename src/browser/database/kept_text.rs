@@ -1,10 +1,10 @@
-//! A text as JavaScript holds it. Texts of episodes go from a worker to the database and to files
-//! without being copied into our memory on the way.
+//! A JavaScript string. Texts of episodes go from a worker to the database and to files without being copied into
+//! wasm memory.
 
 use js_sys::{Array, JsString};
 use wasm_bindgen::prelude::*;
 
-/// A text of JavaScript's.
+/// A JavaScript string.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeptText(JsString);
 
@@ -19,7 +19,7 @@ impl KeptText {
         &self.0
     }
 
-    /// A copy of our own.
+    /// A copy in wasm memory.
     pub fn to_text(&self) -> String {
         String::from(&self.0)
     }
@@ -29,7 +29,7 @@ impl KeptText {
         self.0.length()
     }
 
-    /// Parts of at most so many units, in order; one if it is short.
+    /// Parts of at most `most` units, in order; one if the text is short.
     pub fn parts(&self, most: u32) -> Vec<KeptText> {
         let length = self.length();
         if length <= most {
@@ -46,7 +46,7 @@ impl KeptText {
             .collect()
     }
 
-    /// The text of which these are the parts.
+    /// The concatenation of parts.
     pub fn joined(parts: &[KeptText]) -> KeptText {
         match parts {
             [only] => only.clone(),

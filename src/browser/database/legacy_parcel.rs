@@ -96,7 +96,8 @@ fn decode_pile(keys: &str, bytes: &[u8]) -> Result<Vec<(String, String)>, Damage
     texts.collect()
 }
 
-/// So many bytes; `None` if these are not that. Fewer bytes are compressed ones.
+/// The decompressed bytes, exactly `length` of them; `None` if the input is not that. Fewer bytes than `length`
+/// are compressed.
 fn unpacked(bytes: &[u8], length: usize) -> Option<Cow<'_, [u8]>> {
     if bytes.len() >= length {
         return Some(bytes.into());

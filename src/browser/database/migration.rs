@@ -18,7 +18,7 @@ const ROWS: u32 = 500;
 pub type Moved = Result<Vec<Change>, Damage>;
 
 impl Database {
-    /// Moves one record of the journal. Gives why it cannot be read, if it cannot.
+    /// Moves one record of the journal. Returns why it cannot be read, if so.
     pub async fn move_journal(&self, key: &str) -> Result<Result<(), Damage>, DatabaseError> {
         let names = Store::ALL.map(Store::name);
         let key = key.to_owned();
@@ -45,8 +45,8 @@ impl Database {
         Ok(found.await?.map(|record| journal_changes(key, &record)))
     }
 
-    /// Moves rows that have a record of their own, of which the keys come after `after`. Gives the last key that it
-    /// visited; `None` if there was none.
+    /// Moves rows that have a record of their own and whose keys come after `after`. Returns the last key that
+    /// it visited; `None` if there was none.
     pub async fn move_rows(&self, after: &str) -> Result<Option<String>, DatabaseError> {
         let names = [Store::LegacyRows, Store::Rows].map(Store::name);
         let after = after.to_owned();

@@ -1,4 +1,4 @@
-//! Records as they are stored, for export: nothing of them is decoded.
+//! Stored records as they are, for export: nothing is decoded.
 
 use js_sys::{Array, Object, Uint8Array};
 use volary_core::json;

@@ -78,12 +78,12 @@ pub(super) fn create(database: &idb::Database) -> Result<(), idb::Error> {
     Ok(())
 }
 
-/// Makes the changes of rows among these.
+/// Makes those of the changes that concern rows.
 pub(super) async fn make(
     transaction: &Transaction,
     changes: &[Change],
 ) -> Result<(), DatabaseError> {
-    // What becomes of each id: its new row, or none.
+    // The new row of each id; `None` for a deleted one.
     let mut known: BTreeMap<&str, Option<&KeptText>> = BTreeMap::new();
     for change in changes {
         match change {
@@ -151,7 +151,7 @@ async fn each_with(
         most = MOST_LOOKUPS.min(most * 4);
         let mut numbers = BTreeSet::new();
         for lookup in lookups {
-            // The browser counts up from 1.
+            // Generated numbers start at 1.
             let number = lookup.await?.as_ref().and_then(JsValue::as_f64);
             numbers.extend(number.map(|number| number as u64));
         }
@@ -180,7 +180,7 @@ impl Database {
             .inner
             .transaction(&names, idb::TransactionMode::ReadOnly)?;
         let ids: BTreeSet<String> = ids.iter().cloned().collect();
-        // Driven to its end: it takes several steps, and the caller may not be polled between them.
+        // In a task of its own: it takes several steps.
         drive(transaction, &names, move |transaction| {
             async move {
                 let mut found = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What is in dropped folders.
+//! The files in dropped folders.
 
 use std::pin::Pin;
 
@@ -11,12 +11,12 @@ use web_sys::{DragEvent, FileSystemDirectoryEntry, FileSystemEntry, FileSystemFi
 use super::GivenFile;
 use crate::browser::lazy::Loaded;
 
-/// Deeper folders are left out: links can make a folder its own child.
+/// Deeper folders are skipped: links can make a folder its own child.
 const DEEPEST: usize = 32;
-/// So many files are taken.
+/// The maximum number of files.
 const MOST: usize = 100_000;
 
-/// What was dropped, if there is a folder among it.
+/// The dropped entries, if there is a folder among them.
 pub(super) fn entries(event: &DragEvent) -> Vec<FileSystemEntry> {
     let Some(transfer) = event.data_transfer() else {
         return Vec::new();
@@ -33,10 +33,10 @@ pub(super) fn entries(event: &DragEvent) -> Vec<FileSystemEntry> {
     }
 }
 
-/// The files that are being gathered.
+/// The files that are being collected.
 pub(super) type Gathering = Pin<Box<dyn Future<Output = Vec<GivenFile>>>>;
 
-/// Gathers all files in what was dropped, each under its path.
+/// Collects all dropped files, each under its path.
 #[wasm_split(playground, wasm_split_path = leptos::wasm_split, fallible)]
 pub(super) fn gather(entries: Vec<FileSystemEntry>) -> Loaded<Gathering> {
     Ok(Box::pin(walk(entries)))
@@ -63,7 +63,7 @@ async fn walk(entries: Vec<FileSystemEntry>) -> Vec<GivenFile> {
     files
 }
 
-/// What is in a folder; what can't be listed is left out.
+/// The entries of a folder; what cannot be listed is skipped.
 async fn children(folder: FileSystemDirectoryEntry) -> Vec<FileSystemEntry> {
     let reader = folder.create_reader();
     let mut found = Vec::new();

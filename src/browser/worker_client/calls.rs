@@ -1,8 +1,9 @@
-//! The calls that a worker's client has open, and what arrived for each of them. Pure: it holds wakers and wakes nobody.
+//! The open calls of a worker's client, and what arrived for each of them. Pure: it stores wakers and wakes
+//! nobody.
 //!
-//! What always holds:
-//! - A letter reaches only the call with its request id, in the order of arrival. Ids are never reused, so letters for
-//!   a call that was given up, or that has ended, reach nobody.
+//! Invariants:
+//! - A letter reaches only the call with its request id, in the order of arrival. Ids are never reused, so letters
+//!   for a call that was abandoned or has ended are dropped.
 //! - Once the worker is lost, every open call receives the loss after its letters, and ends.
 //! - Once the client is closed, no letter is delivered any more, not even one that had arrived.
 
@@ -13,7 +14,7 @@ use volary_protocol::RequestId;
 
 use super::WorkerLoss;
 
-/// The calls that are open; `L` is what arrives for them.
+/// The open calls; `L` is what arrives for them.
 pub(crate) struct Calls<L> {
     last: RequestId,
     open: BTreeMap<RequestId, Inbox<L>>,
@@ -53,7 +54,7 @@ impl<L> Calls<L> {
         self.last
     }
 
-    /// A letter arrived for a call. Returns whom to wake.
+    /// Adds a letter to a call. Returns whom to wake.
     #[must_use]
     pub(crate) fn deliver(&mut self, id: RequestId, letter: L) -> Option<Waker> {
         let inbox = self.open.get_mut(&id).filter(|inbox| !inbox.is_ended)?;
@@ -82,7 +83,8 @@ impl<L> Calls<L> {
         wakers.collect()
     }
 
-    /// The client is gone: every open call ends at once, after the reason if there is one. Returns whom to wake.
+    /// The client is gone: every open call ends at once, after the reason if there is one. Returns whom to
+    /// wake.
     #[must_use]
     pub(crate) fn close(&mut self, reason: Option<WorkerLoss>) -> Vec<Waker> {
         if std::mem::replace(&mut self.is_closed, true) {
@@ -96,7 +98,7 @@ impl<L> Calls<L> {
         wakers.collect()
     }
 
-    /// Nobody takes what arrives for a call any more.
+    /// The replies to a call were dropped.
     pub(crate) fn give_up(&mut self, id: RequestId) {
         self.open.remove(&id);
     }
@@ -120,7 +122,7 @@ impl<L> Calls<L> {
         }
     }
 
-    /// Whether the worker replies to nothing any more.
+    /// Whether the worker does not reply any more.
     pub(crate) fn is_lost(&self) -> bool {
         self.loss.is_some()
     }
@@ -241,7 +243,7 @@ mod tests {
                         expected.push((id, call));
                     }
                     Happening::Deliver(at) => {
-                        // The worker may still reply to what was given up.
+                        // The worker may still reply to an abandoned call.
                         let id = expected.get(at).map_or(99, |(id, _)| *id);
                         let _ = calls.deliver(id, (id, number));
                         if let Some((id, call)) = expected.get_mut(at)

@@ -15,7 +15,7 @@ use volary_protocol::RequestId;
 use volary_protocol::library::{Event, Origin, RemoteFile, Unfetched};
 
 use super::{LibraryService, Output};
-use crate::browser::files::arriving::{Arriving, FetchError};
+use crate::browser::files::streaming_download::{FetchError, StreamingDownload};
 use crate::browser::http::HttpError;
 use crate::library::source::Source;
 use crate::projection::text::size_text;
@@ -33,37 +33,37 @@ pub async fn fetch(
 ) {
     let _flight = service.expect();
     let is_single = files.len() == 1;
-    let mut coming: Vec<(Text, Rc<Arriving>)> = Vec::new();
+    let mut downloads: Vec<(Text, Rc<StreamingDownload>)> = Vec::new();
     for RemoteFile { name, url } in files {
-        let begun = arriving(&name, &url, Rc::clone(&service.clock), Rc::clone(&send));
+        let started = start_download(&name, &url, Rc::clone(&service.clock), Rc::clone(&send));
         let cancelled = service.cancelled(id);
-        let begun = match select(pin!(begun), pin!(cancelled)).await {
-            Either::Left((begun, _)) => begun,
+        let started = match select(pin!(started), pin!(cancelled)).await {
+            Either::Left((started, _)) => started,
             Either::Right(_) => break,
         };
-        match begun {
+        match started {
             Ok(file) => {
                 if !is_single {
                     // A connection that waits would seem to be silent.
                     let cancelled = service.cancelled(id);
                     let _ = select(pin!(file.whole()), pin!(cancelled)).await;
                 }
-                coming.push((url, file));
+                downloads.push((url, file));
             }
             Err(error) => send(unfetched(url, &error)),
         }
     }
-    let sources = coming
+    let sources = downloads
         .iter()
         .map(|(_, file)| Rc::clone(file) as Rc<dyn Source>);
     let reading = service.read(id, sources.collect(), origin, &*send);
     let cancelled = service.cancelled(id);
-    let stop = || coming.iter().for_each(|(_, file)| file.stop());
+    let stop = || downloads.iter().for_each(|(_, file)| file.stop());
     if let Either::Right((_, reading)) = select(pin!(reading), pin!(cancelled)).await {
         stop();
         reading.await;
     }
-    for (url, file) in &coming {
+    for (url, file) in &downloads {
         match file.failure() {
             None | Some(FetchError::Stopped) => {}
             Some(error) => send(unfetched(url.clone(), &error)),
@@ -72,14 +72,14 @@ pub async fn fetch(
     stop();
 }
 
-async fn arriving(
+async fn start_download(
     name: &str,
     url: &str,
     clock: Rc<dyn Clock>,
     send: Rc<dyn Fn(Output)>,
-) -> Result<Rc<Arriving>, FetchError> {
+) -> Result<Rc<StreamingDownload>, FetchError> {
     let (shown, reported) = (name.to_owned(), Cell::new(clock.now()));
-    let progress = move |came: u64, size: Option<u64>| {
+    let progress = move |received: u64, size: Option<u64>| {
         // Pieces come faster than anybody can read.
         let now = clock.now();
         if now - reported.get() < REPORT_INTERVAL {
@@ -90,20 +90,20 @@ async fn arriving(
             format!(" of {}", size_text(size as usize))
         });
         send(Output::Event(Event::Progress {
-            doing: format!("Fetching {shown}: {}{of}", size_text(came as usize)).into(),
-            done: size.map(|size| came as f64 / size.max(1) as f64),
+            doing: format!("Fetching {shown}: {}{of}", size_text(received as usize)).into(),
+            done: size.map(|size| received as f64 / size.max(1) as f64),
         }));
     };
-    Arriving::begin(name, url, progress).await
+    StreamingDownload::begin(name, url, progress).await
 }
 
-impl Source for Arriving {
+impl Source for StreamingDownload {
     fn name(&self) -> Text {
-        Arriving::name(self).into()
+        StreamingDownload::name(self).into()
     }
 
     fn size(&self) -> u64 {
-        Arriving::size(self)
+        StreamingDownload::size(self)
     }
 
     fn read(&self, range: Range<u64>) -> LocalBoxFuture<'_, Result<Vec<u8>, String>> {

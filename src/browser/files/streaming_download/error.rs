@@ -1,18 +1,18 @@
-//! Why files do not come.
+//! Why a download fails.
 
 use crate::browser::http::HttpError;
 
-/// Why a file did not come.
+/// Why a download fails.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// There was no reply that this page may read, or it broke off.
+    /// There was no response that this page may read, or it broke off.
     #[error("{error}")]
     Http {
-        /// What the browser says.
+        /// The browser's error.
         error: HttpError,
     },
-    /// The server refused.
+    /// The server rejected the request.
     #[error("The server answered {status}.")]
     Status {
         /// The HTTP status.
@@ -21,18 +21,18 @@ pub enum FetchError {
     /// It is too large.
     #[error("The file is larger than 2 GB.")]
     TooLarge,
-    /// It is not as long as the server said.
-    #[error("The server sent {came} of {size} announced bytes.")]
+    /// It is not as long as the server announced.
+    #[error("The server sent {received} of {size} announced bytes.")]
     Length {
-        /// How many came.
-        came: u64,
-        /// How many were to come.
+        /// How many bytes were received.
+        received: u64,
+        /// How many were announced.
         size: u64,
     },
-    /// The browser could not hold it.
+    /// The browser is out of space.
     #[error("The browser has no space for it.")]
-    NoRoom,
-    /// The person does not want it any more.
+    OutOfSpace,
+    /// The user cancelled it.
     #[error("Cancelled.")]
     Stopped,
 }

@@ -1,31 +1,31 @@
-//! Parts of a file by themselves, from servers that give such.
+//! Range requests, to servers that support them.
 
 use std::ops::Range;
 
-use super::patience;
+use super::timeout;
 use crate::browser::http;
 
-/// Where parts of a file can be had by themselves.
-pub(super) struct Parts {
+/// Where range requests can be sent.
+pub(super) struct RangeRequests {
     url: String,
-    /// What tells this version of the file from others, if the server says it.
+    /// The version of the file, if the server reports it.
     version: Option<String>,
 }
 
-/// Headers that tell versions of a file apart.
+/// Headers that identify a version of a file.
 const VERSIONS: [&str; 2] = ["etag", "last-modified"];
 
-impl Parts {
-    /// Only where the server says so: elsewhere asking might be an error that the person sees.
-    pub(super) fn offered(url: &str, response: &http::Response) -> Option<Parts> {
+impl RangeRequests {
+    /// Only where the server announces it: elsewhere a request might be an error in the browser's console.
+    pub(super) fn offered(url: &str, response: &http::Response) -> Option<RangeRequests> {
         let is_offered = response.header("accept-ranges")?.trim() == "bytes";
-        is_offered.then(|| Parts {
+        is_offered.then(|| RangeRequests {
             url: url.to_owned(),
             version: version(response),
         })
     }
 
-    /// Bytes of a file of this size; `None` if the server gives others, or none.
+    /// A range of a file of this size; `None` if the server sends something else, or nothing.
     pub(super) async fn part(&self, range: &Range<u64>, size: u64) -> Option<Vec<u8>> {
         let last = range.end - 1;
         let request = http::Request {
@@ -34,7 +34,7 @@ impl Parts {
             headers: vec![("Range", format!("bytes={}-{last}", range.start))],
             ..http::Request::default()
         };
-        let mut response = http::send(&request, patience()).await.ok()?;
+        let mut response = http::send(&request, timeout()).await.ok()?;
         let is_part = response.status() == 206 && version(&response) == self.version;
         let said = response.header("content-range");
         let is_it = said.is_none_or(|said| said == format!("bytes {}-{last}/{size}", range.start));

@@ -1,7 +1,7 @@
-//! What came of a file that is on its way.
+//! The part of a download that was received.
 //!
-//! What always holds: of it, only the last pieces are in this program's memory; the others are the browser's, which may
-//! put them on a disk.
+//! Invariant: only the last chunks are in this program's memory; the browser holds the others, and may put them on
+//! disk.
 
 use std::ops::Range;
 use std::task::{Poll, Waker};
@@ -12,26 +12,26 @@ use web_sys::Blob;
 
 use super::super::GivenFile;
 use super::LARGEST;
+use super::backpressure::Backpressure;
 use super::error::FetchError;
-use super::pacing::Pace;
 use crate::browser::worker_client::text_of;
 
-/// So much of what came last is held…
+/// How many bytes are held at most…
 const HELD: u64 = 8 << 20;
-/// …and the browser gets at least so much at once.
+/// …and how many are given to the browser at once, at least.
 const STORED: u64 = 4 << 20;
 
-/// What came of a file.
+/// What was received.
 #[derive(Default)]
-pub struct Came {
-    /// Without gaps, from the first byte on; empty once the whole stands for them.
+pub struct Received {
+    /// Without gaps, from the first byte on; empty once the whole file replaces them.
     pieces: Vec<Piece>,
     length: u64,
-    /// How many bytes of them are held here.
+    /// How many of the bytes are held here.
     held: u64,
-    pace: Pace,
+    backpressure: Backpressure,
     end: Option<Result<GivenFile, FetchError>>,
-    /// Who waits for more of it, or for its turn to fetch more.
+    /// Futures that wait for more data, or for permission to receive more.
     wakers: Vec<Waker>,
 }
 
@@ -62,37 +62,37 @@ pub enum Found {
     In(Blob, u64),
 }
 
-impl Came {
-    /// How many bytes came.
+impl Received {
+    /// How many bytes were received.
     pub fn length(&self) -> u64 {
         self.length
     }
 
-    /// Whether nothing more comes.
+    /// Whether the download is over.
     pub fn is_over(&self) -> bool {
         self.end.is_some()
     }
 
-    /// Why the rest will not come, if that is known.
+    /// Why the rest will not be received, if that is known.
     pub fn failure(&self) -> Option<FetchError> {
         self.end.as_ref()?.clone().err()
     }
 
-    /// Somebody asks for what is before a byte.
+    /// A reader wants the bytes before `end`.
     pub fn want(&mut self, end: u64) {
-        self.pace.want(end);
+        self.backpressure.want(end);
         self.wake();
     }
 
-    /// Whether more is to be fetched.
+    /// Ready when more should be received.
     pub fn poll_wanted(&mut self, waker: &Waker) -> Poll<()> {
-        match self.pace.goes_on(self.length) {
+        match self.backpressure.wants_more(self.length) {
             true => Poll::Ready(()),
             false => self.wait(waker),
         }
     }
 
-    /// All of it, once it came.
+    /// The whole file, once it was received.
     pub fn poll_whole(&mut self, waker: &Waker) -> Poll<Result<GivenFile, FetchError>> {
         match &self.end {
             Some(end) => Poll::Ready(end.clone()),
@@ -100,7 +100,7 @@ impl Came {
         }
     }
 
-    /// Bytes of it, once they came.
+    /// A range, once it was received.
     pub fn poll_bytes(&mut self, range: &Range<u64>, waker: &Waker) -> Poll<Result<Found, String>> {
         if self.length >= range.end {
             return Poll::Ready(self.find(range));
@@ -121,7 +121,7 @@ impl Came {
         self.wakers.drain(..).for_each(Waker::wake);
     }
 
-    /// Takes the next bytes; gives how many there are now.
+    /// Adds a chunk; returns the number of bytes so far.
     pub fn push(&mut self, bytes: Uint8Array) -> Result<u64, FetchError> {
         let (start, length) = (self.length, u64::from(bytes.length()));
         self.length += length;
@@ -140,7 +140,7 @@ impl Came {
         Ok(self.length)
     }
 
-    /// Gives the browser what came longest ago.
+    /// Gives the oldest held chunks to the browser.
     fn store(&mut self) -> Result<(), FetchError> {
         let is_here = |piece: &Piece| matches!(piece.bytes, Bytes::Here(_));
         let first = self.pieces.iter().position(is_here).unwrap_or_default();
@@ -151,7 +151,7 @@ impl Came {
             .iter()
             .map(|piece| piece.bytes.as_js())
             .collect();
-        let blob = Blob::new_with_u8_array_sequence(&parts).map_err(|_| FetchError::NoRoom)?;
+        let blob = Blob::new_with_u8_array_sequence(&parts).map_err(|_| FetchError::OutOfSpace)?;
         let end = self.pieces[last].range.end;
         self.held -= end - start;
         let stored = Piece {
@@ -162,28 +162,28 @@ impl Came {
         Ok(())
     }
 
-    /// Nothing more comes: all is here, or why it is not.
+    /// The download is over: the whole file, or why it failed.
     pub fn end(&mut self, end: Result<GivenFile, FetchError>) {
         self.end = Some(end);
         self.wake();
     }
 
-    /// All of it came.
+    /// All of it was received.
     pub fn finish(&mut self, name: &str, size: u64) {
-        let came = self.length;
-        if came != size {
-            return self.end(Err(FetchError::Length { came, size }));
+        let received = self.length;
+        if received != size {
+            return self.end(Err(FetchError::Length { received, size }));
         }
         let parts: Array = self
             .pieces
             .iter()
             .map(|piece| piece.bytes.as_js())
             .collect();
-        let file = GivenFile::of_parts(name, &parts).ok_or(FetchError::NoRoom);
+        let file = GivenFile::of_parts(name, &parts).ok_or(FetchError::OutOfSpace);
         self.end(file);
     }
 
-    /// Nothing more is to come; what came can still be read.
+    /// The download was stopped; what was received can still be read.
     pub fn stop(&mut self) {
         match self.end {
             None => self.end(Err(FetchError::Stopped)),
@@ -193,7 +193,7 @@ impl Came {
         }
     }
 
-    /// Bytes that came: themselves if they are held here.
+    /// A received range: the bytes themselves if they are held here.
     fn find(&self, range: &Range<u64>) -> Result<Found, String> {
         let overlaps =
             |piece: &&Piece| piece.range.start < range.end && range.start < piece.range.end;
