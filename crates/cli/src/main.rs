@@ -1,13 +1,30 @@
 //! `volary`: the command for people who have environments to serve or trajectories to read.
 //!
-//! Each subcommand is one file. Results go to standard output, everything else to standard error.
+//! Each subcommand is one file. Results go to standard output, everything else to standard error, and texts from files
+//! pass through [`output::plain`] before they reach a terminal.
 
+mod check;
+mod convert;
+mod inputs;
+mod output;
 mod publish;
+mod search;
 mod serve;
+mod stats;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// How a command ended that could do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// All is well: status 0.
+    Good,
+    /// The answer is no, or a part is missing: status 1.
+    Bad,
+}
 
 /// The command could not do its work. clap uses the same status for a wrong command line.
 const ERROR: u8 = 2;
@@ -15,9 +32,12 @@ const ERROR: u8 = 2;
 const EXIT_STATUS: &str = "\
 Exit status:
   0  success
-  2  the command line is wrong, or the command could not do its work";
+  1  the answer is no: an episode differs, nothing was found, or a file could be read only in part
+  2  the command line is wrong, or the command could not do its work
 
-/// Serves environments for language agents, and publishes trajectories.
+Colors are switched off by NO_COLOR and for output that is not a terminal.";
+
+/// Serves environments for language agents; converts, checks, searches and publishes their trajectories.
 #[derive(Parser)]
 #[command(name = "volary", version, max_term_width = 100, after_help = EXIT_STATUS)]
 struct Cli {
@@ -29,19 +49,70 @@ struct Cli {
 enum Command {
     Serve(serve::Serve),
     Publish(publish::Publish),
+    Convert(convert::Convert),
+    Check(check::Check),
+    Search(search::Search),
+    Stats(stats::Stats),
+    /// Prints the completions of a shell
+    #[command(hide = true)]
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Prints the man page
+    #[command(hide = true)]
+    Man,
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
-        Command::Serve(serve) => serve.run(),
-        Command::Publish(publish) => publish.run(),
+        Command::Serve(serve) => serve.run().map(|()| Verdict::Good),
+        Command::Publish(publish) => publish.run().map(|()| Verdict::Good),
+        Command::Convert(convert) => convert.run(),
+        Command::Check(check) => check.run(),
+        Command::Search(search) => search.run(),
+        Command::Stats(stats) => stats.run(),
+        Command::Completions { shell } => completions(shell),
+        Command::Man => man(),
     };
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(Verdict::Good) => ExitCode::SUCCESS,
+        Ok(Verdict::Bad) => ExitCode::FAILURE,
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             // With its causes and without a backtrace: it is the user's to fix.
-            eprintln!("error: {error:#}");
+            eprintln!("error: {}", output::plain(&format!("{error:#}")));
             ExitCode::from(ERROR)
         }
+    }
+}
+
+fn completions(shell: Shell) -> anyhow::Result<Verdict> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "volary", &mut script);
+    output::write(&script)?;
+    Ok(Verdict::Good)
+}
+
+fn man() -> anyhow::Result<Verdict> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(Cli::command()).render(&mut page)?;
+    output::write(&page)?;
+    Ok(Verdict::Good)
+}
+
+/// Whether the reader of our output, such as `head`, has seen enough.
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let error = error.downcast_ref::<std::io::Error>();
+    error.is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
     }
 }

@@ -1,0 +1,369 @@
+//! `volary convert`: trajectories of any format in another format, with a report of what was lost.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use volary_trajectory::export::{atif, csv, html, inspect, ldp};
+use volary_trajectory::import::{InputFile, import};
+use volary_trajectory::table::Row;
+use volary_trajectory::{Episode, Rewards, markdown, messages_jsonl, native, renderer_files};
+
+use crate::Verdict;
+use crate::inputs::{self, Report};
+use crate::output::{self, plain};
+
+const EXAMPLES: &str = "\
+Examples:
+  volary convert run.eval --to messages > run.jsonl
+  volary convert runs/ --to html --out pages
+Exit status:
+  0  all files were read and written
+  1  a part of a file could not be read, or an episode could not be written; the rest was written
+  2  nothing was written";
+
+/// Reads trajectories of any format and writes them in another one.
+///
+/// Formats are recognised by content. What the output cannot hold is reported: each output that can be read again is
+/// read again and compared.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Convert {
+    /// Files, and folders with files
+    #[arg(required = true, value_name = "IN")]
+    paths: Vec<PathBuf>,
+
+    /// The format to write
+    #[arg(long, value_name = "FORMAT")]
+    to: Format,
+
+    /// Where to write: a file for formats of many episodes, a folder for the others. By default standard output
+    #[arg(long, short, value_name = "PATH")]
+    out: Option<PathBuf>,
+
+    /// Print the report as one JSON object
+    #[arg(long, requires = "out")]
+    json: bool,
+}
+
+/// A format that can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Volary's own format, which holds everything
+    Volary,
+    /// A log of Inspect, which may hold many episodes
+    Inspect,
+    /// ATIF, the Agent Trajectory Interchange Format
+    Atif,
+    /// Trajectories of ldp, one JSON object a line
+    Ldp,
+    /// OpenAI-style messages, one JSON object a line
+    Messages,
+    /// The frames as files of aviary's Renderer, in a zip
+    Renderer,
+    /// A page without scripts, to read
+    Html,
+    /// Markdown, to read or paste
+    Markdown,
+    /// A table with one row for each episode
+    Csv,
+}
+
+impl Format {
+    fn ending(self) -> &'static str {
+        match self {
+            Format::Volary => "volary.json",
+            Format::Inspect => "inspect.json",
+            Format::Atif => "atif.json",
+            Format::Ldp => "ldp.jsonl",
+            Format::Messages => "jsonl",
+            Format::Renderer => "zip",
+            Format::Html => "html",
+            Format::Markdown => "md",
+            Format::Csv => "csv",
+        }
+    }
+
+    /// Whether one file holds many episodes.
+    fn holds_many(self) -> bool {
+        matches!(
+            self,
+            Format::Inspect | Format::Ldp | Format::Messages | Format::Csv
+        )
+    }
+
+    /// Whether it can be read again.
+    fn is_readable(self) -> bool {
+        !matches!(self, Format::Html | Format::Markdown | Format::Csv)
+    }
+
+    /// The bytes of a file with these episodes; of formats for one episode there is one.
+    fn write(self, episodes: &[&Episode]) -> Result<Vec<u8>> {
+        let text: String = match self {
+            Format::Inspect => {
+                inspect::to_text(episodes, episodes.first().map_or("", |it| &it.name))
+            }
+            Format::Ldp => episodes
+                .iter()
+                .map(|episode| ldp::to_text(episode))
+                .collect(),
+            Format::Messages => messages_jsonl::to_text(episodes.iter().copied()),
+            Format::Csv => {
+                let rows: Vec<Row> = episodes
+                    .iter()
+                    .map(|episode| Row::of(episode, Vec::new()))
+                    .collect();
+                csv::to_text(&rows, &csv::COLUMNS)
+            }
+            Format::Renderer => {
+                let zips = episodes
+                    .iter()
+                    .map(|episode| renderer_files::to_zip(episode));
+                return Ok(zips.collect::<Result<Vec<_>, _>>()?.concat());
+            }
+            Format::Volary => episodes
+                .iter()
+                .map(|episode| native::to_text(episode))
+                .collect(),
+            Format::Atif => episodes
+                .iter()
+                .map(|episode| atif::to_text(episode, &[]))
+                .collect(),
+            Format::Html => episodes
+                .iter()
+                .map(|episode| html::to_text(episode))
+                .collect(),
+            Format::Markdown => episodes
+                .iter()
+                .map(|episode| markdown::to_markdown(episode, 0..=usize::MAX))
+                .collect(),
+        };
+        Ok(text.into_bytes())
+    }
+}
+
+/// The report, for programs.
+#[derive(Serialize)]
+struct Summary<'a> {
+    #[serde(flatten)]
+    read: &'a Report,
+    /// The files that were written.
+    written: Vec<String>,
+    /// What the output does not hold, with the number of episodes that lost it.
+    lost: BTreeMap<&'static str, usize>,
+}
+
+impl Convert {
+    /// Reads and writes.
+    pub fn run(&self) -> Result<Verdict> {
+        let mut episodes = Vec::new();
+        let mut report = inputs::read(&self.paths, |_, episode| {
+            episodes.push(episode);
+            Ok(())
+        })?;
+        let mut lost = BTreeMap::new();
+        let written = match self.to.holds_many() {
+            true => self.write_together(&episodes, &mut lost)?,
+            false => self.write_each(&episodes, &mut lost, &mut report)?,
+        };
+        if self.json {
+            output::json(&Summary {
+                read: &report,
+                written,
+                lost,
+            })?;
+        } else {
+            report.print();
+            self.print_losses(&lost);
+            if self.out.is_some() {
+                let (episodes, files) = (episodes.len(), written.len());
+                eprintln!("Read {episodes} episodes, wrote {files} files.");
+            }
+        }
+        Ok(match report.has_losses() {
+            true => Verdict::Bad,
+            false => Verdict::Good,
+        })
+    }
+
+    fn write_together(
+        &self,
+        episodes: &[Episode],
+        lost: &mut BTreeMap<&'static str, usize>,
+    ) -> Result<Vec<String>> {
+        let all: Vec<&Episode> = episodes.iter().collect();
+        let bytes = self.to.write(&all)?;
+        self.compare(&all, &bytes, lost);
+        let Some(out) = &self.out else {
+            output::write(&bytes)?;
+            return Ok(Vec::new());
+        };
+        Ok(vec![write(out, &bytes)?])
+    }
+
+    fn write_each(
+        &self,
+        episodes: &[Episode],
+        lost: &mut BTreeMap<&'static str, usize>,
+        report: &mut Report,
+    ) -> Result<Vec<String>> {
+        let Some(out) = &self.out else {
+            let [episode] = episodes else {
+                bail!(
+                    "there are {} episodes, and a file of this format holds one; choose a folder with --out",
+                    episodes.len()
+                );
+            };
+            if self.to == Format::Renderer && output::is_terminal() {
+                bail!("a zip is not for a terminal; choose a folder with --out");
+            }
+            let bytes = self.to.write(&[episode])?;
+            self.compare(&[episode], &bytes, lost);
+            output::write(&bytes)?;
+            return Ok(Vec::new());
+        };
+        fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+        let mut taken = BTreeSet::new();
+        let mut written = Vec::new();
+        for episode in episodes {
+            let bytes = match self.to.write(&[episode]) {
+                Ok(bytes) => bytes,
+                Err(error) => {
+                    report.add_loss(&episode.name, error.to_string());
+                    continue;
+                }
+            };
+            self.compare(&[episode], &bytes, lost);
+            let stem = free_name(&episode.name, &mut taken);
+            let file = out.join(format!("{stem}.{}", self.to.ending()));
+            written.push(write(&file, &bytes)?);
+        }
+        if written.is_empty() {
+            report.print();
+            bail!("no episode could be written in this format");
+        }
+        Ok(written)
+    }
+
+    /// Reads the output again and counts the episodes that lost something.
+    fn compare(
+        &self,
+        episodes: &[&Episode],
+        bytes: &[u8],
+        lost: &mut BTreeMap<&'static str, usize>,
+    ) {
+        if !self.to.is_readable() {
+            return;
+        }
+        let file = InputFile {
+            name: Some(format!("x.{}", self.to.ending())),
+            bytes: bytes.to_vec(),
+        };
+        let again = import(&[file]).map_or_else(|_| Vec::new(), |outcome| outcome.episodes);
+        for (place, episode) in episodes.iter().enumerate() {
+            let again = again.get(place).map(held).unwrap_or_default();
+            for part in held(episode).difference(&again) {
+                *lost.entry(part).or_default() += 1;
+            }
+        }
+    }
+
+    fn print_losses(&self, lost: &BTreeMap<&'static str, usize>) {
+        for (part, count) in lost {
+            eprintln!("The output does not hold {part} ({count} episodes).");
+        }
+        if !self.to.is_readable() {
+            eprintln!(
+                "The output is for reading; it does not hold everything and cannot be converted back."
+            );
+        }
+    }
+}
+
+/// What an episode holds, as a person would name it.
+fn held(episode: &Episode) -> BTreeSet<&'static str> {
+    let usage = episode.usage();
+    let parts = [
+        ("messages", episode.messages().next().is_some()),
+        ("steps", !episode.steps.is_empty()),
+        ("tools", !episode.tools.is_empty()),
+        ("rewards", episode.rewards != Rewards::Unknown),
+        ("frames", !episode.frames.is_empty()),
+        ("the recipe to run it again", episode.recipe.is_some()),
+        ("the task", episode.task().is_some()),
+        ("the environment", episode.environment().is_some()),
+        ("the model", episode.model.is_some()),
+        ("scores", !episode.scores.is_empty()),
+        ("token counts", usage.input.or(usage.output).is_some()),
+        ("the start time", episode.started.is_some()),
+        ("errors", !episode.errors.is_empty()),
+    ];
+    let present = parts.into_iter().filter(|(_, is_present)| *is_present);
+    present.map(|(part, _)| part).collect()
+}
+
+/// A file name of an episode that is not taken yet, whatever the episode is called.
+fn free_name(name: &str, taken: &mut BTreeSet<String>) -> String {
+    const LONGEST: usize = 80;
+    let is_safe = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
+    let safe: String = name
+        .chars()
+        .map(|letter| if is_safe(letter) { letter } else { '-' })
+        .take(LONGEST)
+        .collect();
+    let stem = match safe.trim_matches(['-', '.']) {
+        "" => "episode",
+        stem => stem,
+    };
+    let mut free = stem.to_owned();
+    let mut number = 1;
+    // Some file systems do not tell letters of different case apart.
+    while !taken.insert(free.to_lowercase()) {
+        number += 1;
+        free = format!("{stem}-{number}");
+    }
+    free
+}
+
+fn write(file: &Path, bytes: &[u8]) -> Result<String> {
+    fs::write(file, bytes).with_context(|| format!("cannot write {}", file.display()))?;
+    Ok(plain(&file.to_string_lossy()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_are_safe_and_differ() {
+        let mut taken = BTreeSet::new();
+        let names = [
+            "a b",
+            "A/b",
+            "../../etc/passwd",
+            "..",
+            "",
+            "a b",
+            &"x".repeat(300),
+        ];
+        let free: Vec<String> = names
+            .iter()
+            .map(|name| free_name(name, &mut taken))
+            .collect();
+        assert_eq!(
+            free[..6],
+            [
+                "a-b",
+                "A-b-2",
+                "etc-passwd",
+                "episode",
+                "episode-2",
+                "a-b-3"
+            ]
+        );
+        assert_eq!(free[6].len(), 80);
+    }
+}

@@ -1,0 +1,236 @@
+//! Reads the trajectories under paths, in any format that the page reads.
+//!
+//! Some formats spread one episode over several files of a folder, so the files of a folder are read together, as far as
+//! they are small. Symbolic links in folders are not followed, and names that begin with a dot are left out.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use volary_trajectory::import::{ImportError, InputFile, Note, NoteLevel, import};
+use volary_trajectory::{Episode, native};
+
+/// The files of a folder are read together up to this many bytes; in larger folders each file by itself.
+const TOGETHER: u64 = 64 << 20;
+
+/// What was remarked about the files.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// How many files were read.
+    pub files: usize,
+    /// How many episodes were found.
+    pub episodes: usize,
+    /// What was not understood but preserved, and what could not be read.
+    pub notes: Vec<Remark>,
+}
+
+/// A line of the report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Remark {
+    /// The file.
+    pub file: String,
+    /// Whether something could not be read. Otherwise it was preserved without being understood.
+    pub is_loss: bool,
+    /// What there is to say.
+    pub text: String,
+}
+
+impl Report {
+    /// Whether something could not be read.
+    pub fn has_losses(&self) -> bool {
+        self.notes.iter().any(|note| note.is_loss)
+    }
+
+    /// Prints the notes to standard error.
+    pub fn print(&self) {
+        for note in &self.notes {
+            let file = match note.file.as_str() {
+                "" => String::new(),
+                file => format!("{file}: "),
+            };
+            eprintln!("{}", super::output::plain(&format!("{file}{}", note.text)));
+        }
+    }
+
+    /// Notes that something was lost.
+    pub fn add_loss(&mut self, file: &str, text: String) {
+        self.notes.push(Remark {
+            file: file.to_owned(),
+            is_loss: true,
+            text,
+        });
+    }
+
+    fn add(&mut self, group: &Group, notes: &[Note]) {
+        let notes = notes.iter().filter(|note| note.level != NoteLevel::Read);
+        self.notes.extend(notes.map(|note| Remark {
+            file: group.shown(&note.file),
+            is_loss: note.level == NoteLevel::Unreadable,
+            text: note.text.to_string(),
+        }));
+    }
+}
+
+/// Files that are read together.
+struct Group {
+    /// The folder that the user named, or that of the file which the user named.
+    root: PathBuf,
+    /// Paths within the root. Formats may use them: an absolute path would look like one that leaves its archive.
+    files: Vec<PathBuf>,
+}
+
+impl Group {
+    /// A path as the user would type it.
+    fn shown(&self, name: &str) -> String {
+        match name {
+            "" => String::new(),
+            name => self.root.join(name).to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// Reads all trajectories and hands over each, with the file that it was read from.
+pub fn read(
+    paths: &[PathBuf],
+    mut each: impl FnMut(&str, Episode) -> Result<()>,
+) -> Result<Report> {
+    let groups = groups(paths)?;
+    let progress = progress(groups.iter().map(|group| group.files.len()).sum());
+    let mut report = Report::default();
+    for group in groups {
+        let mut together = Vec::new();
+        let mut inputs = Vec::new();
+        for path in &group.files {
+            let name = path.to_string_lossy().into_owned();
+            match fs::read(group.root.join(path)) {
+                Ok(bytes) => {
+                    let is_alone = is_native(&bytes);
+                    let file = InputFile {
+                        name: Some(name),
+                        bytes,
+                    };
+                    match is_alone {
+                        true => inputs.push(vec![file]),
+                        false => together.push(file),
+                    }
+                }
+                Err(error) => report.add_loss(&group.shown(&name), error.to_string()),
+            }
+        }
+        inputs.push(together);
+        for files in inputs.into_iter().filter(|files| !files.is_empty()) {
+            report.files += files.len();
+            match import(&files) {
+                Ok(outcome) => {
+                    report.add(&group, &outcome.notes);
+                    let only = match files.as_slice() {
+                        [file] => file.name.as_deref(),
+                        _ => None,
+                    };
+                    for episode in outcome.episodes {
+                        report.episodes += 1;
+                        let file = episode.source.as_ref().map(|source| &*source.file);
+                        let file = file.filter(|file| !file.is_empty()).or(only);
+                        let file = group.shown(file.unwrap_or_default());
+                        each(&file, episode)?;
+                    }
+                }
+                Err(ImportError::NoEpisode { notes }) => report.add(&group, &notes),
+                Err(_) => {}
+            }
+        }
+        progress.inc(group.files.len() as u64);
+    }
+    progress.finish_and_clear();
+    if report.episodes == 0 {
+        report.print();
+        bail!("no trajectory was found");
+    }
+    Ok(report)
+}
+
+/// Whether a file is in Volary's own format, whose episodes do not name their file.
+fn is_native(bytes: &[u8]) -> bool {
+    const HEAD: usize = 200;
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    String::from_utf8_lossy(head).contains(native::FORMAT)
+}
+
+/// A bar on a terminal, nothing elsewhere.
+fn progress(files: usize) -> ProgressBar {
+    if files < 2 || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(Some(files as u64), ProgressDrawTarget::stderr());
+    let style = ProgressStyle::with_template("{pos} of {len} files {wide_bar}");
+    match style {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
+/// The files under paths, those of a folder in one group unless they are large.
+fn groups(paths: &[PathBuf]) -> Result<Vec<Group>> {
+    let mut folders: BTreeMap<(PathBuf, PathBuf), Vec<(PathBuf, u64)>> = BTreeMap::new();
+    for path in paths {
+        let data = path
+            .metadata()
+            .with_context(|| format!("cannot read {}", path.display()))?;
+        if data.is_dir() {
+            collect(path, Path::new(""), &mut folders)?;
+        } else if let (true, Some(name)) = (data.is_file(), path.file_name()) {
+            let root = path.parent().unwrap_or(Path::new("")).to_owned();
+            let files = folders.entry((root, PathBuf::new())).or_default();
+            files.push((name.into(), data.len()));
+        } else {
+            bail!("{} is not a file", path.display());
+        }
+    }
+    let mut groups = Vec::new();
+    for ((root, _), mut files) in folders {
+        files.sort();
+        files.dedup();
+        let bytes: u64 = files.iter().map(|(_, bytes)| bytes).sum();
+        let files: Vec<PathBuf> = files.into_iter().map(|(path, _)| path).collect();
+        let parts = match bytes <= TOGETHER {
+            true => vec![files],
+            false => files.into_iter().map(|file| vec![file]).collect(),
+        };
+        groups.extend(parts.into_iter().map(|files| Group {
+            root: root.clone(),
+            files,
+        }));
+    }
+    Ok(groups)
+}
+
+/// Adds the files of a folder within a root, and of those below it.
+fn collect(
+    root: &Path,
+    within: &Path,
+    folders: &mut BTreeMap<(PathBuf, PathBuf), Vec<(PathBuf, u64)>>,
+) -> Result<()> {
+    let folder = root.join(within);
+    let unreadable = || format!("cannot read {}", folder.display());
+    for entry in fs::read_dir(&folder).with_context(unreadable)? {
+        let entry = entry.with_context(unreadable)?;
+        let name = entry.file_name();
+        if name.as_encoded_bytes().starts_with(b".") {
+            continue;
+        }
+        // Of the entry itself, not of what a link points to.
+        let data = entry.metadata().with_context(unreadable)?;
+        if data.is_dir() {
+            collect(root, &within.join(name), folders)?;
+        } else if data.is_file() {
+            let folder = (root.to_owned(), within.to_owned());
+            let files = folders.entry(folder).or_default();
+            files.push((within.join(name), data.len()));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! `volary search`: finds words in the texts of trajectories.
+
+use std::path::PathBuf;
+
+use anstyle::{AnsiColor, Style};
+use anyhow::{Result, bail};
+use clap::Args;
+use serde::Serialize;
+use volary_trajectory::search::{Document, Query};
+
+use crate::output::{self, plain};
+use crate::{Verdict, inputs};
+
+/// How many characters are shown on either side of a hit.
+const AROUND: usize = 60;
+
+const EXAMPLES: &str = "\
+Examples:
+  volary search 'permission denied' runs/
+      episodes with both words
+  volary search '\"permission denied\"' runs/ --most 1
+      episodes with the phrase, one line each
+Exit status:
+  0  something was found
+  1  nothing was found
+  2  nothing could be searched";
+
+/// Finds words and \"phrases\" in messages, tool calls, reasoning and errors, whatever their case.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Search {
+    /// Words, all of which an episode must have; phrases stand in double quotes
+    query: String,
+
+    /// Files, and folders with files
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// How many hits of an episode are printed
+    #[arg(long, value_name = "NUMBER", default_value_t = 3)]
+    most: usize,
+
+    /// Print one JSON object for each hit
+    #[arg(long)]
+    json: bool,
+}
+
+/// A hit, for programs.
+#[derive(Serialize)]
+struct Line<'a> {
+    file: &'a str,
+    name: &'a str,
+    /// 0 is the start of the episode.
+    step: usize,
+    message: usize,
+    before: &'a str,
+    hit: &'a str,
+    after: &'a str,
+}
+
+impl Search {
+    /// Searches all episodes.
+    pub fn run(&self) -> Result<Verdict> {
+        let query = Query::parse(&self.query);
+        if query.is_empty() {
+            bail!("the query has no word");
+        }
+        let mut found = false;
+        inputs::read(&self.paths, |file, episode| {
+            let document = Document::of(&episode);
+            if document.first(&query).is_none() {
+                return Ok(());
+            }
+            found = true;
+            for hit in document.hits(&query, self.most.max(1)) {
+                let snippet = document.snippet(&hit, AROUND);
+                let line = Line {
+                    file,
+                    name: &episode.name,
+                    step: hit.place.step,
+                    message: hit.place.message,
+                    before: &snippet.before,
+                    hit: &snippet.hit,
+                    after: &snippet.after,
+                };
+                match self.json {
+                    true => output::json(&line)?,
+                    false => output::line(&line.to_text())?,
+                }
+            }
+            Ok(())
+        })?
+        .print();
+        Ok(match found {
+            true => Verdict::Good,
+            false => Verdict::Bad,
+        })
+    }
+}
+
+impl Line<'_> {
+    fn to_text(&self) -> String {
+        let place = AnsiColor::Magenta.on_default();
+        let hit = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
+        format!(
+            "{place}{}: {}, step {}{place:#}: {}{hit}{}{hit:#}{}",
+            plain(self.file),
+            plain(self.name),
+            self.step,
+            plain(self.before),
+            plain(self.hit),
+            plain(self.after)
+        )
+    }
+}

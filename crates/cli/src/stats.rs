@@ -1,0 +1,353 @@
+//! `volary stats`: the table of trajectories, groups of them, and pass^k.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use comfy_table::Table;
+use comfy_table::presets::NOTHING;
+use serde::Serialize;
+use volary_trajectory::export::csv;
+use volary_trajectory::statistics::{Estimate, mean, mean_over_tasks};
+use volary_trajectory::table::groups::{Group, GroupBy, SUCCESS, grouped, passes};
+use volary_trajectory::table::{Cell, Column, Row};
+
+use crate::output::{self, plain};
+use crate::{Verdict, inputs};
+
+/// Of the intervals.
+const CONFIDENCE: f64 = 0.95;
+/// The longest cell of a table for people.
+const LONGEST: usize = 40;
+
+const EXAMPLES: &str = "\
+Examples:
+  volary stats runs/
+  volary stats runs/ --by model
+  volary stats runs/ --csv > runs.csv";
+
+/// Prints one row for each episode, or for each group of episodes, with rewards, steps, tokens and cost.
+///
+/// pass^k is the chance that k tries of a task all succeed, as the mean over the tasks that a model and agent tried.
+#[derive(Clone, Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Stats {
+    /// Files, and folders with files
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// Group the episodes
+    #[arg(long, value_name = "COLUMN")]
+    by: Option<By>,
+
+    /// A reward from here on is a success
+    #[arg(long, value_name = "REWARD", default_value_t = SUCCESS, hide_default_value = true, allow_negative_numbers = true)]
+    success: f64,
+
+    /// Print one JSON object
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+
+    /// Print the rows as a table for spreadsheets
+    #[arg(long, conflicts_with = "by")]
+    csv: bool,
+}
+
+/// What makes episodes belong together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum By {
+    /// Tries of one task by one model and agent
+    Task,
+    Run,
+    Model,
+    Agent,
+    Environment,
+    Outcome,
+}
+
+impl By {
+    fn group_by(self) -> GroupBy {
+        match self {
+            By::Task => GroupBy::Task,
+            By::Run => GroupBy::Run,
+            By::Model => GroupBy::Column(Column::Model),
+            By::Agent => GroupBy::Column(Column::Agent),
+            By::Environment => GroupBy::Column(Column::Environment),
+            By::Outcome => GroupBy::Column(Column::Outcome),
+        }
+    }
+}
+
+/// Everything, for programs. Members without a value are null.
+#[derive(Serialize)]
+struct Summary {
+    episodes: usize,
+    /// Those with a reward.
+    rewarded: usize,
+    successes: usize,
+    mean_reward: Option<Interval>,
+    pass: Vec<Passes>,
+    groups: Vec<GroupLine>,
+    rows: Vec<RowLine>,
+}
+
+/// A mean with its 95 % interval.
+#[derive(Clone, Copy, Serialize)]
+struct Interval {
+    mean: f64,
+    low: Option<f64>,
+    high: Option<f64>,
+}
+
+/// pass^k for k from 1.
+#[derive(Serialize)]
+struct Passes {
+    model: String,
+    agent: String,
+    all: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct GroupLine {
+    name: String,
+    episodes: usize,
+    rewarded: usize,
+    successes: usize,
+    mean_reward: Option<f64>,
+    agreement: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct RowLine {
+    id: String,
+    name: String,
+    environment: Option<String>,
+    model: Option<String>,
+    agent: Option<String>,
+    task: Option<String>,
+    run: Option<String>,
+    reward: Option<f64>,
+    steps: usize,
+    calls: usize,
+    tokens: Option<u64>,
+    cost: Option<f64>,
+    seconds: Option<f64>,
+    outcome: String,
+}
+
+impl Stats {
+    /// Reads all episodes and prints.
+    pub fn run(&self) -> Result<Verdict> {
+        let mut rows = Vec::new();
+        let report = inputs::read(&self.paths, |_, episode| {
+            rows.push(Row::of(&episode, Vec::new()));
+            Ok(())
+        })?;
+        report.print();
+        if self.csv {
+            output::write(csv::to_text(&rows, &csv::COLUMNS).as_bytes())?;
+        } else {
+            let summary = self.summary(&rows);
+            match self.json {
+                true => output::json(&summary)?,
+                false => output::line(&self.tables(&rows, &summary))?,
+            }
+        }
+        Ok(match report.has_losses() {
+            true => Verdict::Bad,
+            false => Verdict::Good,
+        })
+    }
+
+    fn summary(&self, rows: &[Row]) -> Summary {
+        let tasks = grouped(rows, &GroupBy::Task, self.success);
+        let groups = match self.by {
+            Some(by) => grouped(rows, &by.group_by(), self.success),
+            None => Vec::new(),
+        };
+        let rewards = |group: &Group| -> Vec<f64> {
+            let rows = group.rows.iter().filter_map(|place| rows.get(*place));
+            rows.filter_map(|row| row.reward.filter(|reward| !reward.is_nan()))
+                .collect()
+        };
+        // Tries of one task are alike. Without tasks each episode counts by itself.
+        let estimate = match tasks.iter().all(|group| group.tried.is_some()) {
+            true => mean_over_tasks(&tasks.iter().map(rewards).collect::<Vec<_>>(), CONFIDENCE),
+            false => mean(
+                &tasks.iter().flat_map(rewards).collect::<Vec<_>>(),
+                CONFIDENCE,
+            ),
+        };
+        let of = |group: &Group| GroupLine {
+            name: group.name.to_string(),
+            episodes: group.rows.len(),
+            rewarded: group.tries,
+            successes: group.successes,
+            mean_reward: group.mean_reward,
+            agreement: group.agreement,
+        };
+        Summary {
+            episodes: rows.len(),
+            rewarded: tasks.iter().map(|group| group.tries).sum(),
+            successes: tasks.iter().map(|group| group.successes).sum(),
+            mean_reward: estimate.map(Interval::of),
+            pass: passes(&tasks)
+                .into_iter()
+                .map(|passes| Passes {
+                    model: passes.model.to_string(),
+                    agent: passes.agent.to_string(),
+                    all: passes.all,
+                })
+                .collect(),
+            groups: groups.iter().map(of).collect(),
+            rows: rows.iter().map(RowLine::of).collect(),
+        }
+    }
+
+    /// For people: the groups or the rows, then what they come to.
+    fn tables(&self, rows: &[Row], summary: &Summary) -> String {
+        let mut table = Table::new();
+        table.load_preset(NOTHING);
+        if self.by.is_some() {
+            table.set_header(["group", "episodes", "rewarded", "successes", "mean reward"]);
+            for group in &summary.groups {
+                table.add_row([
+                    match group.name.as_str() {
+                        "" => "(unknown)".to_owned(),
+                        name => short(name),
+                    },
+                    group.episodes.to_string(),
+                    group.rewarded.to_string(),
+                    group.successes.to_string(),
+                    group.mean_reward.map(number).unwrap_or_default(),
+                ]);
+            }
+        } else {
+            let columns = [
+                ("name", Column::Name),
+                ("model", Column::Model),
+                ("task", Column::Task),
+                ("reward", Column::Reward),
+                ("steps", Column::Steps),
+                ("tokens", Column::Tokens),
+                ("cost", Column::Cost),
+                ("outcome", Column::Outcome),
+            ];
+            // Columns without any value would only take room.
+            let shown = columns
+                .iter()
+                .filter(|(_, column)| rows.iter().any(|row| row.cell(column) != Cell::Empty));
+            let shown: Vec<_> = shown.collect();
+            table.set_header(shown.iter().map(|(title, _)| *title));
+            for row in rows {
+                table.add_row(shown.iter().map(|(_, column)| match row.cell(column) {
+                    Cell::Number(value) => number(value),
+                    cell => short(&cell.to_text()),
+                }));
+            }
+        }
+        let mut text = table.trim_fmt();
+        text.push_str(&format!("\n\n{} episodes", summary.episodes));
+        if let Some(mean) = summary.mean_reward {
+            text.push_str(&format!(
+                ", {} of {} succeeded, mean reward {}",
+                summary.successes,
+                summary.rewarded,
+                mean.to_text()
+            ));
+        }
+        for passes in &summary.pass {
+            let all = passes.all.iter().enumerate();
+            let all: Vec<String> = all
+                .map(|(k, chance)| format!("pass^{} {}", k + 1, number(*chance)))
+                .collect();
+            let who = [&passes.model, &passes.agent].map(|name| short(name));
+            let who = who.iter().filter(|name| !name.is_empty());
+            let who = who.cloned().collect::<Vec<_>>().join(", ");
+            let who = if who.is_empty() { "all" } else { &who };
+            text.push_str(&format!("\n{who}: {}", all.join(", ")));
+        }
+        text
+    }
+}
+
+impl Interval {
+    fn of(estimate: Estimate) -> Interval {
+        Interval {
+            mean: estimate.mean,
+            low: estimate.low,
+            high: estimate.high,
+        }
+    }
+
+    fn to_text(self) -> String {
+        match (self.low, self.high) {
+            (Some(low), Some(high)) => {
+                format!(
+                    "{} (95 %: {} to {})",
+                    number(self.mean),
+                    number(low),
+                    number(high)
+                )
+            }
+            _ => number(self.mean),
+        }
+    }
+}
+
+impl RowLine {
+    fn of(row: &Row) -> RowLine {
+        let text = |column| match row.cell(&column) {
+            Cell::Empty => None,
+            cell => Some(cell.to_text()),
+        };
+        RowLine {
+            id: row.id.to_string(),
+            name: row.name.to_string(),
+            environment: text(Column::Environment),
+            model: text(Column::Model),
+            agent: text(Column::Agent),
+            task: text(Column::Task),
+            run: text(Column::Run),
+            reward: row.reward,
+            steps: row.steps,
+            calls: row.calls,
+            tokens: row.tokens,
+            cost: row.cost,
+            seconds: row.seconds,
+            outcome: row.outcome.to_string(),
+        }
+    }
+}
+
+/// At most four digits after the point.
+fn number(value: f64) -> String {
+    let text = format!("{value:.4}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    text.to_owned()
+}
+
+fn short(text: &str) -> String {
+    let text = plain(text);
+    match text.char_indices().nth(LONGEST) {
+        None => text,
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in [
+            (1.0, "1"),
+            (0.5, "0.5"),
+            (-0.123456, "-0.1235"),
+            (1200.0, "1200"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+}

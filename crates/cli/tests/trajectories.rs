@@ -1,0 +1,329 @@
+//! `volary convert`, `check`, `search` and `stats`, on the files of other tools and on our examples.
+
+#![cfg(test)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+/// Made by us in the formats of other tools.
+const FIXTURES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../trajectory/tests/fixtures");
+/// Episodes of the built-in environments.
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../public/examples");
+
+struct Output {
+    status: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Output {
+    /// The JSON objects of standard output, one a line.
+    fn json(&self) -> Vec<Value> {
+        let lines = self.stdout.lines();
+        lines
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect()
+    }
+}
+
+fn volary(arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_volary"));
+    let output = command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    Output {
+        status: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+fn fixture(name: &str) -> String {
+    format!("{FIXTURES}/{name}")
+}
+
+/// A new folder that is removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("volary-cli-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn path(&self, inside: &str) -> String {
+        self.0.join(inside).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, text: &str) -> String {
+        let path = self.0.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, text).unwrap();
+        self.path(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn rows(path: &str) -> Vec<Value> {
+    let stats = volary(&["stats", path, "--json"]);
+    assert_ne!(stats.status, Some(2), "{path}: {}", stats.stderr);
+    stats.json().remove(0)["rows"].as_array().unwrap().clone()
+}
+
+#[test]
+fn every_format_that_is_read_can_be_written_without_loss() {
+    for entry in Path::new(FIXTURES).read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        // A continued ATIF file refers to the one before it.
+        if path.ends_with("atif-continued.json") {
+            continue;
+        }
+        let path = path.to_str().unwrap();
+        let out = Folder::new("formats");
+        let converted = volary(&[
+            "convert",
+            path,
+            "--to",
+            "volary",
+            "--json",
+            "--out",
+            &out.path(""),
+        ]);
+        assert_ne!(converted.status, Some(2), "{path}: {}", converted.stderr);
+        let report = &converted.json()[0];
+        assert_eq!(report["lost"], serde_json::json!({}), "{path}");
+        let facts = |row: &Value| {
+            [
+                "name", "model", "task", "reward", "steps", "calls", "tokens", "outcome",
+            ]
+            .map(|key| row[key].to_string())
+        };
+        let (mut before, mut after) = (
+            rows(path).iter().map(facts).collect::<Vec<_>>(),
+            rows(&out.path("")).iter().map(facts).collect::<Vec<_>>(),
+        );
+        before.sort();
+        after.sort();
+        assert_eq!(before, after, "{path}");
+    }
+}
+
+#[test]
+fn losses_are_reported_and_nothing_else_is_on_standard_output() {
+    let messages = volary(&["convert", &fixture("swe-agent.traj"), "--to", "messages"]);
+    assert_eq!(messages.status, Some(0), "{}", messages.stderr);
+    assert!(messages.json()[0]["messages"].is_array());
+    assert!(
+        messages.stderr.contains("does not hold"),
+        "{}",
+        messages.stderr
+    );
+    let html = volary(&["convert", &fixture("mini-swe-agent.json"), "--to", "html"]);
+    assert!(html.stdout.starts_with("<!"), "{}", html.stdout);
+    assert!(html.stderr.contains("for reading"), "{}", html.stderr);
+}
+
+#[test]
+fn what_cannot_be_written_or_read_is_an_error() {
+    let many = volary(&["convert", &fixture("tau-bench.json"), "--to", "html"]);
+    assert_eq!(many.status, Some(2));
+    assert!(many.stderr.contains("--out"), "{}", many.stderr);
+    let folder = Folder::new("errors");
+    let text = folder.write("notes.txt", "Nothing here.");
+    for arguments in [
+        &["convert", &text, "--to", "volary"][..],
+        &["convert", "/nowhere", "--to", "volary"],
+        &["stats", &text],
+        &["search", "x", &text],
+        &["search", " ", EXAMPLES],
+        &["check", &text],
+    ] {
+        let failed = volary(arguments);
+        assert_eq!(failed.status, Some(2), "{arguments:?}");
+        assert!(failed.stderr.contains("error: "), "{}", failed.stderr);
+        assert_eq!(failed.stdout, "");
+    }
+    // One file of two can be read.
+    fs::copy(fixture("atif.json"), folder.path("good.json")).unwrap();
+    let partly = volary(&["convert", &folder.path(""), "--to", "csv"]);
+    assert_eq!(partly.status, Some(1), "{}", partly.stderr);
+    assert!(partly.stderr.contains("notes.txt"), "{}", partly.stderr);
+    // An episode without frames has nothing that Renderer files could hold.
+    let renderer = volary(&[
+        "convert",
+        &fixture("chat.jsonl"),
+        "--to",
+        "renderer",
+        "--out",
+        &folder.path("z"),
+    ]);
+    assert_eq!(renderer.status, Some(2), "{}", renderer.stderr);
+    assert!(renderer.stderr.contains("frames"), "{}", renderer.stderr);
+}
+
+#[test]
+fn recordings_of_built_in_environments_are_checked() {
+    let same = volary(&["check", EXAMPLES, "--json"]);
+    assert_eq!(same.status, Some(0), "{}", same.stderr);
+    let lines = same.json();
+    assert!(
+        lines
+            .iter()
+            .any(|line| line["result"] == "same" && line["steps"].as_u64() > Some(1))
+    );
+    assert!(lines.iter().all(|line| line["result"] != "differs"));
+
+    let folder = Folder::new("check");
+    let out = folder.path("native");
+    let examples = format!("{EXAMPLES}/word-problems.jsonl");
+    let converted = volary(&["convert", &examples, "--to", "volary", "--out", &out]);
+    assert_eq!(converted.status, Some(0), "{}", converted.stderr);
+    let file = Path::new(&out)
+        .read_dir()
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let text = fs::read_to_string(&file).unwrap();
+    let episode: Value = serde_json::from_str(&text).unwrap();
+    let last = episode["steps"].as_array().unwrap().len();
+    // Only this number changes: the order of members counts too.
+    let (before, after) = text.rsplit_once("\"reward\": ").unwrap();
+    let rest =
+        after.trim_start_matches(|letter: char| letter.is_ascii_digit() || ".-".contains(letter));
+    let changed = folder.write("changed.json", &format!("{before}\"reward\": 0.25{rest}"));
+    let differs = volary(&["check", &changed]);
+    assert_eq!(differs.status, Some(1), "{}", differs.stdout);
+    let expected = format!("differs at step {last}: reward was 0.25 and is now ");
+    assert!(differs.stdout.contains(&expected), "{}", differs.stdout);
+
+    let foreign = volary(&["check", &fixture("atif.json")]);
+    assert_eq!(foreign.status, Some(2));
+    assert!(foreign.stdout.contains("skipped"), "{}", foreign.stdout);
+}
+
+#[test]
+fn words_are_found_with_their_place() {
+    let found = volary(&["search", "ROSES", EXAMPLES, "--json", "--most", "1"]);
+    assert_eq!(found.status, Some(0), "{}", found.stderr);
+    let hits = found.json();
+    let is_roses = |hit: &Value| hit["hit"].as_str().unwrap().to_lowercase() == "roses";
+    assert!(hits.iter().all(is_roses));
+    let is_in = |hit: &Value| {
+        hit["file"]
+            .as_str()
+            .unwrap()
+            .ends_with("word-problems.jsonl")
+    };
+    assert!(hits.iter().any(is_in), "{}", found.stdout);
+    let none = volary(&["search", "zebrafish", EXAMPLES]);
+    assert_eq!((none.status, none.stdout.as_str()), (Some(1), ""));
+}
+
+#[test]
+fn texts_of_files_do_not_control_the_terminal() {
+    let folder = Folder::new("control");
+    let line = r#"{"messages": [{"role": "user", "content": "say \u001b[2Jhello\u0007"}]}"#;
+    let file = folder.write("chat.jsonl", line);
+    for arguments in [
+        &["search", "hello", &file][..],
+        &["stats", &file],
+        &["convert", &file, "--to", "csv"],
+    ] {
+        let output = volary(arguments);
+        assert_eq!(output.status, Some(0), "{}", output.stderr);
+        let is_clean = |text: &str| !text.contains(['\x1b', '\x07']);
+        assert!(
+            is_clean(&output.stdout) && is_clean(&output.stderr),
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn statistics_have_groups_and_pass_rates() {
+    let folder = Folder::new("stats");
+    let trial = |task: u32, trial: u32, reward: f64| {
+        serde_json::json!({
+            "task_id": task, "trial": trial, "reward": reward, "info": {},
+            "traj": [{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Done"}],
+        })
+    };
+    // One task of two succeeds in both tries, the other in one of two.
+    let trials = [
+        trial(0, 0, 1.0),
+        trial(0, 1, 1.0),
+        trial(1, 0, 1.0),
+        trial(1, 1, 0.0),
+    ];
+    let file = folder.write("results.json", &serde_json::json!(trials).to_string());
+    let stats = volary(&["stats", &file, "--json", "--by", "task"]);
+    assert_eq!(stats.status, Some(0), "{}", stats.stderr);
+    let summary = stats.json().remove(0);
+    assert_eq!(summary["successes"], 3);
+    assert_eq!(summary["mean_reward"]["mean"], 0.75);
+    assert_eq!(summary["pass"][0]["all"], serde_json::json!([0.75, 0.5]));
+    assert_eq!(summary["groups"].as_array().unwrap().len(), 2);
+    let strict = volary(&["stats", &file, "--json", "--success", "2"]);
+    assert_eq!(strict.json()[0]["successes"], 0);
+    let table = volary(&["stats", &file]);
+    assert!(
+        table.stdout.contains("pass^1 0.75, pass^2 0.5"),
+        "{}",
+        table.stdout
+    );
+    let csv = volary(&["stats", &file, "--csv"]);
+    assert!(
+        csv.stdout.starts_with("id,name,environment,model,"),
+        "{}",
+        csv.stdout
+    );
+    assert_eq!(csv.stdout.lines().count(), 5);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_and_hidden_files_are_not_read() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new("links");
+    let chat = r#"{"messages": [{"role": "user", "content": "secret"}]}"#;
+    folder.write("outside/secret.jsonl", chat);
+    folder.write("runs/.hidden.jsonl", chat);
+    folder.write("runs/deep/open.jsonl", &chat.replace("secret", "public"));
+    symlink(folder.path("outside"), folder.path("runs/link")).unwrap();
+    symlink(
+        folder.path("outside/secret.jsonl"),
+        folder.path("runs/link.jsonl"),
+    )
+    .unwrap();
+    assert_eq!(rows(&folder.path("runs")).len(), 1);
+    let found = volary(&["search", "secret", &folder.path("runs")]);
+    assert_eq!(found.status, Some(1), "{}", found.stdout);
+}
+
+#[test]
+fn there_are_completions_and_a_man_page() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let completions = volary(&["completions", shell]);
+        assert!(completions.stdout.contains("convert"), "{shell}");
+    }
+    let man = volary(&["man"]);
+    assert!(man.stdout.contains(".TH volary"), "{}", man.stdout);
+    let help = volary(&["--help"]);
+    assert_eq!(help.status, Some(0));
+    assert!(help.stdout.contains("Exit status:"), "{}", help.stdout);
+    assert_eq!(volary(&["stats"]).status, Some(2));
+}
