@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
+use fs_err as fs;
 
 use crate::page;
 use crate::project::Project;
@@ -22,8 +23,7 @@ const FOLDER: &str = "target/xtask/dev";
 pub fn serve(project: &Project, options: &Options) -> Result<()> {
     page::ensure_tools(project, Profile::Debug)?;
     let folder = project.path(FOLDER);
-    std::fs::create_dir_all(&folder)
-        .with_context(|| format!("cannot create {}", folder.display()))?;
+    fs::create_dir_all(&folder)?;
     let config = folder.join("Trunk.toml");
     let this = std::env::current_exe().context("cannot tell where xtask is")?;
     let watched = page::SOURCES.map(|source| project.path(source));
@@ -36,7 +36,7 @@ pub fn serve(project: &Project, options: &Options) -> Result<()> {
         folder.join("dist"),
         wasm::HOOK,
     );
-    std::fs::write(&config, text).with_context(|| format!("cannot write {}", config.display()))?;
+    fs::write(&config, text)?;
     let mut trunk = page::trunk(project);
     trunk.arg("serve").arg("--config").arg(&config);
     trunk.args(["--address", "127.0.0.1", "--port"]);
@@ -55,11 +55,11 @@ pub fn serve(project: &Project, options: &Options) -> Result<()> {
 pub fn open_policy() -> Result<()> {
     let stage = std::env::var_os("TRUNK_STAGING_DIR").context("only Trunk calls this")?;
     let page = PathBuf::from(stage).join("index.html");
-    let html = std::fs::read_to_string(&page)?;
+    let html = fs::read_to_string(&page)?;
     let Some(open) = without_policy(&html) else {
         bail!("{} has no Content-Security-Policy", page.display());
     };
-    std::fs::write(&page, open)?;
+    fs::write(&page, open)?;
     Ok(())
 }
 

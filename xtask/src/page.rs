@@ -1,12 +1,12 @@
 //! Building the page: cargo compiles it, Trunk makes a static site of it in `dist/`.
 
-use std::fs::File;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use fs_err as fs;
 
 use crate::project::Project;
 use crate::run;
@@ -45,7 +45,7 @@ pub fn build(project: &Project) -> Result<()> {
     let sources = fingerprint(project)?;
     let built = project.path(BUILT);
     let site = project.path("dist/index.html");
-    if site.exists() && std::fs::read_to_string(&built).is_ok_and(|text| text == sources) {
+    if site.exists() && fs::read_to_string(&built).is_ok_and(|text| text == sources) {
         eprintln!("dist/ is up to date.");
         return Ok(());
     }
@@ -60,10 +60,10 @@ pub fn build(project: &Project) -> Result<()> {
 
 /// Waits until nobody else builds the page here, as long as the file is held: Trunk puts each build together in the
 /// same folder, and two at once would take it away from each other.
-fn turn(project: &Project) -> Result<File> {
+fn turn(project: &Project) -> Result<std::fs::File> {
     let path = project.path(TURN);
     write(&path, "")?;
-    let file = File::open(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let file = std::fs::File::open(&path)?;
     if file.try_lock().is_err() {
         eprintln!("Another command is building the page. Waiting for it.");
         file.lock().context("cannot wait for the other command")?;
@@ -121,12 +121,8 @@ fn add(path: &Path, hasher: &mut DefaultHasher) -> Result<()> {
         return Ok(());
     };
     if data.is_dir() {
-        let unreadable = || format!("cannot read {}", path.display());
-        let entries = path.read_dir().with_context(unreadable)?;
-        let mut inside = entries
-            .map(|entry| entry.map(|entry| entry.path()))
-            .collect::<Result<Vec<_>, _>>()
-            .with_context(unreadable)?;
+        let entries = fs::read_dir(path)?.map(|entry| Ok(entry?.path()));
+        let mut inside = entries.collect::<Result<Vec<_>>>()?;
         inside.sort();
         return inside.iter().try_for_each(|path| add(path, hasher));
     }
@@ -137,9 +133,8 @@ fn add(path: &Path, hasher: &mut DefaultHasher) -> Result<()> {
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    let unwritable = || format!("cannot write {}", path.display());
     if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).with_context(unwritable)?;
+        fs::create_dir_all(folder)?;
     }
-    std::fs::write(path, text).with_context(unwritable)
+    Ok(fs::write(path, text)?)
 }

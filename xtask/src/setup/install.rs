@@ -1,10 +1,10 @@
 //! Where tools come from: how each is found, installed, and installed by hand.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use fs_err as fs;
 
 use super::{NODE, PYTHON, Tool, WasmStd, debian};
 use crate::project::Project;
@@ -29,31 +29,16 @@ const PYODIDE_PLATFORM: &str = "--platform pyemscripten_2026_0_wasm32 --platform
 pub enum Source {
     /// See [`WasmStd`].
     WasmStd,
-    /// A program of the system, by any of these names or paths. Debian has it in these packages.
-    Program {
-        names: &'static [&'static str],
-        packages: &'static [&'static str],
-    },
-    /// A crate, whose own lock file fixes its dependencies.
-    Crate {
-        name: &'static str,
-        version: &'static str,
-    },
-    /// Packages of npm, fixed by a lock file.
-    Npm {
-        lock: &'static str,
-        folder: &'static str,
-    },
-    /// Python packages in a virtual environment, fixed by hashes.
-    Pip {
-        requirements: &'static str,
-        folder: &'static str,
-    },
-    /// Wheels for Pyodide, fixed by hashes.
-    Wheels {
-        requirements: &'static str,
-        folder: &'static str,
-    },
+    /// A program of the system, by any of these names or paths, and Debian's packages with it.
+    Program(&'static [&'static str], &'static [&'static str]),
+    /// A crate and its version. Its own lock file fixes its dependencies.
+    Crate(&'static str, &'static str),
+    /// Packages of npm: the folder of the lock file that fixes them, and the folder that they are installed in.
+    Npm(&'static str, &'static str),
+    /// A virtual environment of Python: the requirements, fixed by hashes, and its folder.
+    Pip(&'static str, &'static str),
+    /// Wheels for Pyodide: the requirements, fixed by hashes, and the folder of the wheels.
+    Wheels(&'static str, &'static str),
 }
 
 impl Source {
@@ -64,25 +49,22 @@ impl Source {
                 WasmStd::Toolchain => "in the Rust toolchain".to_owned(),
                 WasmStd::Debian => "Debian's sources, built along with the page".to_owned(),
             }),
-            Source::Program { names, .. } => {
+            Source::Program(names, _) => {
                 let path = find_program(project, names)?;
                 is_recent_enough(project, &path).then(|| path.display().to_string())
             }
-            Source::Crate { name, version } => {
+            Source::Crate(name, version) => {
                 let printed = output(project.command(name).arg("--version")).ok()?;
                 let found = printed.split_whitespace().nth(1)?;
                 (found == *version).then(|| version.to_string())
             }
-            Source::Npm { lock, folder } => {
+            Source::Npm(lock, folder) => {
                 let lock = project.path(lock).join("package-lock.json");
                 let folder = project.path(folder);
                 let is_here = is_same(&lock, &folder.join(INSTALLED_LOCK));
                 is_here.then(|| folder.join("node_modules").display().to_string())
             }
-            Source::Pip {
-                requirements,
-                folder,
-            } => {
+            Source::Pip(requirements, folder) => {
                 let folder = project.path(folder);
                 let is_here = is_same(
                     &project.path(requirements),
@@ -90,10 +72,7 @@ impl Source {
                 );
                 is_here.then(|| python_in(&folder).display().to_string())
             }
-            Source::Wheels {
-                requirements,
-                folder,
-            } => {
+            Source::Wheels(requirements, folder) => {
                 let folder = project.path(folder);
                 let is_here = is_same(
                     &project.path(requirements),
@@ -108,17 +87,17 @@ impl Source {
     pub fn plan(&self, project: &Project) -> Option<String> {
         match self {
             Source::WasmStd => WasmStd::plan(),
-            Source::Program { packages, .. } => {
+            Source::Program(_, packages) => {
                 let plan = || format!("apt-get install {}", packages.join(" "));
                 debian::can_install().then(plan)
             }
-            Source::Crate { name, .. } => Some(match has_binstall(project) {
+            Source::Crate(name, _) => Some(match has_binstall(project) {
                 true => format!("cargo binstall {name}, or else cargo install"),
                 false => format!("cargo install {name}, 2½ minutes on two cores"),
             }),
-            Source::Npm { folder, .. } => Some(format!("npm ci in {folder}")),
-            Source::Pip { folder, .. } => Some(format!("pip install into {folder}")),
-            Source::Wheels { folder, .. } => Some(format!("pip download into {folder}")),
+            Source::Npm(_, folder) => Some(format!("npm ci in {folder}")),
+            Source::Pip(_, folder) => Some(format!("pip install into {folder}")),
+            Source::Wheels(_, folder) => Some(format!("pip download into {folder}")),
         }
     }
 
@@ -126,15 +105,15 @@ impl Source {
     pub fn by_hand(&self) -> String {
         match self {
             Source::WasmStd => WasmStd::by_hand(),
-            Source::Program { packages, .. } => {
+            Source::Program(_, packages) => {
                 let debian = debian::by_hand(packages);
                 format!("on Debian {debian}, elsewhere from its own site or your package manager")
             }
-            Source::Crate { name, version } => {
+            Source::Crate(name, version) => {
                 format!("`cargo install --locked {name} --version {version}`")
             }
-            Source::Npm { lock, .. } => format!("`npm ci` in {lock}"),
-            Source::Pip { requirements, .. } | Source::Wheels { requirements, .. } => {
+            Source::Npm(lock, _) => format!("`npm ci` in {lock}"),
+            Source::Pip(requirements, _) | Source::Wheels(requirements, _) => {
                 format!("pip with {requirements}; it needs access to PyPI")
             }
         }
@@ -142,14 +121,14 @@ impl Source {
 
     /// Whether it is installed for the whole machine: then nothing else is installed at the same time.
     pub fn is_of_the_system(&self) -> bool {
-        matches!(self, Source::WasmStd | Source::Program { .. })
+        matches!(self, Source::WasmStd | Source::Program(..))
     }
 
     /// What its installation needs.
     pub fn installed_with(&self) -> Option<&'static Tool> {
         match self {
-            Source::Npm { .. } => Some(&NODE),
-            Source::Pip { .. } | Source::Wheels { .. } => Some(&PYTHON),
+            Source::Npm(..) => Some(&NODE),
+            Source::Pip(..) | Source::Wheels(..) => Some(&PYTHON),
             _ => None,
         }
     }
@@ -158,25 +137,19 @@ impl Source {
     pub fn install(&self, project: &Project) -> Result<()> {
         match self {
             Source::WasmStd => WasmStd::install(project),
-            Source::Program { packages, .. } => debian::install(packages),
-            Source::Crate { name, version } => install_crate(project, name, version),
-            Source::Npm { lock, folder } => {
+            Source::Program(_, packages) => debian::install(packages),
+            Source::Crate(name, version) => install_crate(project, name, version),
+            Source::Npm(lock, folder) => {
                 npm_ci(project, &project.path(lock), &project.path(folder))
             }
-            Source::Pip {
-                requirements,
-                folder,
-            } => {
+            Source::Pip(requirements, folder) => {
                 let (requirements, folder) = (project.path(requirements), project.path(folder));
                 let mut pip = pip_of(project, &folder)?;
                 pip.arg("install").args(PIP).arg("--requirement");
                 quietly(pip.arg(&requirements))?;
                 copy(&requirements, &folder.join(INSTALLED_REQUIREMENTS))
             }
-            Source::Wheels {
-                requirements,
-                folder,
-            } => {
+            Source::Wheels(requirements, folder) => {
                 let (requirements, folder) = (project.path(requirements), project.path(folder));
                 // Debian's own Python has no pip.
                 let mut pip = pip_of(project, &project.path("target/tools/pip"))?;
@@ -291,7 +264,6 @@ fn is_same(wanted: &Path, installed: &Path) -> bool {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<()> {
-    fs::copy(from, to)
-        .map(drop)
-        .with_context(|| format!("cannot copy {} to {}", from.display(), to.display()))
+    fs::copy(from, to)?;
+    Ok(())
 }

@@ -4,23 +4,18 @@
 //! sources of its library, which cargo then builds along with the page.
 
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use super::debian;
 use crate::project::Project;
-use crate::run::output;
+use crate::run::{output, quietly};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 const PACKAGES: [&str; 4] = ["rustc-web", "rust-web-src", "rust-web-clippy", "lld-19"];
 /// Set to `debian` to build as if rustup had nothing to offer.
 const CHOICE: &str = "VOLARY_WASM_STD";
-/// A download of 20 MB. Where the network drops packets, rustup would wait for much longer.
-const PATIENCE: Duration = Duration::from_secs(240);
-
 /// Where the standard library comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum WasmStd {
@@ -115,25 +110,10 @@ fn has_rustup() -> bool {
 
 fn add_target(project: &Project) -> Result<()> {
     let mut rustup = project.command("rustup");
-    let mut child = rustup
-        .args(["target", "add", TARGET])
-        .env("RUSTUP_MAX_RETRIES", "1")
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .context("there is no rustup")?;
-    let start = Instant::now();
-    loop {
-        match child.try_wait()? {
-            Some(status) if status.success() => return Ok(()),
-            Some(_) => bail!("`rustup target add {TARGET}` failed"),
-            None if start.elapsed() > PATIENCE => break,
-            None => thread::sleep(Duration::from_millis(50)),
-        }
-    }
-    child.kill()?;
-    child.wait()?;
-    bail!("`rustup target add {TARGET}` took too long and was stopped")
+    rustup.args(["target", "add", TARGET]);
+    // Where the network drops packets, rustup would wait for many minutes.
+    rustup.env("RUSTUP_MAX_RETRIES", "1");
+    quietly(rustup.env("RUSTUP_DOWNLOAD_TIMEOUT", "60"))
 }
 
 fn toolchain_has_it(project: &Project) -> bool {

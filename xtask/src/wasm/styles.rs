@@ -1,10 +1,10 @@
 //! The styles of a first visit: a file for each component, joined into one sheet, which is one request and packs
 //! better than many. What is shown later brings its own styles (`src/pages.rs`).
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
+use fs_err as fs;
 
 use crate::project::Project;
 
@@ -29,9 +29,7 @@ pub fn join(project: &Project, sheet: &Path) -> Result<()> {
     let mut joined = String::new();
     for name in FIRST_VISIT {
         let path = project.path("style").join(name).with_extension("css");
-        let text = fs::read_to_string(&path)
-            .with_context(|| format!("could not read {}", path.display()))?;
-        joined.push_str(&text);
+        joined.push_str(&fs::read_to_string(path)?);
     }
-    fs::write(sheet, joined).with_context(|| super::unwritable(sheet))
+    Ok(fs::write(sheet, joined)?)
 }
