@@ -4,14 +4,13 @@
 //! rows are updated in place by position. The focus follows the path of the focused row.
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
+use leptos::html;
 use leptos::prelude::*;
 
-use super::erased::{dynamic, flag, shown, watch};
 use super::folds::Folds;
-use super::icon::{Glyph, hidden_name, icon};
+use super::icon::{Glyph, Icon};
 use super::json_text::token_class;
-use super::markup::{El, ElementRef, all, el};
-use super::text::{folded_text, inert, inert_in};
+use super::text::{folded_text, inert};
 use crate::browser;
 use crate::projection::text::count_text;
 use crate::projection::tree::{CHANGES, Expansion, Mark, Row, RowKind, SLICE, StepFrames, rows};
@@ -53,9 +52,9 @@ pub fn FrameTree(
             first.map(|row| row.path.clone()).unwrap_or(chosen)
         })
     });
-    let tree = ElementRef::new();
+    let tree = NodeRef::<html::Div>::new();
     let focus = move |place: usize| {
-        // A row that changed stands on the page by then.
+        // The changed row is on the page by then.
         browser::timers::next_frame(move || {
             if let Some(tree) = tree.try_get_untracked().flatten() {
                 browser::element::focus_grandchild(&tree, place);
@@ -109,7 +108,7 @@ pub fn FrameTree(
         let current = current.get();
         rows.with(|rows| rows.iter().position(|row| row.path == current))
     });
-    watch(move || {
+    Effect::new(move |_| {
         let place = place.get();
         let tree = tree.get_untracked();
         if let Some((place, tree)) = place.zip(tree)
@@ -119,32 +118,30 @@ pub fn FrameTree(
         }
     });
     let folds = Folds::new();
-    let drawn = dynamic(move || {
+    let drawn = move || {
         let current = current.get();
         rows.with(|rows| {
             let rows = rows.iter().map(|row| tree_row(row, &current, folds));
-            let rows = rows.collect::<Vec<_>>();
-            el("div").attr("role", "none").child(rows).view()
+            view! { <div role="none">{rows.collect_view()}</div> }
         })
-    });
-    let empty = flag(move || rows.with(Vec::is_empty));
-    let nothing_there = || {
-        let words = "This environment does not expose its state.";
-        el("p").class("faint").child(words).view()
     };
-    all(vec![
-        shown(move || empty.get(), nothing_there),
-        el("div")
-            .class("tree")
-            .attr("hidden", empty)
-            .attr("role", "tree")
-            .attr("aria-label", "State")
-            .element_ref(tree)
-            .on("click", clicked)
-            .on("keydown", pressed)
-            .child(drawn)
-            .view(),
-    ])
+    let empty = Memo::new(move |_| rows.with(Vec::is_empty));
+    view! {
+        <Show when=move || empty.get()>
+            <p class="faint">{"This environment does not expose its state."}</p>
+        </Show>
+        <div
+            class="tree"
+            hidden=empty
+            role="tree"
+            aria-label="State"
+            node_ref=tree
+            on:click=clicked
+            on:keydown=pressed
+        >
+            {drawn}
+        </div>
+    }
 }
 
 /// The effect of a key in the tree.
@@ -179,7 +176,7 @@ fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
     })
 }
 
-fn tree_row(row: &Row, current: &str, folds: Folds<String>) -> El {
+fn tree_row(row: &Row, current: &str, folds: Folds<String>) -> impl IntoView + use<> {
     let open = row.open();
     let mark = match &row.mark {
         Mark::Same => "",
@@ -190,104 +187,115 @@ fn tree_row(row: &Row, current: &str, folds: Folds<String>) -> El {
     };
     let level = row.level.min(MOST_INDENTS);
     let toggle = match open {
-        Some(true) => el("span")
-            .class("tree-toggle open")
-            .child(icon(Glyph::Chevron)),
-        Some(false) => el("span").class("tree-toggle").child(icon(Glyph::Chevron)),
-        None => el("span").class("tree-toggle"),
+        Some(true) => "tree-toggle open",
+        Some(false) | None => "tree-toggle",
     };
-    let name = (!row.name.is_empty()).then(|| inert_in("span", "tree-name", &row.name));
+    let chevron = open.map(|_| view! { <Icon glyph=Glyph::Chevron/> });
+    let name = (!row.name.is_empty()).then(|| span("tree-name", &row.name));
     let text = match &row.kind {
         RowKind::LongText {
             open: true, text, ..
         } => {
-            let fold = folds.of(row.path.clone());
-            Some(
-                el("div")
-                    .class("tree-text")
-                    .child(folded_text(text.clone(), fold)),
-            )
+            let text = folded_text(text.clone(), folds.of(row.path.clone()));
+            Some(view! { <div class="tree-text">{text}</div> })
         }
         _ => None,
     };
-    let line = el("span")
-        .class("tree-line")
-        .child(toggle)
-        .child(name)
-        .child(row_value(&row.kind))
-        .child(row_mark(&row.mark));
     let tab_index = if row.path == current { "0" } else { "-1" };
-    el("div")
-        .class(format!("tree-row level-{level}{mark}"))
-        .attr("role", "treeitem")
-        .attr("aria-level", row.level.to_string())
-        .attr("aria-posinset", row.position.to_string())
-        .attr("aria-setsize", row.siblings.to_string())
-        .attr("aria-expanded", open.map(|open| open.to_string()))
-        .attr("tabindex", tab_index)
-        .attr("data-path", row.path.clone())
-        .child(line)
-        .child(text)
+    view! {
+        <div
+            class=format!("tree-row level-{level}{mark}")
+            role="treeitem"
+            attr:aria-level=row.level.to_string()
+            aria-posinset=row.position.to_string()
+            aria-setsize=row.siblings.to_string()
+            aria-expanded=open.map(|open| open.to_string())
+            tabindex=tab_index
+            data-path=row.path.clone()
+        >
+            <span class="tree-line">
+                <span class=toggle>{chevron}</span>
+                {name}
+                {row_value(&row.kind)}
+                {row_mark(&row.mark)}
+            </span>
+            {text}
+        </div>
+    }
 }
 
-fn row_value(kind: &RowKind) -> Option<El> {
+fn span(class: &'static str, text: &str) -> AnyView {
+    view! {
+        <span class=class dir="auto">
+            {inert(text)}
+        </span>
+    }
+    .into_any()
+}
+
+fn row_value(kind: &RowKind) -> Option<AnyView> {
     Some(match kind {
-        RowKind::Leaf { kind, text } => {
-            let class = format!("tree-value {}", token_class(*kind));
-            el("span")
-                .class(class)
-                .attr("dir", "auto")
-                .child(inert(text))
+        RowKind::Leaf { kind, text } => view! {
+            <span class=format!("tree-value {}", token_class(*kind)) dir="auto">
+                {inert(text)}
+            </span>
         }
+        .into_any(),
         RowKind::LongText { open: true, .. } => return None,
-        RowKind::LongText { preview, .. } => {
-            inert_in("span", "tree-value token string cut", preview)
-        }
+        RowKind::LongText { preview, .. } => span("tree-value token string cut", preview),
         RowKind::Branch {
             open: true, count, ..
-        } => el("span").class("tree-count").child(count.clone()),
-        RowKind::Branch { preview, .. } => inert_in("span", "tree-value tree-preview cut", preview),
+        } => view! { <span class="tree-count">{count.clone()}</span> }.into_any(),
+        RowKind::Branch { preview, .. } => span("tree-value tree-preview cut", preview),
         RowKind::More { hidden, .. } => {
             let next = count_text((*hidden).min(SLICE));
             let hidden = count_text(*hidden);
-            let words = format!("Show {next} more of {hidden}");
-            el("span").class("tree-more").child(words)
+            view! { <span class="tree-more">{format!("Show {next} more of {hidden}")}</span> }
+                .into_any()
         }
     })
 }
 
-fn row_mark(mark: &Mark) -> Option<El> {
-    let marked = el("span").class("tree-mark");
+fn row_mark(mark: &Mark) -> Option<AnyView> {
+    let removed = |text: &str| {
+        view! {
+            <del class="tree-was" dir="auto">
+                {inert(text)}
+            </del>
+        }
+    };
+    let added = |text: &str| {
+        view! {
+            <ins class="tree-new" dir="auto">
+                {inert(text)}
+            </ins>
+        }
+    };
     Some(match mark {
         Mark::Same => return None,
-        Mark::Added => marked.child("added"),
-        Mark::Removed => marked.child("removed"),
-        Mark::Inside => el("span")
-            .class("tree-mark dot")
-            .attr("title", "changed inside")
-            .child(hidden_name("changed inside")),
+        Mark::Added => view! { <span class="tree-mark">"added"</span> }.into_any(),
+        Mark::Removed => view! { <span class="tree-mark">"removed"</span> }.into_any(),
+        Mark::Inside => view! {
+            <span class="tree-mark dot" title="changed inside">
+                <span class="visually-hidden">{"changed inside"}</span>
+            </span>
+        }
+        .into_any(),
         Mark::Changed { was } => {
             // A longer value gets its own line.
-            let marked = match was.len() {
-                ..=16 => marked,
-                _ => el("span").class("tree-mark past"),
+            let class = match was.len() {
+                ..=16 => "tree-mark",
+                _ => "tree-mark past",
             };
-            marked
-                .child("changed, was ")
-                .child(inert_in("del", "tree-was", was))
+            view! { <span class=class>{"changed, was "} {removed(was)}</span> }.into_any()
         }
-        Mark::Edited { removed, added } => {
-            let mut marked = el("span").class("tree-mark past").child("changed");
-            if !removed.is_empty() {
-                let removed = inert_in("del", "tree-was", removed);
-                marked = marked.child(", less ").child(removed);
-            }
-            if !added.is_empty() {
-                marked = marked
-                    .child(", new ")
-                    .child(inert_in("ins", "tree-new", added));
-            }
-            marked
+        Mark::Edited {
+            removed: less,
+            added: new,
+        } => {
+            let less = (!less.is_empty()).then(|| (", less ", removed(less)));
+            let new = (!new.is_empty()).then(|| (", new ", added(new)));
+            view! { <span class="tree-mark past">{"changed"} {less} {new}</span> }.into_any()
         }
     })
 }

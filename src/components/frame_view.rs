@@ -5,10 +5,7 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::view::{Block, Shape, Tone, View};
 
-use super::erased::dynamic;
-use super::icon::hidden_name;
-use super::markup::{El, el, nothing, path, svg, svg_text};
-use super::text::{folded_text, inert_in};
+use super::text::{folded_text, inert};
 use crate::later::Later;
 use crate::projection::shapes::{circle, polyline, rectangle};
 use crate::projection::summary::reward_text;
@@ -20,12 +17,12 @@ pub fn FrameView(
     #[prop(into)]
     view: Signal<Option<View>>,
 ) -> impl IntoView {
-    dynamic(move || view.with(|view| view.as_ref().map_or_else(nothing, draw)))
+    move || view.with(|view| view.as_ref().map(draw))
 }
 
 fn draw(view: &View) -> AnyView {
-    let blocks = view.blocks.iter().map(block).collect::<Vec<_>>();
-    el("div").class("frame-view").child(blocks).view()
+    let blocks: Vec<AnyView> = view.blocks.iter().map(block).collect();
+    view! { <div class="frame-view">{blocks}</div> }.into_any()
 }
 
 static OTHERS: Later<fn(&Block) -> AnyView> = Later::new();
@@ -37,16 +34,19 @@ pub(crate) fn install() {
 /// The first environment initially shows only passages; the code of other blocks is loaded later.
 fn block(block: &Block) -> AnyView {
     match block {
-        Block::Passage { label, text } => el("div")
-            .class("block")
-            .child(inert_in("p", "block-label", label))
-            .child(
-                el("div")
-                    .class("passage")
-                    .child(folded_text(text.clone(), RwSignal::default())),
-            )
-            .view(),
-        other => OTHERS.get().map_or_else(nothing, |draw| draw(other)),
+        Block::Passage { label, text } => {
+            let passage = folded_text(text.clone(), RwSignal::default());
+            view! {
+                <div class="block">
+                    <p class="block-label" dir="auto">
+                        {inert(label)}
+                    </p>
+                    <div class="passage">{passage}</div>
+                </div>
+            }
+            .into_any()
+        }
+        other => OTHERS.get().map(|draw| draw(other)).into_any(),
     }
 }
 
@@ -59,7 +59,12 @@ fn other_block(block: &Block) -> AnyView {
                 Tone::Bad => "verdict tone-bad",
                 Tone::Notice => "verdict tone-notice",
             };
-            inert_in("p", class, text).view()
+            view! {
+                <p class=class dir="auto">
+                    {inert(text)}
+                </p>
+            }
+            .into_any()
         }
         Block::Results { label, rows } => results(label, rows),
         Block::Gauge {
@@ -76,7 +81,7 @@ fn other_block(block: &Block) -> AnyView {
             shapes,
         } => drawing(label, (*width, *height), shapes),
         // A block that this version does not know.
-        _ => nothing(),
+        _ => ().into_any(),
     }
 }
 
@@ -91,40 +96,41 @@ const fn tone_class(tone: Tone) -> &'static str {
 }
 
 /// A tone in words, for readers who cannot see its colour.
-fn tone_word(tone: Tone) -> Option<AnyView> {
-    match tone {
-        Tone::Plain => None,
-        Tone::Good => Some(hidden_name(" (good)")),
-        Tone::Bad => Some(hidden_name(" (bad)")),
-        Tone::Notice => Some(hidden_name(" (notice)")),
-    }
+fn tone_word(tone: Tone) -> Option<impl IntoView> {
+    let word = match tone {
+        Tone::Plain => return None,
+        Tone::Good => " (good)",
+        Tone::Bad => " (bad)",
+        Tone::Notice => " (notice)",
+    };
+    Some(view! { <span class="visually-hidden">{word}</span> })
 }
 
 fn results(label: &Text, rows: &[(Text, Text, Tone)]) -> AnyView {
+    // The style sheet displays it as text lines, so some browsers drop its table roles.
     let rows = rows.iter().map(|(input, result, tone)| {
-        let leads_to = el("span").class("faint").child(" → ");
-        let input = inert_in("td", "input", input).attr("role", "cell");
-        let result = inert_in("td", "result", result)
-            .attr("role", "cell")
-            .child(tone_word(*tone));
-        el("tr")
-            .attr("role", "row")
-            .class(tone_class(*tone))
-            .child(input.child(leads_to))
-            .child(result)
+        view! {
+            <tr role="row" class=tone_class(*tone)>
+                <td class="input" dir="auto" role="cell">
+                    {inert(input)}
+                    <span class="faint">{" → "}</span>
+                </td>
+                <td class="result" dir="auto" role="cell">
+                    {inert(result)}
+                    {tone_word(*tone)}
+                </td>
+            </tr>
+        }
     });
-    el("table")
-        .class("results")
-        // The style sheet displays it as text lines, so some browsers drop its table role.
-        .attr("role", "table")
-        .attr("aria-label", label.to_string())
-        .child(inert_in("caption", "block-label", label))
-        .child(
-            el("tbody")
-                .attr("role", "rowgroup")
-                .child(rows.collect::<Vec<_>>()),
-        )
-        .view()
+    view! {
+        <table class="results" role="table" aria-label=label.to_string()>
+            <caption class="block-label" dir="auto">
+                {inert(label)}
+            </caption>
+            <tbody role="rowgroup">{rows.collect_view()}</tbody>
+        </table>
+    }
+    .into_any()
 }
 
 fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>) -> AnyView {
@@ -148,44 +154,43 @@ fn gauge(label: &Text, value: f64, (low, high): (f64, f64), target: Option<f64>)
         Some(target) => format!("{}, target {target}", plain(value)),
         None => plain(value),
     };
-    let shown = |class: &'static str| el("p").class(class).attr("aria-hidden", "true");
-    let target_note = target_words.map(|target| {
-        el("span")
-            .class("faint")
-            .child(format!(" / target {target}"))
+    let target_note = target_words
+        .map(|target| view! { <span class="faint">{format!(" / target {target}")}</span> });
+    let fill = rectangle(0.0, 1.0, place(value).max(0.75), 4.0);
+    let target = target.map(|target| {
+        let x = (place(target) - 0.5).clamp(0.0, LENGTH - 1.0);
+        view! { <path class="gauge-target" d=rectangle(x, 0.0, 1.0, 6.0)></path> }
     });
-    let bar = |class: &'static str, d: String| path().class(class).attr("d", d);
-    let scale = svg()
-        .attr("viewBox", "0 0 100 6")
-        .attr("preserveAspectRatio", "none")
-        .attr("aria-hidden", "true")
-        .child(bar("gauge-scale", rectangle(0.0, 1.0, LENGTH, 4.0)))
-        .child(bar(
-            "gauge-fill",
-            rectangle(0.0, 1.0, place(value).max(0.75), 4.0),
-        ))
-        .child(target.map(|target| {
-            let x = (place(target) - 0.5).clamp(0.0, LENGTH - 1.0);
-            bar("gauge-target", rectangle(x, 0.0, 1.0, 6.0))
-        }));
-    let ends = shown("gauge-ends faint")
-        .child(el("span").child(plain(low)))
-        .child(el("span").child(plain(high)));
-    let meter = el("div")
-        .attr("role", "meter")
-        .attr("aria-label", label.to_string())
-        .attr("aria-valuenow", value.to_string())
-        .attr("aria-valuemin", low.to_string())
-        .attr("aria-valuemax", high.to_string())
-        .attr("aria-valuetext", words)
-        .child(shown("gauge-value").child(plain(value)).child(target_note))
-        .child(scale)
-        .child(ends);
-    el("div")
-        .class("block gauge")
-        .child(inert_in("p", "block-label", label))
-        .child(meter)
-        .view()
+    view! {
+        <div class="block gauge">
+            <p class="block-label" dir="auto">
+                {inert(label)}
+            </p>
+            <div
+                role="meter"
+                aria-label=label.to_string()
+                aria-valuenow=value.to_string()
+                aria-valuemin=low.to_string()
+                aria-valuemax=high.to_string()
+                aria-valuetext=words
+            >
+                <p class="gauge-value" aria-hidden="true">
+                    {plain(value)}
+                    {target_note}
+                </p>
+                <svg viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+                    <path class="gauge-scale" d=rectangle(0.0, 1.0, LENGTH, 4.0)></path>
+                    <path class="gauge-fill" d=fill></path>
+                    {target}
+                </svg>
+                <p class="gauge-ends faint" aria-hidden="true">
+                    <span>{plain(low)}</span>
+                    <span>{plain(high)}</span>
+                </p>
+            </div>
+        </div>
+    }
+    .into_any()
 }
 
 /// A number on a gauge, with thousands separators for integers.
@@ -207,45 +212,57 @@ fn drawing(label: &Text, (width, height): (f64, f64), shapes: &[Shape]) -> AnyVi
         }
     };
     let (width, height) = (bounded(width), bounded(height));
-    let shapes = shapes.iter().map(|each| shape(each).view());
-    let picture = svg()
-        .attr("viewBox", format!("0 0 {width} {height}"))
-        .attr("role", "img")
-        .attr("aria-label", label.to_string())
-        // Text size is relative to the drawing, whatever its units.
-        .attr("font-size", (width.min(height) / 20.0).to_string())
-        .child(shapes.collect::<Vec<_>>());
-    el("figure")
-        .class("drawing")
-        .child(picture)
-        .child(inert_in("figcaption", "faint", label))
-        .view()
+    // Text size is relative to the drawing, whatever its units.
+    let font_size = width.min(height) / 20.0;
+    let shapes: Vec<AnyView> = shapes.iter().map(shape).collect();
+    view! {
+        <figure class="drawing">
+            <svg
+                viewBox=format!("0 0 {width} {height}")
+                role="img"
+                aria-label=label.to_string()
+                font-size=font_size.to_string()
+            >
+                {shapes}
+            </svg>
+            <figcaption class="faint" dir="auto">
+                {inert(label)}
+            </figcaption>
+        </figure>
+    }
+    .into_any()
 }
 
-fn shape(shape: &Shape) -> El {
+fn shape(shape: &Shape) -> AnyView {
     match shape {
         Shape::Circle {
             center,
             radius,
             tone,
-        } => path()
-            .class(format!("shape {}", tone_class(*tone)))
-            .attr("d", circle(*center, *radius)),
+        } => {
+            let class = format!("shape {}", tone_class(*tone));
+            view! { <path class=class d=circle(*center, *radius)></path> }.into_any()
+        }
         Shape::Line {
             points,
             width,
             tone,
-        } => path()
-            .class(format!("shape-line {}", tone_class(*tone)))
-            .attr("d", polyline(points))
-            .attr("stroke-width", width.to_string()),
-        Shape::Label { at, text, tone } => svg_text()
-            .class(format!("shape-label {}", tone_class(*tone)))
-            .attr("x", at.0.to_string())
-            .attr("y", at.1.to_string())
-            .child(inert_words(text)),
+        } => {
+            let class = format!("shape-line {}", tone_class(*tone));
+            view! { <path class=class d=polyline(points) stroke-width=width.to_string()></path> }
+                .into_any()
+        }
+        Shape::Label { at, text, tone } => {
+            let class = format!("shape-label {}", tone_class(*tone));
+            view! {
+                <text class=class x=at.0.to_string() y=at.1.to_string()>
+                    {inert_words(text)}
+                </text>
+            }
+            .into_any()
+        }
         // A shape that this version does not know.
-        _ => path(),
+        _ => view! { <path></path> }.into_any(),
     }
 }
 

@@ -5,46 +5,46 @@ use volary_agent::model::Exchange;
 use volary_agent::model::exchange::{KeptError, KeptReply};
 use volary_core::json::{self, Text};
 
-use super::copy_button::copy_button;
-use super::erased::{dynamic, words};
+use super::copy_button::CopyButton;
 use super::json_text::json_text;
-use super::markup::{El, all, button, el, nothing};
 use super::text::{folded_text, inert};
 use crate::projection::size_text;
 use crate::projection::summary::seconds_text;
 
 /// The exchanges of a step, one at a time, starting with the last one.
-pub fn inspector(exchanges: Signal<Vec<Result<Exchange, KeptError>>>) -> AnyView {
+#[component]
+pub fn Inspector(
+    /// The exchanges.
+    #[prop(into)]
+    exchanges: Signal<Vec<Result<Exchange, KeptError>>>,
+) -> impl IntoView {
     let chosen = RwSignal::new(0_usize);
-    dynamic(move || {
+    move || {
         let exchanges = exchanges.get();
         let last = exchanges.len().saturating_sub(1);
         chosen.set(last);
         if exchanges.is_empty() {
-            return el("p")
-                .class("faint")
-                .child("No requests recorded for this step.")
-                .view();
+            return view! { <p class="faint">"No requests recorded for this step."</p> }.into_any();
         }
         let choice = (last > 0).then(|| tries(&exchanges, chosen));
-        let shown = dynamic(move || {
-            let exchange = exchanges.get(chosen.get());
-            match exchange {
-                Some(Ok(exchange)) => exchange_view(exchange),
-                Some(Err(error)) => unreadable(*error),
-                None => nothing(),
-            }
-        });
-        el("div")
-            .class("inspector")
-            .child(choice)
-            .child(shown)
-            .view()
-    })
+        let shown = move || match exchanges.get(chosen.get())? {
+            Ok(exchange) => Some(exchange_view(exchange)),
+            Err(error) => Some(unreadable(*error)),
+        };
+        view! { <div class="inspector">{choice} {shown}</div> }.into_any()
+    }
+}
+
+/// [`Inspector`] for views that are built without `view!`.
+pub fn inspector(exchanges: Signal<Vec<Result<Exchange, KeptError>>>) -> AnyView {
+    view! { <Inspector exchanges/> }.into_any()
 }
 
 /// Selects one of several exchanges.
-fn tries(exchanges: &[Result<Exchange, KeptError>], chosen: RwSignal<usize>) -> El {
+fn tries(
+    exchanges: &[Result<Exchange, KeptError>],
+    chosen: RwSignal<usize>,
+) -> impl IntoView + use<> {
     let buttons = exchanges.iter().enumerate().map(|(place, exchange)| {
         let reply = exchange.as_ref().map(|exchange| &exchange.reply);
         let outcome = match reply {
@@ -52,68 +52,56 @@ fn tries(exchanges: &[Result<Exchange, KeptError>], chosen: RwSignal<usize>) -> 
             Ok(None) => "no response".to_owned(),
             Err(_) => "unreadable".to_owned(),
         };
-        button("small")
-            .attr(
-                "aria-pressed",
-                words(move || (chosen.get() == place).to_string()),
-            )
-            .on_click(move || chosen.set(place))
-            .child(format!("Request {} ({outcome})", place + 1))
-            .view()
+        view! {
+            <button
+                type="button"
+                class="small"
+                aria-pressed=move || (chosen.get() == place).to_string()
+                on:click=move |_| chosen.set(place)
+            >
+                {format!("Request {} ({outcome})", place + 1)}
+            </button>
+        }
     });
-    el("div")
-        .class("button-row")
-        .attr("role", "group")
-        .attr("aria-label", "Requests of this step")
-        .child(all(buttons.collect()))
+    view! {
+        <div class="button-row" role="group" aria-label="Requests of this step">
+            {buttons.collect_view()}
+        </div>
+    }
 }
 
 /// Why a recorded request cannot be shown.
 fn unreadable(error: KeptError) -> AnyView {
-    el("p")
-        .class("alert")
-        .attr("role", "alert")
-        .child(error.to_string())
-        .view()
+    view! {
+        <p class="alert" role="alert">
+            {error.to_string()}
+        </p>
+    }
+    .into_any()
 }
 
 fn exchange_view(exchange: &Exchange) -> AnyView {
     let curl = exchange.to_curl();
     let body = exchange.body.clone();
-    let request = el("section")
-        .attr("aria-label", "Request")
-        .child(
-            el("div")
-                .class("inspector-head")
-                .child(el("h3").child("Request"))
-                .child(copy_button(
-                    Callback::new(move |()| curl.clone()),
-                    "Copy as curl",
-                    false,
-                ))
-                .child(copy_button(
-                    Callback::new(move |()| body.to_string()),
-                    "Copy body",
-                    false,
-                )),
-        )
-        .child(
-            el("p")
-                .class("inspector-line")
-                .child(el("span").class("badge").child(exchange.method.to_string()))
-                .child(el("code").child(inert(&exchange.url))),
-        )
-        .child(headers(
-            exchange
-                .headers
-                .iter()
-                .map(|(name, value)| (name.to_string(), value.to_string())),
-        ))
-        .child((!exchange.body.is_empty()).then(|| body_view(&exchange.body)));
-    let reply = el("section")
-        .attr("aria-label", "Response")
-        .child(reply_view(exchange));
-    all(vec![request.view(), reply.view()])
+    let sent = exchange.headers.iter();
+    let sent = sent.map(|(name, value)| (name.to_string(), value.to_string()));
+    view! {
+        <section aria-label="Request">
+            <div class="inspector-head">
+                <h3>{"Request"}</h3>
+                <CopyButton text=move || curl.clone() label="Copy as curl"/>
+                <CopyButton text=move || body.to_string() label="Copy body"/>
+            </div>
+            <p class="inspector-line">
+                <span class="badge">{exchange.method.to_string()}</span>
+                <code>{inert(&exchange.url)}</code>
+            </p>
+            {headers(sent)}
+            {(!exchange.body.is_empty()).then(|| body_view(&exchange.body))}
+        </section>
+        <section aria-label="Response">{reply_view(exchange)}</section>
+    }
+    .into_any()
 }
 
 fn reply_view(exchange: &Exchange) -> AnyView {
@@ -123,65 +111,61 @@ fn reply_view(exchange: &Exchange) -> AnyView {
         facts.push(format!("first token after {}", seconds_text(first)));
     }
     let Some(reply) = &exchange.reply else {
-        return all(vec![
-            el("h3").child("Response").view(),
-            el("p")
-                .class("faint")
-                .child("No response, or the request was stopped before the response ended.")
-                .view(),
-        ]);
+        return view! {
+            <h3>"Response"</h3>
+            <p class="faint">
+                "No response, or the request was stopped before the response ended."
+            </p>
+        }
+        .into_any();
     };
     facts.push(size_text(reply.bytes));
     let body = reply.body.clone();
     let good = (200..300).contains(&reply.status);
     let badge = if good { "badge good" } else { "badge bad" };
-    all(vec![
-        el("div")
-            .class("inspector-head")
-            .child(el("h3").child("Response"))
-            .child(copy_button(
-                Callback::new(move |()| body.to_string()),
-                "Copy response",
-                false,
-            ))
-            .view(),
-        el("p")
-            .class("inspector-line")
-            .child(el("span").class(badge).child(reply.status.to_string()))
-            .child(el("span").class("faint").child(facts.join(" · ")))
-            .view(),
-        headers([("content-type".to_owned(), reply.content_type.to_string())].into_iter()).view(),
-        cut_note(reply).map_or_else(nothing, El::view),
-        body_view(&reply.body).view(),
-    ])
+    let received = [("content-type".to_owned(), reply.content_type.to_string())];
+    view! {
+        <div class="inspector-head">
+            <h3>{"Response"}</h3>
+            <CopyButton text=move || body.to_string() label="Copy response"/>
+        </div>
+        <p class="inspector-line">
+            <span class=badge>{reply.status.to_string()}</span>
+            <span class="faint">{facts.join(" · ")}</span>
+        </p>
+        {headers(received.into_iter())}
+        {cut_note(reply)}
+        {body_view(&reply.body)}
+    }
+    .into_any()
 }
 
-fn cut_note(reply: &KeptReply) -> Option<El> {
+fn cut_note(reply: &KeptReply) -> Option<impl IntoView + use<>> {
     (reply.bytes > reply.body.len() && reply.body.len() >= 1_000_000).then(|| {
         let kept = size_text(reply.body.len());
-        el("p")
-            .class("faint")
-            .child(format!("Only the first {kept} are stored."))
+        view! { <p class="faint">{format!("Only the first {kept} are stored.")}</p> }
     })
 }
 
-fn headers(headers: impl Iterator<Item = (String, String)>) -> El {
+fn headers(headers: impl Iterator<Item = (String, String)>) -> AnyView {
     let rows = headers.filter(|(_, value)| !value.is_empty());
     let rows = rows.map(|(name, value)| {
-        el("div")
-            .child(el("dt").child(inert(&name)))
-            .child(el("dd").child(inert(&value)))
-            .view()
+        view! {
+            <div>
+                <dt>{inert(&name)}</dt>
+                <dd>{inert(&value)}</dd>
+            </div>
+        }
     });
-    el("dl").class("headers").child(all(rows.collect()))
+    view! { <dl class="headers">{rows.collect_view()}</dl> }.into_any()
 }
 
 /// JSON is formatted; other bodies, such as streams, are shown as text.
-fn body_view(body: &Text) -> El {
+fn body_view(body: &Text) -> AnyView {
     let fold = RwSignal::default();
-    let view = match json::read(body) {
+    let body = match json::read(body) {
         Ok(value) => json_text(&value, fold),
         Err(_) => folded_text(body.clone(), fold),
     };
-    el("div").class("inspector-body").child(view)
+    view! { <div class="inspector-body">{body}</div> }.into_any()
 }

@@ -3,11 +3,9 @@
 
 use leptos::prelude::*;
 
-use super::erased::{dynamic, shown, words};
 use super::growing_text::growing_text;
-use super::icon::{Glyph, icon};
-use super::markup::{El, all, button, el, keyed, nothing};
-use super::text::{inert_in, inert_name};
+use super::icon::{Glyph, Icon};
+use super::text::{inert, inert_name};
 use crate::projection::text::{count_text, large_count_text};
 use crate::projection::turn::{Stage, Turn, stage_text};
 
@@ -24,31 +22,48 @@ pub struct TurnActions {
     pub dismiss: Callback<()>,
 }
 
-/// Renders the turn, if there is one. `clock` returns the page's clock and ticks while the turn waits.
+/// The turn, if there is one.
+#[component]
+pub fn TurnView(
+    /// The turn.
+    turn: RwSignal<Option<Turn>>,
+    /// The page's clock, which ticks while the turn waits.
+    clock: Signal<f64>,
+    /// The actions on it.
+    actions: TurnActions,
+) -> impl IntoView {
+    // Another attempt starts over.
+    let head =
+        Memo::new(move |_| turn.with(|turn| Some((turn.as_ref()?.step, turn.as_ref()?.tries))));
+    move || {
+        let (step, _) = head.get()?;
+        Some(view! {
+            <section
+                class="step turn"
+                aria-label=format!("Step {step}, streaming")
+                aria-live="off"
+            >
+                <TurnHead turn step/>
+                <Show when=move || look(turn, |turn| !turn.says_nothing())>
+                    <ol class="messages">
+                        <Message turn/>
+                    </ol>
+                </Show>
+                <StageLine turn clock stop=actions.stop/>
+                {notes(turn)}
+                <Outcome turn actions/>
+            </section>
+        })
+    }
+}
+
+/// [`TurnView`] for views that are built without `view!`.
 pub fn turn_view(
     turn: RwSignal<Option<Turn>>,
     clock: Signal<f64>,
     actions: TurnActions,
 ) -> AnyView {
-    // Another attempt starts over.
-    let head =
-        Memo::new(move |_| turn.with(|turn| Some((turn.as_ref()?.step, turn.as_ref()?.tries))));
-    dynamic(move || match head.get() {
-        None => nothing(),
-        Some((step, _)) => el("section")
-            .class("step turn")
-            .attr("aria-label", format!("Step {step}, streaming"))
-            .attr("aria-live", "off")
-            .child(turn_head(turn, step))
-            .child(shown(
-                move || look(turn, |turn| !turn.says_nothing()),
-                move || el("ol").class("messages").child(message(turn)).view(),
-            ))
-            .child(stage(turn, clock, actions.stop))
-            .child(notes(turn))
-            .child(outcome(turn, actions))
-            .view(),
-    })
+    view! { <TurnView turn clock actions/> }.into_any()
 }
 
 /// Reads the turn; the fallback for no turn is never shown.
@@ -56,8 +71,9 @@ fn look<T: Default>(turn: RwSignal<Option<Turn>>, look: impl FnOnce(&Turn) -> T)
     turn.with(|turn| turn.as_ref().map(look).unwrap_or_default())
 }
 
-fn turn_head(turn: RwSignal<Option<Turn>>, step: usize) -> El {
-    let facts = words(move || {
+#[component]
+fn TurnHead(turn: RwSignal<Option<Turn>>, step: usize) -> impl IntoView {
+    let facts = move || {
         look(turn, |turn| match turn.usage {
             Some(usage) if usage.completion > 0 => {
                 let count = large_count_text(usage.completion);
@@ -65,62 +81,62 @@ fn turn_head(turn: RwSignal<Option<Turn>>, step: usize) -> El {
             }
             _ => turn.model.clone(),
         })
-    });
-    el("div")
-        .class("step-head")
-        .child(el("span").class("step-name").child("Step"))
-        .child(el("span").class("step-number").child(count_text(step)))
-        .child(el("span").class("badge").child("streaming"))
-        .child(
-            el("span")
-                .class("step-facts")
-                .child(el("span").class("faint turn-model").child(facts)),
-        )
+    };
+    view! {
+        <div class="step-head">
+            <span class="step-name">{"Step"}</span>
+            <span class="step-number">{count_text(step)}</span>
+            <span class="badge">{"streaming"}</span>
+            <span class="step-facts">
+                <span class="faint turn-model">{facts}</span>
+            </span>
+        </div>
+    }
 }
 
-fn message(turn: RwSignal<Option<Turn>>) -> El {
+#[component]
+fn Message(turn: RwSignal<Option<Turn>>) -> impl IntoView {
     let rest = |text: &str, shown: usize| text.get(shown..).unwrap_or_default().to_owned();
-    let thinking = shown(
-        move || look(turn, |turn| !turn.thinking.is_empty()),
-        move || {
-            growing_text("text thinking", Some("Thinking"), move |shown| {
-                look(turn, |turn| rest(&turn.thinking, shown))
-            })
-        },
-    );
-    let text = shown(
-        move || look(turn, |turn| !turn.text.is_empty()),
-        move || {
-            growing_text("text", None, move |shown| {
-                look(turn, |turn| rest(&turn.text, shown))
-            })
-        },
-    );
+    let thinking = move || {
+        growing_text("text thinking", Some("Thinking"), move |shown| {
+            look(turn, |turn| rest(&turn.thinking, shown))
+        })
+    };
+    let text = move || {
+        growing_text("text", None, move |shown| {
+            look(turn, |turn| rest(&turn.text, shown))
+        })
+    };
     let count = Memo::new(move |_| look(turn, |turn| turn.calls.len()));
-    let calls = keyed(
-        move || (0..count.get() as u64).collect(),
-        move |place| call(turn, place as usize),
-    );
-    el("li")
-        .class("message assistant partial")
-        .child(
-            el("div")
-                .class("message-head")
-                .child(el("span").class("speaker").child("assistant")),
-        )
-        .child(thinking)
-        .child(el("div").class("message-body").child(text))
-        .child(calls)
+    view! {
+        <li class="message assistant partial">
+            <div class="message-head">
+                <span class="speaker">{"assistant"}</span>
+            </div>
+            <Show when=move || look(turn, |turn| !turn.thinking.is_empty())>{thinking()}</Show>
+            <div class="message-body">
+                <Show when=move || look(turn, |turn| !turn.text.is_empty())>{text()}</Show>
+            </div>
+            <For each=move || 0..count.get() key=|place| *place let(place)>
+                <Call turn place/>
+            </For>
+        </li>
+    }
 }
 
 /// A call whose arguments are still streaming, as plain text.
-fn call(turn: RwSignal<Option<Turn>>, place: usize) -> AnyView {
+#[component]
+fn Call(turn: RwSignal<Option<Turn>>, place: usize) -> impl IntoView {
     let name = Memo::new(move |_| {
         look(turn, |turn| {
             let call = turn.calls.get(place);
             call.map(|call| call.name.clone()).unwrap_or_default()
         })
     });
+    let name = move || match name.get().as_str() {
+        "" => "…".into_any(),
+        name => inert_name(name),
+    };
     let arguments = growing_text("text json partial-arguments", None, move |shown| {
         look(turn, |turn| {
             let call = turn.calls.get(place);
@@ -128,93 +144,99 @@ fn call(turn: RwSignal<Option<Turn>>, place: usize) -> AnyView {
             rest.unwrap_or_default().to_owned()
         })
     });
-    el("div")
-        .class("call partial")
-        .child(
-            el("span")
-                .class("tool-name")
-                .child(dynamic(move || match name.get().as_str() {
-                    "" => "…".into_any(),
-                    name => inert_name(name),
-                })),
-        )
-        .child(arguments)
-        .view()
+    view! {
+        <div class="call partial">
+            <span class="tool-name">{name}</span>
+            {arguments}
+        </div>
+    }
 }
 
-fn stage(turn: RwSignal<Option<Turn>>, clock: Signal<f64>, stop: Callback<()>) -> AnyView {
-    let going = move || look(turn, Turn::is_going);
-    shown(going, move || {
-        let line = words(move || look(turn, |turn| stage_text(turn, clock.get())));
-        let why = words(move || {
-            look(turn, |turn| match &turn.stage {
-                Stage::Waiting { why, .. } => why.clone(),
-                _ => String::new(),
-            })
-        });
-        let status = el("p")
-            .class("turn-stage")
-            .attr("role", "status")
-            .attr("aria-label", "Model")
-            .child(el("span").class("pulse").attr("aria-hidden", "true"))
-            .child(el("span").class("turn-words").child(line))
-            .child(el("span").class("turn-why").child(why));
-        // In view, however the turn was started.
-        let stop = button("small")
-            .on_click(move || stop.run(()))
-            .child("Stop request");
-        el("div")
-            .class("turn-going")
-            .child(status)
-            .child(stop)
-            .view()
-    })
+#[component]
+fn StageLine(
+    turn: RwSignal<Option<Turn>>,
+    clock: Signal<f64>,
+    stop: Callback<()>,
+) -> impl IntoView {
+    let line = move || look(turn, |turn| stage_text(turn, clock.get()));
+    let why = move || {
+        look(turn, |turn| match &turn.stage {
+            Stage::Waiting { why, .. } => why.clone(),
+            _ => String::new(),
+        })
+    };
+    // The button is in view, however the turn was started.
+    view! {
+        <Show when=move || look(turn, Turn::is_going)>
+            <div class="turn-going">
+                <p class="turn-stage" role="status" aria-label="Model">
+                    <span class="pulse" aria-hidden={"true"}></span>
+                    <span class="turn-words">{line}</span>
+                    <span class="turn-why">{why}</span>
+                </p>
+                <button type="button" class="small" on:click=move |_| stop.run(())>
+                    {"Stop request"}
+                </button>
+            </div>
+        </Show>
+    }
 }
 
-fn notes(turn: RwSignal<Option<Turn>>) -> AnyView {
+fn notes(turn: RwSignal<Option<Turn>>) -> impl IntoView {
     let notes = Memo::new(move |_| look(turn, |turn| turn.notes.clone()));
-    dynamic(move || {
+    move || {
         let notes = notes.get().into_iter();
-        all(notes
-            .map(|note| inert_in("p", "turn-note", &note).view())
-            .collect())
-    })
+        let notes = notes.map(|note| {
+            view! {
+                <p class="turn-note" dir="auto">
+                    {inert(&note)}
+                </p>
+            }
+        });
+        notes.collect_view()
+    }
 }
 
 /// What remains of a turn that failed or was stopped.
-fn outcome(turn: RwSignal<Option<Turn>>, actions: TurnActions) -> AnyView {
+#[component]
+fn Outcome(turn: RwSignal<Option<Turn>>, actions: TurnActions) -> impl IntoView {
     let stage = Memo::new(move |_| look(turn, |turn| Some(turn.stage.clone())));
-    dynamic(move || {
-        let words = match stage.get() {
-            Some(Stage::Failed(notice)) => el("div")
-                .class("turn-failed")
-                .child(icon(Glyph::Warning))
-                .child(
-                    el("div")
-                        .child(inert_in("p", "alert-what", &notice.what))
-                        .child(inert_in("p", "alert-why", &notice.why))
-                        .child(inert_in("p", "alert-advice", &notice.advice)),
-                ),
-            Some(Stage::Stopped) => el("p")
-                .class("turn-stopped")
-                .child("Request stopped. No action was taken."),
-            _ => return nothing(),
+    move || {
+        let words = match stage.get()? {
+            Stage::Failed(notice) => view! {
+                <div class="turn-failed">
+                    <Icon glyph=Glyph::Warning/>
+                    <div>
+                        <p class="alert-what" dir="auto">{inert(&notice.what)}</p>
+                        <p class="alert-why" dir="auto">{inert(&notice.why)}</p>
+                        <p class="alert-advice" dir="auto">{inert(&notice.advice)}</p>
+                    </div>
+                </div>
+            }
+            .into_any(),
+            Stage::Stopped => {
+                view! { <p class="turn-stopped">"Request stopped. No action was taken."</p> }
+                    .into_any()
+            }
+            _ => return None,
         };
         let press = |label: &'static str, action: Callback<()>| {
-            button("small")
-                .on_click(move || action.run(()))
-                .child(label)
+            view! {
+                <button type="button" class="small" on:click=move |_| action.run(())>
+                    {label}
+                </button>
+            }
         };
         let sent = look(turn, |turn| !turn.exchanges.is_empty());
-        let buttons = el("div")
-            .class("button-row")
-            .child(press("Ask again", actions.again))
-            .child(sent.then(|| press("Request", actions.inspect)))
-            .child(press("Clear", actions.dismiss));
-        el("div")
-            .class("turn-end")
-            .child(words)
-            .child(buttons)
-            .view()
-    })
+        Some(view! {
+            <div class="turn-end">
+                {words}
+                <div class="button-row">
+                    {press("Ask again", actions.again)}
+                    {sent.then(|| press("Request", actions.inspect))}
+                    {press("Clear", actions.dismiss)}
+                </div>
+            </div>
+        })
+    }
 }
