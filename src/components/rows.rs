@@ -3,62 +3,62 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use leptos::ev::Event;
+use leptos::html;
 use leptos::prelude::*;
 
-use super::erased::{dynamic, watch};
-use super::markup::{ElementRef, el, keyed};
+use super::markup::keyed;
 use crate::browser;
 use crate::projection::rows::{reveal, window};
 
-/// What makes a list of rows.
+/// A list of rows.
 #[derive(Clone, Copy)]
 pub struct Rows {
-    /// How many there are.
+    /// The number of rows.
     pub count: Signal<usize>,
-    /// Changes whenever rows that were drawn have become others.
+    /// Changes whenever the contents of existing rows change.
     pub edition: Signal<u32>,
-    /// The height of each in pixels, as the style sheets have it.
+    /// The height of a row in pixels, as in the style sheet.
     pub height: f64,
-    /// A row that is to be seen; each change brings it into sight.
+    /// The row to scroll to whenever it changes.
     pub seen: Signal<Option<usize>>,
-    /// The role of the list, which has the rows as children.
+    /// The role of the list, whose children are the rows.
     pub role: &'static str,
-    /// Its class. It is the element that scrolls.
+    /// The class of the element that scrolls.
     pub class: &'static str,
-    /// Its name; none where what is around it has one.
+    /// Its name, unless the element around it has one.
     pub name: Option<&'static str>,
 }
 
-/// Tells who is in a row. Nobody is in two.
+/// The identity of the item in a row. No two rows have the same.
 type Identity = Arc<dyn Fn(usize) -> u64 + Send + Sync>;
 
-/// Draws a row once. The signal says where it stands, and again in each edition.
+/// Draws a row once. The signal is the index of the row, and notifies again in each edition.
 type Draw = Arc<dyn Fn(Signal<usize>) -> AnyView + Send + Sync>;
 
-/// What draws a row anew in each edition.
+/// Draws a row again in each edition.
 pub fn anew(
     draw: impl Fn(usize) -> AnyView + Send + Sync + 'static,
 ) -> impl Fn(Signal<usize>) -> AnyView + Send + Sync + 'static {
     let draw = Arc::new(draw);
     move |place| {
         let draw = Arc::clone(&draw);
-        dynamic(move || {
+        (move || {
             let place = place.get();
             untrack(|| draw(place))
         })
+        .into_any()
     }
 }
 
 impl Rows {
-    /// The list. A row is drawn when it comes near, and taken away when it leaves. In another edition it keeps its
-    /// elements, and takes what stands there now.
+    /// The list. A row is drawn when it comes near the viewport and removed when it leaves. In another edition it keeps
+    /// its elements and gets the new contents.
     pub fn view(self, draw: impl Fn(usize) -> AnyView + Send + Sync + 'static) -> AnyView {
         self.view_of(|row| row as u64, anew(draw))
     }
 
-    /// The same list, of things that change their places: each takes its elements along, and with them the focus. A row
-    /// is drawn once, with a signal that says where it stands, and says so again in each edition.
+    /// The same list, of items that may move: an item keeps its elements, and with them the focus. A row is drawn once,
+    /// with a signal of its index that notifies again in each edition.
     pub fn view_of(
         self,
         identity: impl Fn(usize) -> u64 + Send + Sync + 'static,
@@ -68,16 +68,17 @@ impl Rows {
     }
 
     fn boxed(self, identity: Identity, draw: Draw) -> AnyView {
-        // How far it is scrolled, and how much is seen.
+        // The scroll offset and the height of the viewport.
         let eye = RwSignal::new(None::<(f64, f64)>);
-        // A memo, so that who stands on the page is known as soon as others come.
+        // A memo, so that new rows are drawn as soon as they exist.
         let shown = Memo::new(move |_| match eye.get() {
             Some((top, viewport)) if viewport > 0.0 => {
                 window(top, viewport, self.height, self.count.get())
             }
             _ => 0..0,
         });
-        let (scroller, list) = (ElementRef::new(), ElementRef::new());
+        let scroller = NodeRef::<html::Div>::new();
+        let list = NodeRef::<html::Div>::new();
         let make_room = move || {
             if let Some(list) = list.try_get_untracked().flatten() {
                 let rows = shown.get_untracked();
@@ -102,13 +103,12 @@ impl Rows {
                 .flatten()
                 .is_some_and(|(_, height)| height > 0.0)
         };
-        watch(move || {
+        Effect::new(move |_| {
             self.count.track();
             if is_seen() {
                 return browser::timers::next_frame(refresh);
             }
-            // The first rows are drawn before the frame in which they are laid out and painted, once all that comes with
-            // them is on the page.
+            // The first rows are drawn before the first paint, but after everything around them is on the page.
             browser::spawn(async move {
                 refresh();
                 if !is_seen() {
@@ -116,11 +116,11 @@ impl Rows {
                 }
             });
         });
-        watch(move || {
+        Effect::new(move |_| {
             let (Some(row), Some(scroller)) = (self.seen.get(), scroller.get()) else {
                 return;
             };
-            // What makes the row and the row itself may come at once: the room is made first.
+            // The row may be new: its room is made first.
             browser::timers::next_frame(move || {
                 refresh();
                 let top = browser::element::scroll_top(&scroller);
@@ -132,12 +132,12 @@ impl Rows {
             });
         });
         let sizes = StoredValue::new_local(None);
-        watch(move || {
+        Effect::new(move |_| {
             if let Some(scroller) = scroller.get() {
                 sizes.set_value(browser::element::watch_size(&[&scroller], refresh));
             }
         });
-        // What stands on the page: who, and in which row.
+        // The rows on the page: the identity and index of each.
         let standing = Memo::new(move |_| {
             let rows: Range<usize> = shown.get();
             let rows = rows.map(|row| (identity(row), row)).collect::<Vec<_>>();
@@ -150,22 +150,18 @@ impl Rows {
                     let (_, row) = rows.iter().find(|(other, _)| *other == who)?;
                     Some((*edition, *row))
                 });
-                // One that leaves stays as it is until then.
+                // A row that is about to be removed stays as it is.
                 found.or(former.copied()).unwrap_or_default()
             });
             draw(Signal::derive(move || place.get().1))
         };
-        let list = el("div")
-            .class("rows")
-            .attr("role", self.role)
-            .attr("aria-label", self.name)
-            .element_ref(list)
-            .child(keyed(keys, draw));
-        el("div")
-            .class(self.class)
-            .element_ref(scroller)
-            .on("scroll", move |_: Event| refresh())
-            .child(list)
-            .view()
+        view! {
+            <div class=self.class node_ref=scroller on:scroll=move |_| refresh()>
+                <div class="rows" role=self.role aria-label=self.name node_ref=list>
+                    {keyed(keys, draw)}
+                </div>
+            </div>
+        }
+        .into_any()
     }
 }

@@ -8,9 +8,8 @@ use leptos::prelude::*;
 use super::field::{Slot, draw};
 use super::nested::nest;
 use crate::browser;
-use crate::components::erased::{dynamic, flag, maybe_words, words};
-use crate::components::icon::{Glyph, hidden_name, icon};
-use crate::components::markup::{all, button, el, keyed};
+use crate::components::icon::{Glyph, Icon};
+use crate::components::markup::keyed;
 use crate::components::text::inert;
 use crate::projection::form::edit::Direction;
 use crate::projection::form::{Draft, Field};
@@ -23,7 +22,7 @@ pub(super) fn list(slot: Slot, item: &Arc<Field>, most: Option<usize>) -> AnyVie
     let item = Arc::clone(item);
     let draw_entry: DrawEntry = Arc::new(move |slot, key, number| {
         let label = slot.label;
-        let label = words(move || format!("{} {}", label.get(), number.get() + 1));
+        let label = Signal::derive(move || format!("{} {}", label.get(), number.get() + 1));
         draw(slot.within(key, &item, label))
     });
     nest(slot, move |slot| entries(slot, most, &draw_entry))
@@ -35,12 +34,13 @@ pub(super) fn map(slot: Slot, value: &Arc<Field>) -> AnyView {
     let draw_entry: DrawEntry = Arc::new(move |slot, key, number| {
         let label = slot.label;
         let part = move |what: &'static str| {
-            words(move || format!("{} {what} {}", label.get(), number.get() + 1))
+            Signal::derive(move || format!("{} {what} {}", label.get(), number.get() + 1))
         };
-        all(vec![
-            key_field(slot, key, part("key")),
-            draw(slot.within(key, &value, part("value"))),
-        ])
+        view! {
+            {key_field(slot, key, part("key"))}
+            {draw(slot.within(key, &value, part("value")))}
+        }
+        .into_any()
     });
     nest(slot, move |slot| entries(slot, None, &draw_entry))
 }
@@ -50,7 +50,7 @@ fn key_field(slot: &Slot, key: u32, label: Signal<String>) -> AnyView {
     let id = format!("{}-key", editor.id(&place.then(key)));
     let name = {
         let place = place.clone();
-        words(move || {
+        Signal::derive(move || {
             editor.form.with(|form| {
                 let entries = form.draft(&place).map(Draft::entries).unwrap_or_default();
                 let entry = entries.iter().find(|entry| entry.key == key);
@@ -62,17 +62,20 @@ fn key_field(slot: &Slot, key: u32, label: Signal<String>) -> AnyView {
         let name = event_target_value(&event);
         editor.edit(&place, |draft| draft.rename_entry(key, name));
     };
-    let label = el("label")
-        .attr("for", id.clone())
-        .child(dynamic(move || inert(&label.get())));
-    let input = el("input")
-        .attr("type", "text")
-        .attr("id", id)
-        .attr("autocomplete", "off")
-        .attr("spellcheck", "false")
-        .text_property("value", name)
-        .on("input", typed);
-    el("div").class("field").child(label).child(input).view()
+    view! {
+        <div class="field">
+            <label for=id.clone()>{move || inert(&label.get())}</label>
+            <input
+                type="text"
+                id=id
+                autocomplete="off"
+                spellcheck="false"
+                prop:value=name
+                on:input=typed
+            />
+        </div>
+    }
+    .into_any()
 }
 
 /// The actions on an entry.
@@ -137,7 +140,7 @@ fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView 
     };
     let add_id = format!("{}-add", slot.id());
     let (field, place) = (Arc::clone(&slot.field), slot.place.clone());
-    let add = move || {
+    let add = move |_| {
         let mut added = None;
         editor.edit(&place, |draft| added = draft.add_entry(&field));
         // Its field is on the page by then.
@@ -145,7 +148,7 @@ fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView 
             browser::timers::next_frame(move || _ = browser::element::focus_id(&id));
         }
     };
-    let full = flag(move || most.is_some_and(|most| keys.with(Vec::len) >= most));
+    let is_full = move || most.is_some_and(|most| keys.with(Vec::len) >= most);
     // Shared by all entries, however often they are rendered.
     let pattern = StoredValue::new_local(Slot {
         editor,
@@ -164,23 +167,31 @@ fn entries(slot: &Slot, most: Option<usize>, draw_entry: &DrawEntry) -> AnyView 
         let entry = key as u32;
         pattern.with_value(|slot| {
             let acts = EntryAct::ALL.map(|act| entry_button(slot, act, entry, number, keys));
-            let fields = el("div")
-                .class("entry-fields")
-                .child(draw_entry(slot, entry, number));
-            let tools = el("div").class("entry-tools").child(Vec::from(acts));
-            el("div").class("entry").child(fields).child(tools).view()
+            view! {
+                <div class="entry">
+                    <div class="entry-fields">{draw_entry(slot, entry, number)}</div>
+                    <div class="entry-tools">{Vec::from(acts)}</div>
+                </div>
+            }
+            .into_any()
         })
     };
-    let list = el("div")
-        .class("entries")
-        .child(keyed(move || keys.get(), draw));
-    let add = button("quiet small")
-        .attr("id", add_id)
-        .attr("disabled", full)
-        .on_click(add)
-        .child(icon(Glyph::Add))
-        .child(words(move || format!("Add to {}", label.get())));
-    all(vec![list.view(), add.view()])
+    view! {
+        <div class="entries">
+            {keyed(move || keys.get(), draw)}
+        </div>
+        <button
+            type="button"
+            class="quiet small"
+            id=add_id
+            disabled=is_full
+            on:click=add
+        >
+            <Icon glyph=Glyph::Add/>
+            {move || format!("Add to {}", label.get())}
+        </button>
+    }
+    .into_any()
 }
 
 fn entry_button(
@@ -191,24 +202,30 @@ fn entry_button(
     keys: Memo<Vec<u64>>,
 ) -> AnyView {
     let (editor, label, place) = (slot.editor, slot.label, slot.place.clone());
-    let name = words(move || act.words(&label.get(), number.get() + 1));
+    let name = move || act.words(&label.get(), number.get() + 1);
     // Not disabled, which would drop the focus when an entry is moved to the end.
-    let vain = maybe_words(move || {
-        let vain = act.is_vain(number.get(), keys.with(Vec::len));
-        vain.then(|| "true".to_owned())
-    });
+    let is_vain = move || {
+        let is_vain = act.is_vain(number.get(), keys.with(Vec::len));
+        is_vain.then_some("true")
+    };
     let add_id = format!("{}-add", slot.id());
-    let apply = move || {
+    let apply = move |_| {
         editor.edit(&place, |draft| act.apply(draft, key));
         if act == EntryAct::Remove {
             browser::element::focus_id(&add_id);
         }
     };
-    button("quiet icon-button small")
-        .attr("title", name)
-        .attr("aria-disabled", vain)
-        .on_click(apply)
-        .child(icon(act.glyph()))
-        .child(hidden_name(name))
-        .view()
+    view! {
+        <button
+            type="button"
+            class="quiet icon-button small"
+            title=name
+            aria-disabled=is_vain
+            on:click=apply
+        >
+            <Icon glyph=act.glyph()/>
+            <span class="visually-hidden">{name}</span>
+        </button>
+    }
+    .into_any()
 }

@@ -10,9 +10,7 @@ use super::control::{check_box, choice, fixed};
 use super::entries::{list, map};
 use super::nested::{either, group, tuple};
 use super::text_field::text_field;
-use crate::components::erased::{dynamic, maybe_words, words};
-use crate::components::markup::{El, el, nothing};
-use crate::components::text::{inert, inert_in};
+use crate::components::text::inert;
 use crate::later::Later;
 use crate::projection::form::{Blank, Field, Kind, Place};
 use crate::projection::pretty::one_line;
@@ -47,25 +45,32 @@ impl Slot {
     /// The text of its label, which is untrusted.
     pub(super) fn name(&self) -> AnyView {
         let label = self.label;
-        dynamic(move || inert(&label.get()))
+        (move || inert(&label.get())).into_any()
     }
 
     /// Its label and the content next to it.
-    pub(super) fn label_row(&mut self, between: AnyView) -> El {
-        let label = el("label").attr("for", self.id()).child(self.name());
-        el("div")
-            .class("field-label")
-            .child(label)
-            .child(el("span").class("field-hint").child(hint(&self.field)))
-            .child(between)
-            .child(self.aside.take())
+    pub(super) fn label_row(&mut self, between: Option<AnyView>) -> AnyView {
+        view! {
+            <div class="field-label">
+                <label for=self.id()>{self.name()}</label>
+                <span class="field-hint">{hint(&self.field)}</span>
+                {between}
+                {self.aside.take()}
+            </div>
+        }
+        .into_any()
     }
 
     /// Its help text.
-    pub(super) fn help(&self) -> Option<El> {
+    pub(super) fn help(&self) -> Option<AnyView> {
         let id = format!("{}-help", self.id());
         let help = self.field.help.as_ref()?;
-        Some(inert_in("p", "help", help).attr("id", id))
+        let help = view! {
+            <p class="help" dir="auto" id=id>
+                {inert(help)}
+            </p>
+        };
+        Some(help.into_any())
     }
 
     /// A slot for a nested field.
@@ -99,7 +104,7 @@ pub(super) fn draw(slot: Slot) -> AnyView {
         Kind::Group(fields) => group(slot, fields),
         Kind::Flag if is_plain_flag(&field) => check_box(slot),
         Kind::Text { .. } | Kind::Integer | Kind::Number | Kind::Free => text_field(slot),
-        _ => OTHERS.get().map_or_else(nothing, |draw| draw(slot)),
+        _ => OTHERS.get().map(|draw| draw(slot)).into_any(),
     }
 }
 
@@ -179,7 +184,7 @@ impl Fault {
 
     /// The classes of the element around the field.
     pub(super) fn class(self, classes: &'static str) -> Signal<String> {
-        words(move || match self.is_there() {
+        Signal::derive(move || match self.is_there() {
             true => format!("{classes} invalid"),
             false => classes.to_owned(),
         })
@@ -187,23 +192,26 @@ impl Fault {
 
     /// For `aria-invalid`.
     pub(super) fn mark(self) -> Signal<Option<String>> {
-        maybe_words(move || self.is_there().then(|| "true".to_owned()))
+        Signal::derive(move || self.is_there().then(|| "true".to_owned()))
     }
 
     /// The error text below the field.
     pub(super) fn words(self) -> AnyView {
-        dynamic(move || {
+        (move || {
+            let reason = self.reason.get()?;
             let id = self.id.with_value(|id| format!("{id}-error"));
-            match self.reason.get() {
-                Some(reason) => inert_in("p", "error", &reason).attr("id", id).view(),
-                None => nothing(),
-            }
+            Some(view! {
+                <p class="error" dir="auto" id=id>
+                    {inert(&reason)}
+                </p>
+            })
         })
+        .into_any()
     }
 
     /// For `aria-describedby`: the help, and the error while there is one.
     pub(super) fn described_by(self) -> Signal<Option<String>> {
-        maybe_words(move || {
+        Signal::derive(move || {
             self.id
                 .with_value(|id| match (self.helped, self.is_there()) {
                     (true, true) => Some(format!("{id}-help {id}-error")),

@@ -17,8 +17,6 @@ use std::sync::Arc;
 
 use leptos::prelude::*;
 
-use super::erased::{dynamic, words};
-use super::markup::{all, button, el, nothing};
 use crate::later::{self, Later};
 use crate::projection::form::{Draft, Field, Form, Kind, Place, Shape};
 
@@ -98,48 +96,52 @@ pub fn SchemaForm(
     };
     let root = Memo::new(move |_| Root(form.with(|form| Arc::clone(form.root()))));
     let is_raw = Memo::new(move |_| form.with(Form::is_raw));
-    let fields = dynamic(move || {
+    let fields = move || {
         let Root(root) = root.get();
         if is_raw.get() {
-            return RAW.get().map_or_else(nothing, |view| view(editor));
+            return RAW.get().map(|view| view(editor)).into_any();
         }
         match &root.kind {
             Kind::Group(fields) if fields.is_empty() => {
-                el("p").class("faint").child("Nothing to fill in.").view()
+                view! { <p class="faint">"Nothing to fill in."</p> }.into_any()
             }
             Kind::Group(fields) => {
                 let whole = Place::default();
                 let fields = (0..).zip(fields);
-                all(fields
+                fields
                     .map(|(step, field)| field::field_view(editor, field, whole.then(step)))
-                    .collect())
+                    .collect_view()
+                    .into_any()
             }
             _ => field::field_view(editor, &root, Place::default()),
         }
-    });
-    let whole_error = dynamic(move || {
+    };
+    let whole_error = move || {
         let own = !is_raw.get() && matches!(root.get().0.kind, Kind::Group(_));
         let error = form.with(|form| form.error_at(&Place::default()));
-        match error.filter(|_| own) {
-            Some(error) => el("p").class("error").child(error).view(),
-            None => nothing(),
-        }
-    });
-    let switch = move || later::once_here(move || form.update(Form::switch_mode));
-    let mode = button("quiet small")
-        .attr("aria-pressed", words(move || is_raw.get().to_string()))
-        .on_click(switch)
-        .child("Raw JSON");
+        let error = error.filter(|_| own);
+        error.map(|error| view! { <p class="error">{error}</p> })
+    };
+    let switch = move |_| later::once_here(move || form.update(Form::switch_mode));
     let class = match legend {
         Some(_) => "schema-form",
         None => "schema-form bare",
     };
-    el("fieldset")
-        .class(class)
-        .attr("disabled", disabled)
-        .child(legend.map(|legend| el("legend").child(legend)))
-        .child(fields)
-        .child(whole_error)
-        .child(el("div").class("form-mode").child(mode))
-        .view()
+    view! {
+        <fieldset class=class disabled=disabled>
+            {legend.map(|legend| view! { <legend>{legend}</legend> })}
+            {fields}
+            {whole_error}
+            <div class="form-mode">
+                <button
+                    type="button"
+                    class="quiet small"
+                    aria-pressed=move || is_raw.get().to_string()
+                    on:click=switch
+                >
+                    {"Raw JSON"}
+                </button>
+            </div>
+        </fieldset>
+    }
 }

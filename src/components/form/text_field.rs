@@ -3,51 +3,36 @@
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
 
-use super::control::shape_select;
+use super::control::{on_choice, shape_options};
 use super::field::{Fault, Slot, blank_words};
 use crate::browser;
-use crate::components::erased::{dynamic, words};
-use crate::components::markup::{El, el, nothing};
 use crate::projection::form::{Blank, Draft, Kind, Shape};
 
 /// A text field, with a choice of what it means when blank.
 pub(super) fn text_field(mut slot: Slot) -> AnyView {
     let fault = slot.fault();
     let control = match slot.field.kind {
-        Kind::Integer | Kind::Number => number_input(&slot),
-        Kind::Text { long: true } => text_area(&slot, "4", "auto"),
-        Kind::Text { long: false } => text_area(&slot, "1", "auto"),
-        _ => text_area(&slot, "1", "ltr"),
+        Kind::Integer | Kind::Number => number_input(&slot, fault),
+        Kind::Text { long: true } => text_area(&slot, fault, "4", "auto"),
+        Kind::Text { long: false } => text_area(&slot, fault, "1", "auto"),
+        _ => text_area(&slot, fault, "1", "ltr"),
     };
-    let (editor, field, place) = (slot.editor, slot.field.clone(), slot.place.clone());
-    let typed = move |event: Event| {
-        let text = event_target_value(&event);
-        editor.edit(&place, |draft| draft.set_text(&field, text));
-    };
-    let control = control
-        .attr("id", slot.id())
-        .attr("spellcheck", "false")
-        .attr("autocapitalize", "off")
-        .attr("autocomplete", "off")
-        .attr("aria-required", slot.field.required.then_some("true"))
-        .attr("aria-invalid", fault.mark())
-        .attr("aria-describedby", fault.described_by())
-        .text_property("value", text_of(&slot))
-        .on("input", typed);
     let blank = blank_choice(&slot, fault);
-    el("div")
-        .class(fault.class("field"))
-        .child(slot.label_row(blank))
-        .child(control)
-        .child(slot.help())
-        .child(fault.words())
-        .view()
+    view! {
+        <div class=fault.class("field")>
+            {slot.label_row(blank)}
+            {control}
+            {slot.help()}
+            {fault.words()}
+        </div>
+    }
+    .into_any()
 }
 
 /// The typed text.
 fn text_of(slot: &Slot) -> Signal<String> {
     let (editor, place) = (slot.editor, slot.place.clone());
-    words(move || {
+    Signal::derive(move || {
         editor.form.with(|form| {
             let draft = form.draft(&place);
             draft
@@ -57,22 +42,44 @@ fn text_of(slot: &Slot) -> Signal<String> {
     })
 }
 
+/// The listener that puts the typed text into the form.
+fn on_input(slot: &Slot) -> impl Fn(Event) + use<> {
+    let (editor, field, place) = (slot.editor, slot.field.clone(), slot.place.clone());
+    move |event: Event| {
+        let text = event_target_value(&event);
+        editor.edit(&place, |draft| draft.set_text(&field, text));
+    }
+}
+
 /// A one-line field for a number. Its type is not `number`, which would drop invalid input and round large
 /// values; the form reports errors instead.
-fn number_input(slot: &Slot) -> El {
+fn number_input(slot: &Slot, fault: Fault) -> AnyView {
     // If a blank field has several meanings, the choice next to the label states the current one.
     let placeholder = match slot.field.blanks().as_slice() {
         [blank] => Some(blank_words(&slot.field, *blank)),
         _ => None,
     };
-    el("input")
-        .class("numeric")
-        .attr("type", "text")
-        .attr("placeholder", placeholder)
+    view! {
+        <input
+            class="numeric"
+            type="text"
+            placeholder=placeholder
+            id=slot.id()
+            spellcheck="false"
+            autocapitalize="off"
+            autocomplete="off"
+            aria-required=slot.field.required.then_some("true")
+            aria-invalid=fault.mark()
+            aria-describedby=fault.described_by()
+            prop:value=text_of(slot)
+            on:input=on_input(slot)
+        />
+    }
+    .into_any()
 }
 
 /// A text area that starts with one line. Enter submits while there is only one line; Shift+Enter adds a line.
-fn text_area(slot: &Slot, rows: &'static str, direction: &'static str) -> El {
+fn text_area(slot: &Slot, fault: Fault, rows: &'static str, direction: &'static str) -> AnyView {
     let text = text_of(slot);
     let pressed = move |press: KeyboardEvent| {
         let one_line = || !text.with_untracked(|text| text.contains('\n'));
@@ -84,14 +91,27 @@ fn text_area(slot: &Slot, rows: &'static str, direction: &'static str) -> El {
             press.prevent_default();
         }
     };
-    el("textarea")
-        .attr("rows", rows)
-        .attr("dir", direction)
-        .on("keydown", pressed)
+    view! {
+        <textarea
+            rows=rows
+            dir=direction
+            id=slot.id()
+            spellcheck="false"
+            autocapitalize="off"
+            autocomplete="off"
+            aria-required=slot.field.required.then_some("true")
+            aria-invalid=fault.mark()
+            aria-describedby=fault.described_by()
+            prop:value=text
+            on:keydown=pressed
+            on:input=on_input(slot)
+        ></textarea>
+    }
+    .into_any()
 }
 
 /// A choice of what a blank field means, if it could mean several things.
-fn blank_choice(slot: &Slot, fault: Fault) -> AnyView {
+fn blank_choice(slot: &Slot, fault: Fault) -> Option<AnyView> {
     let (editor, label) = (slot.editor, slot.label);
     let (field, place) = (slot.field.clone(), slot.place.clone());
     let shape = editor.shape(&place);
@@ -103,18 +123,15 @@ fn blank_choice(slot: &Slot, fault: Fault) -> AnyView {
         meanings.push(Shape::EmptyText);
     }
     if meanings.len() < 2 {
-        return nothing();
+        return None;
     }
     let optional = !field.required || field.nullable;
-    let shown = Memo::new(move |_| match shape.get() {
+    let is_shown = Memo::new(move |_| match shape.get() {
         Shape::EmptyText => true,
         Shape::Blank(_) => optional || fault.is_there(),
         _ => false,
     });
-    dynamic(move || {
-        if !shown.get() {
-            return nothing();
-        }
+    let select = move || {
         let words_of = |meaning: &Shape| match meaning {
             Shape::Blank(blank) => blank_words(&field, *blank),
             _ => "empty string".to_owned(),
@@ -124,18 +141,21 @@ fn blank_choice(slot: &Slot, fault: Fault) -> AnyView {
             .map(|meaning| (*meaning, words_of(meaning)))
             .collect();
         let (meanings, place) = (meanings.clone(), place.clone());
-        let choose = move |number: usize| match meanings.get(number) {
+        let choose = on_choice(move |number: usize| match meanings.get(number) {
             Some(Shape::Blank(blank)) => editor.put(&place, Draft::Blank(*blank)),
             Some(_) => editor.put(&place, Draft::Text(String::new())),
             None => {}
-        };
-        shape_select(options, shape, choose)
-            .class("blank-choice")
-            .attr(
-                "aria-label",
-                words(move || format!("If {} is blank", label.get())),
-            )
-            .attr("title", "Value used when this field is blank")
-            .view()
-    })
+        });
+        view! {
+            <select
+                class="blank-choice"
+                aria-label=move || format!("If {} is blank", label.get())
+                title="Value used when this field is blank"
+                on:change=choose
+            >
+                {shape_options(options, shape)}
+            </select>
+        }
+    };
+    Some((move || is_shown.get().then(&select)).into_any())
 }
