@@ -17,6 +17,8 @@ pub mod growing_text;
 pub mod icon;
 pub mod inspector;
 pub mod json_text;
+
+pub mod kept;
 pub mod key_help;
 pub mod lazy;
 pub mod markup;

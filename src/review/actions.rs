@@ -8,15 +8,13 @@ use volary_trajectory::annotations::Target;
 use volary_trajectory::export::html;
 use volary_trajectory::{Episode, Link, Relation, Rewards, markdown};
 
-use super::export::export_dialog;
+use super::export::ExportDialog;
 use super::link_reach::LinkReach;
 use super::quote::selected_passage;
 use super::viewer::{Checked, Viewer};
 use crate::browser::{files, location, printer};
-use crate::components::copy_button::copy_button;
-use crate::components::erased::{flag, shown, words};
-use crate::components::icon::{Glyph, named_icon};
-use crate::components::markup::{El, button, el};
+use crate::components::CopyButton;
+use crate::components::icon::{Glyph, NamedIcon};
 use crate::library::client::Shelf;
 use crate::navigation::use_pages;
 use crate::playground::state::Playground;
@@ -26,91 +24,97 @@ use crate::projection::passage_link;
 use crate::route::{ReviewPlace, Route};
 
 /// The buttons and the export dialog.
-pub fn actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> Vec<El> {
+#[component]
+pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> impl IntoView {
     let episode = viewer.shown.episode;
-    let known = flag(move || episode.with(|episode| can_go_on(playground, episode)));
-    let unless_unknown = |does: &'static str| {
-        let title = move || match known.get() {
-            true => does.to_owned(),
-            false => {
-                "This page does not have its environment, so it cannot be continued".to_owned()
-            }
-        };
-        words(title)
+    let known = Memo::new(move |_| episode.with(|episode| can_go_on(playground, episode)));
+    let unless_unknown = move |does: &'static str| {
+        move || match known.get() {
+            true => does,
+            false => "This page does not have its environment, so it cannot be continued",
+        }
     };
     let exporting = RwSignal::new(false);
     let checking = RwSignal::new(false);
-    let check = move || {
-        checking.set(true);
-        let id = episode.with_untracked(|episode| episode.id.clone());
-        shelf.check(&id, move |checked| {
-            checking.set(false);
-            match checked {
-                Ok((words, step)) => {
-                    if let Some(step) = step {
-                        viewer.select(step);
-                    }
-                    viewer.checked.set(Some(Checked { words, step }));
-                }
-                Err(reason) => shelf.notice.set(Some(Notice::new(
-                    "This episode cannot be replayed.",
-                    reason,
-                    "It can still be read, compared and exported.",
-                ))),
-            }
-        });
-    };
-    let step_as_markdown = Callback::new(move |()| {
+    let step_as_markdown = move || {
         let step = viewer.shown.selected.get_untracked();
         episode.with_untracked(|episode| markdown::to_markdown(episode, step..=step))
-    });
-    let whole_as_markdown = Callback::new(move |()| {
-        episode.with_untracked(|episode| markdown::to_markdown(episode, 0..=usize::MAX))
-    });
+    };
+    let whole_as_markdown =
+        move || episode.with_untracked(|episode| markdown::to_markdown(episode, 0..=usize::MAX));
     let pages = use_pages();
-    let link = Callback::new(move |()| {
+    let link = move || {
         let place = link_here(viewer, &pages.route.get_untracked());
         let origin = place.episode.as_deref().and_then(|id| shelf.origin_of(id));
         let reach = LinkReach::of(&place, origin.as_deref());
         viewer.linked_alone.set(reach == LinkReach::ThisBrowser);
         location::address_with(&place.to_hash())
+    };
+    // The first listener runs before its button takes the focus, which clears the selection.
+    view! {
+        <span
+            title="Link to the selected text or step"
+            on:mousedown=|event| event.prevent_default()
+        >
+            <CopyButton text=link label="Copy link"/>
+        </span>
+        <span title="Copy the selected step as Markdown">
+            <CopyButton text=step_as_markdown label="Copy step"/>
+        </span>
+        <span title="Copy the whole episode as Markdown">
+            <CopyButton text=whole_as_markdown label="Copy all"/>
+        </span>
+        <button type="button" on:click=|_| printer::print()>
+            {"Print"}
+        </button>
+        <button type="button" on:click=move |_| exporting.set(true)>
+            {"Export"}
+        </button>
+        <button
+            type="button"
+            title=unless_unknown("Replay the recorded actions and compare the results")
+            disabled=move || !known.get() || checking.get()
+            on:click=move |_| check(shelf, viewer, checking)
+        >
+            {"Check"}
+        </button>
+        <button
+            type="button"
+            title=unless_unknown("View it there and continue from any step")
+            disabled=move || !known.get()
+            on:click=move |_| playground.visit(Episode::clone(&episode.get_untracked()))
+        >
+            {"Open in the playground"}
+        </button>
+        <span>
+            <ExportDialog shelf viewer open=exporting/>
+        </span>
+    }
+}
+
+/// Replays the episode and shows whether the results are the same.
+fn check(shelf: Shelf, viewer: Viewer, checking: RwSignal<bool>) {
+    checking.set(true);
+    let id = viewer
+        .shown
+        .episode
+        .with_untracked(|episode| episode.id.clone());
+    shelf.check(&id, move |checked| {
+        checking.set(false);
+        match checked {
+            Ok((words, step)) => {
+                if let Some(step) = step {
+                    viewer.select(step);
+                }
+                viewer.checked.set(Some(Checked { words, step }));
+            }
+            Err(reason) => shelf.notice.set(Some(Notice::new(
+                "This episode cannot be replayed.",
+                reason,
+                "It can still be read, compared and exported.",
+            ))),
+        }
     });
-    vec![
-        // Before the button takes the focus, which clears the selection.
-        el("span")
-            .attr("title", "Link to the selected text or step")
-            .on("mousedown", |event: leptos::ev::MouseEvent| {
-                event.prevent_default()
-            })
-            .child(copy_button(link, "Copy link", false)),
-        el("span")
-            .attr("title", "Copy the selected step as Markdown")
-            .child(copy_button(step_as_markdown, "Copy step", false)),
-        el("span")
-            .attr("title", "Copy the whole episode as Markdown")
-            .child(copy_button(whole_as_markdown, "Copy all", false)),
-        button("").on_click(printer::print).child("Print"),
-        button("")
-            .on_click(move || exporting.set(true))
-            .child("Export"),
-        button("")
-            .attr(
-                "title",
-                unless_unknown("Replay the recorded actions and compare the results"),
-            )
-            .attr("disabled", flag(move || !known.get() || checking.get()))
-            .on_click(check)
-            .child("Check"),
-        button("")
-            .attr(
-                "title",
-                unless_unknown("View it there and continue from any step"),
-            )
-            .attr("disabled", flag(move || !known.get()))
-            .on_click(move || playground.visit(Episode::clone(&episode.get_untracked())))
-            .child("Open in the playground"),
-        el("span").child(export_dialog(shelf, viewer, exporting)),
-    ]
 }
 
 /// Whether this page has the environment of an episode.
@@ -155,52 +159,45 @@ fn forked(original: &Arc<Episode>, step: usize) -> Episode {
 }
 
 /// A dismissible note that a copied link works only in this browser, with alternatives that work elsewhere.
-pub fn link_note(viewer: Viewer, playground: Playground) -> AnyView {
+#[component]
+pub(super) fn LinkNote(viewer: Viewer, playground: Playground) -> impl IntoView {
     let episode = viewer.shown.episode;
     let share = move || {
         episode.with_untracked(|episode| {
             let step = viewer.shown.selected.get_untracked();
-            can_go_on(playground, episode).then(|| share_link(episode, Some(step)).ok())
+            let link = can_go_on(playground, episode).then(|| share_link(episode, Some(step)).ok());
+            link.flatten().map(
+                |link| view! { <CopyButton text=move || link.clone() label="Copy share link"/> },
+            )
         })
     };
-    let save_page = move || {
+    let save_page = move |_| {
         episode.with_untracked(|episode| {
             let name = format!("{}.html", file_name(&episode.name));
             files::download(&name, "text/html", html::to_text(episode).as_bytes());
         });
     };
-    shown(
-        move || viewer.linked_alone.get(),
-        move || {
-            let share = share().flatten().map(|link| {
-                copy_button(
-                    Callback::new(move |()| link.clone()),
-                    "Copy share link",
-                    false,
-                )
-            });
-            el("div")
-                .class("link-note")
-                .attr("role", "status")
-                .attr("aria-label", "Link")
-                .child(el("p").child(
-                    "This trajectory is only in this browser, so the link works nowhere else. To \
-                     show it to others, send it as an HTML page or share its actions.",
-                ))
-                .child(
-                    button("small")
-                        .on_click(save_page)
-                        .child("Save as HTML page"),
-                )
-                .child(share)
-                .child(
-                    button("quiet small icon-button")
-                        .on_click(move || viewer.linked_alone.set(false))
-                        .child(named_icon(Glyph::Close, "Dismiss")),
-                )
-                .view()
-        },
-    )
+    view! {
+        <Show when=move || viewer.linked_alone.get()>
+            <div class="link-note" role="status" aria-label="Link">
+                <p>
+                    {"This trajectory is only in this browser, so the link works nowhere else. To \
+                      show it to others, send it as an HTML page or share its actions."}
+                </p>
+                <button type="button" class="small" on:click=save_page>
+                    {"Save as HTML page"}
+                </button>
+                {share()}
+                <button
+                    type="button"
+                    class="quiet small icon-button"
+                    on:click=move |_| viewer.linked_alone.set(false)
+                >
+                    <NamedIcon glyph=Glyph::Close name="Dismiss"/>
+                </button>
+            </div>
+        </Show>
+    }
 }
 
 /// The address of the selected text or step. It includes the file of the episode if `here` does.

@@ -1,5 +1,6 @@
 //! Actions on the trajectories that are selected in the table.
 
+use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_trajectory::export::csv;
 use volary_trajectory::table::{Column, choices};
@@ -7,10 +8,7 @@ use volary_trajectory::table::{Column, choices};
 use super::grid_page::MOST;
 use super::selection::{Look, sampled};
 use crate::browser::{files, location};
-use crate::components::dialog::dialog;
-use crate::components::erased::{dynamic, flag, shown, words};
-use crate::components::markup::{El, all, button, el};
-use crate::playground::controls::{buttons, form, typed};
+use crate::components::Dialog;
 use crate::projection::text::{count_text, plural, size_text};
 use crate::route::{ReviewPlace, Route};
 use crate::storage::origin::PUBLISHED;
@@ -19,59 +17,68 @@ use crate::storage::origin::PUBLISHED;
 const MOST_TAGS: usize = 50;
 
 /// The bar shown while rows are selected.
-pub fn chosen_bar(look: Look) -> AnyView {
-    shown(
-        move || look.chosen.with(|chosen| !chosen.is_empty()),
-        move || {
-            let count = move || look.chosen.with(|chosen| chosen.len());
-            let compare = move || {
-                let mut ids = look.chosen_ids().into_iter().map(|id| id.to_string());
-                let place = ReviewPlace {
-                    episode: ids.next(),
-                    beside: ids.collect(),
-                    ..ReviewPlace::default()
-                };
-                location::go(&Route::Review(place).to_hash());
-            };
-            let deleting = RwSignal::new(false);
-            let export = move || look.shelf.export(look.chosen_ids());
-            let words_of = words(move || format!("{} selected", plural(count(), "trajectory")));
-            el("div")
-                .class("chosen-bar")
-                .attr("role", "group")
-                .attr("aria-label", "Selected trajectories")
-                .child(el("span").attr("role", "status").child(words_of))
-                .child(buttons([
-                    button("")
-                        .attr("disabled", flag(move || !(2..=MOST).contains(&count())))
-                        .attr(
-                            "title",
-                            "Two trajectories are aligned step by step; up to 24 are shown as a \
-                             grid",
-                        )
-                        .on_click(compare)
-                        .child("Compare"),
-                    button("").on_click(export).child("Export"),
-                    button("")
-                        .attr("title", "Save the selected rows with the visible columns")
-                        .on_click(move || save_table(look))
-                        .child("Save as CSV"),
-                    button("danger")
-                        .on_click(move || deleting.set(true))
-                        .child("Delete"),
-                    button("quiet")
-                        .on_click(move || look.choose_all(false))
-                        .child("Clear selection"),
-                ]))
-                .child(tag_form(look))
-                .child(delete_dialog(look, deleting))
-                .view()
-        },
-    )
+#[component]
+pub(super) fn ChosenBar(look: Look) -> impl IntoView {
+    view! {
+        <Show when=move || look.chosen.with(|chosen| !chosen.is_empty())>
+            <Bar look/>
+        </Show>
+    }
+}
+
+#[component]
+fn Bar(look: Look) -> impl IntoView {
+    let count = move || look.chosen.with(|chosen| chosen.len());
+    let compare = move |_| {
+        let mut ids = look.chosen_ids().into_iter().map(|id| id.to_string());
+        let place = ReviewPlace {
+            episode: ids.next(),
+            beside: ids.collect(),
+            ..ReviewPlace::default()
+        };
+        location::go(&Route::Review(place).to_hash());
+    };
+    let deleting = RwSignal::new(false);
+    view! {
+        <div class="chosen-bar" role="group" aria-label="Selected trajectories">
+            <span role="status">
+                {move || format!("{} selected", plural(count(), "trajectory"))}
+            </span>
+            <div class="button-row">
+                <button
+                    type="button"
+                    disabled=move || !(2..=MOST).contains(&count())
+                    title="Two trajectories are aligned step by step; up to 24 are shown as a grid"
+                    on:click=compare
+                >
+                    {"Compare"}
+                </button>
+                <button type="button" on:click=move |_| look.shelf.export(look.chosen_ids())>
+                    {"Export"}
+                </button>
+                <button
+                    type="button"
+                    title="Save the selected rows with the visible columns"
+                    on:click=move |_| save_table(look)
+                >
+                    {"Save as CSV"}
+                </button>
+                <button type="button" class="danger" on:click=move |_| deleting.set(true)>
+                    {"Delete"}
+                </button>
+                <button type="button" class="quiet" on:click=move |_| look.choose_all(false)>
+                    {"Clear selection"}
+                </button>
+            </div>
+            <TagForm look/>
+            <DeleteDialog look open=deleting/>
+        </div>
+    }
 }
 
 /// Adds or removes a tag of the selected rows.
-fn tag_form(look: Look) -> El {
+#[component]
+fn TagForm(look: Look) -> impl IntoView {
     let tag = RwSignal::new(String::new());
     let mark = move |on: bool| {
         let word = tag.get_untracked().trim().to_owned();
@@ -80,32 +87,42 @@ fn tag_form(look: Look) -> El {
             tag.set(String::new());
         }
     };
-    let known = dynamic(move || {
+    let known = move || {
         let tags = look
             .shelf
             .rows
             .with(|rows| choices(sampled(rows), &Column::Tags, MOST_TAGS));
-        let tags = tags.into_iter().map(|(tag, count)| {
-            let count = count.to_string();
-            el("option").attr("value", tag).child(count).view()
-        });
-        all(tags.collect())
-    });
-    let input = el("input")
-        .attr("type", "text")
-        .attr("aria-label", "Tag")
-        .attr("placeholder", "Tag")
-        .attr("list", "known-tags");
-    form("tag-form", "Tags", move || mark(true))
-        .child(typed(input, tag))
-        .child(el("datalist").attr("id", "known-tags").child(known))
-        .child(el("button").attr("type", "submit").child("Add tag"))
-        .child(button("").on_click(move || mark(false)).child("Remove tag"))
+        let tags = tags.into_iter();
+        tags.map(|(tag, count)| view! { <option value=tag>{count.to_string()}</option> })
+            .collect_view()
+    };
+    let submitted = move |event: SubmitEvent| {
+        event.prevent_default();
+        mark(true);
+    };
+    view! {
+        <form class="tag-form" aria-label="Tags" novalidate on:submit=submitted>
+            <input
+                type="text"
+                aria-label="Tag"
+                placeholder="Tag"
+                list="known-tags"
+                prop:value=move || tag.get()
+                on:input=move |event| tag.set(event_target_value(&event))
+            />
+            <datalist id="known-tags">{known}</datalist>
+            <button type="submit">{"Add tag"}</button>
+            <button type="button" on:click=move |_| mark(false)>
+                {"Remove tag"}
+            </button>
+        </form>
+    }
 }
 
 /// Asks for confirmation, because a deletion cannot be undone.
-fn delete_dialog(look: Look, open: RwSignal<bool>) -> AnyView {
-    let question = words(move || {
+#[component]
+fn DeleteDialog(look: Look, open: RwSignal<bool>) -> impl IntoView {
+    let question = move || {
         let (count, bytes, kept) = look.shelf.rows.with(|rows| {
             look.chosen.with(|chosen| {
                 let chosen = rows.iter().filter(|row| chosen.contains(&row.id));
@@ -126,21 +143,25 @@ fn delete_dialog(look: Look, open: RwSignal<bool>) -> AnyView {
             plural(count, "trajectory"),
             size_text(bytes as usize)
         )
-    });
-    let delete = move || {
+    };
+    let delete = move |_| {
         open.set(false);
         look.shelf.forget(look.chosen_ids());
         look.choose_all(false);
     };
-    let content = all(vec![
-        el("p").child(question).view(),
-        buttons([
-            button("").on_click(move || open.set(false)).child("Cancel"),
-            button("danger").on_click(delete).child("Delete"),
-        ])
-        .view(),
-    ]);
-    dialog(open, "Delete trajectories".to_owned(), content)
+    view! {
+        <Dialog open title="Delete trajectories">
+            <p>{question}</p>
+            <div class="button-row">
+                <button type="button" on:click=move |_| open.set(false)>
+                    {"Cancel"}
+                </button>
+                <button type="button" class="danger" on:click=delete>
+                    {"Delete"}
+                </button>
+            </div>
+        </Dialog>
+    }
 }
 
 /// Saves the selected rows with the visible columns.

@@ -5,12 +5,9 @@ use volary_trajectory::Episode;
 use volary_trajectory::align::Row;
 
 use super::comparison::{Comparison, is_same};
-use super::library_page::back_link;
-use crate::components::erased::{dynamic, maybe_words, words};
-use crate::components::markup::{El, all, button, el, nothing};
+use super::library_page::BackLink;
 use crate::components::rows::{Rows, anew};
-use crate::components::text::{inert, inert_in};
-use crate::playground::controls::buttons;
+use crate::components::text::inert;
 use crate::projection::compare::{Line, Marked, Section, sections};
 use crate::projection::outline::{class_and_name, line};
 use crate::projection::summary::reward_text;
@@ -21,39 +18,36 @@ use crate::route::{Place, ReviewPlace, Route};
 const ROW: f64 = 34.0;
 
 /// The page of a comparison.
-pub fn compare_page(comparison: Comparison) -> El {
-    el("div").class("compare").child(head(comparison)).child(
-        el("div")
-            .class("compare-panes")
-            .child(
-                el("section")
-                    .class("pane compare-rows")
-                    .attr("aria-label", "Aligned steps")
-                    .child(aligned(comparison)),
-            )
-            .child(
-                el("section")
-                    .class("pane compare-detail")
-                    .attr("aria-label", "Differences")
-                    .child(detail(comparison)),
-            ),
-    )
+#[component]
+pub(super) fn ComparePage(comparison: Comparison) -> impl IntoView {
+    view! {
+        <div class="compare">
+            <Head comparison/>
+            <div class="compare-panes">
+                <section class="pane compare-rows" aria-label="Aligned steps">
+                    {aligned(comparison)}
+                </section>
+                <section class="pane compare-detail" aria-label="Differences">
+                    {move || detail(comparison)}
+                </section>
+            </div>
+        </div>
+    }
 }
 
-fn head(comparison: Comparison) -> El {
-    let names = dynamic(move || {
+#[component]
+fn Head(comparison: Comparison) -> impl IntoView {
+    let names = move || {
         comparison.pair.with(|pair| {
-            let Some((left, right)) = pair else {
-                return nothing();
-            };
-            all(vec![
-                name(left, "left", false).view(),
-                el("span").class("faint").child("vs.").view(),
-                name(right, "right", comparison.live.get()).view(),
-            ])
+            let (left, right) = pair.as_ref()?;
+            Some(view! {
+                {name(left, "left", false)}
+                <span class="faint">"vs."</span>
+                {name(right, "right", comparison.live.get())}
+            })
         })
-    });
-    let verdict = words(move || {
+    };
+    let verdict = move || {
         comparison.alignment.with(|alignment| {
             let Some(alignment) = alignment else {
                 return String::new();
@@ -73,27 +67,37 @@ fn head(comparison: Comparison) -> El {
                 ),
             }
         })
-    });
-    let go = move |label: &'static str, forward: bool| {
-        button("quiet small")
-            .on_click(move || {
-                comparison.go_to_difference(forward);
-            })
-            .child(label)
     };
-    el("header")
-        .class("library-head compare-head")
-        .child(back_link())
-        .child(el("h1").class("visually-hidden").child("Comparison"))
-        .child(names)
-        .child(el("p").class("faint").attr("role", "status").child(verdict))
-        .child(buttons([
-            go("Previous difference", false),
-            go("Next difference", true),
-        ]))
+    let go = move |label: &'static str, forward: bool| {
+        view! {
+            <button
+                type="button"
+                class="quiet small"
+                on:click=move |_| {
+                    comparison.go_to_difference(forward);
+                }
+            >
+                {label}
+            </button>
+        }
+    };
+    view! {
+        <header class="library-head compare-head">
+            <BackLink/>
+            <h1 class="visually-hidden">{"Comparison"}</h1>
+            {names}
+            <p class="faint" role="status">
+                {verdict}
+            </p>
+            <div class="button-row">
+                {go("Previous difference", false)}
+                {go("Next difference", true)}
+            </div>
+        </header>
+    }
 }
 
-fn name(episode: &Episode, side: &'static str, in_playground: bool) -> El {
+fn name(episode: &Episode, side: &'static str, in_playground: bool) -> impl IntoView + use<> {
     let name = match episode.name.trim() {
         "" => &*episode.id,
         name => name,
@@ -109,24 +113,18 @@ fn name(episode: &Episode, side: &'static str, in_playground: bool) -> El {
         }),
     };
     let reward = episode.reward().map(reward_text);
-    el("span")
-        .class(format!("compare-name {side}"))
-        .child(
-            el("a")
-                .attr("href", address.to_hash())
-                .child(inert_in("strong", "", name)),
-        )
-        .child(
-            el("span")
-                .class("faint")
-                .child(format!(" {}", plural(episode.steps.len(), "step"))),
-        )
-        .child(reward.map(|reward| {
-            el("span")
-                .class("faint")
-                .child(format!(", reward {reward} "))
-        }))
-        .child(in_playground.then(|| el("span").class("badge").child("in the playground")))
+    let reward =
+        reward.map(|reward| view! { <span class="faint">{format!(", reward {reward} ")}</span> });
+    view! {
+        <span class=format!("compare-name {side}")>
+            <a href=address.to_hash()>
+                <strong dir="auto">{inert(name)}</strong>
+            </a>
+            <span class="faint">{format!(" {}", plural(episode.steps.len(), "step"))}</span>
+            {reward}
+            {in_playground.then(|| view! { <span class="badge">"in the playground"</span> })}
+        </span>
+    }
 }
 
 fn aligned(comparison: Comparison) -> AnyView {
@@ -163,51 +161,53 @@ fn aligned_row(comparison: Comparison, number: usize) -> AnyView {
         }
     });
     let Some(row) = row else {
-        return nothing();
+        return ().into_any();
     };
     let same = match number {
         0 => row.likeness.observations,
         _ => is_same(&row),
     };
-    let (left, right) = comparison.pair.with_untracked(|pair| match pair {
-        Some((left, right)) => (side(left, number, row.left), side(right, number, row.right)),
-        None => (el("span"), el("span")),
+    let sides = comparison.pair.with_untracked(|pair| {
+        let (left, right) = pair.as_ref()?;
+        Some((side(left, number, row.left), side(right, number, row.right)))
     });
-    let selected = move || comparison.selected.get() == number;
-    let current = maybe_words(move || selected().then(|| "true".to_owned()));
-    let class = words(move || {
-        let mark = if same { "" } else { " differs" };
-        let selected = if selected() { " selected" } else { "" };
-        format!("aligned-row{mark}{selected}")
-    });
-    let sign = if same { "=" } else { "≠" };
-    let said = if same { "same" } else { "different" };
-    el("div")
-        .class(class)
-        .attr("role", "listitem")
-        .child(
-            button("aligned-step")
-                .attr("aria-current", current)
-                .on_click(move || comparison.selected.set(number))
-                .child(left)
-                .child(
-                    el("span")
-                        .class("aligned-sign")
-                        .attr("role", "img")
-                        .attr("aria-label", said)
-                        .child(sign),
-                )
-                .child(right),
-        )
-        .view()
+    let (left, right) = sides.unzip();
+    let is_selected = move || comparison.selected.get() == number;
+    let class = move || match (same, is_selected()) {
+        (true, false) => "aligned-row",
+        (true, true) => "aligned-row selected",
+        (false, false) => "aligned-row differs",
+        (false, true) => "aligned-row differs selected",
+    };
+    let (sign, word) = match same {
+        true => ("=", "same"),
+        false => ("≠", "different"),
+    };
+    view! {
+        <div class=class role="listitem">
+            <button
+                type="button"
+                class="aligned-step"
+                aria-current=move || is_selected().then_some("true")
+                on:click=move |_| comparison.selected.set(number)
+            >
+                {left}
+                <span class="aligned-sign" role="img" aria-label=word>
+                    {sign}
+                </span>
+                {right}
+            </button>
+        </div>
+    }
+    .into_any()
 }
 
 /// One side of a row.
-fn side(episode: &Episode, number: usize, step: Option<usize>) -> El {
+fn side(episode: &Episode, number: usize, step: Option<usize>) -> AnyView {
     let step = match (number, step) {
         (0, _) => 0,
         (_, Some(step)) => step + 1,
-        (_, None) => return el("span").class("aligned-side missing").child("—"),
+        (_, None) => return view! { <span class="aligned-side missing">"—"</span> }.into_any(),
     };
     let line = line(episode, step);
     let (kind, name) = class_and_name(line.kind);
@@ -215,72 +215,83 @@ fn side(episode: &Episode, number: usize, step: Option<usize>) -> El {
         0 => "Start".to_owned(),
         step => count_text(step),
     };
-    el("span")
-        .class("aligned-side")
-        .child(el("span").class("outline-number").child(number))
-        .child(
-            el("span")
-                .class(format!("kind-mark {kind}"))
-                .attr("title", name),
-        )
-        .child(inert_in("span", "outline-title", &line.title))
+    view! {
+        <span class="aligned-side">
+            <span class="outline-number">{number}</span>
+            <span class=format!("kind-mark {kind}") title=name></span>
+            <span class="outline-title" dir="auto">
+                {inert(&line.title)}
+            </span>
+        </span>
+    }
+    .into_any()
 }
 
-fn detail(comparison: Comparison) -> AnyView {
-    dynamic(move || {
-        let selected = comparison.selected.get();
-        let row = comparison.alignment.with(|alignment| {
-            let rows = &alignment.as_ref()?.rows;
-            selected
-                .checked_sub(1)
-                .and_then(|place| rows.get(place))
-                .cloned()
-        });
-        let found = comparison.pair.with(|pair| {
-            pair.as_ref()
-                .map(|(left, right)| sections(left, right, row.as_ref()))
-        });
-        let Some(found) = found else {
-            return nothing();
-        };
-        all(found.iter().map(|found| section(found).view()).collect())
-    })
-}
-
-fn section(section: &Section) -> El {
-    let lines = section.lines.iter().map(|line| match line {
-        Line::Same(text) => el("div").class("diff-line").child(inert(text)).view(),
-        Line::Skipped(count) => el("div")
-            .class("diff-line skipped")
-            .child(format!("{} alike", plural(*count, "line")))
-            .view(),
-        Line::Left(marked) => marked_line("diff-line left", "del", "left: ", marked).view(),
-        Line::Right(marked) => marked_line("diff-line right", "ins", "right: ", marked).view(),
+fn detail(comparison: Comparison) -> Option<Vec<AnyView>> {
+    let selected = comparison.selected.get();
+    let row = comparison.alignment.with(|alignment| {
+        let rows = &alignment.as_ref()?.rows;
+        selected
+            .checked_sub(1)
+            .and_then(|place| rows.get(place))
+            .cloned()
     });
-    let same = section.same;
-    let body = match section.lines.is_empty() {
-        true => el("p").class("faint").child("No differences."),
-        false => el("div")
-            .class("diff-lines")
-            .attr("dir", "auto")
-            .child(lines.collect::<Vec<_>>()),
-    };
-    el("section")
-        .class("diff-section")
-        .child(
-            el("h2")
-                .child(section.title)
-                .child(same.then(|| el("span").class("badge").child("same")))
-                .child((!same).then(|| el("span").class("badge notice").child("differs"))),
-        )
-        .child(body)
+    let found = comparison.pair.with(|pair| {
+        let (left, right) = pair.as_ref()?;
+        Some(sections(left, right, row.as_ref()))
+    });
+    Some(found?.iter().map(section).collect())
 }
 
-fn marked_line(class: &'static str, tag: &'static str, side: &'static str, marked: &Marked) -> El {
-    el("div")
-        .class(class)
-        .child(el("span").class("visually-hidden").child(side))
-        .child(inert(&marked.before))
-        .child((!marked.mark.is_empty()).then(|| el(tag).child(inert(&marked.mark))))
-        .child(inert(&marked.after))
+fn section(section: &Section) -> AnyView {
+    let lines = section.lines.iter().map(|line| match line {
+        Line::Same(text) => view! { <div class="diff-line">{inert(text)}</div> }.into_any(),
+        Line::Skipped(count) => {
+            let words = format!("{} alike", plural(*count, "line"));
+            view! { <div class="diff-line skipped">{words}</div> }.into_any()
+        }
+        Line::Left(marked) => {
+            let mark = inert(&marked.mark);
+            let mark = view! { <del>{mark}</del> }.into_any();
+            marked_line("diff-line left", "left: ", marked, mark)
+        }
+        Line::Right(marked) => {
+            let mark = inert(&marked.mark);
+            let mark = view! { <ins>{mark}</ins> }.into_any();
+            marked_line("diff-line right", "right: ", marked, mark)
+        }
+    });
+    let body = match section.lines.is_empty() {
+        true => view! { <p class="faint">"No differences."</p> }.into_any(),
+        false => view! {
+            <div class="diff-lines" dir="auto">
+                {lines.collect_view()}
+            </div>
+        }
+        .into_any(),
+    };
+    let badge = match section.same {
+        true => view! { <span class="badge">"same"</span> },
+        false => view! { <span class="badge notice">"differs"</span> },
+    };
+    view! {
+        <section class="diff-section">
+            <h2>{section.title} {badge}</h2>
+            {body}
+        </section>
+    }
+    .into_any()
+}
+
+/// A line of one side. `mark` is the part that differs, which may be empty.
+fn marked_line(class: &'static str, side: &'static str, marked: &Marked, mark: AnyView) -> AnyView {
+    view! {
+        <div class=class>
+            <span class="visually-hidden">{side}</span>
+            {inert(&marked.before)}
+            {(!marked.mark.is_empty()).then_some(mark)}
+            {inert(&marked.after)}
+        </div>
+    }
+    .into_any()
 }

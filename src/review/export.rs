@@ -5,8 +5,7 @@ use volary_trajectory::{Episode, export, markdown, messages_jsonl, native, rende
 
 use super::viewer::Viewer;
 use crate::browser::files;
-use crate::components::dialog::dialog;
-use crate::components::markup::{all, button, el};
+use crate::components::Dialog;
 use crate::library::client::Shelf;
 use crate::playground::transfer::file_name;
 use crate::projection::notice::Notice;
@@ -21,7 +20,7 @@ struct Format {
     bytes: fn(&Episode) -> Result<Vec<u8>, String>,
 }
 
-const FORMATS: [Format; 8] = [
+static FORMATS: [Format; 8] = [
     Format {
         name: "Volary JSON",
         words: "Complete: can be imported, viewed and continued.",
@@ -81,34 +80,36 @@ const FORMATS: [Format; 8] = [
 ];
 
 /// The dialog.
-pub fn export_dialog(shelf: Shelf, viewer: Viewer, open: RwSignal<bool>) -> AnyView {
-    let rows = FORMATS.iter().map(|format| {
-        let save = move || {
-            open.set(false);
-            viewer
-                .shown
-                .episode
-                .with_untracked(|episode| match (format.bytes)(episode) {
-                    Ok(bytes) => {
-                        let name = format!("{}.{}", file_name(&episode.name), format.ending);
-                        files::download(&name, format.kind, &bytes);
-                    }
-                    Err(reason) => shelf.notice.set(Some(Notice::new(
-                        "The episode could not be exported in this format.",
-                        reason,
-                        "Export it as Volary JSON instead, which contains everything.",
-                    ))),
-                });
-        };
-        el("li")
-            .child(button("").on_click(save).child(format.name))
-            .child(el("span").class("help").child(format.words))
-            .view()
+#[component]
+pub(super) fn ExportDialog(shelf: Shelf, viewer: Viewer, open: RwSignal<bool>) -> impl IntoView {
+    let save = move |format: &'static Format| {
+        open.set(false);
+        let episode = viewer.shown.episode;
+        episode.with_untracked(|episode| match (format.bytes)(episode) {
+            Ok(bytes) => {
+                let name = format!("{}.{}", file_name(&episode.name), format.ending);
+                files::download(&name, format.kind, &bytes);
+            }
+            Err(reason) => shelf.notice.set(Some(Notice::new(
+                "The episode could not be exported in this format.",
+                reason,
+                "Export it as Volary JSON instead, which contains everything.",
+            ))),
+        });
+    };
+    let choices = FORMATS.iter().map(move |format| {
+        view! {
+            <li>
+                <button type="button" on:click=move |_| save(format)>
+                    {format.name}
+                </button>
+                <span class="help">{format.words}</span>
+            </li>
+        }
     });
-    let list = el("ul").class("choices").child(rows.collect::<Vec<_>>());
-    dialog(
-        open,
-        "Export this episode".to_owned(),
-        all(vec![list.view()]),
-    )
+    view! {
+        <Dialog open title="Export this episode">
+            <ul class="choices">{choices.collect_view()}</ul>
+        </Dialog>
+    }
 }

@@ -1,59 +1,56 @@
 //! Asks for confirmation before a file of another origin is fetched because of the address.
 
 use leptos::prelude::*;
-
-use super::linked_file::Elsewhere;
-use crate::components::markup::{El, button, el};
-use crate::components::text::inert_in;
-use crate::playground::controls::buttons;
 use volary_protocol::library::Origin;
 
-/// The question. `fetch` receives whether to store the contents; `decline` is called on refusal.
-pub fn fetch_question(
-    file: &Elsewhere,
-    fetch: impl Fn(Origin) + 'static,
-    decline: impl Fn() + 'static,
-) -> El {
+use super::linked_file::Elsewhere;
+use crate::components::text::inert;
+
+/// The question.
+#[component]
+pub(super) fn FetchQuestion(
+    /// The file.
+    file: Elsewhere,
+    /// Fetches it; receives whether to store its contents.
+    #[prop(into)]
+    fetch: Callback<Origin>,
+    /// Continues without it.
+    #[prop(into)]
+    decline: Callback<()>,
+) -> impl IntoView {
     let keeps = RwSignal::new(false);
-    let keep = el("input")
-        .attr("type", "checkbox")
-        .flag_property("checked", keeps.into())
-        .on("change", move |event: leptos::ev::Event| {
-            keeps.set(event_target_checked(&event));
-        });
     let origin = move || match keeps.get_untracked() {
         true => Origin::Imported,
         false => Origin::Linked,
     };
-    el("section")
-        .class("fetch-question")
-        .attr("aria-label", "Fetch a file")
-        .child(el("h2").child(format!("Fetch a file from {}?", file.host)))
-        .child(inert_in("code", "", &file.url))
-        .child(el("p").child(
-            "The address of this page refers to this file. Nothing has been requested yet. If you \
-             agree, your browser downloads the file from that host, without cookies and up to 2 \
-             GB. Its size is shown when the host reports it, and you can cancel.",
-        ))
-        .child(
-            file.warning()
-                .map(|warning| el("p").class("near-address").child(warning)),
-        )
-        .child(
-            el("label")
-                .class("flag-line")
-                .child(keep)
-                .child(el("span").child("Store its trajectories in this browser")),
-        )
-        .child(
-            el("p")
-                .class("help")
-                .child("Otherwise they are available until you leave or reload the page."),
-        )
-        .child(buttons([
-            button("").on_click(decline).child("Don't fetch"),
-            button("primary")
-                .on_click(move || fetch(origin()))
-                .child("Fetch"),
-        ]))
+    let warning = file.warning();
+    view! {
+        <section class="fetch-question" aria-label="Fetch a file">
+            <h2>{format!("Fetch a file from {}?", file.host)}</h2>
+            <code dir="auto">{inert(&file.url)}</code>
+            <p>
+                {"The address of this page refers to this file. Nothing has been requested yet. If \
+                  you agree, your browser downloads the file from that host, without cookies and \
+                  up to 2 GB. Its size is shown when the host reports it, and you can cancel."}
+            </p>
+            {warning.map(|warning| view! { <p class="near-address">{warning}</p> })}
+            <label class="flag-line">
+                <input
+                    type="checkbox"
+                    prop:checked=keeps
+                    on:change=move |event| keeps.set(event_target_checked(&event))
+                />
+                <span>{"Store its trajectories in this browser"}</span>
+            </label>
+            <p class="help">{"Otherwise they are available until you leave or reload the page."}</p>
+            <div class="button-row">
+                <button type="button" on:click=move |_| decline.run(())>
+                    {"Don't fetch"}
+                </button>
+                <button type="button" class="primary" on:click=move |_| fetch.run(origin())>
+                    {"Fetch"}
+                </button>
+            </div>
+        </section>
+    }
 }

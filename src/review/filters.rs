@@ -2,67 +2,63 @@
 
 use std::sync::Arc;
 
-use leptos::ev::{Event, KeyboardEvent};
+use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
 use volary_trajectory::table::groups::GroupBy;
 use volary_trajectory::table::{Cell, Column, choices};
 
 use super::selection::{Look, sampled};
 use crate::browser;
-use crate::components::erased::{dynamic, flag, maybe_words, shown, words};
-use crate::components::icon::{Glyph, named_icon};
-use crate::components::markup::{El, all, button, el};
+use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert;
-use crate::playground::controls::{choice, option, typed};
 use crate::projection::library::{filter_text, heading, read_filter};
 
 /// The number of values of a column offered as suggestions.
 const MOST_CHOICES: usize = 30;
 
 /// The row of filters and selects above the table.
-pub fn filter_bar(look: Look) -> El {
-    el("div")
-        .class("filter-bar")
-        .child(filter_chips(look))
-        .child(new_filter(look))
-        .child(group_choice(look))
-        .child(column_choice(look))
+#[component]
+pub(super) fn FilterBar(look: Look) -> impl IntoView {
+    view! {
+        <div class="filter-bar">
+            {move || filter_chips(look)}
+            <NewFilter look/>
+            <GroupChoice look/>
+            <ColumnChoice look/>
+        </div>
+    }
 }
 
-fn filter_chips(look: Look) -> AnyView {
-    dynamic(move || {
-        let chips = look.filters.with(|filters| {
-            let chips = filters.iter().enumerate().map(|(place, (column, filter))| {
-                let name = format!("{} {}", heading(column), filter_text(filter));
-                let remove = move || {
-                    look.filters.update(|filters| {
-                        if place < filters.len() {
-                            filters.remove(place);
-                        }
-                    });
-                };
-                el("li")
-                    .class("chip")
-                    .child(inert(&name))
-                    .child(
-                        button("quiet icon-button small")
-                            .on_click(remove)
-                            .child(named_icon(Glyph::Close, "Remove filter")),
-                    )
-                    .view()
+fn filter_chips(look: Look) -> impl IntoView {
+    let chips = look.filters.get().into_iter().enumerate();
+    let chips = chips.map(|(place, (column, filter))| {
+        let name = format!("{} {}", heading(&column), filter_text(&filter));
+        let remove = move |_| {
+            look.filters.update(|filters| {
+                if place < filters.len() {
+                    filters.remove(place);
+                }
             });
-            chips.collect::<Vec<_>>()
-        });
-        el("ul")
-            .class("chips")
-            .attr("aria-label", "Filters")
-            .child(chips)
-            .view()
-    })
+        };
+        view! {
+            <li class="chip">
+                {inert(&name)}
+                <button type="button" class="quiet icon-button small" on:click=remove>
+                    <NamedIcon glyph=Glyph::Close name="Remove filter"/>
+                </button>
+            </li>
+        }
+    });
+    view! {
+        <ul class="chips" aria-label="Filters">
+            {chips.collect_view()}
+        </ul>
+    }
 }
 
 /// A new filter: a column and its condition (`>= 1`, `0..0.5` or a part of a text).
-fn new_filter(look: Look) -> El {
+#[component]
+fn NewFilter(look: Look) -> impl IntoView {
     let column = RwSignal::new(0usize);
     let wanted = RwSignal::new(String::new());
     let columns = Memo::new(move |_| Arc::new(look.all_columns()));
@@ -70,8 +66,9 @@ fn new_filter(look: Look) -> El {
     // The rejected input; cleared when the input changes.
     let refused = RwSignal::new(None::<String>);
     let is_refused =
-        flag(move || refused.with(|refused| refused.as_ref() == Some(&*wanted.read())));
-    let add = move || {
+        Memo::new(move |_| refused.with(|refused| refused.as_ref() == Some(&*wanted.read())));
+    let add = move |event: SubmitEvent| {
+        event.prevent_default();
         let words = wanted.get_untracked();
         let Some(column) = untrack(of) else { return };
         let numeric = look.shelf.rows.with_untracked(|rows| {
@@ -88,85 +85,70 @@ fn new_filter(look: Look) -> El {
             None => refused.set(Some(words)),
         }
     };
-    let names = dynamic(move || {
+    let names = move || {
         let columns = columns.get();
         let names = columns.iter().enumerate();
-        all(names
-            .map(|(place, column)| option(place.to_string(), heading(column)).view())
-            .collect())
-    });
-    let offered = dynamic(move || {
-        let Some(column) = of() else {
-            return ().into_any();
-        };
+        names
+            .map(|(place, column)| {
+                view! { <option value=place.to_string()>{heading(column)}</option> }
+            })
+            .collect_view()
+    };
+    let offered = move || {
+        let column = of()?;
         let offered = look
             .shelf
             .rows
             .with(|rows| choices(sampled(rows), &column, MOST_CHOICES));
-        all(offered
-            .into_iter()
-            .map(|(text, count)| {
-                el("option")
-                    .attr("value", text)
-                    .child(format!("{count}"))
-                    .view()
-            })
-            .collect())
-    });
-    let input = el("input")
-        .attr("type", "text")
-        .attr("aria-label", "Condition")
-        .attr("placeholder", "text, >= 1, 0..0.5")
-        .attr(
-            "aria-invalid",
-            maybe_words(move || is_refused.get().then(|| "true".to_owned())),
-        )
-        .attr("list", "filter-choices");
-    el("form")
-        .class("new-filter")
-        .attr("aria-label", "New filter")
-        .on("submit", move |event: leptos::ev::SubmitEvent| {
-            event.prevent_default();
-            add();
-        })
-        .child(
-            choice(words(move || column.get().to_string()), move |place| {
-                column.set(place.parse().unwrap_or_default());
-            })
-            .attr("aria-label", "Column")
-            .child(names),
-        )
-        .child(typed(input, wanted))
-        .child(el("datalist").attr("id", "filter-choices").child(offered))
-        .child(el("button").attr("type", "submit").child("Filter"))
-        .child(shown(
-            move || is_refused.get(),
-            || {
-                el("p")
-                    .class("refused-filter")
-                    .attr("role", "alert")
-                    .child(
-                        "This column contains numbers. Use 2, >= 1, < 3, 0..0.5, known or unknown.",
-                    )
-                    .view()
-            },
-        ))
+        let offered = offered.into_iter();
+        let options =
+            offered.map(|(text, count)| view! { <option value=text>{count.to_string()}</option> });
+        Some(options.collect_view())
+    };
+    let choose = move |event| {
+        column.set(event_target_value(&event).parse().unwrap_or_default());
+    };
+    view! {
+        <form class="new-filter" aria-label="New filter" on:submit=add>
+            <select
+                aria-label="Column"
+                prop:value=move || column.get().to_string()
+                on:change=choose
+            >
+                {names}
+            </select>
+            <input
+                type="text"
+                aria-label="Condition"
+                placeholder="text, >= 1, 0..0.5"
+                aria-invalid=move || is_refused.get().then_some("true")
+                list="filter-choices"
+                prop:value=move || wanted.get()
+                on:input=move |event| wanted.set(event_target_value(&event))
+            />
+            <datalist id="filter-choices">{offered}</datalist>
+            <button type="submit">{"Filter"}</button>
+            <Show when=move || is_refused.get()>
+                <p class="refused-filter" role="alert">
+                    {"This column contains numbers. Use 2, >= 1, < 3, 0..0.5, known or unknown."}
+                </p>
+            </Show>
+        </form>
+    }
 }
 
-fn group_choice(look: Look) -> El {
-    let value = words(move || {
-        let value = match look.group.get() {
-            None => "",
-            Some(GroupBy::Task) => "task",
-            Some(GroupBy::Run) => "run",
-            Some(GroupBy::Column(Column::Model)) => "model",
-            Some(GroupBy::Column(Column::Agent)) => "agent",
-            Some(GroupBy::Column(_)) => "environment",
-        };
-        value.to_owned()
-    });
-    let choose = move |value: String| {
-        look.group.set(match value.as_str() {
+#[component]
+fn GroupChoice(look: Look) -> impl IntoView {
+    let value = move || match look.group.get() {
+        None => "",
+        Some(GroupBy::Task) => "task",
+        Some(GroupBy::Run) => "run",
+        Some(GroupBy::Column(Column::Model)) => "model",
+        Some(GroupBy::Column(Column::Agent)) => "agent",
+        Some(GroupBy::Column(_)) => "environment",
+    };
+    let choose = move |event| {
+        look.group.set(match event_target_value(&event).as_str() {
             "task" => Some(GroupBy::Task),
             "run" => Some(GroupBy::Run),
             "model" => Some(GroupBy::Column(Column::Model)),
@@ -175,29 +157,34 @@ fn group_choice(look: Look) -> El {
             _ => None,
         });
     };
-    el("label")
-        .class("group-choice")
-        .child(el("span").child("Group by"))
-        .child(
-            choice(value, choose)
-                .child(option("", "nothing"))
-                .child(option("task", "task"))
-                .child(option("run", "run"))
-                .child(option("model", "model"))
-                .child(option("agent", "agent"))
-                .child(option("environment", "environment")),
-        )
+    let options = [
+        ("", "nothing"),
+        ("task", "task"),
+        ("run", "run"),
+        ("model", "model"),
+        ("agent", "agent"),
+        ("environment", "environment"),
+    ];
+    let options = options.map(|(value, name)| view! { <option value=value>{name}</option> });
+    view! {
+        <label class="group-choice">
+            <span>{"Group by"}</span>
+            <select prop:value=value on:change=choose>
+                {options.into_iter().collect_view()}
+            </select>
+        </label>
+    }
 }
 
 /// The choice of visible columns.
-fn column_choice(look: Look) -> El {
-    let boxes = dynamic(move || {
-        let columns = look.all_columns();
-        all(columns
-            .into_iter()
+#[component]
+fn ColumnChoice(look: Look) -> impl IntoView {
+    let boxes = move || {
+        let columns = look.all_columns().into_iter();
+        columns
             .map(|column| {
                 let of = column.clone();
-                let is_shown = flag(move || look.columns.with(|columns| columns.contains(&of)));
+                let is_shown = move || look.columns.with(|columns| columns.contains(&of));
                 let name = heading(&column);
                 let toggle = move |event: Event| {
                     let wanted = event_target_checked(&event);
@@ -209,28 +196,26 @@ fn column_choice(look: Look) -> El {
                         }
                     });
                 };
-                el("label")
-                    .class("column-box")
-                    .child(
-                        el("input")
-                            .attr("type", "checkbox")
-                            .flag_property("checked", is_shown)
-                            .on("change", toggle),
-                    )
-                    .child(inert(&name))
-                    .view()
+                view! {
+                    <label class="column-box">
+                        <input type="checkbox" prop:checked=is_shown on:change=toggle/>
+                        {inert(&name)}
+                    </label>
+                }
             })
-            .collect())
-    });
-    el("details")
-        .class("column-choice-box")
-        .on("keydown", |press: KeyboardEvent| {
-            if press.key() == "Escape" {
-                browser::element::close_details(&press);
-            }
-        })
-        .child(el("summary").child("Columns"))
-        .child(el("div").class("column-boxes").child(boxes))
+            .collect_view()
+    };
+    let pressed = |press: KeyboardEvent| {
+        if press.key() == "Escape" {
+            browser::element::close_details(&press);
+        }
+    };
+    view! {
+        <details class="column-choice-box" on:keydown=pressed>
+            <summary>{"Columns"}</summary>
+            <div class="column-boxes">{boxes}</div>
+        </details>
+    }
 }
 
 #[cfg(test)]

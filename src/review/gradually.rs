@@ -7,7 +7,6 @@ use std::time::Duration;
 use leptos::prelude::*;
 
 use crate::browser::{self, timers};
-use crate::components::erased::watch;
 
 /// The length of a slice in seconds.
 const AT_ONCE: f64 = 0.008;
@@ -24,7 +23,7 @@ pub fn gradually<T: Send + Sync + 'static>(
     let value = RwSignal::new(first);
     // The inputs may change during the computation; only the last one counts.
     let last = Rc::new(Cell::new(0_u32));
-    watch(move || {
+    Effect::new(move |_| {
         let number = last.get().wrapping_add(1);
         last.set(number);
         let mut work = begin();

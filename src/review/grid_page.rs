@@ -7,11 +7,9 @@ use leptos::prelude::*;
 use volary_trajectory::Episode;
 use volary_trajectory::align::common_steps;
 
-use super::library_page::back_link;
-use crate::components::erased::{dynamic, words};
-use crate::components::markup::{El, el, nothing};
+use super::library_page::BackLink;
 use crate::components::rows::Rows;
-use crate::components::text::inert_in;
+use crate::components::text::inert;
 use crate::projection::outline::{class_and_name, line};
 use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, plural};
@@ -55,29 +53,8 @@ impl Default for Grid {
 }
 
 /// The page of a grid.
-pub fn grid_page(grid: Grid) -> El {
-    let said = words(move || {
-        grid.episodes
-            .with(|episodes| summary(episodes, grid.common.get()))
-    });
-    let head = dynamic(move || {
-        grid.episodes.with(|episodes| {
-            let corner = el("div")
-                .attr("role", "columnheader")
-                .class("grid-number")
-                .child("Step");
-            let first = episodes.first().map(|first| first.id.to_string());
-            let columns = episodes
-                .iter()
-                .map(|episode| column(episode, first.as_deref()).view());
-            el("div")
-                .class("grid-row grid-head")
-                .attr("role", "row")
-                .child(corner)
-                .child(columns.collect::<Vec<_>>())
-                .view()
-        })
-    });
+#[component]
+pub(super) fn GridPage(grid: Grid) -> impl IntoView {
     let count = Memo::new(move |_| {
         grid.episodes.with(|episodes| {
             let longest = episodes.iter().map(|episode| episode.steps.len()).max();
@@ -100,33 +77,46 @@ pub fn grid_page(grid: Grid) -> El {
     let body = rows.view(move |step| {
         let common = grid.common.get_untracked();
         grid.episodes
-            .with_untracked(|episodes| row(episodes, step, common).view())
+            .with_untracked(|episodes| row(episodes, step, common))
     });
-    el("div")
-        .class("compare grid-page")
-        .child(
-            el("header")
-                .class("library-head compare-head")
-                .child(back_link())
-                .child(el("h1").class("episode-title").child("Side by side"))
-                .child(el("p").class("faint").attr("role", "status").child(said)),
-        )
-        .child(
-            el("div")
-                .class("grid-scroll")
-                // Scrollable sideways, and therefore focusable.
-                .attr("tabindex", "0")
-                .attr("role", "region")
-                .attr("aria-label", "Grid")
-                .child(
-                    el("div")
-                        .class("grid-table")
-                        .attr("role", "table")
-                        .attr("aria-label", "Steps side by side")
-                        .child(el("div").attr("role", "rowgroup").child(head))
-                        .child(body),
-                ),
-        )
+    let said = move || {
+        grid.episodes
+            .with(|episodes| summary(episodes, grid.common.get()))
+    };
+    let columns = move || {
+        grid.episodes.with(|episodes| {
+            let first = episodes.first().map(|first| first.id.to_string());
+            let columns = episodes.iter();
+            columns
+                .map(|episode| column(episode, first.as_deref()))
+                .collect_view()
+        })
+    };
+    // The grid is scrollable sideways, and therefore focusable.
+    view! {
+        <div class="compare grid-page">
+            <header class="library-head compare-head">
+                <BackLink/>
+                <h1 class="episode-title">{"Side by side"}</h1>
+                <p class="faint" role="status">
+                    {said}
+                </p>
+            </header>
+            <div class="grid-scroll" tabindex="0" role="region" aria-label="Grid">
+                <div class="grid-table" role="table" aria-label="Steps side by side">
+                    <div role="rowgroup">
+                        <div class="grid-row grid-head" role="row">
+                            <div role="columnheader" class="grid-number">
+                                {"Step"}
+                            </div>
+                            {columns}
+                        </div>
+                    </div>
+                    {body}
+                </div>
+            </div>
+        </div>
+    }
 }
 
 fn summary(episodes: &[Arc<Episode>], common: usize) -> String {
@@ -151,7 +141,7 @@ fn summary(episodes: &[Arc<Episode>], common: usize) -> String {
     )
 }
 
-fn column(episode: &Episode, first: Option<&str>) -> El {
+fn column(episode: &Episode, first: Option<&str>) -> impl IntoView + use<> {
     let name = match episode.name.trim() {
         "" => &*episode.id,
         name => name,
@@ -169,52 +159,62 @@ fn column(episode: &Episode, first: Option<&str>) -> El {
             beside: vec![episode.id.to_string()],
             ..ReviewPlace::default()
         };
-        el("a")
-            .attr("href", Route::Review(place).to_hash())
-            .attr("aria-label", format!("Compare {name} with the first"))
-            .child("Compare with the first")
+        view! {
+            <a
+                href=Route::Review(place).to_hash()
+                aria-label=format!("Compare {name} with the first")
+            >
+                {"Compare with the first"}
+            </a>
+        }
     });
-    el("div")
-        .attr("role", "columnheader")
-        .class("grid-column")
-        .child(link(episode, None).child(inert_in("strong", "", name)))
-        .child(inert_in("span", "faint", &facts.join(", ")))
-        .child(beside)
+    view! {
+        <div role="columnheader" class="grid-column">
+            <a href=address(episode, None)>
+                <strong dir="auto">{inert(name)}</strong>
+            </a>
+            <span class="faint" dir="auto">
+                {inert(&facts.join(", "))}
+            </span>
+            {beside}
+        </div>
+    }
 }
 
-fn link(episode: &Episode, step: Option<usize>) -> El {
+fn address(episode: &Episode, step: Option<usize>) -> String {
     let place = ReviewPlace {
         episode: Some(episode.id.to_string()),
         step,
         ..ReviewPlace::default()
     };
-    el("a").attr("href", Route::Review(place).to_hash())
+    Route::Review(place).to_hash()
 }
 
-fn row(episodes: &[Arc<Episode>], step: usize, common: usize) -> El {
-    let alike = step <= common;
+fn row(episodes: &[Arc<Episode>], step: usize, common: usize) -> AnyView {
+    let is_alike = step <= common;
     let number = match step {
         0 => "Start".to_owned(),
         step => count_text(step),
     };
-    let cells = episodes.iter().map(|episode| cell(episode, step).view());
-    el("div")
-        .class(if alike { "grid-row alike" } else { "grid-row" })
-        .attr("role", "row")
-        .child(
-            el("div")
-                .attr("role", "rowheader")
-                .class("grid-number")
-                .attr("title", alike.then_some("All actions are the same"))
-                .child(number),
-        )
-        .child(cells.collect::<Vec<_>>())
+    let cells: Vec<AnyView> = episodes.iter().map(|episode| cell(episode, step)).collect();
+    view! {
+        <div class=if is_alike { "grid-row alike" } else { "grid-row" } role="row">
+            <div
+                role="rowheader"
+                class="grid-number"
+                title=is_alike.then_some("All actions are the same")
+            >
+                {number}
+            </div>
+            {cells}
+        </div>
+    }
+    .into_any()
 }
 
-fn cell(episode: &Episode, step: usize) -> El {
-    let cell = el("div").attr("role", "cell");
+fn cell(episode: &Episode, step: usize) -> AnyView {
     if step > episode.steps.len() {
-        return cell.class("grid-cell missing").child(nothing());
+        return view! { <div role="cell" class="grid-cell missing"></div> }.into_any();
     }
     let line = line(episode, step);
     let (kind, name) = class_and_name(line.kind);
@@ -224,22 +224,30 @@ fn cell(episode: &Episode, step: usize) -> El {
         } else {
             "reward good"
         };
-        el("span").class(class).child(reward_text(reward))
+        view! { <span class=class>{reward_text(reward)}</span> }
     });
     let title = match line.title.is_empty() {
-        true => el("span").class("outline-title").child("no text"),
-        false => inert_in("span", "outline-title", &line.title),
+        true => view! { <span class="outline-title">"no text"</span> }.into_any(),
+        false => view! {
+            <span class="outline-title" dir="auto">
+                {inert(&line.title)}
+            </span>
+        }
+        .into_any(),
     };
-    cell.class("grid-cell").child(
-        link(episode, Some(step))
-            .child(
-                el("span")
-                    .class(format!("kind-mark {kind}"))
-                    .attr("role", "img")
-                    .attr("aria-label", name)
-                    .attr("title", name),
-            )
-            .child(title)
-            .child(reward),
-    )
+    view! {
+        <div role="cell" class="grid-cell">
+            <a href=address(episode, Some(step))>
+                <span
+                    class=format!("kind-mark {kind}")
+                    role="img"
+                    aria-label=name
+                    title=name
+                ></span>
+                {title}
+                {reward}
+            </a>
+        </div>
+    }
+    .into_any()
 }

@@ -9,9 +9,8 @@ use volary_trajectory::table::groups::{Group, GroupBy, Grouping, Passes, SUCCESS
 
 use super::gradually::{Work, gradually};
 use super::selection::Look;
-use crate::components::erased::{dynamic, shown};
-use crate::components::markup::{El, all, button, el, key_of, keyed, nothing};
-use crate::components::text::inert_in;
+use crate::components::markup::{key_of, keyed};
+use crate::components::text::inert;
 use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, plural};
 
@@ -38,7 +37,8 @@ const COLUMNS: &[&str] = &[
 type Grouped = Arc<(GroupBy, Vec<Group>)>;
 
 /// The groups, if grouping is on.
-pub fn groups(look: Look) -> AnyView {
+#[component]
+pub(super) fn Groups(look: Look) -> impl IntoView {
     let found = gradually(None, move || -> Work<Option<Grouped>> {
         let Some(by) = look.group.get() else {
             return Box::new(|| Some(None));
@@ -53,41 +53,38 @@ pub fn groups(look: Look) -> AnyView {
             Some(Some(Arc::new((by.clone(), done.done()))))
         })
     });
-    shown(
-        move || found.with(Option::is_some),
-        move || drawn(look, found),
-    )
+    view! {
+        <Show when=move || found.with(Option::is_some)>
+            <GroupTable look found/>
+        </Show>
+    }
 }
 
 /// The groups as a table. Rows are keyed by group, so that they survive new groups before them.
-fn drawn(look: Look, found: RwSignal<Option<Grouped>>) -> AnyView {
-    let facts = dynamic(move || {
-        let Some(found) = found.get() else {
-            return nothing();
-        };
+#[component]
+fn GroupTable(look: Look, found: RwSignal<Option<Grouped>>) -> impl IntoView {
+    let facts = move || {
+        let found = found.get()?;
         let passes = passes(&found.1);
         let lines = passes.iter().take(MOST_ACTORS).map(pass_line);
-        all(vec![
-            el("p")
-                .class("group-facts")
-                .child(plural(found.1.len(), "group"))
-                .view(),
-            all(lines.collect()),
-        ])
-    });
+        Some(view! {
+            <p class="group-facts">{plural(found.1.len(), "group")}</p>
+            {lines.collect_view()}
+        })
+    };
     let of_tasks = Memo::new(move |_| {
         found.with(|found| matches!(found.as_deref(), Some((GroupBy::Task, _))))
     });
-    let head = dynamic(move || {
-        let columns = match of_tasks.get() {
-            true => COLUMNS,
-            false => &COLUMNS[..COLUMNS.len() - 1],
+    let head = move || {
+        let count = match of_tasks.get() {
+            true => COLUMNS.len(),
+            false => COLUMNS.len() - 1,
         };
-        let cells = columns
-            .iter()
-            .map(|name| el("th").attr("scope", "col").child(*name).view());
-        el("tr").child(cells.collect::<Vec<_>>()).view()
-    });
+        let cells = COLUMNS.iter().take(count);
+        cells
+            .map(|name| view! { <th scope="col">{*name}</th> })
+            .collect_view()
+    };
     let keys = Memo::new(move |_| {
         found.with(|found| {
             let groups = found.iter().flat_map(|found| &found.1);
@@ -95,62 +92,54 @@ fn drawn(look: Look, found: RwSignal<Option<Grouped>>) -> AnyView {
             keys.collect::<Vec<u64>>()
         })
     });
-    let rows = keyed(
-        move || keys.get(),
-        move |key| {
-            dynamic(move || {
-                let place = keys.with(|keys| keys.iter().position(|other| *other == key));
-                found.with(|found| {
-                    let group = || Some((found.as_ref()?, found.as_ref()?.1.get(place?)?));
-                    group().map_or_else(nothing, |(found, group)| row(look, &found.0, group).view())
-                })
+    let draw = move |key| {
+        (move || {
+            let place = keys.with(|keys| keys.iter().position(|other| *other == key));
+            found.with(|found| {
+                let found = found.as_ref()?;
+                Some(row(look, &found.0, found.1.get(place?)?))
             })
-        },
-    );
-    let more = dynamic(move || {
+        })
+        .into_any()
+    };
+    let more = move || {
         let count = found.with(|found| found.as_ref().map_or(0, |found| found.1.len()));
-        let more = count.checked_sub(MOST);
-        match more.filter(|more| *more > 0) {
-            Some(more) => el("p")
-                .class("faint")
-                .child(format!(
-                    "{} more groups. Filter to see them.",
-                    count_text(more)
-                ))
-                .view(),
-            None => nothing(),
-        }
-    });
-    all(vec![
-        facts,
-        el("div")
-            .class("group-table")
-            .child(
-                el("table")
-                    .attr("aria-label", "Groups")
-                    .child(el("thead").child(head))
-                    .child(el("tbody").child(rows)),
-            )
-            .view(),
-        more,
-    ])
+        let more = count.checked_sub(MOST).filter(|more| *more > 0)?;
+        let words = format!("{} more groups. Filter to see them.", count_text(more));
+        Some(view! { <p class="faint">{words}</p> })
+    };
+    view! {
+        {facts}
+        <div class="group-table">
+            <table aria-label="Groups">
+                <thead>
+                    <tr>{head}</tr>
+                </thead>
+                <tbody>{keyed(move || keys.get(), draw)}</tbody>
+            </table>
+        </div>
+        {more}
+    }
 }
 
 /// pass^k of one model, with its name if known.
-fn pass_line(of: &Passes) -> AnyView {
+fn pass_line(of: &Passes) -> impl IntoView + use<> {
     let shares = of.all.iter().take(MOST_TRIES).enumerate();
     let shares = shares.map(|(place, share)| {
-        el("span")
-            .class("figure")
-            .child(format!("pass^{} ", place + 1))
-            .child(el("strong").child(format!("{:.1}%", share * 100.0)))
-            .view()
+        view! {
+            <span class="figure">
+                {format!("pass^{} ", place + 1)}
+                <strong>{format!("{:.1}%", share * 100.0)}</strong>
+            </span>
+        }
     });
-    el("p")
-        .class("group-facts")
-        .child(actor(&of.model, &of.agent).map(|name| inert_in("span", "", &name)))
-        .child(shares.collect::<Vec<_>>())
-        .view()
+    let name = actor(&of.model, &of.agent);
+    view! {
+        <p class="group-facts">
+            {name.map(|name| view! { <span dir="auto">{inert(&name)}</span> })}
+            {shares.collect_view()}
+        </p>
+    }
 }
 
 /// The model and agent, if known.
@@ -162,7 +151,7 @@ fn actor(model: &str, agent: &str) -> Option<String> {
     (!known.is_empty()).then(|| known.join(", "))
 }
 
-fn row(look: Look, by: &GroupBy, group: &Group) -> El {
+fn row(look: Look, by: &GroupBy, group: &Group) -> AnyView {
     let name = match group.name.trim() {
         "" => "unknown".to_owned(),
         name => name.to_owned(),
@@ -198,7 +187,7 @@ fn row(look: Look, by: &GroupBy, group: &Group) -> El {
         let known: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
         (!known.is_empty()).then(|| known.join(", "))
     });
-    let only = move || {
+    let only = move |_| {
         look.group.set(None);
         look.filters.update(|filters| {
             filters.push((column.clone(), filter.clone()));
@@ -220,17 +209,25 @@ fn row(look: Look, by: &GroupBy, group: &Group) -> El {
             agreement.map(|share| format!("{:.0}%", share * 100.0)),
         ));
     }
-    let cells = cells
-        .into_iter()
-        .map(|text| el("td").class("column-number").child(text).view());
-    el("tr")
-        .child(
-            el("th").attr("scope", "row").child(
-                button("quiet group-name")
-                    .on_click(only)
-                    .child(inert_in("span", "", &name))
-                    .child(aside.map(|aside| inert_in("span", "faint group-of", &aside))),
-            ),
-        )
-        .child(cells.collect::<Vec<_>>())
+    let cells = cells.into_iter();
+    let cells = cells.map(|text| view! { <td class="column-number">{text}</td> });
+    let aside = aside.map(|aside| {
+        view! {
+            <span class="faint group-of" dir="auto">
+                {inert(&aside)}
+            </span>
+        }
+    });
+    view! {
+        <tr>
+            <th scope="row">
+                <button type="button" class="quiet group-name" on:click=only>
+                    <span dir="auto">{inert(&name)}</span>
+                    {aside}
+                </button>
+            </th>
+            {cells.collect_view()}
+        </tr>
+    }
+    .into_any()
 }

@@ -1,40 +1,55 @@
 //! The library: its table, full-text search, and import.
 
-use leptos::ev::Event;
 use leptos::prelude::*;
 
-use super::chosen::chosen_bar;
-use super::filters::filter_bar;
-use super::groups::groups;
-use super::progress::progress;
-use super::room_dialog::room_line;
+use super::chosen::ChosenBar;
+use super::filters::FilterBar;
+use super::groups::Groups;
+use super::progress::Progress;
+use super::room_dialog::RoomLine;
 use super::selection::Look;
-use super::table::table;
+use super::table::Table;
 use crate::browser::files;
-use crate::components::erased::{dynamic, shown, words};
-use crate::components::markup::{El, all, button, el, nothing};
-use crate::components::text::inert_in;
+use crate::components::text::inert;
 use crate::library::client::Shelf;
-use crate::playground::controls::{buttons, typed};
 use crate::projection::text::{count_text, plural};
 
 /// Example trajectories that come with the page (`crates/agent/tests/example` generates them).
 const EXAMPLE: &str = "#/review?url=examples/word-problems.jsonl";
 
 /// The library.
-pub fn library_page(shelf: Shelf) -> El {
+#[component]
+pub(super) fn LibraryPage(shelf: Shelf) -> impl IntoView {
     let look = Look::new(shelf);
-    let pick = move || files::pick("", move |files| shelf.read(files));
-    let pick_folder = move || files::pick_folder(move |files| shelf.read(files));
-    let search = el("input")
-        .attr("type", "search")
-        .attr("id", "search-trajectories")
-        .attr("aria-label", "Search")
-        .attr("placeholder", "Search all texts");
-    let search = typed(search, shelf.wanted).on("input", move |event: Event| {
-        shelf.search(&event_target_value(&event));
-    });
-    let count = words(move || {
+    let is_empty = move || {
+        shelf.is_listed.get()
+            && shelf.rows.with(|rows| rows.is_empty())
+            && shelf.readings.with(|readings| readings.is_empty())
+    };
+    view! {
+        <section class="library" aria-label="Library">
+            <Head look/>
+            <Progress shelf/>
+            <Searching shelf/>
+            <Report shelf/>
+            <Show when=is_empty>
+                <Empty/>
+            </Show>
+            <Show when=move || shelf.rows.with(|rows| !rows.is_empty())>
+                <FilterBar look/>
+            </Show>
+            <ChosenBar look/>
+            <Groups look/>
+            <Table look/>
+            <RoomLine look/>
+        </section>
+    }
+}
+
+#[component]
+fn Head(look: Look) -> impl IntoView {
+    let shelf = look.shelf;
+    let count = move || {
         let all = shelf.rows.with(|rows| rows.len());
         let is_narrowed =
             shelf.matches.with(Option::is_some) || look.filters.with(|filters| !filters.is_empty());
@@ -45,114 +60,114 @@ pub fn library_page(shelf: Shelf) -> El {
                 format!("{} of {}", count_text(shown), count_text(all))
             }
         }
-    });
-    let head = el("header")
-        .class("library-head")
-        .child(el("h1").child("Trajectories"))
-        .child(site(shelf))
-        .child(el("p").class("faint").attr("role", "status").child(count))
-        .child(
-            el("div")
-                .class("library-search")
-                .attr("role", "search")
-                .child(search),
-        )
-        .child(buttons([
-            button("").on_click(pick_folder).child("Import folder"),
-            button("primary").on_click(pick).child("Import"),
-        ]));
-    let empty =
-        shown(
-            move || {
-                shelf.is_listed.get()
-                    && shelf.rows.with(|rows| rows.is_empty())
-                    && shelf.readings.with(|readings| readings.is_empty())
-            },
-            || {
-                el("div")
-                .class("empty-state")
-                .child(el("h2").child("No trajectories yet"))
-                .child(el("p").child(
-                    "Drop trajectories anywhere on this page or import them. Supported are files \
-                     and archives from aviary, ldp, Inspect, ATIF, tau-bench, verifiers, \
-                     SWE-agent, OpenHands, Claude Code, Codex and others. Episodes that you play \
-                     or evaluate here also appear. Everything stays in your browser.",
-                ))
-                .child(el("a").class("button").attr("href", EXAMPLE).child("Open an example"))
-                .view()
-            },
-        );
-    el("section")
-        .class("library")
-        .attr("aria-label", "Library")
-        .child(head)
-        .child(progress(shelf))
-        .child(searching(shelf))
-        .child(report(shelf))
-        .child(empty)
-        .child(shown(
-            move || shelf.rows.with(|rows| !rows.is_empty()),
-            move || filter_bar(look).view(),
-        ))
-        .child(chosen_bar(look))
-        .child(groups(look))
-        .child(table(look))
-        .child(room_line(look))
+    };
+    let pick = move |_| files::pick("", move |files| shelf.read(files));
+    let pick_folder = move |_| files::pick_folder(move |files| shelf.read(files));
+    view! {
+        <header class="library-head">
+            <h1>{"Trajectories"}</h1>
+            <SiteLabel shelf/>
+            <p class="faint" role="status">
+                {count}
+            </p>
+            <div class="library-search" role="search">
+                <input
+                    type="search"
+                    id="search-trajectories"
+                    aria-label="Search"
+                    placeholder="Search all texts"
+                    prop:value=move || shelf.wanted.get()
+                    on:input=move |event| {
+                        let wanted = event_target_value(&event);
+                        shelf.wanted.set(wanted.clone());
+                        shelf.search(&wanted);
+                    }
+                />
+            </div>
+            <div class="button-row">
+                <button type="button" on:click=pick_folder>
+                    {"Import folder"}
+                </button>
+                <button type="button" class="primary" on:click=pick>
+                    {"Import"}
+                </button>
+            </div>
+        </header>
+    }
+}
+
+#[component]
+fn Empty() -> impl IntoView {
+    view! {
+        <div class="empty-state">
+            <h2>{"No trajectories yet"}</h2>
+            <p>
+                {"Drop trajectories anywhere on this page or import them. Supported are files \
+                  and archives from aviary, ldp, Inspect, ATIF, tau-bench, verifiers, SWE-agent, \
+                  OpenHands, Claude Code, Codex and others. Episodes that you play or evaluate \
+                  here also appear. Everything stays in your browser."}
+            </p>
+            <a class="button" href=EXAMPLE>
+                {"Open an example"}
+            </a>
+        </div>
+    }
 }
 
 /// The link back to the library.
-pub(super) fn back_link() -> El {
-    el("a")
-        .class("back-link")
-        .attr("href", "#/review")
-        .child("Trajectories")
+#[component]
+pub(super) fn BackLink() -> impl IntoView {
+    view! {
+        <a class="back-link" href="#/review">
+            "Trajectories"
+        </a>
+    }
 }
 
 /// The owner of the library that came with the site.
-fn site(shelf: Shelf) -> AnyView {
-    dynamic(move || match shelf.site.get() {
-        None => nothing(),
-        Some(title) => el("p")
-            .class("site-label")
-            .attr(
-                "title",
-                "These trajectories are part of this site. They can be read and exported, but not \
-                 deleted.",
-            )
-            .child(inert_in("span", "", &title))
-            .child(el("span").class("badge").child("read-only"))
-            .view(),
-    })
+#[component]
+fn SiteLabel(shelf: Shelf) -> impl IntoView {
+    move || {
+        let owner = shelf.site.get()?;
+        Some(view! {
+            <p
+                class="site-label"
+                title="These trajectories are part of this site. They can be read and exported, but not deleted."
+            >
+                <span dir="auto">{inert(&owner)}</span>
+                <span class="badge">{"read-only"}</span>
+            </p>
+        })
+    }
 }
 
-fn searching(shelf: Shelf) -> AnyView {
-    dynamic(move || match shelf.searching.get() {
-        None => nothing(),
-        Some(doing) => el("p")
-            .class("reading")
-            .attr("role", "status")
-            .child(doing.to_string())
-            .view(),
-    })
+#[component]
+fn Searching(shelf: Shelf) -> impl IntoView {
+    move || {
+        let doing = shelf.searching.get()?;
+        Some(view! {
+            <p class="reading" role="status">
+                {doing.to_string()}
+            </p>
+        })
+    }
 }
 
 /// The report of the last import.
-fn report(shelf: Shelf) -> AnyView {
-    dynamic(move || {
+#[component]
+fn Report(shelf: Shelf) -> impl IntoView {
+    move || {
         let notes = shelf.report.get();
-        if notes.is_empty() {
-            return nothing();
-        }
-        let lines = notes.iter().map(|note| inert_in("li", "", note).view());
-        all(vec![
-            el("details")
-                .class("import-report")
-                .attr("open", notes.len() <= 3)
-                .child(
-                    el("summary").child(format!("Import report: {}", plural(notes.len(), "note"))),
-                )
-                .child(el("ul").child(lines.collect::<Vec<_>>()))
-                .view(),
-        ])
-    })
+        let lines = notes
+            .iter()
+            .map(|note| view! { <li dir="auto">{inert(note)}</li> });
+        (!notes.is_empty()).then(|| {
+            view! {
+                <details class="import-report" open=notes.len() <= 3>
+                    <summary>{format!("Import report: {}", plural(notes.len(), "note"))}</summary>
+                    <ul>{lines.collect_view()}</ul>
+                </details>
+            }
+        })
+    }
 }

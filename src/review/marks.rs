@@ -7,7 +7,6 @@ use volary_trajectory::annotations::Target;
 use super::notes::Notes;
 use super::viewer::{Viewer, spot_of, spot_of_finding};
 use crate::browser::{text_selection, timers};
-use crate::components::erased::watch;
 use crate::projection::highlight::{Spot, holder_id};
 
 /// The maximum number of highlights of one kind: each is measured again when the page changes.
@@ -29,7 +28,7 @@ pub fn keep_marks(viewer: Viewer, notes: Notes) {
             });
         }
     };
-    watch(move || {
+    Effect::new(move |_| {
         if let Some(reader) = viewer.reading.reader.get() {
             let _ = reader.steps_on_page();
         }
@@ -41,7 +40,7 @@ pub fn keep_marks(viewer: Viewer, notes: Notes) {
         notes.all.track();
         soon();
     });
-    watch(move || {
+    Effect::new(move |_| {
         if let Some(reader) = viewer.reading.reader.get() {
             reader.on_layout(soon);
         }

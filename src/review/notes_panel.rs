@@ -1,227 +1,266 @@
 //! The panel **Notes**: the notes on an episode, and a form for a new one.
 
+use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_trajectory::annotations::{Annotation, Target, Verdict};
 
-use super::notes::{Notes, target_text};
+use super::notes::{Draft, Notes, target_text};
 use super::quote::selected_passage;
 use super::viewer::Viewer;
 use crate::browser::files;
 use crate::components::AlertBox;
-use crate::components::erased::{dynamic, label, shown, words};
-use crate::components::icon::{Glyph, named_icon};
-use crate::components::markup::{El, all, button, el};
-use crate::components::text::inert_in;
-use crate::playground::controls::{buttons, choice, field, form, help, option, typed};
+use crate::components::icon::{Glyph, NamedIcon};
+use crate::components::text::inert;
 use crate::projection::notice::Notice;
 
 /// The panel.
-pub fn notes_panel(viewer: Viewer, notes: Notes) -> AnyView {
-    let list = dynamic(move || {
+#[component]
+pub(super) fn NotesPanel(viewer: Viewer, notes: Notes) -> impl IntoView {
+    let list = move || {
         let id = viewer.shown.episode.with(|episode| episode.id.clone());
         notes.all.with(|all| {
             let of_episode = all.of_episode(&id);
             if of_episode.is_empty() {
-                return help("No notes on this episode yet.").view();
+                return view! { <p class="help">"No notes on this episode yet."</p> }.into_any();
             }
-            let items = of_episode
-                .iter()
-                .map(|note| item(viewer, notes, note).view());
-            el("ul")
-                .class("notes")
-                .attr("aria-label", "Notes")
-                .child(items.collect::<Vec<_>>())
-                .view()
+            let items = of_episode.iter().map(|note| item(viewer, notes, note));
+            view! {
+                <ul class="notes" aria-label="Notes">
+                    {items.collect_view()}
+                </ul>
+            }
+            .into_any()
         })
-    });
-    let agreement = dynamic(move || {
+    };
+    let agreement = move || {
         let texts = notes.agreement_texts().into_iter();
-        all(texts
-            .map(|text| inert_in("p", "help", &text).view())
-            .collect())
-    });
-    let take_over = move || {
+        let texts = texts.map(|text| view! { <p class="help" dir="auto">{inert(&text)}</p> });
+        texts.collect_view()
+    };
+    let import = move |_| {
         files::pick(".json,application/json", move |files| {
             files.into_iter().for_each(|file| notes.take_over(file));
         });
     };
-    all(vec![
-        new_note(viewer, notes).view(),
-        list,
-        agreement,
-        buttons([
-            button("small")
-                .on_click(move || notes.save())
-                .child("Save notes"),
-            button("small").on_click(take_over).child("Import notes"),
-        ])
-        .view(),
-        view! { <AlertBox notice=notes.notice/> }.into_any(),
-    ])
+    view! {
+        <NewNote viewer notes/>
+        {list}
+        {agreement}
+        <div class="button-row">
+            <button type="button" class="small" on:click=move |_| notes.save()>
+                {"Save notes"}
+            </button>
+            <button type="button" class="small" on:click=import>
+                {"Import notes"}
+            </button>
+        </div>
+        <AlertBox notice=notes.notice/>
+    }
 }
 
-fn item(viewer: Viewer, notes: Notes, note: &Annotation) -> El {
+fn item(viewer: Viewer, notes: Notes, note: &Annotation) -> impl IntoView + use<> {
     let verdict = note.verdict.map(|verdict| {
         let class = match verdict {
             Verdict::Good => "badge good",
             Verdict::Bad => "badge bad",
             Verdict::Unsure => "badge",
         };
-        el("span").class(class).child(verdict.as_str())
+        view! { <span class=class>{verdict.as_str()}</span> }
+    });
+    let label = note.label.as_ref().map(|label| {
+        view! {
+            <span class="tag" dir="auto">
+                {inert(label)}
+            </span>
+        }
+    });
+    let text = (!note.text.is_empty()).then(|| {
+        view! {
+            <p class="note-text" dir="auto">
+                {inert(&note.text)}
+            </p>
+        }
     });
     let target = note.target.clone();
-    let go = move || viewer.go_to(&target);
+    let go = move |_| viewer.go_to(&target);
     let (changed, deleted) = (note.clone(), note.id.clone());
-    let head = el("div")
-        .class("note-head")
-        .child(
-            button("quiet small note-target")
-                .attr("disabled", note.target.step().is_none())
-                .on_click(go)
-                .child(inert_in("span", "", &target_text(&note.target))),
-        )
-        .child(verdict)
-        .child(
-            note.label
-                .as_ref()
-                .map(|label| inert_in("span", "tag", label)),
-        );
-    let foot = el("div")
-        .class("note-foot")
-        .child(inert_in("span", "faint", &note.author))
-        .child(buttons([
-            button("quiet small icon-button")
-                .on_click(move || notes.begin_changing(&changed))
-                .child("Edit"),
-            button("quiet small icon-button")
-                .on_click(move || notes.delete(&deleted))
-                .child(named_icon(Glyph::Close, "Delete note")),
-        ]));
-    el("li")
-        .class("note")
-        .child(head)
-        .child((!note.text.is_empty()).then(|| inert_in("p", "note-text", &note.text)))
-        .child(foot)
+    view! {
+        <li class="note">
+            <div class="note-head">
+                <button
+                    type="button"
+                    class="quiet small note-target"
+                    disabled=note.target.step().is_none()
+                    on:click=go
+                >
+                    <span dir="auto">{inert(&target_text(&note.target))}</span>
+                </button>
+                {verdict}
+                {label}
+            </div>
+            {text}
+            <div class="note-foot">
+                <span class="faint" dir="auto">
+                    {inert(&note.author)}
+                </span>
+                <div class="button-row">
+                    <button
+                        type="button"
+                        class="quiet small icon-button"
+                        on:click=move |_| notes.begin_changing(&changed)
+                    >
+                        {"Edit"}
+                    </button>
+                    <button
+                        type="button"
+                        class="quiet small icon-button"
+                        on:click=move |_| notes.delete(&deleted)
+                    >
+                        <NamedIcon glyph=Glyph::Close name="Delete note"/>
+                    </button>
+                </div>
+            </div>
+        </li>
+    }
 }
 
-fn new_note(viewer: Viewer, notes: Notes) -> El {
+/// The form of a note, new or changed.
+#[component]
+fn NewNote(viewer: Viewer, notes: Notes) -> impl IntoView {
     let draft = notes.draft;
-    let about = words(move || target_text(&draft.target.get()));
-    let this_step = move || {
-        let step = viewer.shown.selected.get_untracked();
-        draft.target.set(Target::Step { step });
-    };
-    let passage = move || match viewer
-        .shown
-        .episode
-        .with_untracked(|episode| selected_passage(episode))
-    {
-        Some(target) => draft.target.set(target),
-        None => notes.notice.set(Some(Notice::new(
-            "No text is selected.",
-            "A note on a passage refers to part of one text in the transcript.",
-            "Select text in a message, call or thought, then press the button again.",
-        ))),
-    };
-    let verdict = words(move || {
-        let verdict = draft.verdict.get();
-        verdict.map(Verdict::as_str).unwrap_or_default().to_owned()
-    });
-    let judge = move |value: String| {
-        let verdict = Verdict::ALL
-            .into_iter()
-            .find(|verdict| verdict.as_str() == value);
-        draft.verdict.set(verdict);
-    };
-    let write = move || {
+    let is_change = move || draft.changes.with(Option::is_some);
+    let write = move |event: SubmitEvent| {
+        event.prevent_default();
         let id = viewer
             .shown
             .episode
             .with_untracked(|episode| episode.id.clone());
         notes.write(&id);
     };
-    let pressed =
-        move |is_it: fn(&Target) -> bool| words(move || draft.target.with(is_it).to_string());
-    let action = label(move || match draft.changes.get().is_some() {
-        true => "Change note",
-        false => "Add note",
-    });
-    let text = el("textarea").attr("rows", "3");
-    form("new-note", "Note", write)
-        .child(
-            el("div")
-                .class("note-about")
-                .child(help(about))
-                .child(buttons([
-                    button("small")
-                        .attr(
-                            "aria-pressed",
-                            pressed(|target| matches!(target, Target::Step { .. })),
-                        )
-                        .on_click(this_step)
-                        .child("This step"),
-                    // Before the button takes the focus, which clears the selection.
-                    button("small")
-                        .on("mousedown", move |event: leptos::ev::MouseEvent| {
-                            event.prevent_default();
-                        })
-                        .attr(
-                            "aria-pressed",
-                            pressed(|target| matches!(target, Target::Passage { .. })),
-                        )
-                        .on_click(passage)
-                        .attr("title", "Select text in the transcript first")
-                        .child("Selected text"),
-                    button("small")
-                        .attr(
-                            "aria-pressed",
-                            pressed(|target| matches!(target, Target::Episode)),
-                        )
-                        .on_click(move || draft.target.set(Target::Episode))
-                        .child("Whole episode"),
-                ])),
-        )
-        .child(field("note-text", "Note", typed(text, draft.text)))
-        .child(
-            el("div")
-                .class("field-row")
-                .child(field(
-                    "note-verdict",
-                    "Verdict",
-                    choice(verdict, judge)
-                        .child(option("", "none"))
-                        .child(option("good", "good"))
-                        .child(option("bad", "bad"))
-                        .child(option("unsure", "unsure")),
-                ))
-                .child(field(
-                    "note-label",
-                    "Label",
-                    typed(el("input").attr("type", "text"), draft.label),
-                ))
-                .child(field(
-                    "note-author",
-                    "Your name",
-                    typed(el("input").attr("type", "text"), notes.author),
-                )),
-        )
-        .child(
-            el("div")
-                .class("button-row")
-                .child(
-                    el("button")
-                        .attr("type", "submit")
-                        .class("primary small")
-                        .child(words(move || action.get().to_owned())),
-                )
-                .child(shown(
-                    move || draft.changes.get().is_some(),
-                    move || {
-                        button("quiet small")
-                            .on_click(move || notes.begin(Target::Episode))
-                            .child("Cancel")
-                            .view()
-                    },
-                )),
-        )
+    view! {
+        <form class="new-note" aria-label="Note" novalidate on:submit=write>
+            <TargetChoice viewer notes/>
+            <div class="field">
+                <label for="note-text">{"Note"}</label>
+                <textarea
+                    id="note-text"
+                    rows="3"
+                    prop:value=move || draft.text.get()
+                    on:input=move |event| draft.text.set(event_target_value(&event))
+                ></textarea>
+            </div>
+            <div class="field-row">
+                <VerdictChoice draft/>
+                <TextField id="note-label" label="Label" text=draft.label/>
+                <TextField id="note-author" label="Your name" text=notes.author/>
+            </div>
+            <div class="button-row">
+                <button type="submit" class="primary small">
+                    {move || if is_change() { "Change note" } else { "Add note" }}
+                </button>
+                <Show when=is_change>
+                    <button
+                        type="button"
+                        class="quiet small"
+                        on:click=move |_| notes.begin(Target::Episode)
+                    >
+                        {"Cancel"}
+                    </button>
+                </Show>
+            </div>
+        </form>
+    }
+}
+
+/// The target of the note, with buttons that choose another.
+#[component]
+fn TargetChoice(viewer: Viewer, notes: Notes) -> impl IntoView {
+    let target = notes.draft.target;
+    let episode = viewer.shown.episode;
+    let this_step = move |_| {
+        let step = viewer.shown.selected.get_untracked();
+        target.set(Target::Step { step });
+    };
+    let passage = move |_| match episode.with_untracked(|episode| selected_passage(episode)) {
+        Some(passage) => target.set(passage),
+        None => notes.notice.set(Some(Notice::new(
+            "No text is selected.",
+            "A note on a passage refers to part of one text in the transcript.",
+            "Select text in a message, call or thought, then press the button again.",
+        ))),
+    };
+    let is_step = move || target.with(|target| matches!(target, Target::Step { .. }));
+    let is_passage = move || target.with(|target| matches!(target, Target::Passage { .. }));
+    let is_episode = move || target.with(|target| matches!(target, Target::Episode));
+    // The second button must not take the focus, which would clear the selection.
+    view! {
+        <div class="note-about">
+            <p class="help">{move || target_text(&target.get())}</p>
+            <div class="button-row">
+                <button
+                    type="button"
+                    class="small"
+                    aria-pressed=move || is_step().to_string()
+                    on:click=this_step
+                >
+                    {"This step"}
+                </button>
+                <button
+                    type="button"
+                    class="small"
+                    aria-pressed=move || is_passage().to_string()
+                    title="Select text in the transcript first"
+                    on:mousedown=|event| event.prevent_default()
+                    on:click=passage
+                >
+                    {"Selected text"}
+                </button>
+                <button
+                    type="button"
+                    class="small"
+                    aria-pressed=move || is_episode().to_string()
+                    on:click=move |_| target.set(Target::Episode)
+                >
+                    {"Whole episode"}
+                </button>
+            </div>
+        </div>
+    }
+}
+
+#[component]
+fn VerdictChoice(draft: Draft) -> impl IntoView {
+    let verdict = move || draft.verdict.get().map(Verdict::as_str).unwrap_or_default();
+    let judge = move |event| {
+        let value = event_target_value(&event);
+        let mut verdicts = Verdict::ALL.into_iter();
+        let verdict = verdicts.find(|verdict| verdict.as_str() == value);
+        draft.verdict.set(verdict);
+    };
+    view! {
+        <div class="field">
+            <label for="note-verdict">{"Verdict"}</label>
+            <select id="note-verdict" prop:value=verdict on:change=judge>
+                <option value="">{"none"}</option>
+                <option value="good">{"good"}</option>
+                <option value="bad">{"bad"}</option>
+                <option value="unsure">{"unsure"}</option>
+            </select>
+        </div>
+    }
+}
+
+#[component]
+fn TextField(id: &'static str, label: &'static str, text: RwSignal<String>) -> impl IntoView {
+    view! {
+        <div class="field">
+            <label for=id>{label}</label>
+            <input
+                type="text"
+                id=id
+                prop:value=move || text.get()
+                on:input=move |event| text.set(event_target_value(&event))
+            />
+        </div>
+    }
 }

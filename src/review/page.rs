@@ -5,114 +5,247 @@ use volary_protocol::library::Origin;
 use volary_trajectory::annotations::Target;
 
 use super::KEYS;
-use super::actions::actions;
-use super::compare_page::compare_page;
+use super::actions::Actions;
+use super::compare_page::ComparePage;
 use super::comparison::Comparison;
-use super::episode_page::{episode_page, focus_find};
-use super::fetch_question::fetch_question;
-use super::grid_page::{Grid, grid_page};
-use super::library_page::library_page;
+use super::episode_page::{EpisodePage, focus_find};
+use super::fetch_question::FetchQuestion;
+use super::grid_page::{Grid, GridPage};
+use super::library_page::LibraryPage;
 use super::linked_file::{Elsewhere, LinkedFile};
 use super::notes::Notes;
 use super::opening::{Opening, compare, compare_live, follow, line_up, renew};
 use super::panels::NOTES;
-use super::progress::progress;
+use super::progress::Progress;
 use super::quote::selected_passage;
 use super::viewer::Viewer;
+use crate::browser::keys::KeyPress;
 use crate::browser::{element, location, network, timers};
 use crate::components::AlertBox;
-use crate::components::erased::{dynamic, flag, kept, shown, watch, words};
-use crate::components::markup::{El, all, el, nothing};
+use crate::components::kept::Kept;
 use crate::library::client::Shelf;
 use crate::navigation::{Hooks, Page, Pages, use_pages};
-use crate::playground::state::use_playground;
+use crate::playground::state::{Playground, use_playground};
 use crate::projection::notice::Notice;
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
 
-/// Review.
+/// The page, for the router.
 pub fn page() -> AnyView {
-    let (playground, pages) = (use_playground(), use_pages());
-    let shelf = Shelf::new();
-    // While another page is shown, this one keeps its state.
-    let place = Memo::new(move |former: Option<&ReviewPlace>| {
-        let place = pages.route.with(|route| match route {
-            Route::Review(place) => Some(place.clone()),
-            _ => None,
-        });
-        place.or(former.cloned()).unwrap_or_default()
-    });
-    let wanted = Memo::new(move |_| place.with(|place| (place.url.clone(), place.open)));
+    view! { <ReviewPage/> }.into_any()
+}
+
+/// The page.
+#[component]
+fn ReviewPage() -> impl IntoView {
+    let review = Review::new();
     // The worker starts to fetch and read while the page is built.
-    let fetched = StoredValue::new(wanted.get_untracked());
-    let asked = RwSignal::new(None);
-    let opening = RwSignal::new(Opening::Nothing);
-    fetch_wanted(shelf, pages, place, asked);
-    shelf.list();
-    shelf.read_site();
-    let is_table =
-        Memo::new(move |_| place.with(|place| place.episode.is_none() && place.open.is_none()));
-    watch(move || shelf.look_through(is_table.get()));
-    let viewer = Viewer::new();
-    let (comparison, grid) = (Comparison::new(), Grid::new());
-    let notes = Notes::new();
-    let agreements = RwSignal::new(0_u32);
-    watch(move || {
-        // An episode that could not be opened may arrive with a file that the user agreed to.
-        agreements.track();
-        let place = place.get();
-        match place.beside.as_slice() {
-            [] => follow(shelf, viewer, opening, &place),
-            [beside] if beside == IN_PLAYGROUND => {
-                compare_live(shelf, comparison, opening, &place, playground);
+    review.fetch_linked_file();
+    review.shelf.list();
+    review.shelf.read_site();
+    review.follow_address();
+    review.follow_imports();
+    review.follow_playground();
+    review.write_step();
+    review.pages.hook(Page::Review, review.hooks());
+    let Review { shelf, .. } = review;
+    // The notices are first, because the page is as high as the window and content after it is out of view.
+    view! {
+        <div class="notices review-notices">
+            <AlertBox notice=shelf.notice/>
+        </div>
+        {move || review.question.get().map(|file| view! { <Question review file/> })}
+        <Kept is_wanted=Signal::derive(move || review.part.get() == Part::Library)>
+            <LibraryPage shelf/>
+        </Kept>
+        <Show when=move || review.is_arriving()>
+            <div class="page">
+                <Progress shelf/>
+                <OpeningWords/>
+            </div>
+        </Show>
+        <Opened review part=Part::Episode is_there=review.shows_episode()>
+            <EpisodePage shelf viewer=review.viewer notes=review.notes playground=review.playground>
+                <Actions shelf viewer=review.viewer playground=review.playground/>
+            </EpisodePage>
+        </Opened>
+        <Opened review part=Part::Comparison is_there=review.shows_comparison()>
+            <ComparePage comparison=review.comparison/>
+        </Opened>
+        <Opened review part=Part::Grid is_there=review.shows_grid()>
+            <GridPage grid=review.grid/>
+        </Opened>
+        <p class="news" role="status" aria-label="Notifications">
+            {move || shelf.said.get()}
+        </p>
+    }
+}
+
+/// The parts of the page, of which the address names one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    Library,
+    Episode,
+    Comparison,
+    Grid,
+}
+
+impl Part {
+    fn of(place: &ReviewPlace) -> Part {
+        match (place.episode.is_some(), place.beside.len()) {
+            (true, 0) => Part::Episode,
+            (true, 1) => Part::Comparison,
+            (true, _) => Part::Grid,
+            // An episode of a file is loading: its page is built meanwhile.
+            (false, _) if names_file_of_one(place) => Part::Episode,
+            (false, _) => Part::Library,
+        }
+    }
+}
+
+/// Whether a place names an episode by its file, without knowing its id.
+fn names_file_of_one(place: &ReviewPlace) -> bool {
+    place.open.is_some() && place.url.is_some() && place.episode.is_none()
+}
+
+/// The state of the page.
+#[derive(Clone, Copy)]
+struct Review {
+    shelf: Shelf,
+    pages: Pages,
+    playground: Playground,
+    /// The last address of this page: it keeps its state while another page is shown.
+    place: Memo<ReviewPlace>,
+    part: Memo<Part>,
+    opening: RwSignal<Opening>,
+    viewer: Viewer,
+    comparison: Comparison,
+    grid: Grid,
+    notes: Notes,
+    /// The file in the address that is fetched only if the user agrees.
+    asked: RwSignal<Option<Elsewhere>>,
+    /// That file, unless the trajectory in the address is in the library.
+    question: Memo<Option<Elsewhere>>,
+    /// The number of times that the user agreed.
+    agreements: RwSignal<u32>,
+}
+
+impl Review {
+    fn new() -> Review {
+        let pages = use_pages();
+        let place = Memo::new(move |former: Option<&ReviewPlace>| {
+            let place = pages.route.with(|route| match route {
+                Route::Review(place) => Some(place.clone()),
+                _ => None,
+            });
+            place.or(former.cloned()).unwrap_or_default()
+        });
+        let asked = RwSignal::new(None);
+        let opening = RwSignal::new(Opening::Nothing);
+        Review {
+            shelf: Shelf::new(),
+            pages,
+            playground: use_playground(),
+            place,
+            part: Memo::new(move |_| place.with(Part::of)),
+            opening,
+            viewer: Viewer::new(),
+            comparison: Comparison::new(),
+            grid: Grid::new(),
+            notes: Notes::new(),
+            asked,
+            question: Memo::new(move |_| {
+                let is_named = place.with(|place| place.episode.is_some());
+                let is_missing =
+                    !is_named || opening.with(|opening| matches!(opening, Opening::Failed(_)));
+                asked.get().filter(|_| is_missing)
+            }),
+            agreements: RwSignal::new(0),
+        }
+    }
+
+    /// Whether an episode is loading that is known only by its file.
+    fn is_arriving(self) -> bool {
+        self.place.with(names_file_of_one) && self.question.with(Option::is_none)
+    }
+
+    fn shows_episode(self) -> Signal<bool> {
+        let opening = self.opening;
+        Signal::derive(move || opening.with(|opening| matches!(opening, Opening::Shown(_))))
+    }
+
+    fn shows_comparison(self) -> Signal<bool> {
+        Signal::derive(move || self.comparison.pair.with(Option::is_some))
+    }
+
+    fn shows_grid(self) -> Signal<bool> {
+        Signal::derive(move || self.grid.episodes.with(|episodes| !episodes.is_empty()))
+    }
+
+    /// Opens what the address names, now and whenever it changes.
+    fn follow_address(self) {
+        let Review { shelf, opening, .. } = self;
+        Effect::new(move |_| {
+            // An episode that could not be opened may arrive with a file that the user agreed to.
+            self.agreements.track();
+            let place = self.place.get();
+            match place.beside.as_slice() {
+                [] => follow(shelf, self.viewer, opening, &place),
+                [beside] if beside == IN_PLAYGROUND => {
+                    compare_live(shelf, self.comparison, opening, &place, self.playground);
+                }
+                [beside] => compare(shelf, self.comparison, opening, &place, beside),
+                _ => line_up(shelf, self.grid, opening, &place),
             }
-            [beside] => compare(shelf, comparison, opening, &place, beside),
-            _ => line_up(shelf, grid, opening, &place),
-        }
-    });
-    // The playground's episode grows.
-    watch(move || {
-        let now = playground.episode.get();
-        if comparison.live.get_untracked() {
-            comparison.go_on(now);
-        }
-    });
-    watch(move || {
-        if pages.shown.get() == Page::Review {
-            shelf.take_unkept();
-        }
-    });
-    watch(move || {
-        let now = wanted.get();
-        let former = fetched.get_value();
-        fetched.set_value(now.clone());
-        // Once it is opened, the address names it, and the file is available.
-        let is_opened = former.0 == now.0 && now.1.is_none();
-        if former != now && !is_opened {
-            untrack(|| fetch_wanted(shelf, pages, place, asked));
-        }
-    });
-    watch(move || {
-        if let Some((begun, whole)) = shelf.grown.get() {
-            let renamed = untrack(|| renew(shelf, viewer, opening, &begun, &whole));
+        });
+        let is_table = Memo::new(move |_| {
+            self.place
+                .with(|place| place.episode.is_none() && place.open.is_none())
+        });
+        Effect::new(move |_| shelf.look_through(is_table.get()));
+    }
+
+    /// Shows more of an episode when more of its file is read, and takes what other pages recorded.
+    fn follow_imports(self) {
+        Effect::new(move |_| {
+            let Some((begun, whole)) = self.shelf.grown.get() else {
+                return;
+            };
+            let renamed = untrack(|| renew(self.shelf, self.viewer, self.opening, &begun, &whole));
             if renamed {
-                let now = place.get_untracked();
-                go_on_at(
-                    pages,
-                    ReviewPlace {
-                        episode: Some(whole.to_string()),
-                        ..now
-                    },
-                );
+                self.replace_place(ReviewPlace {
+                    episode: Some(whole.to_string()),
+                    ..self.place.get_untracked()
+                });
             }
-        }
-    });
-    watch(move || {
-        let step = viewer.shown.selected.get();
-        let is_shown = pages.shown.get_untracked() == Page::Review
-            && opening.with_untracked(|opening| matches!(opening, Opening::Shown(_)));
-        if is_shown {
+        });
+        Effect::new(move |_| {
+            if self.pages.shown.get() == Page::Review {
+                self.shelf.take_unkept();
+            }
+        });
+    }
+
+    /// Compares with the playground's episode as it grows.
+    fn follow_playground(self) {
+        Effect::new(move |_| {
+            let now = self.playground.episode.get();
+            if self.comparison.live.get_untracked() {
+                self.comparison.go_on(now);
+            }
+        });
+    }
+
+    /// Writes the selected step into the address.
+    fn write_step(self) {
+        Effect::new(move |_| {
+            let step = self.viewer.shown.selected.get();
+            let is_shown = self.pages.shown.get_untracked() == Page::Review
+                && untrack(|| self.shows_episode().get());
+            if !is_shown {
+                return;
+            }
             let step = (step > 0).then_some(step);
-            let now = place.get_untracked();
+            let now = self.place.get_untracked();
             // Selecting another step leaves the passage of a link.
             let (at, words) = match now.step == step {
                 true => (now.at.clone(), now.words.clone()),
@@ -125,247 +258,215 @@ pub fn page() -> AnyView {
                 ..now
             });
             location::replace(&route.to_hash());
-        }
-    });
-    let beside = move |count: std::ops::RangeInclusive<usize>| {
-        place.with(|place| place.episode.is_some() && count.contains(&place.beside.len()))
-    };
-    let comparing = move || beside(1..=1);
-    let lining_up = move || beside(2..=usize::MAX);
-    // A requested episode is loading: build its page meanwhile.
-    let opening_one = move || {
-        place.with(|place| place.open.is_some() && place.url.is_some() && place.episode.is_none())
-    };
-    let reading_one = move || opening_one() || beside(0..=0);
-    // A trajectory in the library needs no file.
-    let is_missing = Memo::new(move |_| {
-        let is_named = place.with(|place| place.episode.is_some());
-        !is_named || opening.with(|opening| matches!(opening, Opening::Failed(_)))
-    });
-    let is_asking = Memo::new(move |_| asked.with(Option::is_some) && is_missing.get());
-    let hooks = Hooks {
-        keys: KEYS,
-        drop_words: "Drop trajectories from any common tool: files, folders or archives. They stay \
-             in your browser.",
-        press: Box::new(move |press| {
-            if press.command || press.typing {
-                return false;
-            }
-            let one = untrack(reading_one);
-            match press.key.as_str() {
-                "/" if one => {
-                    focus_find();
-                    true
-                }
-                "/" => element::focus_id("search-trajectories"),
-                key if untrack(comparing) => comparison.press(key),
-                "a" if one => {
-                    begin_note(viewer, notes);
-                    true
-                }
-                key => one && viewer.press(key),
-            }
-        }),
-        take_files: Box::new(move |files| shelf.read(files)),
-    };
-    pages.hook(Page::Review, hooks);
-    let in_library = move || !(reading_one() || comparing() || lining_up());
-    let library = el("div")
-        .class("page")
-        .attr("hidden", flag(move || !in_library()))
-        .child(kept(in_library, move || library_page(shelf).view()));
-    let question = dynamic(move || {
-        let file = asked.get().filter(|_| is_asking.get());
-        file.map_or_else(nothing, |file: Elsewhere| {
-            let url = file.url.clone();
-            let fetch = move |origin| {
-                asked.set(None);
-                fetch_file(shelf, pages, place.get_untracked(), &url, origin);
-                agreements.update(|count| *count += 1);
-            };
-            let decline = move || {
-                asked.set(None);
-                leave_file(pages, place.get_untracked());
-            };
-            fetch_question(&file, fetch, decline).view()
-        })
-    });
-    let arriving = shown(
-        move || opening_one() && !is_asking.get(),
-        move || {
-            el("div")
-                .class("page")
-                .child(progress(shelf))
-                .child(opening_words())
-                .view()
-        },
-    );
-    let one = part(
-        move || reading_one() && !is_asking.get(),
-        opening,
-        move || opening.with(|opening| matches!(opening, Opening::Shown(_))),
-        move || {
-            let actions = actions(shelf, viewer, playground);
-            episode_page(shelf, viewer, notes, playground, actions)
-        },
-    );
-    let two = part(
-        move || comparing() && !is_asking.get(),
-        opening,
-        move || comparison.pair.with(Option::is_some),
-        move || compare_page(comparison),
-    );
-    let several = part(
-        move || lining_up() && !is_asking.get(),
-        opening,
-        move || grid.episodes.with(|episodes| !episodes.is_empty()),
-        move || grid_page(grid),
-    );
-    all(vec![
-        // First, because the page is as high as the window and content after it is out of view.
-        el("div")
-            .class("notices review-notices")
-            .child(view! { <AlertBox notice=shelf.notice/> }.into_any())
-            .view(),
-        question,
-        library.view(),
-        arriving,
-        one,
-        two,
-        several,
-        el("p")
-            .class("news")
-            .attr("role", "status")
-            .attr("aria-label", "Notifications")
-            .child(words(move || shelf.said.get()))
-            .view(),
-    ])
-}
-
-/// A part that is built on first use: its content when loaded, or why it could not be opened.
-fn part(
-    is_wanted: impl Fn() -> bool + Copy + Send + Sync + 'static,
-    opening: RwSignal<Opening>,
-    is_there: impl Fn() -> bool + Copy + Send + Sync + 'static,
-    shows: impl Fn() -> El + Copy + Send + 'static,
-) -> AnyView {
-    let view = move || {
-        let state = dynamic(move || match opening.get() {
-            Opening::Failed(reason) => failed(&reason).view(),
-            Opening::Wanted(_) => opening_words().view(),
-            Opening::Nothing | Opening::Shown(_) => ().into_any(),
         });
-        let content = el("div")
-            .class("page")
-            .attr("hidden", flag(move || !is_there()))
-            .child(shows());
-        all(vec![state, content.view()])
-    };
-    el("div")
-        .class("page")
-        .attr("hidden", flag(move || !is_wanted()))
-        .child(kept(is_wanted, view))
-        .view()
-}
+    }
 
-/// Fetches the file in the address if that is allowed without confirmation; otherwise sets `asked`.
-fn fetch_wanted(
-    shelf: Shelf,
-    pages: Pages,
-    place: Memo<ReviewPlace>,
-    asked: RwSignal<Option<Elsewhere>>,
-) {
-    asked.set(None);
-    let wanted = place.get_untracked();
-    let Some(url) = &wanted.url else {
-        return;
-    };
-    let whole = location::whole(url).unwrap_or_default();
-    match LinkedFile::of(&whole, &network::page().origin) {
-        LinkedFile::SameOrigin { url } => fetch_file(shelf, pages, wanted, &url, Origin::Imported),
-        LinkedFile::Elsewhere(file) => asked.set(Some(file)),
-        LinkedFile::Refused(why) => {
-            shelf.notice.set(Some(Notice::new(
-                "The file in this address was not fetched.",
-                why.to_string(),
-                "To read it, download it and import it here.",
-            )));
-            leave_file(pages, wanted);
+    /// Fetches the file in the address, now and whenever it changes.
+    fn fetch_linked_file(self) {
+        let wanted = Memo::new(move |_| self.place.with(|place| (place.url.clone(), place.open)));
+        Effect::watch(
+            move || wanted.get(),
+            move |now, former, _| {
+                // Once it is opened, the address names it, and the file is available.
+                let is_opened = now.1.is_none() && former.is_some_and(|former| former.0 == now.0);
+                if !is_opened {
+                    untrack(|| self.fetch_wanted());
+                }
+            },
+            false,
+        );
+        self.fetch_wanted();
+    }
+
+    /// Fetches the file in the address if that is allowed without confirmation; otherwise sets `asked`.
+    fn fetch_wanted(self) {
+        self.asked.set(None);
+        let Some(url) = self.place.get_untracked().url else {
+            return;
+        };
+        let whole = location::whole(&url).unwrap_or_default();
+        match LinkedFile::of(&whole, &network::page().origin) {
+            LinkedFile::SameOrigin { url } => self.fetch_file(&url, Origin::Imported),
+            LinkedFile::Elsewhere(file) => self.asked.set(Some(file)),
+            LinkedFile::Refused(why) => {
+                self.shelf.notice.set(Some(Notice::new(
+                    "The file in this address was not fetched.",
+                    why.to_string(),
+                    "To read it, download it and import it here.",
+                )));
+                self.leave_file();
+            }
         }
+    }
+
+    /// Fetches a file and opens the trajectory in it that the address names.
+    fn fetch_file(self, url: &str, origin: Origin) {
+        let wanted = self.place.get_untracked();
+        let Some(open) = wanted.open.filter(|_| wanted.episode.is_none()) else {
+            return self.shelf.fetch(url, origin);
+        };
+        self.shelf.fetch_one(url, origin, open, move |id| {
+            // The user may have navigated away, before the page was notified.
+            if Route::parse(&location::hash()) == Route::Review(wanted.clone()) {
+                self.replace_place(ReviewPlace {
+                    episode: id.map(|id| id.to_string()),
+                    open: None,
+                    ..wanted
+                });
+            }
+        });
+    }
+
+    /// Continues without the file in the address.
+    fn leave_file(self) {
+        self.replace_place(ReviewPlace {
+            url: None,
+            open: None,
+            ..self.place.get_untracked()
+        });
+    }
+
+    /// Replaces the current address.
+    fn replace_place(self, place: ReviewPlace) {
+        let route = Route::Review(place);
+        location::replace(&route.to_hash());
+        self.pages.route.set(route);
+    }
+
+    fn hooks(self) -> Hooks {
+        Hooks {
+            keys: KEYS,
+            drop_words: "Drop trajectories from any common tool: files, folders or archives. They \
+                 stay in your browser.",
+            press: Box::new(move |press| self.press(press)),
+            take_files: Box::new(move |files| self.shelf.read(files)),
+        }
+    }
+
+    /// Handles a key; false if it has no function here.
+    fn press(self, press: &KeyPress) -> bool {
+        if press.command || press.typing {
+            return false;
+        }
+        match (press.key.as_str(), self.part.get_untracked()) {
+            ("/", Part::Episode) => {
+                focus_find();
+                true
+            }
+            ("/", _) => element::focus_id("search-trajectories"),
+            (key, Part::Comparison) => self.comparison.press(key),
+            ("a", Part::Episode) => {
+                self.begin_note();
+                true
+            }
+            (key, Part::Episode) => self.viewer.press(key),
+            _ => false,
+        }
+    }
+
+    /// Starts a note on the selected text, or else on the selected step.
+    fn begin_note(self) {
+        let shown = self.viewer.shown;
+        let step = shown.selected.get_untracked();
+        let passage = shown
+            .episode
+            .with_untracked(|episode| selected_passage(episode));
+        self.notes.begin(passage.unwrap_or(Target::Step { step }));
+        self.viewer.panel.set(NOTES);
+        timers::next_frame(|| {
+            element::focus_id("note-text");
+        });
     }
 }
 
-/// Continues without the file in the address.
-fn leave_file(pages: Pages, place: ReviewPlace) {
-    go_on_at(
-        pages,
-        ReviewPlace {
-            url: None,
-            open: None,
-            ..place
-        },
-    );
-}
-
-/// Fetches a file and opens the trajectory in it that the address names.
-fn fetch_file(shelf: Shelf, pages: Pages, wanted: ReviewPlace, url: &str, origin: Origin) {
-    let Some(open) = wanted.open.filter(|_| wanted.episode.is_none()) else {
-        return shelf.fetch(url, origin);
+/// Asks whether to fetch the file in the address.
+#[component]
+fn Question(review: Review, file: Elsewhere) -> impl IntoView {
+    let url = file.url.clone();
+    let fetch = move |origin| {
+        review.asked.set(None);
+        review.fetch_file(&url, origin);
+        review.agreements.update(|count| *count += 1);
     };
-    shelf.fetch_one(url, origin, open, move |id| {
-        // The user may have navigated away, before the page was notified.
-        if Route::parse(&location::hash()) == Route::Review(wanted.clone()) {
-            let episode = id.map(|id| id.to_string());
-            go_on_at(
-                pages,
-                ReviewPlace {
-                    episode,
-                    open: None,
-                    ..wanted
-                },
-            );
-        }
-    });
+    let decline = move |()| {
+        review.asked.set(None);
+        review.leave_file();
+    };
+    view! { <FetchQuestion file fetch decline/> }
 }
 
-/// Replaces the current address.
-fn go_on_at(pages: Pages, place: ReviewPlace) {
-    let route = Route::Review(place);
-    location::replace(&route.to_hash());
-    pages.route.set(route);
+/// A part of the page that is built on first use: its content once it is loaded, or why it could not be opened.
+#[component]
+fn Opened(
+    review: Review,
+    part: Part,
+    /// Whether the content is loaded.
+    is_there: Signal<bool>,
+    children: ChildrenFn,
+) -> impl IntoView {
+    let is_wanted =
+        Signal::derive(move || review.part.get() == part && review.question.with(Option::is_none));
+    let state = move || match review.opening.get() {
+        Opening::Failed(reason) => view! { <Failed reason/> }.into_any(),
+        Opening::Wanted(_) => view! { <OpeningWords/> }.into_any(),
+        Opening::Nothing | Opening::Shown(_) => ().into_any(),
+    };
+    view! {
+        <Kept is_wanted>
+            {state}
+            <div class="page" hidden=move || !is_there.get()>
+                {children()}
+            </div>
+        </Kept>
+    }
 }
 
-/// Starts a note on the selected text, or else on the selected step.
-fn begin_note(viewer: Viewer, notes: Notes) {
-    let step = viewer.shown.selected.get_untracked();
-    let passage = viewer
-        .shown
-        .episode
-        .with_untracked(|episode| selected_passage(episode));
-    notes.begin(passage.unwrap_or(Target::Step { step }));
-    viewer.panel.set(NOTES);
-    timers::next_frame(|| {
-        element::focus_id("note-text");
-    });
+#[component]
+fn OpeningWords() -> impl IntoView {
+    view! {
+        <p class="opening" role="status">
+            "Opening…"
+        </p>
+    }
 }
 
-fn opening_words() -> El {
-    el("p")
-        .class("opening")
-        .attr("role", "status")
-        .child("Opening…")
+#[component]
+fn Failed(reason: String) -> impl IntoView {
+    view! {
+        <div class="empty-state" role="alert">
+            <h1>{"This trajectory cannot be shown."}</h1>
+            <p>{reason}</p>
+            <a class="button" href="#/review">
+                {"All trajectories"}
+            </a>
+        </div>
+    }
 }
 
-fn failed(reason: &str) -> El {
-    el("div")
-        .class("empty-state")
-        .attr("role", "alert")
-        .child(el("h1").child("This trajectory cannot be shown."))
-        .child(el("p").child(reason.to_owned()))
-        .child(
-            el("a")
-                .class("button")
-                .attr("href", "#/review")
-                .child("All trajectories"),
-        )
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_address_names_a_part_of_the_page() {
+        let place = |episode: Option<&str>, beside: &[&str]| ReviewPlace {
+            episode: episode.map(str::to_owned),
+            beside: beside.iter().map(|id| (*id).to_owned()).collect(),
+            ..ReviewPlace::default()
+        };
+        assert_eq!(Part::of(&place(None, &[])), Part::Library);
+        assert_eq!(Part::of(&place(Some("a"), &[])), Part::Episode);
+        assert_eq!(Part::of(&place(Some("a"), &["b"])), Part::Comparison);
+        assert_eq!(Part::of(&place(Some("a"), &["b", "c"])), Part::Grid);
+        let file = ReviewPlace {
+            url: Some("a.jsonl".to_owned()),
+            ..place(None, &[])
+        };
+        assert_eq!(Part::of(&file), Part::Library);
+        let one_of_file = ReviewPlace {
+            open: Some(1),
+            ..file
+        };
+        assert_eq!(Part::of(&one_of_file), Part::Episode);
+    }
 }

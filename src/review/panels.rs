@@ -6,16 +6,12 @@ use volary_core::json::{Object, Text};
 use volary_trajectory::{Episode, Usage, native};
 
 use super::notes::Notes;
-use super::notes_panel::notes_panel;
-use super::state_panel::state_panel;
+use super::notes_panel::NotesPanel;
+use super::state_panel::StatePanel;
 use super::viewer::Viewer;
-use crate::components::Tabs;
-use crate::components::copy_button::copy_button;
-use crate::components::erased::{dynamic, flag, words};
 use crate::components::json_text::json_text;
-use crate::components::markup::{El, all, el};
-use crate::components::text::{Fold, inert_in};
-use crate::playground::controls::help;
+use crate::components::text::{Fold, inert};
+use crate::components::{CopyButton, Tabs};
 use crate::playground::state::Playground;
 use crate::projection::asking::cost_text;
 use crate::projection::library::date_text;
@@ -26,80 +22,103 @@ use crate::projection::transcript::step_record;
 const NAMES: &[&str] = &["State", "Notes", "Details", "Raw"];
 /// The indices of the panels among the tabs.
 pub const STATE: usize = 0;
-/// What people noted.
+/// The panel of notes.
 pub const NOTES: usize = 1;
-/// What is known of the whole.
+/// The panel of details.
 pub const DETAILS: usize = 2;
-/// The step as it was read.
+/// The panel of the raw step.
 const RAW: usize = 3;
 
 /// The panels.
-pub fn panels(viewer: Viewer, notes: Notes, playground: Playground) -> El {
-    let tabs = view! { <Tabs label="Beside the transcript" names=NAMES active=viewer.panel id_prefix="beside"/> };
-    let panel = |place: usize, content: AnyView| {
-        el("div")
-            .class("beside-panel")
-            .attr("role", "tabpanel")
-            .attr("id", format!("beside-panel-{place}"))
-            .attr("aria-labelledby", format!("beside-tab-{place}"))
-            .attr("hidden", flag(move || viewer.panel.get() != place))
-            .child(content)
-    };
-    let state = el("div")
-        .class("frame-pane")
-        .attr("role", "region")
-        .attr("aria-label", "Frame")
-        .child(state_panel(viewer, notes, playground));
-    el("section")
-        .class("pane beside-pane")
-        .attr("id", "frame-pane")
-        .attr("aria-label", "State and details")
-        .child(tabs.into_any())
-        .child(panel(STATE, state.view()))
-        .child(panel(NOTES, notes_panel(viewer, notes)))
-        .child(panel(DETAILS, details(viewer)))
-        .child(panel(RAW, raw(viewer)))
+#[component]
+pub(super) fn Panels(viewer: Viewer, notes: Notes, playground: Playground) -> impl IntoView {
+    view! {
+        <section class="pane beside-pane" id="frame-pane" aria-label="State and details">
+            <Tabs
+                label="Beside the transcript"
+                names=NAMES
+                active=viewer.panel
+                id_prefix="beside"
+            />
+            <Panel viewer place=STATE>
+                <div class="frame-pane" role="region" aria-label="Frame">
+                    <StatePanel viewer notes playground/>
+                </div>
+            </Panel>
+            <Panel viewer place=NOTES>
+                <NotesPanel viewer notes/>
+            </Panel>
+            <Panel viewer place=DETAILS>
+                <Details viewer/>
+            </Panel>
+            <Panel viewer place=RAW>
+                <Raw viewer/>
+            </Panel>
+        </section>
+    }
 }
 
-/// The details of the episode.
-fn details(viewer: Viewer) -> AnyView {
-    dynamic(move || {
-        // Rendered on demand, because metadata may be large.
-        if viewer.panel.get() != DETAILS {
-            return ().into_any();
+#[component]
+fn Panel(viewer: Viewer, place: usize, children: Children) -> impl IntoView {
+    view! {
+        <div
+            class="beside-panel"
+            role="tabpanel"
+            id=format!("beside-panel-{place}")
+            aria-labelledby=format!("beside-tab-{place}")
+            hidden=move || viewer.panel.get() != place
+        >
+            {children()}
+        </div>
+    }
+}
+
+/// The details of the episode, rendered on demand, because metadata may be large.
+#[component]
+fn Details(viewer: Viewer) -> impl IntoView {
+    view! {
+        <Show when=move || viewer.panel.get() == DETAILS>
+            {move || viewer.shown.episode.with(|episode| details(episode))}
+        </Show>
+    }
+}
+
+fn details(episode: &Episode) -> impl IntoView + use<> {
+    let facts = facts(episode).into_iter().map(|(name, value)| {
+        view! {
+            <div class="fact">
+                <dt>{name}</dt>
+                <dd>
+                    <span dir="auto">{inert(&value)}</span>
+                </dd>
+            </div>
         }
-        viewer.shown.episode.with(|episode| {
-            let facts = facts(episode).into_iter().map(|(name, value)| {
-                el("div")
-                    .class("fact")
-                    .child(el("dt").child(name))
-                    .child(el("dd").child(inert_in("span", "", &value)))
-                    .view()
-            });
-            let facts = el("dl").class("facts").child(facts.collect::<Vec<_>>());
-            let tools = (!episode.tools.is_empty())
-                .then(|| part("Tools", &native::tools_to_json(&episode.tools)));
-            let recipe = episode
-                .recipe
-                .as_ref()
-                .map(|recipe| part("Configuration", &Json::from(recipe.configuration.clone())));
-            let raw = (!episode.raw.is_empty())
-                .then(|| part("Unrecognized data", &Json::from(episode.raw.clone())));
-            let metadata = (!episode.metadata.is_empty())
-                .then(|| part("Metadata", &Json::from(episode.metadata.clone())));
-            let parts = [recipe, metadata, tools, raw].into_iter().flatten();
-            all(std::iter::once(facts.view())
-                .chain(parts.map(El::view))
-                .collect())
-        })
-    })
+    });
+    let recipe = episode.recipe.as_ref();
+    let recipe =
+        recipe.map(|recipe| part("Configuration", &Json::from(recipe.configuration.clone())));
+    let metadata = (!episode.metadata.is_empty())
+        .then(|| part("Metadata", &Json::from(episode.metadata.clone())));
+    let tools =
+        (!episode.tools.is_empty()).then(|| part("Tools", &native::tools_to_json(&episode.tools)));
+    let raw = (!episode.raw.is_empty())
+        .then(|| part("Unrecognized data", &Json::from(episode.raw.clone())));
+    view! {
+        <dl class="facts">{facts.collect_view()}</dl>
+        {recipe}
+        {metadata}
+        {tools}
+        {raw}
+    }
 }
 
-fn part(title: &'static str, value: &Json) -> El {
-    el("section")
-        .class("detail")
-        .child(el("h2").child(title))
-        .child(json_text(value, RwSignal::default()))
+fn part(title: &'static str, value: &Json) -> impl IntoView + use<> {
+    view! {
+        <section class="detail">
+            <h2>{title}</h2>
+            {json_text(value, RwSignal::default())}
+        </section>
+    }
 }
 
 fn facts(episode: &Episode) -> Vec<(&'static str, String)> {
@@ -177,7 +196,8 @@ fn usage_text(usage: &Usage) -> Option<String> {
 }
 
 /// The selected step as JSON.
-fn raw(viewer: Viewer) -> AnyView {
+#[component]
+fn Raw(viewer: Viewer) -> impl IntoView {
     let json = move || {
         let step = viewer.shown.selected.get();
         viewer
@@ -192,21 +212,20 @@ fn raw(viewer: Viewer) -> AnyView {
                 }
             })
     };
-    let heading = words(move || match viewer.shown.selected.get() {
+    let heading = move || match viewer.shown.selected.get() {
         0 => "The reset as recorded.".to_owned(),
         step => format!("Step {step} as recorded."),
-    });
-    let copied = Callback::new(move |()| untrack(json).to_python_text_indented(2));
-    all(vec![
-        el("div")
-            .class("pane-head")
-            .child(help(heading))
-            .child(copy_button(copied, "Copy", false))
-            .view(),
-        dynamic(move || match viewer.panel.get() {
-            // Nothing else is shown there, so it starts expanded.
-            RAW => json_text(&json(), RwSignal::new(Fold::Open(0))),
-            _ => ().into_any(),
-        }),
-    ])
+    };
+    // Nothing else is shown there, so it starts expanded.
+    let shown = move || {
+        let is_open = viewer.panel.get() == RAW;
+        is_open.then(|| json_text(&json(), RwSignal::new(Fold::Open(0))))
+    };
+    view! {
+        <div class="pane-head">
+            <p class="help">{heading}</p>
+            <CopyButton text=move || untrack(json).to_python_text_indented(2)/>
+        </div>
+        {shown}
+    }
 }

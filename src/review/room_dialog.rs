@@ -4,10 +4,7 @@ use leptos::prelude::*;
 
 use super::selection::Look;
 use crate::browser::{self, storage_quota};
-use crate::components::dialog::dialog;
-use crate::components::erased::{dynamic, shown, words};
-use crate::components::markup::{El, all, button, el, nothing};
-use crate::playground::controls::buttons;
+use crate::components::Dialog;
 use crate::projection::text::{plural, size_text};
 
 /// The state of the browser's storage.
@@ -18,7 +15,8 @@ struct Found {
 }
 
 /// The line below the table, and its dialog.
-pub fn room_line(look: Look) -> El {
+#[component]
+pub(super) fn RoomLine(look: Look) -> impl IntoView {
     let open = RwSignal::new(false);
     let found = RwSignal::new(None);
     let total = Memo::new(move |_| {
@@ -27,24 +25,15 @@ pub fn room_line(look: Look) -> El {
             (rows.len(), bytes as usize)
         })
     });
-    let line = shown(
-        move || total.get().0 > 0,
-        move || {
-            let show = move || {
-                ask(found);
-                open.set(true);
-            };
-            el("footer")
-                .class("library-foot")
-                .child(el("span").child(words(move || {
-                    let (count, bytes) = total.get();
-                    format!("{}, {}", plural(count, "trajectory"), size_text(bytes))
-                })))
-                .child(button("quiet small").on_click(show).child("Storage"))
-                .view()
-        },
-    );
-    let sizes = words(move || {
+    let show = move |_| {
+        ask(found);
+        open.set(true);
+    };
+    let line = move || {
+        let (count, bytes) = total.get();
+        format!("{}, {}", plural(count, "trajectory"), size_text(bytes))
+    };
+    let sizes = move || {
         let (count, bytes) = total.get();
         format!(
             "Storage used by {}: {}. The column Size shows the size of each. Select rows in the table to delete \
@@ -52,57 +41,69 @@ pub fn room_line(look: Look) -> El {
             plural(count, "trajectory"),
             size_text(bytes)
         )
-    });
-    let choose_all = move || {
+    };
+    let choose_all = move |_| {
         open.set(false);
         look.filters.set(Vec::new());
         look.choose_all(true);
     };
-    let content = all(vec![
-        el("p").child(sizes).view(),
-        dynamic(move || {
-            found
-                .get()
-                .map_or_else(nothing, |known| of_browser(found, known))
-        }),
-        buttons([button("").on_click(choose_all).child("Select all")]).view(),
-    ]);
-    el("div")
-        .class("library-room")
-        .child(line)
-        .child(dialog(open, "Storage".to_owned(), content))
+    view! {
+        <div class="library-room">
+            <Show when=move || total.with(|(count, _)| *count != 0)>
+                <footer class="library-foot">
+                    <span>{line}</span>
+                    <button type="button" class="quiet small" on:click=show>
+                        {"Storage"}
+                    </button>
+                </footer>
+            </Show>
+            <Dialog open title="Storage">
+                <p>{sizes}</p>
+                {move || found.get().map(|known| view! { <OfBrowser found known/> })}
+                <div class="button-row">
+                    <button type="button" on:click=choose_all>
+                        {"Select all"}
+                    </button>
+                </div>
+            </Dialog>
+        </div>
+    }
 }
 
-fn of_browser(found: RwSignal<Option<Found>>, known: Found) -> AnyView {
+/// The storage of the whole browser.
+#[component]
+fn OfBrowser(found: RwSignal<Option<Found>>, known: Found) -> impl IntoView {
     let room = known.room.map(|room| {
         let text = format!(
             "Storage used by all pages of this host: {} of {}.",
             size_text(room.used as usize),
             size_text(room.quota as usize)
         );
-        el("p").child(text).view()
+        view! { <p>{text}</p> }
     });
-    let lasting = match known.is_lasting {
-        true => el("p")
-            .child("The browser keeps this data even when the disk is full.")
-            .view(),
-        false => all(vec![
-            el("p")
-                .child("The browser may delete this data when the disk is full.")
-                .view(),
-            button("")
-                .on_click(move || {
-                    browser::spawn(async move {
-                        // The answer is seen in what is shown next.
-                        storage_quota::ask_to_last().await;
-                        ask(found);
-                    });
-                })
-                .child("Request persistent storage")
-                .view(),
-        ]),
+    let ask_to_last = move |_| {
+        browser::spawn(async move {
+            // The answer is seen in what is shown next.
+            storage_quota::ask_to_last().await;
+            ask(found);
+        });
     };
-    all(room.into_iter().chain([lasting]).collect())
+    let lasting = match known.is_lasting {
+        true => {
+            view! { <p>"The browser keeps this data even when the disk is full."</p> }.into_any()
+        }
+        false => view! {
+            <p>"The browser may delete this data when the disk is full."</p>
+            <button type="button" on:click=ask_to_last>
+                {"Request persistent storage"}
+            </button>
+        }
+        .into_any(),
+    };
+    view! {
+        {room}
+        {lasting}
+    }
 }
 
 fn ask(found: RwSignal<Option<Found>>) {

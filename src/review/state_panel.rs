@@ -13,11 +13,8 @@ use super::gradually::{Work, gradually};
 use super::notes::Notes;
 use super::panels::{NOTES, STATE};
 use super::viewer::Viewer;
-use crate::components::erased::{dynamic, flag, maybe_words, shown as when};
-use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::reward_curve::measure_curve;
-use crate::components::text::inert_in;
-use crate::playground::controls::{buttons, help};
+use crate::components::text::inert;
 use crate::playground::frame_pane::frame_and_tree;
 use crate::playground::state::Playground;
 use crate::projection::measures::{COST, Measure, REWARD, TOKENS};
@@ -30,7 +27,8 @@ const MOST_CHANGES: usize = 60;
 const WALKED: usize = 16;
 
 /// The panel.
-pub fn state_panel(viewer: Viewer, notes: Notes, playground: Playground) -> AnyView {
+#[component]
+pub(super) fn StatePanel(viewer: Viewer, notes: Notes, playground: Playground) -> impl IntoView {
     let shown = viewer.shown;
     let part = Memo::new(move |_| {
         let pointer = shown.path.get();
@@ -60,11 +58,13 @@ pub fn state_panel(viewer: Viewer, notes: Notes, playground: Playground) -> AnyV
         })
     });
     let has_frames = move || shown.episode.with(|episode| !episode.frames.is_empty());
-    all(vec![
-        frame_and_tree(playground, shown),
-        when(has_frames, move || history(viewer, notes, part, found)),
-        curves(viewer),
-    ])
+    view! {
+        {frame_and_tree(playground, shown)}
+        <Show when=has_frames>
+            <History viewer notes part found/>
+        </Show>
+        <Curves viewer/>
+    }
 }
 
 /// A path into the state, comparable for signals.
@@ -74,135 +74,147 @@ struct Part(StatePath);
 /// A path and its changes.
 type Changes = (Part, Arc<Vec<Change>>);
 
-fn history(
+/// The changes of the selected value.
+#[component]
+fn History(
     viewer: Viewer,
     notes: Notes,
     part: Memo<Option<Part>>,
     found: RwSignal<Option<Changes>>,
-) -> AnyView {
-    let list = dynamic(move || {
+) -> impl IntoView {
+    let list = move || {
         let Some(wanted) = part.get() else {
-            return help("Select a row of the tree to see when it changed.").view();
+            return view! { <p class="help">"Select a row of the tree to see when it changed."</p> }
+                .into_any();
         };
         let known = found.get().filter(|(known, _)| *known == wanted);
-        let Some((Part(part), found)) = known else {
-            return help("Searching the steps…").view();
+        let Some((Part(path), changes)) = known else {
+            return view! { <p class="help">"Searching the steps…"</p> }.into_any();
         };
-        let said = match found.len() {
-            0 => "never present".to_owned(),
-            1 => "set once, not changed since".to_owned(),
-            count => format!("changed at {}", plural(count - 1, "step")),
-        };
-        let steps = found
-            .iter()
-            .take(MOST_CHANGES)
-            .map(|change| change_button(viewer, *change).view());
-        let more = found.len().saturating_sub(MOST_CHANGES);
-        let more = (more > 0).then(|| {
-            el("span")
-                .class("faint")
-                .child(format!("and {} more", count_text(more)))
-        });
-        let about = part.clone();
-        let note = move || {
-            let frame = viewer.shown.selected.get_untracked();
-            notes.begin(Target::State {
-                frame,
-                part: about.clone(),
-            });
-            viewer.panel.set(NOTES);
-        };
-        all(vec![
-            el("p")
-                .class("history-path")
-                .child(inert_in("code", "", &path_words(&part)))
-                .child(el("span").class("faint").child(said))
-                .view(),
-            el("div")
-                .class("button-row history-steps")
-                .attr("role", "group")
-                .attr("aria-label", "Steps with changes")
-                .child(steps.collect::<Vec<_>>())
-                .child(more)
-                .view(),
-            buttons([
-                go(viewer, found.clone(), "Previous change", false),
-                go(viewer, found, "Next change", true),
-                button("small").on_click(note).child("Annotate value"),
-            ])
-            .view(),
-        ])
-    });
-    el("section")
-        .class("state-history")
-        .attr("aria-label", "History")
-        .child(el("h3").child("History"))
-        .child(list)
-        .view()
+        view! { <ChangeList viewer notes path changes/> }.into_any()
+    };
+    view! {
+        <section class="state-history" aria-label="History">
+            <h3>{"History"}</h3>
+            {list}
+        </section>
+    }
 }
 
-fn change_button(viewer: Viewer, change: Change) -> El {
-    let (class, word) = match change.kind {
-        DifferenceKind::Added => ("small added", "added"),
-        DifferenceKind::Removed => ("small removed", "removed"),
-        DifferenceKind::Changed => ("small", "changed"),
+#[component]
+fn ChangeList(
+    viewer: Viewer,
+    notes: Notes,
+    path: StatePath,
+    changes: Arc<Vec<Change>>,
+) -> impl IntoView {
+    let summary = match changes.len() {
+        0 => "never present".to_owned(),
+        1 => "set once, not changed since".to_owned(),
+        count => format!("changed at {}", plural(count - 1, "step")),
+    };
+    let steps = changes.iter().take(MOST_CHANGES);
+    let steps = steps.map(|change| change_button(viewer, *change));
+    let more = changes.len().saturating_sub(MOST_CHANGES);
+    let more = (more > 0)
+        .then(|| view! { <span class="faint">{format!("and {} more", count_text(more))}</span> });
+    let words = path_words(&path);
+    let note = move |_| {
+        let frame = viewer.shown.selected.get_untracked();
+        notes.begin(Target::State {
+            frame,
+            part: path.clone(),
+        });
+        viewer.panel.set(NOTES);
+    };
+    view! {
+        <p class="history-path">
+            <code dir="auto">{inert(&words)}</code>
+            <span class="faint">{summary}</span>
+        </p>
+        <div class="button-row history-steps" role="group" aria-label="Steps with changes">
+            {steps.collect_view()}
+            {more}
+        </div>
+        <div class="button-row">
+            {go(viewer, &changes, "Previous change", false)}
+            {go(viewer, &changes, "Next change", true)}
+            <button type="button" class="small" on:click=note>
+                {"Annotate value"}
+            </button>
+        </div>
+    }
+}
+
+fn change_button(viewer: Viewer, change: Change) -> impl IntoView {
+    let (class, word, sign) = match change.kind {
+        DifferenceKind::Added => ("small added", "added", "+"),
+        DifferenceKind::Removed => ("small removed", "removed", "−"),
+        DifferenceKind::Changed => ("small", "changed", ""),
     };
     let step = change.frame;
-    let current =
-        maybe_words(move || (viewer.shown.selected.get() == step).then(|| "step".to_owned()));
     let label = match step {
         0 => "Start".to_owned(),
         step => count_text(step),
     };
-    let sign = match change.kind {
-        DifferenceKind::Added => "+",
-        DifferenceKind::Removed => "−",
-        DifferenceKind::Changed => "",
-    };
-    button(class)
-        .attr("title", word)
-        .attr("aria-current", current)
-        .on_click(move || viewer.select(step))
-        .child(format!("{sign}{label}"))
+    let is_current = move || viewer.shown.selected.get() == step;
+    view! {
+        <button
+            type="button"
+            class=class
+            title=word
+            aria-current=move || is_current().then_some("step")
+            on:click=move |_| viewer.select(step)
+        >
+            {format!("{sign}{label}")}
+        </button>
+    }
 }
 
 /// Selects the next or previous change.
-fn go(viewer: Viewer, found: Arc<Vec<Change>>, label: &'static str, forward: bool) -> El {
-    let next = move |from: usize| match forward {
-        true => found
-            .iter()
-            .map(|change| change.frame)
-            .find(|frame| *frame > from),
-        false => found
-            .iter()
-            .rev()
-            .map(|change| change.frame)
-            .find(|frame| *frame < from),
+fn go(
+    viewer: Viewer,
+    changes: &Arc<Vec<Change>>,
+    label: &'static str,
+    forward: bool,
+) -> impl IntoView + use<> {
+    let changes = Arc::clone(changes);
+    let next = move |from: usize| {
+        let mut frames = changes.iter().map(|change| change.frame);
+        match forward {
+            true => frames.find(|frame| *frame > from),
+            false => frames.rfind(|frame| *frame < from),
+        }
     };
     let none = next.clone();
-    button("small")
-        .attr(
-            "disabled",
-            flag(move || none(viewer.shown.selected.get()).is_none()),
-        )
-        .on_click(move || {
-            if let Some(step) = next(viewer.shown.selected.get_untracked()) {
-                viewer.select(step);
+    view! {
+        <button
+            type="button"
+            class="small"
+            disabled=move || none(viewer.shown.selected.get()).is_none()
+            on:click=move |_| {
+                if let Some(step) = next(viewer.shown.selected.get_untracked()) {
+                    viewer.select(step);
+                }
             }
-        })
-        .child(label)
+        >
+            {label}
+        </button>
+    }
 }
 
-fn curves(viewer: Viewer) -> AnyView {
+#[component]
+fn Curves(viewer: Viewer) -> impl IntoView {
     let (episode, selected) = (viewer.shown.episode, viewer.shown.selected);
-    let known = |measure: &'static Measure| {
-        dynamic(move || {
+    let curve = move |measure: &'static Measure| {
+        move || {
             let is_known = episode.with(|episode: &Arc<Episode>| (measure.is_known)(episode));
-            match is_known {
-                true => measure_curve(measure, episode.into(), selected),
-                false => nothing(),
-            }
-        })
+            is_known.then(|| measure_curve(measure, episode.into(), selected))
+        }
     };
-    all(vec![known(&REWARD), known(&TOKENS), known(&COST)])
+    view! {
+        {curve(&REWARD)}
+        {curve(&TOKENS)}
+        {curve(&COST)}
+    }
 }

@@ -8,10 +8,9 @@ use volary_trajectory::table::order::Direction;
 use volary_trajectory::table::{Column, Row};
 
 use super::selection::{Found, Look};
-use crate::components::erased::{dynamic, flag, maybe_words, shown, words};
-use crate::components::markup::{El, all, button, el, key_of, nothing};
+use crate::components::markup::key_of;
 use crate::components::rows::Rows;
-use crate::components::text::inert_in;
+use crate::components::text::inert;
 use crate::library::findings::Match;
 use crate::projection::library::{cell_text, class, heading, widths};
 use crate::route::{ReviewPlace, Route};
@@ -20,7 +19,8 @@ use crate::route::{ReviewPlace, Route};
 const ROW: f64 = 40.0;
 
 /// The table.
-pub fn table(look: Look) -> AnyView {
+#[component]
+pub(super) fn Table(look: Look) -> impl IntoView {
     let count = Memo::new(move |_| look.shown.with(|rows| rows.len()));
     let edition = Memo::new(move |edition: Option<&u32>| {
         look.shown.track();
@@ -44,44 +44,35 @@ pub fn table(look: Look) -> AnyView {
                 let place = place.get();
                 untrack(|| Standing::of(look, place))
             });
-            dynamic(move || standing.with(|standing| row_view(look, standing)))
+            (move || standing.with(|standing| row_view(look, standing))).into_any()
         },
     );
-    let none = shown(
-        move || count.get() == 0 && look.shelf.rows.with(|rows| !rows.is_empty()),
-        || {
-            el("p")
-                .class("faint nothing-found")
-                .child("No trajectories match. Remove a filter or search term.")
-                .view()
-        },
-    );
-    let table = el("div")
-        .class(words(move || {
-            format!(
-                "table trajectories {}",
-                look.columns.with(|columns| widths(columns))
-            )
-        }))
-        .attr("role", "table")
-        .attr("aria-label", "Trajectories")
-        .attr(
-            "aria-rowcount",
-            words(move || (count.get() + 1).to_string()),
-        )
-        .attr(
-            "hidden",
-            flag(move || {
-                look.shelf.rows.with(|rows| rows.is_empty()) || look.group.with(Option::is_some)
-            }),
-        )
-        .child(
-            el("div")
-                .class("trajectories-inner")
-                .child(head(look))
-                .child(body),
-        );
-    all(vec![table.view(), none])
+    let class = move || {
+        let widths = look.columns.with(|columns| widths(columns));
+        format!("table trajectories {widths}")
+    };
+    let is_hidden =
+        move || look.shelf.rows.with(|rows| rows.is_empty()) || look.group.with(Option::is_some);
+    let finds_nothing = move || count.get() == 0 && look.shelf.rows.with(|rows| !rows.is_empty());
+    view! {
+        <div
+            class=class
+            role="table"
+            aria-label="Trajectories"
+            aria-rowcount=move || (count.get() + 1).to_string()
+            hidden=is_hidden
+        >
+            <div class="trajectories-inner">
+                <Head look/>
+                {body}
+            </div>
+        </div>
+        <Show when=finds_nothing>
+            <p class="faint nothing-found">
+                {"No trajectories match. Remove a filter or search term."}
+            </p>
+        </Show>
+    }
 }
 
 /// The trajectory in a row, which may move when others arrive.
@@ -92,42 +83,34 @@ fn identity(look: Look, place: usize) -> u64 {
     }
 }
 
-fn head(look: Look) -> El {
-    let cells = dynamic(move || {
-        let columns = look.columns.get();
-        let headings = columns.iter().map(|column| heading_of(look, column).view());
-        all(std::iter::once(choose_all(look).view())
-            .chain(headings)
-            .collect())
-    });
-    el("div")
-        .class("table-head")
-        .attr("role", "rowgroup")
-        .child(
-            el("div")
-                .class("table-row")
-                .attr("role", "row")
-                .child(cells),
-        )
-}
-
-fn choose_all(look: Look) -> El {
-    let chosen = flag(move || {
+#[component]
+fn Head(look: Look) -> impl IntoView {
+    let is_chosen = move || {
         let count = look.shown.with(|rows| rows.len());
         count > 0 && look.chosen.with(|chosen| chosen.len()) >= count
-    });
-    el("div")
-        .class("column-choice")
-        .attr("role", "columnheader")
-        .child(
-            el("input")
-                .attr("type", "checkbox")
-                .attr("aria-label", "Select all")
-                .flag_property("checked", chosen)
-                .on("change", move |event: Event| {
-                    look.choose_all(event_target_checked(&event));
-                }),
-        )
+    };
+    let headings = move || {
+        let columns = look.columns.get();
+        let headings = columns.iter();
+        headings
+            .map(|column| view! { <Heading look column=column.clone()/> })
+            .collect_view()
+    };
+    view! {
+        <div class="table-head" role="rowgroup">
+            <div class="table-row" role="row">
+                <div class="column-choice" role="columnheader">
+                    <input
+                        type="checkbox"
+                        aria-label="Select all"
+                        prop:checked=is_chosen
+                        on:change=move |event| look.choose_all(event_target_checked(&event))
+                    />
+                </div>
+                {headings}
+            </div>
+        </div>
+    }
 }
 
 /// The inputs of a row.
@@ -156,7 +139,7 @@ impl Standing {
 fn row_view(look: Look, standing: &Standing) -> AnyView {
     let Standing { place, hit, .. } = standing;
     let Some(row) = &standing.row else {
-        return nothing();
+        return ().into_any();
     };
     let step = hit.as_ref().map(|hit| hit.step as usize);
     let address = Route::Review(ReviewPlace {
@@ -166,102 +149,105 @@ fn row_view(look: Look, standing: &Standing) -> AnyView {
     })
     .to_hash();
     let (id, known) = (row.id.clone(), row.id.clone());
-    let choice = el("div").class("column-choice").attr("role", "cell").child(
-        el("input")
-            .attr("type", "checkbox")
-            .attr(
-                "aria-label",
-                format!("Select {}", cell_text(row, &Column::Name)),
-            )
-            .flag_property(
-                "checked",
-                flag(move || look.chosen.with(|chosen| chosen.contains(&known))),
-            )
-            .on("change", move |event: Event| {
-                look.choose(&id, event_target_checked(&event));
-            }),
-    );
     let cells = standing.columns.iter().map(|column| {
         let text = cell_text(row, column);
-        let cell = el("div").class(class(column)).attr("role", "cell");
-        match column {
-            Column::Name => cell
-                .child(
-                    el("a")
-                        .attr("href", address.clone())
-                        .child(inert_in("span", "", &text)),
-                )
-                .child(hit.as_ref().map(snippet)),
-            Column::Outcome => cell.child(inert_in("span", outcome_class(&text), &text)),
-            Column::Tags => {
-                let tags = row
-                    .tags
-                    .iter()
-                    .map(|tag| inert_in("span", "tag", tag).view());
-                cell.child(tags.collect::<Vec<_>>())
+        let content = match column {
+            Column::Name => view! {
+                <a href=address.clone()>{span(None, &text)}</a>
+                {hit.as_ref().map(snippet)}
             }
-            _ => cell.child(inert_in("span", "", &text)),
+            .into_any(),
+            Column::Outcome => span(Some(outcome_class(&text)), &text),
+            Column::Tags => {
+                let tags = row.tags.iter().map(|tag| span(Some("tag"), tag));
+                tags.collect_view().into_any()
+            }
+            _ => span(None, &text),
+        };
+        view! {
+            <div class=class(column) role="cell">
+                {content}
+            </div>
         }
-        .view()
     });
-    el("div")
-        .class("table-row")
-        .attr("role", "row")
-        .attr("aria-rowindex", (place + 2).to_string())
-        .child(choice)
-        .child(cells.collect::<Vec<_>>())
-        .view()
+    view! {
+        <div class="table-row" role="row" aria-rowindex=(place + 2).to_string()>
+            <div class="column-choice" role="cell">
+                <input
+                    type="checkbox"
+                    aria-label=format!("Select {}", cell_text(row, &Column::Name))
+                    prop:checked=move || look.chosen.with(|chosen| chosen.contains(&known))
+                    on:change=move |event: Event| {
+                        look.choose(&id, event_target_checked(&event));
+                    }
+                />
+            </div>
+            {cells.collect_view()}
+        </div>
+    }
+    .into_any()
 }
 
-fn heading_of(look: Look, column: &Column) -> El {
-    let (of, by) = (column.clone(), column.clone());
+fn span(class: Option<&'static str>, text: &str) -> AnyView {
+    view! {
+        <span class=class dir="auto">
+            {inert(text)}
+        </span>
+    }
+    .into_any()
+}
+
+#[component]
+fn Heading(look: Look, column: Column) -> impl IntoView {
+    let of = column.clone();
     let now = Memo::new(move |_| {
         look.sort.with(|sort| {
             let sort = sort.as_ref().filter(|(by, _)| *by == of);
             sort.map(|(_, direction)| *direction)
         })
     });
-    let direction = maybe_words(move || {
-        let direction = match now.get()? {
+    let direction = move || {
+        Some(match now.get()? {
             Direction::Ascending => "ascending",
             Direction::Descending => "descending",
-        };
-        Some(direction.to_owned())
-    });
-    let mark = words(move || {
-        let mark = match now.get() {
-            None => "",
-            Some(Direction::Ascending) => " ↑",
-            Some(Direction::Descending) => " ↓",
-        };
-        mark.to_owned()
-    });
-    el("div")
-        .class(class(column))
-        .attr("role", "columnheader")
-        .attr("aria-sort", direction)
-        .child(
-            button("quiet column-sort")
-                .on_click(move || look.sort_by(&by))
-                .child(inert_in("span", "", &heading(column)))
-                .child(el("span").attr("aria-hidden", "true").child(mark)),
-        )
+        })
+    };
+    let mark = move || match now.get() {
+        None => "",
+        Some(Direction::Ascending) => " ↑",
+        Some(Direction::Descending) => " ↓",
+    };
+    let (name, class) = (heading(&column), class(&column));
+    view! {
+        <div class=class role="columnheader" aria-sort=direction>
+            <button
+                type="button"
+                class="quiet column-sort"
+                on:click=move |_| look.sort_by(&column)
+            >
+                {span(None, &name)}
+                <span aria-hidden="true">{mark}</span>
+            </button>
+        </div>
+    }
 }
 
 /// The search hit with its surroundings: little text before it, so that it is not cut off at the end of the
 /// cell.
-fn snippet(found: &Match) -> El {
+fn snippet(found: &Match) -> impl IntoView + use<> {
     const BEFORE: usize = 16;
     let from = found.before.char_indices().rev().nth(BEFORE);
     let before = match from {
         None => found.before.to_string(),
         Some((place, _)) => format!("…{}", found.before[place..].trim_start_matches('…')),
     };
-    el("span")
-        .class("snippet")
-        .child(inert_in("span", "", &before))
-        .child(inert_in("mark", "", &found.hit))
-        .child(inert_in("span", "", &found.after))
+    view! {
+        <span class="snippet">
+            {span(None, &before)}
+            <mark dir="auto">{inert(&found.hit)}</mark>
+            {span(None, &found.after)}
+        </span>
+    }
 }
 
 fn outcome_class(outcome: &str) -> &'static str {
