@@ -45,6 +45,8 @@ pub struct Place {
     pub stored: Option<String>,
     /// The id of a task of the environment, to be started; its first task if `None`.
     pub task: Option<String>,
+    /// Where a file with Python code is, for the environment `python`.
+    pub url: Option<String>,
     /// The seed with which the task is started.
     pub seed: Option<u64>,
     /// The policy, in lower case; the user acts if `None`.
@@ -133,6 +135,7 @@ impl Place {
                 "e" => place.episode = Some(decode(value)),
                 "id" => place.stored = Some(decode(value)),
                 "task" => place.task = Some(decode(value)),
+                "url" => place.url = Some(decode(value)),
                 "seed" => place.seed = value.parse().ok(),
                 "policy" => place.policy = Some(decode(value)),
                 "step" => place.step = value.parse().ok(),
@@ -148,6 +151,7 @@ impl Place {
             && self.stored.is_none()
             && self.task.is_none()
             && self.seed.is_none()
+            && self.url.is_none()
     }
 
     /// Whether another place leads to the same episode, whatever the policy and the selected step.
@@ -173,7 +177,15 @@ impl Place {
         let (task, stored) = (text("task", &self.task), text("id", &self.stored));
         with_query(
             path,
-            [task, seed, stored, policy, step, text("e", &self.episode)],
+            [
+                task,
+                seed,
+                stored,
+                text("url", &self.url),
+                policy,
+                step,
+                text("e", &self.episode),
+            ],
         )
     }
 }
@@ -412,11 +424,12 @@ mod tests {
             episode in proptest::option::of("\\PC{0,40}"),
             stored in proptest::option::of("\\PC{0,20}"),
             task in proptest::option::of("\\PC{0,20}"),
+            url in proptest::option::of("\\PC{0,20}"),
             seed in proptest::option::of(0u64..1 << 53),
             policy in proptest::option::of("\\PC{0,9}"),
             step in proptest::option::of(0usize..100_000),
         ) {
-            let place = Place { environment, episode, stored, task, seed, policy, step };
+            let place = Place { environment, episode, stored, task, url, seed, policy, step };
             let route = Route::Playground(place);
             prop_assert_eq!(Route::parse(&route.to_hash()), route);
         }

@@ -10,6 +10,7 @@ use leptos::wasm_split::wasm_split;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 
+use super::linked_code::FetchCodeDialog;
 use super::opening;
 use super::plan_dialog::plan_dialog;
 use super::policy_settings::PolicyKind;
@@ -186,7 +187,15 @@ fn rest() -> Loaded<Rest> {
                 playground.warm_up();
             }
         },
-        dialogs: || all(vec![export_dialog(), share_dialog(), plan_dialog()]),
+        dialogs: || {
+            let fetch_code = view! { <FetchCodeDialog/> }.into_any();
+            all(vec![
+                export_dialog(),
+                share_dialog(),
+                plan_dialog(),
+                fetch_code,
+            ])
+        },
     })
 }
 

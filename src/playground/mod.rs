@@ -20,6 +20,7 @@ pub mod frame_pane;
 pub mod hint;
 pub mod incoming;
 pub mod intents;
+pub mod linked_code;
 pub mod manual_action;
 pub mod model;
 pub mod opening;

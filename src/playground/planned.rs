@@ -37,11 +37,16 @@ impl Playground {
     /// Shows an episode that content wants to run as a plan. A page that shows nothing yet shows its first episode behind
     /// it, which calls nobody.
     pub(super) fn plan(self, plan: PlannedEpisode) {
+        self.begin_behind();
+        self.planned.set(Some(plan));
+    }
+
+    /// Shows the first episode behind a question if nothing is shown yet.
+    pub(super) fn begin_behind(self) {
         if self.edition.get_untracked() == 0 {
             self.wanted_step.set_value(None);
             self.begin_known();
         }
-        self.planned.set(Some(plan));
     }
 
     /// Plans a new environment on a server that an address names without an episode.

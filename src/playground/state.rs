@@ -5,6 +5,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use leptos::prelude::*;
+use volary_connectivity::linked_file::Elsewhere;
 use volary_core::registry::Registry;
 use volary_trajectory::Episode;
 
@@ -61,6 +62,8 @@ pub struct Signals {
     pub former: RwSignal<Option<Arc<Episode>>>,
     /// The episode that waits for the user to agree before it runs on a server.
     pub planned: RwSignal<Option<PlannedEpisode>>,
+    /// The file with Python code that the address names, while the user is asked whether to fetch it.
+    pub(super) linked_code: RwSignal<Option<Elsewhere>>,
     /// The place in the address.
     pub place: RwSignal<Place>,
     /// The step to select once the episode is there.
@@ -100,6 +103,7 @@ impl Playground {
             said: RwSignal::default(),
             former: RwSignal::new(None),
             planned: RwSignal::new(None),
+            linked_code: RwSignal::new(None),
             place: RwSignal::default(),
             wanted_step: StoredValue::new(None),
             engine: StoredValue::new_local(Engine::default()),

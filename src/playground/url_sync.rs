@@ -11,6 +11,7 @@ use volary_trajectory::{Episode, Recipe, native, share};
 
 use super::consent::{Author, PlannedEpisode, Standing, Then, Verdict, judge};
 use super::intents::Intent;
+use super::linked_code;
 use super::policy_settings::PolicyKind;
 use super::session::Session;
 use super::state::Playground;
@@ -82,8 +83,12 @@ impl Playground {
             return;
         }
         self.planned.set(None);
+        self.linked_code.set(None);
         self.wanted_step.set_value(place.step);
         let environment = place.environment.as_deref();
+        if let (Some(linked_code::ENVIRONMENT), Some(url)) = (environment, &place.url) {
+            return linked_code::open(self, url);
+        }
         match (&place.episode, &place.stored, environment) {
             (Some(text), _, _) => self.open_link(text, environment),
             (None, Some(id), _) => self.open_stored(id, environment),
@@ -214,7 +219,8 @@ impl Playground {
     }
 
     pub(super) fn write_now(self) {
-        let is_shown = self.planned.with_untracked(Option::is_none);
+        let is_shown = self.planned.with_untracked(Option::is_none)
+            && self.linked_code.with_untracked(Option::is_none);
         let has_begun = self.edition.get_untracked() > 0;
         if !is_shown || !has_begun || self.is_opening() {
             return;

@@ -1,9 +1,9 @@
 //! Asks for confirmation before a file of another origin is fetched because of the address.
 
 use leptos::prelude::*;
+use volary_connectivity::linked_file::Elsewhere;
 use volary_protocol::library::Origin;
 
-use super::linked_file::Elsewhere;
 use crate::components::text::inert;
 
 /// The question.

@@ -3,8 +3,7 @@
 //! - [`page`]: the library or one of its episodes. [`library_page`] with its [`table`], whose display state is
 //!   in [`selection`]; [`filters`], [`groups`], actions on [`chosen`] rows, and storage in [`room_dialog`].
 //!   [`progress`]: running imports.
-//! - [`opening`]: opens what an address names. [`linked_file`]: the file in an address, about which
-//!   [`fetch_question`] asks. [`gradually`]: computation in slices.
+//! - [`opening`]: opens what an address names; [`fetch_question`] asks before a file is fetched because of it. [`gradually`]: computation in slices.
 //! - [`compare_page`]: two episodes, with their state in [`comparison`]; [`grid_page`]: several as a grid.
 //! - [`actions`]: actions on an episode; [`link_reach`]: for whom a link works; [`export`]: export formats.
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`]
@@ -25,7 +24,6 @@ pub mod grid_page;
 pub mod groups;
 pub mod library_page;
 pub mod link_reach;
-pub mod linked_file;
 pub mod marks;
 pub mod notes;
 pub mod notes_panel;

@@ -1,6 +1,7 @@
 //! The page of Review: the library, or what the address names.
 
 use leptos::prelude::*;
+use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_protocol::library::Origin;
 use volary_trajectory::annotations::Target;
 
@@ -12,7 +13,6 @@ use super::episode_page::{EpisodePage, focus_find};
 use super::fetch_question::FetchQuestion;
 use super::grid_page::{Grid, GridPage};
 use super::library_page::LibraryPage;
-use super::linked_file::{Elsewhere, LinkedFile};
 use super::notes::Notes;
 use super::opening::{Opening, compare, compare_live, follow, line_up, renew};
 use super::panels::NOTES;

@@ -3,9 +3,10 @@
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
-import { visit } from "./support/browser.mjs";
+import { accessible, visit } from "./support/browser.mjs";
 import { Evaluate } from "./support/evaluate.mjs";
 import { Playground } from "./support/playground.mjs";
+import { site } from "./support/site.mjs";
 
 // Python takes seconds to load, more on a busy machine.
 test.slow();
@@ -121,3 +122,61 @@ test("a link runs its code only after consent, and replays the same episode", as
     await page.getByText("The heating is at 50%.").first().waitFor();
   });
 });
+
+test("an address of a Python file asks before it fetches the file, and again before it runs the code", async () => {
+  const asked = [];
+  const other = await site((path, response) => {
+    asked.push(path);
+    response.setHeader("Access-Control-Allow-Origin", "*");
+    response.end(GREETING);
+  });
+  try {
+    const hash = `#/run/python?url=${encodeURIComponent(`${other.origin}/greeting.py`)}`;
+    await visit({ hash, origins: [other.origin] }, async (page) => {
+      const question = page.getByRole("dialog", { name: "Fetch this Python file?" });
+      await question.getByText("/greeting.py").waitFor();
+      assert.deepEqual(asked, []);
+      await accessible(page);
+      await question.getByRole("button", { name: "Fetch", exact: true }).click();
+      const plan = page.getByRole("dialog", { name: "Run this Python code?" });
+      await plan.getByText("class Greeting").waitFor();
+      assert.deepEqual(asked, ["/greeting.py"]);
+      assert.equal(await page.locator("iframe").count(), 0, "Python was loaded before the reader agreed");
+      await plan.getByRole("button", { name: "Run this code" }).click();
+      const playground = new Playground(page);
+      await page.getByText("Say hello.").first().waitFor();
+      await playground.act("greet", { name: "Ada" });
+      await playground.says("1 step");
+    });
+    await visit({ hash }, async (page) => {
+      const question = page.getByRole("dialog", { name: "Fetch this Python file?" });
+      await question.getByRole("button", { name: "Don't fetch" }).click();
+      await question.waitFor({ state: "hidden" });
+      await new Playground(page).ready();
+    });
+    assert.equal(asked.length, 1);
+  } finally {
+    other.close();
+  }
+});
+
+const GREETING = `
+from aviary.core import Environment, Message, Tool
+
+
+class Greeting(Environment[None]):
+    def greet(self, name: str) -> str:
+        """Greet somebody.
+
+        Args:
+            name: Who is greeted.
+        """
+        return f"Hello, {name}!"
+
+    async def reset(self):
+        self.tools = [Tool.from_function(self.greet)]
+        return [Message(content="Say hello.")], self.tools
+
+    async def step(self, action):
+        return await self.exec_tool_calls(action), 1.0, True, False
+`;

@@ -8,9 +8,11 @@
 //!
 //! - [`address`]: addresses, as far as browsers treat them differently.
 //! - [`cause`]: what a missing response means.
+//! - [`linked_file`]: a file that an address refers to, and whether it may be fetched.
 
 pub mod address;
 pub mod cause;
+pub mod linked_file;
 
 pub use address::{Address, Space};
 pub use cause::{Cause, Page, Permission, Silence};

@@ -1,9 +1,9 @@
-//! The file in the address of Review (`#/review?url=…`), and whether it may be fetched. Pure.
+//! A file that the page's address refers to (`url=…`), and whether it may be fetched.
 //!
 //! **Security invariant:** an address alone makes the page fetch only files of its own origin. Otherwise a link
 //! could make the browser send requests to servers in the user's network.
 
-use volary_connectivity::{Address, Space};
+use crate::{Address, Space};
 
 /// The file in an address.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,132 @@
+//! Python code in a file that the address names: `#/run/python?url=…`.
+//!
+//! Invariants: a file of another origin is fetched only after consent, and its code runs only after a second one,
+//! which shows it ([`super::plan_dialog`]).
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
+use volary_core::Object;
+
+use super::consent::{PlannedEpisode, Then};
+use super::state::{Playground, use_playground};
+use crate::browser::http::{self, Patience, Request};
+use crate::browser::{self, location, network};
+use crate::components::Dialog;
+use crate::components::text::inert;
+use crate::navigation::{Page, use_pages};
+use crate::projection::notice::Notice;
+use crate::python::files::{self, Description};
+
+/// The name in an address that stands for Python code elsewhere.
+pub const ENVIRONMENT: &str = "python";
+/// The largest file, in bytes.
+const LARGEST: usize = 1 << 20;
+const TIMEOUT: Duration = Duration::from_secs(30);
+const ADVICE: &str = "Download the file and import it under Environments.";
+
+/// Plans the code of a file; first asks whether to fetch it if it has another origin.
+pub fn open(playground: Playground, url: &str) {
+    playground.linked_code.set(None);
+    let whole = location::whole(url).unwrap_or_default();
+    match LinkedFile::of(&whole, &network::page().origin) {
+        LinkedFile::SameOrigin { url } => fetch(playground, url),
+        LinkedFile::Elsewhere(file) => {
+            playground.begin_behind();
+            playground.linked_code.set(Some(file));
+        }
+        LinkedFile::Refused(why) => refuse(playground, why.to_string()),
+    }
+}
+
+fn refuse(playground: Playground, reason: String) {
+    playground.begin_behind();
+    playground.alert(Notice::new(
+        "The Python file in this address was not fetched.",
+        reason,
+        ADVICE,
+    ));
+}
+
+fn fetch(playground: Playground, url: String) {
+    browser::spawn(async move {
+        let request = Request {
+            method: "GET",
+            url,
+            ..Request::default()
+        };
+        let reply = http::fetch(&request, Patience::of(TIMEOUT), LARGEST).await;
+        match reply {
+            Ok(reply) if (200..300).contains(&reply.status) => plan(playground, &reply.body),
+            Ok(reply) => refuse(
+                playground,
+                format!("The server responded with {}.", reply.status),
+            ),
+            Err(error) => refuse(playground, error.to_string()),
+        }
+    });
+}
+
+/// Shows the code and asks whether to run it.
+fn plan(playground: Playground, code: &str) {
+    playground.plan(PlannedEpisode {
+        recipe: files::recipe(code, &Description::default(), &Object::new(), 0),
+        actions: Vec::new(),
+        then: Then::Open(None),
+    });
+}
+
+/// Asks whether to fetch the file.
+#[component]
+pub fn FetchCodeDialog() -> impl IntoView {
+    let (playground, pages) = (use_playground(), use_pages());
+    let open = RwSignal::new(false);
+    Effect::new(move |_| {
+        let is_asked = playground.linked_code.with(Option::is_some);
+        open.set(is_asked && pages.shown.get() == Page::Playground);
+    });
+    let decline = move || playground.linked_code.set(None);
+    Effect::new(move |_| {
+        // Closed by Escape or its button, not because another page is shown.
+        if !open.get() && pages.shown.get_untracked() == Page::Playground {
+            decline();
+        }
+    });
+    let agree = move |file: &Elsewhere| {
+        let url = file.url.clone();
+        decline();
+        fetch(playground, url);
+    };
+    let question = move || {
+        playground.linked_code.get().map(|file| {
+            let warning = file.warning();
+            let shown = inert(&file.url);
+            view! {
+                <p>
+                    {format!(
+                        "The address of this page refers to Python code on {}. Nothing has been requested yet. If you \
+                         agree, your browser downloads the file without cookies, up to 1 MB, and shows the code. It \
+                         does not run by itself.",
+                        file.host,
+                    )}
+                </p>
+                <code dir="auto">{shown}</code>
+                {warning.map(|warning| view! { <p class="near-address">{warning}</p> })}
+                <div class="button-row">
+                    <button type="button" on:click=move |_| decline()>
+                        {"Don't fetch"}
+                    </button>
+                    <button type="button" class="primary" on:click=move |_| agree(&file)>
+                        {"Fetch"}
+                    </button>
+                </div>
+            }
+        })
+    };
+    view! {
+        <Dialog open title="Fetch this Python file?">
+            {question}
+        </Dialog>
+    }
+}
