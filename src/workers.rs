@@ -4,6 +4,7 @@
 //! - [`environments`]: plays environments, action by action; `live` is one of them.
 //! - [`evaluation`]: plays whole cells of an evaluation.
 //! - [`library`]: reads, stores, opens and searches trajectories.
+//! - `outside`: questions of environments to the page.
 //! - `in_flight`: waiting for what other requests do.
 //!
 //! What always holds: a panic or an endless loop in here costs this worker, not the page. Services reply through the
@@ -15,3 +16,4 @@ pub mod host;
 pub(crate) mod in_flight;
 pub mod library;
 mod live;
+mod outside;

@@ -12,6 +12,7 @@ use volary_core::registry::Registry;
 
 use super::linked_code::FetchCodeDialog;
 use super::opening;
+use super::outside_dialog::OutsideDialog;
 use super::plan_dialog::plan_dialog;
 use super::policy_settings::PolicyKind;
 use super::state::Playground;
@@ -188,12 +189,15 @@ fn rest() -> Loaded<Rest> {
             }
         },
         dialogs: || {
-            let fetch_code = view! { <FetchCodeDialog/> }.into_any();
+            let questions = view! {
+                <FetchCodeDialog/>
+                <OutsideDialog/>
+            };
             all(vec![
                 export_dialog(),
                 share_dialog(),
                 plan_dialog(),
-                fetch_code,
+                questions.into_any(),
             ])
         },
     })

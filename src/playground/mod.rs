@@ -24,6 +24,8 @@ pub mod linked_code;
 pub mod manual_action;
 pub mod model;
 pub mod opening;
+pub mod outside;
+pub mod outside_dialog;
 pub mod page;
 pub mod plan_dialog;
 mod planned;

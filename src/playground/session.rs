@@ -372,6 +372,16 @@ impl Session {
         event: Event,
         episode: &mut Episode,
     ) -> Result<Change, AssemblyError> {
+        if let Event::Recorded { members } = event {
+            let is_shown = matches!(
+                self.phase,
+                Phase::Live { environment: shown } | Phase::Stepping { environment: shown, .. } if shown == environment
+            );
+            if let Some(recipe) = episode.recipe.as_mut().filter(|_| is_shown) {
+                recipe.configuration.extend(members);
+            }
+            return Ok(Change::Nothing);
+        }
         match &mut self.phase {
             Phase::Opening(opening) if opening.environment == environment => match event {
                 Event::Episode(chunk) => match opening.incoming.push(chunk)? {
@@ -387,7 +397,11 @@ impl Session {
                     Ok(Change::Refused { reason, key })
                 }
                 Event::Lost { reason, .. } => Ok(self.lose_environment(reason, episode)),
-                Event::Started(_) | Event::Stopped { .. } | Event::Gone => Ok(Change::Nothing),
+                Event::Started(_)
+                | Event::Stopped { .. }
+                | Event::Gone
+                | Event::Question { .. }
+                | Event::Recorded { .. } => Ok(Change::Nothing),
             },
             Phase::Stepping {
                 environment: stepped,
@@ -409,9 +423,11 @@ impl Session {
                     Ok(Change::Gone { action })
                 }
                 Event::Lost { reason, .. } => Ok(self.lose_environment(reason, episode)),
-                Event::Started(_) | Event::Stopped { .. } | Event::Episode(_) => {
-                    Ok(Change::Nothing)
-                }
+                Event::Started(_)
+                | Event::Stopped { .. }
+                | Event::Episode(_)
+                | Event::Question { .. }
+                | Event::Recorded { .. } => Ok(Change::Nothing),
             },
             Phase::Empty
             | Phase::Record

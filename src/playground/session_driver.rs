@@ -18,6 +18,7 @@ use volary_protocol::environments::{EnvironmentId, Event, Request};
 use volary_remote::task;
 use volary_trajectory::{Episode, Recipe};
 
+use super::outside;
 use super::remote_environments::Abroad;
 use super::session::{Change, Command, Refusal, Session};
 use super::state::Playground;
@@ -274,6 +275,11 @@ impl Playground {
         }
     }
 
+    /// Sends a request that has no replies.
+    pub(super) fn send_request(self, request: &Request) {
+        drop(self.call(request));
+    }
+
     fn call(self, request: &Request) -> Option<Replies<Event>> {
         self.engine
             .with_value(|engine| Some(engine.worker.as_ref()?.call(request)))
@@ -307,6 +313,9 @@ impl Playground {
     }
 
     fn take_in(self, environment: EnvironmentId, event: Event) {
+        if let Event::Question { id, question } = event {
+            return outside::hear(self, id, question);
+        }
         let is_awaited = |session: &Session| session.awaited() == Some(environment);
         if self.session.with_untracked(is_awaited) {
             self.engine.update_value(|engine| engine.late = None);
@@ -400,6 +409,7 @@ impl Playground {
 
     fn drop_worker(self) {
         self.leave_servers();
+        self.outside.clear();
         let worker = self
             .engine
             .try_update_value(|engine| engine.worker.take())

@@ -13,6 +13,7 @@ use super::consent::PlannedEpisode;
 use super::intents::Progress;
 use super::manual_action::Hands;
 use super::opening;
+use super::outside::Outside;
 use super::policy_settings::Drive;
 use super::saving::Saver;
 use super::session::Session;
@@ -54,6 +55,8 @@ pub struct Signals {
     pub drive: Drive,
     /// Export, import, share.
     pub transfer: Transfer,
+    /// What environments need from outside.
+    pub(super) outside: Outside,
     /// What went wrong last.
     pub notice: RwSignal<Option<Notice>>,
     /// What else there is to say.
@@ -99,6 +102,7 @@ impl Playground {
             hands: Hands::new(),
             drive: Drive::new(),
             transfer: Transfer::new(),
+            outside: Outside::default(),
             notice: RwSignal::new(None),
             said: RwSignal::default(),
             former: RwSignal::new(None),

@@ -311,7 +311,11 @@ async fn assemble(
             Event::Refused { reason, .. } | Event::Lost { reason, .. } => {
                 return Err(reason.to_string());
             }
-            Event::Started(_) | Event::Stopped { .. } | Event::Gone => {}
+            Event::Started(_)
+            | Event::Stopped { .. }
+            | Event::Gone
+            | Event::Question { .. }
+            | Event::Recorded { .. } => {}
         }
     }
     Err("The worker ended before the episode was complete.".to_owned())

@@ -8,13 +8,16 @@ use std::rc::Rc;
 use futures_util::future::join_all;
 use volary_agent::{RunnerError, Stage, Stepped};
 use volary_core::registry::Registry;
-use volary_core::{AnyMessage, Clock};
-use volary_protocol::environments::{EnvironmentId, Event, NamedFile, Request, ServerAccess};
+use volary_core::{AnyMessage, Clock, Object};
+use volary_protocol::environments::{
+    EnvironmentId, Event, NamedFile, Question, QuestionId, Request, ServerAccess,
+};
 use volary_protocol::episode::{CHUNK_STEPS, EpisodeChunk, Steps, chunks};
-use volary_trajectory::Recipe;
 use volary_trajectory::import::{InputFile, import};
+use volary_trajectory::{Episode, Recipe};
 
 use super::live::{Announce, Live, Notice, Refusal};
+use super::outside::PageOutside;
 
 /// Replayed steps are sent after this many seconds at the latest, so that the page can show progress.
 const REPORT_INTERVAL: f64 = 0.05;
@@ -26,6 +29,7 @@ pub type Send<'a> = &'a dyn Fn(Event);
 pub struct Environments {
     registry: Registry,
     clock: Rc<dyn Clock>,
+    outside: PageOutside,
     /// `None` while an environment is being opened or stepped.
     open: RefCell<BTreeMap<EnvironmentId, Option<Live>>>,
 }
@@ -36,6 +40,7 @@ impl Environments {
         Environments {
             registry,
             clock,
+            outside: PageOutside::default(),
             open: RefCell::default(),
         }
     }
@@ -72,6 +77,7 @@ impl Environments {
                     close(Some(live), send).await;
                 }
             }
+            Request::Answer { question, answer } => self.outside.answer(question, answer),
             Request::Import { files } => self.import(files, send),
         }
     }
@@ -97,8 +103,8 @@ impl Environments {
     ) {
         self.open.borrow_mut().insert(environment, None);
         let clock = Rc::clone(&self.clock);
-        let announce = |notice| announce(notice, send);
-        let opened = Live::open(recipe, &self.registry, servers, clock, &announce).await;
+        let given = recipe.clone();
+        let opened = self.open_live(recipe, servers, clock, send).await;
         let (head, mut live) = match opened {
             Ok(opened) => opened,
             Err(refusal) => {
@@ -107,13 +113,58 @@ impl Environments {
             }
         };
         send(Event::Episode(EpisodeChunk::Head(Box::new(head))));
-        if let Err(error) = self.replay(&mut live, actions, send).await {
+        let replayed = self.replay(&mut live, actions.clone(), send);
+        if let Err(error) = self.outside.asking(replayed, &question(send)).await {
             self.open.borrow_mut().remove(&environment);
             send(failed(error));
             return close(Some(live), send).await;
         }
         send(Event::Episode(EpisodeChunk::End { notes: Vec::new() }));
+        let recorded = live.recorded();
+        if differs(&given.configuration, &recorded) {
+            send(Event::Recorded {
+                members: recorded.clone(),
+            });
+            if let Some(fresh) = self.without_the_rest(given, recorded, actions).await {
+                close(Some(std::mem::replace(&mut live, fresh)), send).await;
+            }
+        }
         self.put_back(environment, live, send).await;
+    }
+
+    /// An episode that continues from an earlier step was recorded with answers for later ones, which do not belong to
+    /// its new continuation. Opens it with the answers that its steps used.
+    async fn without_the_rest(
+        &self,
+        mut recipe: Recipe,
+        used: Object,
+        actions: Vec<AnyMessage>,
+    ) -> Option<Live> {
+        let is_longer = used
+            .iter()
+            .any(|(key, _)| recipe.configuration.contains_key(key));
+        if !is_longer {
+            return None;
+        }
+        recipe.configuration.extend(used);
+        let silent: Send<'_> = &|_| {};
+        let clock = Rc::clone(&self.clock);
+        let (_, mut live) = self.open_live(recipe, &[], clock, silent).await.ok()?;
+        self.replay(&mut live, actions, silent).await.ok()?;
+        Some(live)
+    }
+
+    async fn open_live(
+        &self,
+        recipe: Recipe,
+        servers: &[ServerAccess],
+        clock: Rc<dyn Clock>,
+        send: Send<'_>,
+    ) -> Result<(Episode, Live), Refusal> {
+        let announce = |notice| announce(notice, send);
+        let outside = Rc::new(self.outside.clone());
+        let opened = Live::open(recipe, &self.registry, servers, clock, outside, &announce);
+        self.outside.asking(opened, &question(send)).await
     }
 
     /// Takes actions and sends the steps in chunks.
@@ -158,7 +209,16 @@ impl Environments {
         let Some(mut live) = live else {
             return send(Event::Gone);
         };
-        match live.step(action).await {
+        let before = live.recorded();
+        let stepped = self
+            .outside
+            .asking(live.step(action), &question(send))
+            .await;
+        let recorded = live.recorded();
+        if recorded != before {
+            send(Event::Recorded { members: recorded });
+        }
+        match stepped {
             Ok(stepped) => {
                 let mut steps = Steps::default();
                 add(&mut steps, stepped, live.has_frames);
@@ -210,6 +270,16 @@ async fn close(live: Option<Live>, send: Send<'_>) {
     if let Some(live) = live {
         live.leave(&|notice| announce(notice, send)).await;
     }
+}
+
+fn question(send: Send<'_>) -> impl Fn(QuestionId, Question) {
+    move |id, question| send(Event::Question { id, question })
+}
+
+/// Whether a configuration has other recorded members than these.
+fn differs(configuration: &Object, recorded: &Object) -> bool {
+    let mut members = recorded.iter();
+    members.any(|(key, value)| configuration.get(key) != Some(value))
 }
 
 fn announce(notice: Notice, send: Send<'_>) {

@@ -12,6 +12,7 @@ use volary_agent::Cancel;
 use volary_agent::evaluation::play::play_on;
 use volary_agent::evaluation::{CellResult, Job};
 use volary_core::Clock;
+use volary_core::outside::Closed;
 use volary_core::registry::Registry;
 use volary_protocol::environments::ServerAccess;
 use volary_protocol::evaluation::{Event, Request};
@@ -130,7 +131,15 @@ impl Evaluations {
         let opened = async {
             let clock = Rc::clone(&self.clock);
             let recipe = job.recipe.clone();
-            let (head, live) = Live::open(recipe, &self.registry, servers, clock, announce).await?;
+            let (head, live) = Live::open(
+                recipe,
+                &self.registry,
+                servers,
+                clock,
+                Rc::new(Closed),
+                announce,
+            )
+            .await?;
             Ok((Announced { live, announce }, head))
         };
         Some(play_on(job, &self.registry, &*self.clock, &self.shutdown, opened).await)

@@ -8,7 +8,8 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use futures_util::future::{LocalBoxFuture, select};
 use volary_agent::{Runner, RunnerError, Stage, Stepped};
-use volary_core::json::Text;
+use volary_core::json::{Object, Text};
+use volary_core::outside::Outside;
 use volary_core::registry::{Registry, RegistryError};
 use volary_core::{AnyMessage, Clock};
 use volary_protocol::environments::{ServerAccess, ServerEnvironment};
@@ -96,10 +97,11 @@ impl Live {
         registry: &Registry,
         servers: &[ServerAccess],
         clock: Rc<dyn Clock>,
+        outside: Rc<dyn Outside>,
         announce: Announce<'_>,
     ) -> Result<(Episode, Live), Refusal> {
         if !task::is_server(&recipe.environment) {
-            let (runner, opening) = Runner::open(registry, &recipe, clock).await?;
+            let (runner, opening) = Runner::open_with(registry, &recipe, clock, outside).await?;
             let live = Live {
                 runner,
                 has_frames: true,
@@ -203,6 +205,10 @@ impl Stage for Live {
                 (stepped, _) => stepped,
             }
         })
+    }
+
+    fn recorded(&self) -> Object {
+        self.runner.recorded()
     }
 
     fn close(&mut self) -> LocalBoxFuture<'_, ()> {

@@ -195,11 +195,12 @@ test("a database of a newer version is read and exported without changes", () =>
  */
 const FORMER = new URL("./fixtures/database_v5.json.gz", import.meta.url);
 
-test("what a page of an earlier version stored is there, and moved once", () =>
+test("data of an earlier version is migrated once", () =>
   visit({ hash: "#/settings" }, async (page) => {
     await page.evaluate(restored, unpacked(FORMER));
+    // A document of its own reads the restored database; an address that differs in its hash alone loads none.
+    await page.goto("about:blank");
     await page.goto(`${HOME}#/review`);
-    await page.reload();
     const library = await new Library(page).ready();
     const isThere = async () => {
       await library.rows(1 + 1 + 420 + 3 + 120);

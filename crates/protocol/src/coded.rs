@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error, Visitor};
 use serde::ser::Serializer;
 use volary_agent::evaluation::{Actor, CellResult};
 use volary_core::AnyMessage;
-use volary_core::json::Json;
+use volary_core::json::{Json, Object};
 use volary_trajectory::frames::FramePatch;
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, Recipe, StepRecord, native};
@@ -82,6 +82,17 @@ impl<T: Coded> Coded for Box<T> {
 
     fn read(json: &Json) -> Result<Self, String> {
         T::read(json).map(Box::new)
+    }
+}
+
+impl Coded for Object {
+    fn write(&self, out: &mut String) {
+        self.write_python_text(out);
+    }
+
+    fn read(json: &Json) -> Result<Self, String> {
+        let object = json.as_object().cloned();
+        object.ok_or_else(|| "this is not an object".to_owned())
     }
 }
 

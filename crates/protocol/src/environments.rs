@@ -3,12 +3,15 @@
 //! Replies to [`Request::Open`]: [`Event::Started`] if the environment is on a server, then the episode in chunks, or
 //! [`Event::Refused`] or [`Event::Lost`]. To [`Request::Step`]: one chunk of one step, or why there is none. An
 //! environment stays open until it is closed or lost; [`Event::Stopped`] then follows if it was on a server.
+//!
+//! An environment may need a page, a model or a person meanwhile: [`Event::Question`] asks for it, and the page sends
+//! [`Request::Answer`]. What was answered belongs to the episode: [`Event::Recorded`].
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use volary_core::AnyMessage;
-use volary_core::json::Text;
+use volary_core::json::{Object, Text};
 use volary_trajectory::Recipe;
 
 use crate::coded;
@@ -52,6 +55,13 @@ pub enum Request {
         /// Which to keep.
         environment: EnvironmentId,
     },
+    /// Answer a question of an environment.
+    Answer {
+        /// Which question.
+        question: QuestionId,
+        /// The text, or why there is none, for people.
+        answer: Result<Text, Text>,
+    },
     /// Read files and send the first episode in them, in chunks.
     Import {
         /// The files, which belong together.
@@ -62,6 +72,40 @@ pub enum Request {
 impl envelope::Request for Request {
     const CHANNEL: Channel = Channel::Environments;
     type Event = Event;
+}
+
+/// Identifies a question. A worker does not reuse ids.
+pub type QuestionId = u32;
+
+/// What an environment needs from outside of the worker.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Question {
+    /// The body of a page.
+    Page {
+        /// Its address.
+        url: Text,
+    },
+    /// The completion of a conversation by a model.
+    Model {
+        /// The role of the model, such as `customer` or `judge`.
+        purpose: Text,
+        /// The conversation.
+        messages: Vec<Line>,
+    },
+    /// What a person answers.
+    Person {
+        /// What the person reads.
+        shown: Text,
+    },
+}
+
+/// A message of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Line {
+    /// The role: `system`, `user` or `assistant`.
+    pub role: Text,
+    /// The content.
+    pub content: Text,
 }
 
 /// A file to read.
@@ -126,6 +170,20 @@ pub enum Event {
     },
     /// The worker has no such environment; nothing was done.
     Gone,
+    /// The environment needs something before it can go on.
+    Question {
+        /// Identifies the question.
+        id: QuestionId,
+        /// What it needs.
+        question: Question,
+    },
+    /// What the environment got from outside so far, as members of its configuration: with them, the recipe replays
+    /// without questions.
+    Recorded {
+        /// The members.
+        #[serde(with = "coded")]
+        members: Object,
+    },
 }
 
 /// An environment on a task dataset server.
