@@ -146,3 +146,99 @@ fn files_give_their_first_episode_or_a_reason() {
     assert_eq!(&*assembled(events).id, "a");
     assert!(matches!(&import("no episode")[..], [Event::Refused { .. }]));
 }
+
+/// The library desk, whose customer a person plays.
+fn desk(environment: EnvironmentId, replies: Option<&[&str]>) -> Request {
+    let mut configuration = volary_core::object!({ "customer": "person" });
+    if let Some(replies) = replies {
+        let replies: Vec<volary_core::Json> = replies.iter().map(|reply| (*reply).into()).collect();
+        configuration.insert("replies", replies);
+    }
+    Request::Open {
+        environment,
+        recipe: Recipe {
+            environment: "library_desk".into(),
+            configuration,
+            ..Recipe::default()
+        },
+        actions: Vec::new(),
+        servers: Vec::new(),
+    }
+}
+
+fn replies(events: &[Event]) -> Vec<String> {
+    let recorded = events.iter().rev().find_map(|event| match event {
+        Event::Recorded { members } => members.get("replies")?.as_list(),
+        _ => None,
+    });
+    let recorded = recorded.unwrap_or_default().iter();
+    recorded
+        .filter_map(|reply| reply.as_text().map(|text| text.to_string()))
+        .collect()
+}
+
+#[test]
+fn a_person_is_asked_and_what_they_say_is_recorded() {
+    let environments = environments();
+    let sent = RefCell::new(Vec::new());
+    let send = |event| sent.borrow_mut().push(event);
+    let mut opening = Box::pin(environments.handle(desk(1, None), &send));
+    assert_eq!(opening.as_mut().now_or_never(), None);
+    let id = match sent.borrow().last() {
+        Some(Event::Question {
+            id,
+            question: Question::Person { .. },
+        }) => *id,
+        other => panic!("{other:?} is no question to a person"),
+    };
+    let answer = Request::Answer {
+        question: id,
+        answer: Ok("May I keep the atlas?".into()),
+    };
+    assert_eq!(handle(&environments, answer), []);
+    assert_eq!(opening.as_mut().now_or_never(), Some(()));
+    drop(opening);
+    assert_eq!(replies(&sent.borrow()), ["May I keep the atlas?"]);
+}
+
+/// With a recorded reply nothing is asked. A reply to a later step, which was undone, is dropped.
+#[test]
+fn recorded_replies_are_replayed_and_those_of_undone_steps_dropped() {
+    let environments = environments();
+    let events = handle(&environments, desk(1, Some(&["May I keep the atlas?"])));
+    assert!(
+        !events
+            .iter()
+            .any(|event| matches!(event, Event::Question { .. })),
+        "{events:?}"
+    );
+    assert!(
+        !events
+            .iter()
+            .any(|event| matches!(event, Event::Recorded { .. })),
+        "{events:?}"
+    );
+
+    let events = handle(
+        &environments,
+        desk(2, Some(&["May I keep the atlas?", "Thank you."])),
+    );
+    assert_eq!(replies(&events), ["May I keep the atlas?"]);
+    let said = ToolRequestMessage {
+        body: volary_core::message::Body::text("For a week."),
+        ..ToolRequestMessage::default()
+    };
+    let sent = RefCell::new(Vec::new());
+    let send = |event| sent.borrow_mut().push(event);
+    let step = Request::Step {
+        environment: 2,
+        action: said.into(),
+    };
+    assert_eq!(
+        environments.handle(step, &send).now_or_never(),
+        None,
+        "{:?}",
+        sent.borrow()
+    );
+    assert!(matches!(sent.borrow().last(), Some(Event::Question { .. })));
+}
