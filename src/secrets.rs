@@ -1,13 +1,14 @@
-//! The keys that people enter, for models and servers alike: the one place where they live.
+//! API keys of models and servers: the one place where they live.
 //!
-//! What always holds:
-//! - A key stays in the memory of the page, and is gone when the page is, unless the person chose otherwise.
-//! - A key goes only to the origin that it was entered for. It is stored under its owner and that [`Origin`], and who
-//!   asks for a key names the origin of the request: a changed address finds no key, and the former one finds it again.
-//! - Keys stand in no address, export, log or episode; whoever asks a model or a server takes the key out of what comes
-//!   back ([`ApiKey::redact`]).
+//! Invariants:
+//! - A key stays in the memory of the page, and is gone when the page is, unless the user chose otherwise.
+//! - A key goes only to the origin that it was entered for. It is stored under its owner and that [`Origin`], and
+//!   a lookup names the origin of the request: after a change of the address no key is found, and for the former
+//!   address it is found again.
+//! - Keys are in no address, export, log or episode. Callers of models and servers remove the key from what they
+//!   receive ([`ApiKey::redact`]).
 //!
-//! Whoever uses a key is its owner, by a name such as `model.<id>` or `server.<id>`.
+//! The owner of a key has a name such as `model.<id>` or `server.<id>`.
 
 mod origin;
 mod ring;
@@ -19,15 +20,15 @@ use crate::browser::storage::{self, Keep};
 pub use origin::Origin;
 use ring::Ring;
 
-/// Where keys are kept.
+/// Where keys are stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keeping {
-    /// In the memory of the page.
+    /// Only in the memory of the page.
     #[default]
     Page,
-    /// With the tab, so that it may be reloaded.
+    /// In the tab, which may be reloaded.
     Tab,
-    /// On the device, until they are forgotten.
+    /// On the device, until they are deleted.
     Device,
 }
 
@@ -44,11 +45,11 @@ impl Keeping {
     }
 }
 
-/// The browser refused to keep keys (storage is full, or forbidden): they are in memory alone.
+/// The browser refused to store keys (out of space, or forbidden): they are only in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotKept;
 
-/// Under this name they are stored, where they are.
+/// The name under which they are stored.
 const NAME: &str = "keys";
 
 #[derive(Clone)]
@@ -58,14 +59,14 @@ struct State {
 }
 
 impl State {
-    /// Whether another tab forgot all keys of the device, which holds here, too.
+    /// Whether another tab deleted all keys of the device, which then holds here, too.
     fn is_forgotten(&self) -> bool {
         self.keeping == Keeping::Device && storage::get(Keep::Always, NAME).is_none()
     }
 }
 
 thread_local! {
-    // Lives as long as the page, whatever part of it asked first.
+    // Lives as long as the page, whatever part of it asks first.
     static STATE: ArcRwSignal<State> = {
         let state = ArcRwSignal::new(found());
         let heard = state.clone();
@@ -79,7 +80,7 @@ thread_local! {
     };
 }
 
-/// What earlier visits left. That there is something says where it is to be kept.
+/// What earlier visits stored. Where something is stored, keys are stored from now on.
 fn found() -> State {
     let kept = |keeping: &Keeping| {
         let text = storage::get(keeping.storage()?, NAME)?;
@@ -94,7 +95,7 @@ fn state() -> ArcRwSignal<State> {
     STATE.with(ArcRwSignal::clone)
 }
 
-/// The owner's key for requests to an origin; an empty one if there is none. Tracks changes.
+/// The owner's key for requests to an origin; empty if there is none. Tracks changes.
 pub fn key(owner: &str, to: &Origin) -> ApiKey {
     state().with(|state| match state.is_forgotten() {
         true => ApiKey::default(),
@@ -115,42 +116,42 @@ pub fn origins(owner: &str) -> Vec<Origin> {
     })
 }
 
-/// How many keys there are. Tracks changes.
+/// The number of keys. Tracks changes.
 pub fn count() -> usize {
     state().with(|state| state.ring.len())
 }
 
-/// Where keys are kept. Tracks changes.
+/// Where keys are stored. Tracks changes.
 pub fn keeping() -> Keeping {
     state().with(|state| state.keeping)
 }
 
-/// Takes the owner's key for an origin; an empty one takes away what there was. Keys for other origins stay.
+/// Sets the owner's key for an origin; an empty one deletes it. Keys for other origins stay.
 pub fn put(owner: &str, to: &Origin, key: &ApiKey) -> Result<(), NotKept> {
     change(|ring| ring.put(owner, to, key))
 }
 
-/// Takes away all keys of the owner.
+/// Deletes all keys of an owner.
 pub fn remove(owner: &str) -> Result<(), NotKept> {
     change(|ring| ring.remove(owner))
 }
 
-/// Gives another owner the same keys.
+/// Copies the keys of an owner to another.
 pub fn copy(from: &str, to: &str) -> Result<(), NotKept> {
     change(|ring| ring.copy(from, to))
 }
 
-/// Takes away the keys of owners that are no more: those whose name begins with a prefix, and of whose rest `is_there`
-/// says no.
+/// Deletes the keys of owners that no longer exist: those whose name has a prefix, and for whose rest `is_there`
+/// is false.
 pub fn keep_owners(prefix: &str, is_there: impl Fn(&str) -> bool) {
     let is_orphan = |owner: &str| owner.strip_prefix(prefix).is_some_and(|id| !is_there(id));
     if state().with_untracked(|state| state.ring.owners().any(is_orphan)) {
-        // What could not be stored is gone from memory all the same, and from the store with it.
+        // If this cannot be stored, the keys are deleted from memory, and from the store with it.
         let _ = change(|ring| ring.retain(|owner| !is_orphan(owner)));
     }
 }
 
-/// Forgets all keys, and wherever they were kept.
+/// Deletes all keys, wherever they are stored.
 pub fn forget_all() {
     forget_stored();
     state().set(State {
@@ -159,7 +160,7 @@ pub fn forget_all() {
     });
 }
 
-/// Keeps keys there from now on, and nowhere else.
+/// Stores keys there from now on, and nowhere else.
 pub fn keep(keeping: Keeping) -> Result<(), NotKept> {
     for keep in [Keep::Visit, Keep::Always] {
         if keeping.storage() != Some(keep) {
@@ -181,7 +182,7 @@ pub fn keep(keeping: Keeping) -> Result<(), NotKept> {
 fn change(act: impl FnOnce(&mut Ring)) -> Result<(), NotKept> {
     let state = state();
     let mut changed = state.get_untracked();
-    // Other tabs may have put something there meanwhile.
+    // Another tab may have stored something meanwhile.
     let kept = changed.keeping.storage();
     if let Some(text) = kept.and_then(|keep| storage::get(keep, NAME)) {
         changed.ring = Ring::read(&text);
@@ -192,7 +193,7 @@ fn change(act: impl FnOnce(&mut Ring)) -> Result<(), NotKept> {
     act(&mut changed.ring);
     let stored = store(changed.keeping, &changed.ring);
     if stored.is_err() {
-        // Half of the keys here and half of them there would be hard to forget.
+        // Keys in two places would be hard to delete.
         forget_stored();
         changed.keeping = Keeping::Page;
     }

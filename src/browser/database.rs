@@ -101,6 +101,9 @@ impl Database {
                 database.close();
             }
         });
+        // The browser closes it when the user deletes the data of the site.
+        let closed = Rc::clone(&is_closed);
+        inner.on_close(move |_| closed.set(true));
         Ok(Database {
             inner,
             access: match version {
@@ -116,7 +119,8 @@ impl Database {
         self.access
     }
 
-    /// Whether it was closed because a newer version of the page opened it. It must then be opened again.
+    /// Whether it was closed, because a newer version of the page opened it, or by the browser. It must then be opened
+    /// again.
     pub fn is_closed(&self) -> bool {
         self.is_closed.get()
     }
@@ -368,20 +372,20 @@ fn make(transaction: &Transaction, change: &Change) -> Result<(), DatabaseError>
     let store = transaction.object_store(change.store().name())?;
     match change {
         // Together, after all others.
-        Change::AddRows(_) | Change::PutRows(_) | Change::ForgetRows(_) => {}
-        Change::ForgetRowBatch(number) => {
+        Change::AddRows(_) | Change::PutRows(_) | Change::DeleteRows(_) => {}
+        Change::DeleteRowBatch(number) => {
             store.delete(JsValue::from(*number as f64))?;
         }
         Change::Put(_, key, text) => {
             store.put(text.as_js(), Some(&key.into()))?;
         }
-        Change::Forget(_, key) => {
+        Change::Delete(_, key) => {
             store.delete(JsValue::from(key))?;
         }
-        Change::ForgetAll(_, prefix) if prefix.is_empty() => {
+        Change::DeletePrefix(_, prefix) if prefix.is_empty() => {
             store.clear()?;
         }
-        Change::ForgetAll(_, prefix) => {
+        Change::DeletePrefix(_, prefix) => {
             store.delete(range(prefix)?)?;
         }
     }

@@ -108,7 +108,7 @@ impl EpisodeStore for IndexedDbStore {
             for row in &rows {
                 if let Some(place) = places.get(&row.id) {
                     // A row without its text would be all that the next visit finds.
-                    changes.extend(episodes::keeping_unkept(&row.id));
+                    changes.extend(episodes::putting_unstored(&row.id));
                     labelled.push(episodes::stored_row(row, place.as_ref()));
                 }
             }

@@ -16,17 +16,17 @@ thread_local! {
     );
 }
 
-/// Looks at the prices. Tracks changes.
+/// Reads the prices. Tracks changes.
 pub fn read<T>(look: impl FnOnce(&Prices) -> T) -> T {
     STATE.with(Shared::signal).with(look)
 }
 
-/// Changes the prices, here and in all other tabs.
+/// Changes the prices, in all tabs.
 pub fn change(act: impl FnOnce(&mut Prices)) {
     STATE.with(|state| state.change(act));
 }
 
-/// Goes back to the built-in table.
+/// Restores the built-in table.
 pub fn restore() {
     STATE.with(Shared::reset);
 }

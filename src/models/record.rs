@@ -1,4 +1,4 @@
-//! What the record of a step says of the model that decided on it. Pure.
+//! What a recorded step says about the model that chose it. Pure.
 
 use volary_agent::model::exchange::{KeptError, KeptExchanges};
 use volary_agent::model::{Answer, Exchange};
@@ -7,8 +7,8 @@ use volary_trajectory::{StepDetails, StepRecord, Usage};
 
 use crate::projection::asking::{EXCHANGES, NOTES, exchanges as kept_in};
 
-/// In terms that all sources of episodes share. `cost` is in US dollars, `None` if nobody knows it; `started` in
-/// seconds since 1970.
+/// Details in terms that all formats of trajectories share. `cost` is in US dollars, `None` if it is unknown;
+/// `started` in seconds since 1970.
 pub fn details(model: &Text, answer: &Answer, cost: Option<f64>, started: f64) -> StepDetails {
     let usage = answer.usage.map(|usage| Usage {
         input: Some(usage.prompt),
@@ -26,8 +26,8 @@ pub fn details(model: &Text, answer: &Answer, cost: Option<f64>, started: f64) -
     }
 }
 
-/// All else: what went over the wire, the last of which was answered, and what the model did not take. It stands
-/// behind the steps before: of each request only what is new in it is kept.
+/// Further data: the exchanges, the last of which was answered, and notes on parameters that the model rejected.
+/// It follows the steps in `before`: of each request only what is new is stored.
 pub fn extras(before: &[StepRecord], exchanges: &[Exchange], notes: &[String]) -> Object {
     let mut extras = Object::new();
     let mut kept = KeptExchanges::of(before.iter().flat_map(|step| kept_in(&step.extras)));
@@ -40,7 +40,7 @@ pub fn extras(before: &[StepRecord], exchanges: &[Exchange], notes: &[String]) -
     extras
 }
 
-/// What went over the wire for a step (the first is 0), or why a request of it cannot be rebuilt.
+/// The exchanges of a step, counted from 0, or why a request cannot be rebuilt.
 pub fn exchanges(steps: &[StepRecord], step: usize) -> Vec<Result<Exchange, KeptError>> {
     let count = |step: &StepRecord| kept_in(&step.extras).len();
     let first: usize = steps.iter().take(step).map(count).sum();

@@ -1,5 +1,5 @@
-//! How a model draws its words: the properties of a form, and the value that they stand for. What is left empty is
-//! left to the provider. Pure.
+//! Sampling parameters: the properties of a form, and the values entered there. An empty field is left to the
+//! provider. Pure.
 
 use volary_agent::model::{Effort, ModelRequest};
 use volary_core::json;
@@ -10,16 +10,16 @@ const MAXIMUM_TOKENS: &str = "Maximum tokens";
 const EFFORT: &str = "Effort";
 const SEED: &str = "Seed";
 
-/// How a model draws its words, where that is said.
+/// Sampling parameters, where they are set.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sampling {
-    /// 0 is the most predictable.
+    /// 0 is the most deterministic.
     pub temperature: Option<f64>,
-    /// The most tokens of an answer.
+    /// The maximum number of tokens of a response.
     pub max_tokens: Option<u32>,
-    /// How much to think.
+    /// The reasoning effort.
     pub effort: Option<Effort>,
-    /// For repeatable answers.
+    /// For repeatable responses.
     pub seed: Option<i64>,
 }
 
@@ -55,7 +55,7 @@ pub fn properties() -> Object {
 }
 
 impl Sampling {
-    /// What the form stands for.
+    /// Reads the values of the form.
     pub fn read(form: &Json) -> Self {
         let integer = |key: &str| form.get(key).and_then(Json::as_i64);
         let word = form.get(EFFORT).and_then(Json::as_text);
@@ -69,7 +69,7 @@ impl Sampling {
         }
     }
 
-    /// Writes it into a request.
+    /// Sets them in a request.
     pub fn apply(&self, request: &mut ModelRequest) {
         request.temperature = self.temperature;
         request.max_tokens = self.max_tokens;

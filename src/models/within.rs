@@ -1,4 +1,4 @@
-//! Asking a model within limits of time, tokens and money.
+//! Calls a model within limits of time, tokens and money.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -11,26 +11,26 @@ use volary_agent::model::price::Prices;
 use super::ask::{Ask, Asked, Progress, Unanswered, ask as ask_freely};
 use crate::browser::timers;
 
-/// Why an answer within limits is missing.
+/// Why there is no response within the limits.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stopped {
-    /// A limit was reached, before the request or while it was under way.
+    /// A limit was reached, before or during the request.
     Exhausted(Exhausted),
-    /// There was none.
+    /// The request failed.
     Unanswered(Box<Unanswered>),
 }
 
-/// What may be spent, and what was.
+/// Limits, and what was spent.
 pub struct Limits<'a> {
-    /// The most.
+    /// The limits.
     pub budget: &'a Budget,
-    /// What was spent so far. Seconds, tokens and money are added; steps are the caller's to count.
+    /// What was spent so far. Seconds, tokens and money are added here; the caller counts steps.
     pub spent: &'a mut Spent,
-    /// What answers cost.
+    /// The prices.
     pub prices: &'a Prices,
 }
 
-/// Asks within limits.
+/// Calls a model within limits.
 pub async fn ask_within(
     ask: &Ask<'_>,
     request: &mut ModelRequest,

@@ -25,10 +25,12 @@ pub(super) fn tell(changes: &[Change]) {
             Change::AddRows(rows) | Change::PutRows(rows) => {
                 changed.kept.extend(rows.ids().map(Text::from));
             }
-            Change::ForgetRows(ids) => {
+            Change::DeleteRows(ids) => {
                 changed.gone.extend(ids.iter().map(|id| id.as_str().into()));
             }
-            Change::ForgetAll(Store::Rows, start) => changed.gone_from.push(start.as_str().into()),
+            Change::DeletePrefix(Store::Rows, start) => {
+                changed.gone_from.push(start.as_str().into())
+            }
             _ => {}
         }
     }

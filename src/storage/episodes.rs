@@ -1,7 +1,7 @@
-//! Episodes: the whole text in parts, and apart from it the row that lists show.
+//! Episodes: the text in parts, and separately the row that lists show.
 //!
-//! A text is one of `volary_trajectory::native`. Keys of parts are the id, in which slashes are escaped, a slash, and the
-//! number of the part: an id may be anything, `a` and `a/000000` among them.
+//! A text is in the format of `volary_trajectory::native`. The key of a part is the id, in which slashes are
+//! escaped, a slash, and the number of the part: an id may be any string, `a` and `a/000000` among them.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,7 +18,7 @@ use crate::browser::database::{
 use crate::browser::files::GivenFile;
 use crate::browser::timers;
 
-/// Longer texts are kept in parts of so many characters: browsers copy a text at once.
+/// Longer texts are split into parts of this many UTF-16 units, because browsers copy a text in one task.
 const PART: u32 = 4_000_000;
 /// How many records of rows are read at once.
 const BATCHES: u32 = 20;
@@ -26,16 +26,16 @@ const BATCHES: u32 = 20;
 /// An episode in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
-    /// What is known of it.
+    /// The row.
     pub row: Row,
-    /// Where it stands, if it has no text: the id of the file, and the place in it.
+    /// Where the episode is, if it has no text of its own: the id of the file, and the place in it.
     pub place: Option<(Text, Place)>,
 }
 
 /// An episode as it is stored.
 #[derive(Clone, Debug)]
 pub struct StoredEpisode {
-    /// Its id.
+    /// The id.
     pub id: String,
     /// The row that lists show of it.
     pub row: KeptText,
@@ -54,9 +54,9 @@ impl StoredEpisode {
     }
 }
 
-/// What stores episodes; none of the new ones may be there already ([`DatabaseError::Taken`]), the others may.
+/// The changes that store episodes. None of the new ones may exist ([`DatabaseError::Taken`]); the others may.
 pub fn storing(new: Vec<StoredEpisode>, others: Vec<StoredEpisode>) -> Vec<Change> {
-    let former = others.iter().map(|episode| forgetting_text(&episode.id));
+    let former = others.iter().map(|episode| deleting_text(&episode.id));
     let mut changes: Vec<Change> = former.collect();
     for StoredEpisode { id, text, .. } in new.iter().chain(&others) {
         let parts = text.parts(PART).into_iter().enumerate();
@@ -75,30 +75,30 @@ pub fn storing(new: Vec<StoredEpisode>, others: Vec<StoredEpisode>) -> Vec<Chang
     changes
 }
 
-/// What forgets the text of an episode.
-pub fn forgetting_text(id: &str) -> Change {
-    Change::ForgetAll(Store::Episodes, parts_of(id))
+/// The change that deletes the text of an episode.
+pub fn deleting_text(id: &str) -> Change {
+    Change::DeletePrefix(Store::Episodes, parts_of(id))
 }
 
 fn part_key(id: &str, number: usize) -> String {
     let mut key = parts_of(id);
     match number {
-        // Most have one part.
+        // Most texts have one part.
         0 => key.push_str("000000"),
         _ => key.push_str(&format!("{number:06}")),
     }
     key
 }
 
-/// What keeps the text of an episode, as far as the browser did not keep it.
-pub fn keeping_unkept(id: &str) -> Vec<Change> {
-    let parts = super::unkept(Store::Episodes, &parts_of(id)).into_iter();
+/// The changes that store the text of an episode, as far as the browser did not store it.
+pub fn putting_unstored(id: &str) -> Vec<Change> {
+    let parts = super::unstored(Store::Episodes, &parts_of(id)).into_iter();
     parts
         .filter_map(|(key, text)| Some(Change::Put(Store::Episodes, key, text?)))
         .collect()
 }
 
-/// How the keys of all parts of a text begin.
+/// The prefix of the keys of all parts of a text.
 fn parts_of(id: &str) -> String {
     match id.contains(['/', '%']) {
         true => format!("{}/", id.replace('%', "%25").replace('/', "%2F")),
@@ -106,7 +106,7 @@ fn parts_of(id: &str) -> String {
     }
 }
 
-/// A row as it is stored, with its id; with the place of its episode, if that has no text.
+/// A row as it is stored, with its id; with the place of its episode, if that has no text of its own.
 pub fn stored_row(row: &Row, place: Option<&(Text, Place)>) -> (String, KeptText) {
     (row.id.to_string(), record::write(&record_of(row, place)))
 }
@@ -126,9 +126,9 @@ fn record_of(row: &Row, place: Option<&(Text, Place)>) -> RowRecord {
     }
 }
 
-/// Forgets episodes.
+/// Deletes episodes.
 pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
-    // Those in large files have no texts of their own, which are not deleted one by one.
+    // Episodes in large files have no texts of their own, so nothing is deleted for each of them.
     let starts: Vec<String> = ids.iter().map(|id| parts_of(id)).collect();
     let kept = match bounds(&starts) {
         None => BTreeSet::new(),
@@ -138,12 +138,12 @@ pub async fn forget(ids: &[String]) -> Result<(), DatabaseError> {
         let mut parts = kept.range(start.clone()..);
         parts.next().is_some_and(|part| part.starts_with(start))
     });
-    let texts = starts.map(|start| Change::ForgetAll(Store::Episodes, start));
-    let rows = Change::ForgetRows(ids.to_vec());
+    let texts = starts.map(|start| Change::DeletePrefix(Store::Episodes, start));
+    let rows = Change::DeleteRows(ids.to_vec());
     write(texts.chain([rows]).collect()).await
 }
 
-/// All of them.
+/// All episodes.
 pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
     let mut listed = HashMap::new();
     let mut last = 0;
@@ -167,13 +167,13 @@ pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
             _ => break,
         }
     }
-    let unkept = super::unkept(Store::Rows, "");
-    for (id, row) in &unkept {
+    let unstored = super::unstored(Store::Rows, "");
+    for (id, row) in &unstored {
         if let Some(row) = row {
             add(id, row);
         }
     }
-    for (id, row) in unkept {
+    for (id, row) in unstored {
         if row.is_none() {
             listed.remove(&*id);
         }
@@ -181,7 +181,7 @@ pub async fn list() -> Result<Vec<Listed>, DatabaseError> {
     Ok(listed.into_values().collect())
 }
 
-/// Those of these ids, as far as there are any, in their order.
+/// The episodes with these ids, as far as they exist, in this order.
 pub async fn listed(ids: &[String]) -> Result<Vec<Listed>, DatabaseError> {
     let rows = rows(ids).await?;
     let found = ids.iter().filter_map(|id| rows.get(id));
@@ -209,11 +209,11 @@ fn place(record: RowRecord) -> Option<(Text, Place)> {
     Some((record.file?.into(), place))
 }
 
-/// The text of an episode; `None` if there is none of the id.
+/// The text of an episode; `None` if it does not exist.
 pub async fn text(id: &str) -> Result<Option<KeptText>, DatabaseError> {
     let first = get(Store::Episodes, &part_key(id, 0)).await?;
     match first {
-        // Full parts are followed by others.
+        // A full part is followed by others.
         Some(first) if first.length() < PART => Ok(Some(first)),
         None => Ok(None),
         Some(_) => {
@@ -224,10 +224,10 @@ pub async fn text(id: &str) -> Result<Option<KeptText>, DatabaseError> {
     }
 }
 
-/// Those that the browser did not keep, each as a file in memory.
+/// The episodes that the browser did not store, each as a file in memory.
 pub fn unkept_files() -> Vec<GivenFile> {
     let mut texts: BTreeMap<String, Vec<KeptText>> = BTreeMap::new();
-    for (key, text) in super::unkept(Store::Episodes, "") {
+    for (key, text) in super::unstored(Store::Episodes, "") {
         let id = key.rsplit_once('/').map_or(key.as_str(), |(id, _)| id);
         texts.entry(id.to_owned()).or_default().extend(text);
     }

@@ -1,9 +1,8 @@
-//! Evaluations that are kept: a head for the list, the plan, the result of each cell, and drafts: what episodes
-//! that are under way with a model spent, and their steps so far, so that none is paid for twice.
+//! Stored evaluations: a head for the list, the plan, the result of each cell, and drafts. A draft is what an
+//! unfinished episode of a model spent, and its steps so far, so that no step is paid for twice.
 //!
-//! Keys begin with the id of the evaluation and a stroke, those of steps with a word before it. A finished episode,
-//! its row and its result are kept in one transaction: there is never one without the others. So are a step
-//! and what was spent on it.
+//! Keys begin with the id of the evaluation and a slash; those of steps have a word before it. A finished episode,
+//! its row and its result are stored in one transaction, and so are a step and what was spent on it.
 
 use std::collections::BTreeSet;
 
@@ -21,30 +20,30 @@ use crate::storage::origin::EVALUATED;
 /// What the list shows of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Head {
-    /// Its id.
+    /// The id.
     pub id: Text,
-    /// Its name.
+    /// The name.
     pub name: Text,
-    /// When it was made, in seconds since 1970.
+    /// When it was created, in seconds since 1970.
     pub made: f64,
-    /// How many episodes it is to have.
+    /// The number of episodes.
     pub total: usize,
-    /// How many count.
+    /// How many have finished.
     pub finished: usize,
-    /// How many broke off.
+    /// How many failed.
     pub failed: usize,
 }
 
-/// An episode that is under way.
+/// An unfinished episode.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Draft {
-    /// What its steps spent, with all tries before.
+    /// What its steps spent, in all attempts.
     pub spent: Spent,
-    /// How many tries there were before this one.
+    /// The number of attempts before this one.
     pub tries: u32,
 }
 
-/// An evaluation as it was left.
+/// A stored evaluation.
 #[derive(Clone, Debug)]
 pub struct Kept {
     /// Its head.
@@ -53,11 +52,11 @@ pub struct Kept {
     pub plan: Plan,
     /// The results so far.
     pub results: Vec<CellResult>,
-    /// The episodes that were under way.
+    /// The unfinished episodes.
     pub drafts: Vec<(usize, Draft)>,
 }
 
-/// What keeps a head.
+/// The change that stores a head.
 pub fn keeping_head(head: &Head) -> Change {
     let text = record::write(&HeadRecord {
         format: FORMAT,
@@ -71,22 +70,22 @@ pub fn keeping_head(head: &Head) -> Change {
     Change::Put(Store::Evaluations, format!("head/{}", head.id), text)
 }
 
-/// What keeps a plan.
+/// The change that stores a plan.
 pub fn keeping_plan(id: &str, plan: &Plan) -> Change {
     put(Store::Evaluations, format!("plan/{id}"), plan.to_json())
 }
 
-/// What keeps a result.
+/// The change that stores a result.
 pub fn keeping_result(id: &str, result: &CellResult) -> Change {
     put(Store::Results, place(id, result.cell), result.to_json())
 }
 
-/// What forgets a result.
+/// The change that deletes a result.
 pub fn forgetting_result(id: &str, cell: usize) -> Change {
-    Change::Forget(Store::Results, place(id, cell))
+    Change::Delete(Store::Results, place(id, cell))
 }
 
-/// What keeps a draft.
+/// The change that stores a draft.
 pub fn keeping_draft(id: &str, cell: usize, draft: &Draft) -> Change {
     let spent = &draft.spent;
     let text = record::write(&DraftRecord {
@@ -101,26 +100,26 @@ pub fn keeping_draft(id: &str, cell: usize, draft: &Draft) -> Change {
     Change::Put(Store::Drafts, place(id, cell), text)
 }
 
-/// What keeps a step of an episode that is under way; the first is 0.
+/// The change that stores a step of an unfinished episode, counted from 0.
 pub fn keeping_step(id: &str, cell: usize, number: usize, step: &StepRecord) -> Change {
     let key = format!("{}{number:06}", steps_of(id, cell));
     put(Store::Drafts, key, step_to_json(step))
 }
 
-/// What forgets the steps of an episode that was under way.
+/// The change that deletes the steps of an unfinished episode.
 pub fn forgetting_steps(id: &str, cell: usize) -> Change {
-    Change::ForgetAll(Store::Drafts, steps_of(id, cell))
+    Change::DeletePrefix(Store::Drafts, steps_of(id, cell))
 }
 
-/// What forgets a draft and its steps.
+/// The changes that delete a draft and its steps.
 pub fn forgetting_draft(id: &str, cell: usize) -> [Change; 2] {
     [
-        Change::Forget(Store::Drafts, place(id, cell)),
+        Change::Delete(Store::Drafts, place(id, cell)),
         forgetting_steps(id, cell),
     ]
 }
 
-/// The steps so far of an episode that is under way. What cannot be read ends them.
+/// The steps so far of an unfinished episode, up to the first that cannot be read.
 pub async fn steps(id: &str, cell: usize) -> Result<Vec<StepRecord>, DatabaseError> {
     let kept = all(Store::Drafts, &steps_of(id, cell)).await?;
     let steps = kept.iter().map(|(key, text)| {
@@ -131,7 +130,7 @@ pub async fn steps(id: &str, cell: usize) -> Result<Vec<StepRecord>, DatabaseErr
     Ok(steps.map_while(|step| step).collect())
 }
 
-/// The heads of all, the latest first.
+/// The heads of all evaluations, the latest first.
 pub async fn list() -> Result<Vec<Head>, DatabaseError> {
     let records = all(Store::Evaluations, "head/").await?;
     unreadable::clear(Store::Evaluations);
@@ -143,7 +142,7 @@ pub async fn list() -> Result<Vec<Head>, DatabaseError> {
     Ok(heads)
 }
 
-/// One, with all that is known of it; `None` if there is none, or if its plan cannot be read.
+/// An evaluation; `None` if it does not exist, or if its plan cannot be read.
 pub async fn load(id: &str) -> Result<Option<Kept>, DatabaseError> {
     let (head_key, plan_key) = (format!("head/{id}"), format!("plan/{id}"));
     let head = get(Store::Evaluations, &head_key).await?;
@@ -176,8 +175,8 @@ pub async fn load(id: &str) -> Result<Option<Kept>, DatabaseError> {
     }))
 }
 
-/// The ids of the stored episodes that an evaluation made itself. Others may begin with its id: an imported trajectory
-/// is named by the file that it comes from.
+/// The ids of the stored episodes that an evaluation created. Other ids may begin with its id: an imported
+/// trajectory is named after its file.
 pub async fn own_episodes(id: &str) -> Result<Vec<String>, DatabaseError> {
     // All of them have texts.
     let start = format!("{id}-");
@@ -203,19 +202,19 @@ fn is_named(evaluation: &str, id: &str) -> bool {
     cell.is_some_and(|cell| *episode_id(evaluation, cell) == *id)
 }
 
-/// Forgets an evaluation with the episodes that it made ([`own_episodes`]), and nothing else.
+/// Deletes an evaluation with the episodes that it created ([`own_episodes`]), and nothing else.
 pub async fn forget(id: &str) -> Result<(), DatabaseError> {
     let episodes = own_episodes(id).await?;
     let prefix = format!("{id}/");
     let own = vec![
-        Change::Forget(Store::Evaluations, format!("head/{id}")),
-        Change::Forget(Store::Evaluations, format!("plan/{id}")),
-        Change::ForgetAll(Store::Results, prefix.clone()),
-        Change::ForgetAll(Store::Drafts, prefix),
-        Change::ForgetAll(Store::Drafts, format!("steps/{id}/")),
+        Change::Delete(Store::Evaluations, format!("head/{id}")),
+        Change::Delete(Store::Evaluations, format!("plan/{id}")),
+        Change::DeletePrefix(Store::Results, prefix.clone()),
+        Change::DeletePrefix(Store::Drafts, prefix),
+        Change::DeletePrefix(Store::Drafts, format!("steps/{id}/")),
     ];
-    let texts = episodes.iter().map(|id| episodes::forgetting_text(id));
-    let rows = Change::ForgetRows(episodes.clone());
+    let texts = episodes.iter().map(|id| episodes::deleting_text(id));
+    let rows = Change::DeleteRows(episodes.clone());
     write(own.into_iter().chain(texts).chain([rows]).collect()).await
 }
 

@@ -1,7 +1,7 @@
-//! What earlier versions stored in other ways is moved when the database is opened.
+//! Moves what earlier versions stored in other ways, when the database is opened.
 //!
-//! What cannot be moved (a full disk, a database that may only be read) is returned as changes, to be made in memory: it
-//! is read from there, and the next visit tries again.
+//! What cannot be moved (out of space, a read-only database) is returned as changes, to be made in memory: it is
+//! read from there, and the next visit tries again.
 
 use super::unreadable::{self, Place};
 use crate::browser::database::{Change, Damage, Database, DatabaseError, Store, row_changes};
@@ -49,7 +49,7 @@ async fn move_journal(database: &Database, left: &mut Vec<Change>) -> Result<(),
 }
 
 async fn move_rows(database: &Database, left: &mut Vec<Change>) -> Result<(), DatabaseError> {
-    // Most databases have none, and a transaction that only reads waits for no other one.
+    // Most databases have none, and a transaction that only reads does not wait for others.
     if database.keys(Store::LegacyRows, "").await?.is_empty() {
         return Ok(());
     }

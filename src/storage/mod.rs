@@ -31,25 +31,25 @@ use crate::browser::database::{
 };
 use crate::projection::recovery::Recovery;
 
-/// The database, which is opened once for all who ask. An error stays until the page is loaded again.
+/// The database, opened once for all callers. An error stays until the page is reloaded.
 type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Database>, DatabaseError>>>;
 
-/// What the browser did not keep: `None` where something was forgotten.
-type Unkept = BTreeMap<(Store, String), Option<KeptText>>;
+/// What the browser did not store; `None` for a deleted record.
+type Unstored = BTreeMap<(Store, String), Option<KeptText>>;
 
 thread_local! {
     static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
-    static UNKEPT: RefCell<Unkept> = const { RefCell::new(BTreeMap::new()) };
+    static UNSTORED: RefCell<Unstored> = const { RefCell::new(BTreeMap::new()) };
     static RECOVERY: ArcRwSignal<Option<Recovery>> = ArcRwSignal::new(None);
     static TROUBLE: ArcRwSignal<Option<DatabaseError>> = ArcRwSignal::new(None);
 }
 
-/// Why the browser does not keep what is in memory alone; `None` while it keeps all. Tracks changes.
+/// Why the browser does not store what is only in memory; `None` while it stores everything. Tracks changes.
 pub fn trouble() -> Option<DatabaseError> {
     TROUBLE.with(ArcRwSignal::clone).get()
 }
 
-/// How far the migration is of what an earlier version of the page stored; `None` while there is none. Tracks changes.
+/// The progress of the migration of what an earlier version stored; `None` while there is none. Tracks changes.
 pub fn recovery() -> Option<Recovery> {
     RECOVERY.with(ArcRwSignal::clone).get()
 }
@@ -58,7 +58,7 @@ fn tell_recovery(recovery: Option<Recovery>) {
     RECOVERY.with(ArcRwSignal::clone).set(recovery);
 }
 
-/// Whether the database can only be read, because a newer version of this page upgraded it. Known once something was
+/// Whether the database is read-only, because a newer version of this page upgraded it. Known once something was
 /// read.
 pub fn is_read_only() -> bool {
     OPENING.with_borrow(|opening| match opening.as_ref().and_then(Shared::peek) {
@@ -67,8 +67,8 @@ pub fn is_read_only() -> bool {
     })
 }
 
-/// Makes the changes, all or none; on an error they are made in memory. If something that was to be new is there
-/// already ([`DatabaseError::Taken`]), they are not made at all.
+/// Makes the changes, all or none; after an error they are made in memory. If a new record exists already
+/// ([`DatabaseError::Taken`]), none is made at all.
 pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
     let changes: Rc<[Change]> = changes.into();
     let kept = match database().await {
@@ -79,11 +79,11 @@ pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
         return kept;
     }
     change_feed::tell(&changes);
-    UNKEPT.with_borrow_mut(|unkept| match &kept {
-        Ok(()) => changes.iter().for_each(|change| forget(unkept, change)),
+    UNSTORED.with_borrow_mut(|unstored| match &kept {
+        Ok(()) => changes.iter().for_each(|change| forget(unstored, change)),
         Err(_) => changes
             .iter()
-            .for_each(|change| apply(unkept, change.clone())),
+            .for_each(|change| apply(unstored, change.clone())),
     });
     tell(kept.as_ref().err());
     kept
@@ -92,14 +92,14 @@ pub async fn write(changes: Vec<Change>) -> Result<(), DatabaseError> {
 /// Tries to store what is in memory alone.
 pub async fn keep_all() -> Result<(), DatabaseError> {
     let (mut changes, mut rows) = (Vec::new(), Vec::new());
-    UNKEPT.with_borrow(|unkept| {
-        for ((store, key), text) in unkept {
+    UNSTORED.with_borrow(|unstored| {
+        for ((store, key), text) in unstored {
             let (store, key) = (*store, key.clone());
             match (store, text) {
                 (Store::Rows, Some(text)) => rows.push((key, text.clone())),
-                (Store::Rows, None) => changes.push(Change::ForgetRows(vec![key])),
+                (Store::Rows, None) => changes.push(Change::DeleteRows(vec![key])),
                 (_, Some(text)) => changes.push(Change::Put(store, key, text.clone())),
-                (_, None) => changes.push(Change::Forget(store, key)),
+                (_, None) => changes.push(Change::Delete(store, key)),
             }
         }
     });
@@ -107,10 +107,10 @@ pub async fn keep_all() -> Result<(), DatabaseError> {
     write(changes).await
 }
 
-/// Forgets everything, in the browser and in memory.
+/// Deletes everything, in the browser and in memory.
 pub async fn forget_all() -> Result<(), DatabaseError> {
     let stores = Store::ALL.into_iter();
-    let changes = stores.map(|store| Change::ForgetAll(store, String::new()));
+    let changes = stores.map(|store| Change::DeletePrefix(store, String::new()));
     write(changes.collect()).await?;
     unreadable::clear_all();
     Ok(())
@@ -119,8 +119,8 @@ pub async fn forget_all() -> Result<(), DatabaseError> {
 /// The text under a key.
 pub async fn get(store: Store, key: &str) -> Result<Option<KeptText>, DatabaseError> {
     let place = (store, key.to_owned());
-    if let Some(unkept) = UNKEPT.with_borrow(|unkept| unkept.get(&place).cloned()) {
-        return Ok(unkept);
+    if let Some(unstored) = UNSTORED.with_borrow(|unstored| unstored.get(&place).cloned()) {
+        return Ok(unstored);
     }
     match database().await {
         Ok(database) => database.get(store, key).await,
@@ -128,14 +128,14 @@ pub async fn get(store: Store, key: &str) -> Result<Option<KeptText>, DatabaseEr
     }
 }
 
-/// All keys that begin so, in order, and their texts.
+/// The records whose keys have a prefix, in order.
 pub async fn all(store: Store, prefix: &str) -> Result<Vec<(String, KeptText)>, DatabaseError> {
     let kept = match database().await {
         Ok(database) => database.all(store, prefix).await?,
         Err(error) => unless_in_memory(error, Vec::new())?,
     };
     let mut found: BTreeMap<String, KeptText> = kept.into_iter().collect();
-    for (key, text) in unkept(store, prefix) {
+    for (key, text) in unstored(store, prefix) {
         match text {
             Some(text) => found.insert(key, text),
             None => found.remove(&key),
@@ -144,7 +144,7 @@ pub async fn all(store: Store, prefix: &str) -> Result<Vec<(String, KeptText)>, 
     Ok(found.into_iter().collect())
 }
 
-/// The keys of a store from one to another.
+/// The keys of a store from one to another, both included.
 async fn keys_between(
     store: Store,
     first: &str,
@@ -156,12 +156,12 @@ async fn keys_between(
     }
     .into_iter()
     .collect();
-    let unkept = unkept(store, "").into_iter();
-    keys.extend(unkept.filter_map(|(key, text)| text.map(|_| key)));
+    let unstored = unstored(store, "").into_iter();
+    keys.extend(unstored.filter_map(|(key, text)| text.map(|_| key)));
     Ok(keys)
 }
 
-/// The rows with these ids, as far as there are any.
+/// The rows with these ids, as far as they exist.
 async fn rows(ids: &[String]) -> Result<BTreeMap<String, KeptText>, DatabaseError> {
     let mut found = match database().await {
         Ok(database) => database.rows(ids).await?,
@@ -169,7 +169,7 @@ async fn rows(ids: &[String]) -> Result<BTreeMap<String, KeptText>, DatabaseErro
     };
     for id in ids {
         let place = (Store::Rows, id.clone());
-        match UNKEPT.with_borrow(|unkept| unkept.get(&place).cloned()) {
+        match UNSTORED.with_borrow(|unstored| unstored.get(&place).cloned()) {
             Some(Some(row)) => {
                 found.insert(id.clone(), row);
             }
@@ -182,7 +182,7 @@ async fn rows(ids: &[String]) -> Result<BTreeMap<String, KeptText>, DatabaseErro
     Ok(found)
 }
 
-/// At most so many records of rows after a number, in order: only what the browser stores.
+/// The records of rows after a number, at most `most`, in order: only what the browser stores.
 async fn row_batches(after: u64, most: u32) -> Result<Vec<(u64, Option<RowBatch>)>, DatabaseError> {
     match database().await {
         Ok(database) => database.row_batches(after, most).await,
@@ -190,10 +190,10 @@ async fn row_batches(after: u64, most: u32) -> Result<Vec<(u64, Option<RowBatch>
     }
 }
 
-/// What the browser did not keep of a store, under keys that begin so; `None` where something was forgotten.
-fn unkept(store: Store, prefix: &str) -> Vec<(String, Option<KeptText>)> {
-    UNKEPT.with_borrow(|unkept| {
-        let after = unkept.range((store, prefix.to_owned())..);
+/// What the browser did not store of a store, under keys with a prefix; `None` for a deleted record.
+fn unstored(store: Store, prefix: &str) -> Vec<(String, Option<KeptText>)> {
+    UNSTORED.with_borrow(|unstored| {
+        let after = unstored.range((store, prefix.to_owned())..);
         after
             .take_while(|((of, key), _)| *of == store && key.starts_with(prefix))
             .map(|((_, key), text)| (key.clone(), text.clone()))
@@ -201,9 +201,9 @@ fn unkept(store: Store, prefix: &str) -> Vec<(String, Option<KeptText>)> {
     })
 }
 
-/// The browser keeps nothing; what was made since is in memory, and an empty list is the truth then.
+/// Without a database, what was stored in this visit is in memory, and an empty list is correct then.
 fn unless_in_memory<T>(error: DatabaseError, otherwise: T) -> Result<T, DatabaseError> {
-    match UNKEPT.with_borrow(BTreeMap::is_empty) {
+    match UNSTORED.with_borrow(BTreeMap::is_empty) {
         true => Err(error),
         false => Ok(otherwise),
     }
@@ -211,7 +211,7 @@ fn unless_in_memory<T>(error: DatabaseError, otherwise: T) -> Result<T, Database
 
 async fn database() -> Result<Rc<Database>, DatabaseError> {
     let opening = OPENING.with_borrow_mut(|opening| {
-        // A newer page closed it; it can be opened again, for reading.
+        // If a newer page closed it, it can be opened again for reading.
         if let Some(Ok(database)) = opening.as_ref().and_then(Shared::peek)
             && database.is_closed()
         {
@@ -228,8 +228,9 @@ async fn open() -> Result<Rc<Database>, DatabaseError> {
     let database = Database::open().await?;
     let mut left = Vec::new();
     let moved = migration::run(&database, &mut left).await;
-    UNKEPT.with_borrow_mut(|unkept| left.into_iter().for_each(|change| apply(unkept, change)));
-    // A newer version moves what this one may not.
+    UNSTORED
+        .with_borrow_mut(|unstored| left.into_iter().for_each(|change| apply(unstored, change)));
+    // A read-only database is moved by the newer version.
     if let Err(error) = moved
         && error != DatabaseError::Newer
     {
@@ -238,56 +239,56 @@ async fn open() -> Result<Rc<Database>, DatabaseError> {
     Ok(Rc::new(database))
 }
 
-fn apply(unkept: &mut Unkept, change: Change) {
+fn apply(unstored: &mut Unstored, change: Change) {
     match change {
         Change::Put(store, key, text) => {
-            unkept.insert((store, key), Some(text));
+            unstored.insert((store, key), Some(text));
         }
-        Change::Forget(store, key) => {
-            unkept.insert((store, key), None);
+        Change::Delete(store, key) => {
+            unstored.insert((store, key), None);
         }
-        Change::ForgetAll(store, prefix) => {
-            unkept.retain(|(of, key), _| *of != store || !key.starts_with(&prefix));
+        Change::DeletePrefix(store, prefix) => {
+            unstored.retain(|(of, key), _| *of != store || !key.starts_with(&prefix));
         }
         Change::AddRows(rows) | Change::PutRows(rows) => {
             let rows = rows.rows().iter().cloned();
-            unkept.extend(rows.map(|(id, row)| ((Store::Rows, id), Some(row))));
+            unstored.extend(rows.map(|(id, row)| ((Store::Rows, id), Some(row))));
         }
-        Change::ForgetRows(ids) => {
-            unkept.extend(ids.into_iter().map(|id| ((Store::Rows, id), None)));
+        Change::DeleteRows(ids) => {
+            unstored.extend(ids.into_iter().map(|id| ((Store::Rows, id), None)));
         }
-        // Nothing of it is shown.
-        Change::ForgetRowBatch(_) => {}
+        // It is not displayed.
+        Change::DeleteRowBatch(_) => {}
     }
 }
 
-fn forget(unkept: &mut Unkept, change: &Change) {
+fn forget(unstored: &mut Unstored, change: &Change) {
     match change {
-        Change::Put(store, key, _) | Change::Forget(store, key) => {
-            unkept.remove(&(*store, key.clone()));
+        Change::Put(store, key, _) | Change::Delete(store, key) => {
+            unstored.remove(&(*store, key.clone()));
         }
-        Change::ForgetAll(store, prefix) => {
-            unkept.retain(|(of, key), _| of != store || !key.starts_with(prefix));
+        Change::DeletePrefix(store, prefix) => {
+            unstored.retain(|(of, key), _| of != store || !key.starts_with(prefix));
         }
         Change::AddRows(rows) | Change::PutRows(rows) => {
             for id in rows.ids() {
-                unkept.remove(&(Store::Rows, id.to_owned()));
+                unstored.remove(&(Store::Rows, id.to_owned()));
             }
         }
-        Change::ForgetRows(ids) => {
+        Change::DeleteRows(ids) => {
             for id in ids {
-                unkept.remove(&(Store::Rows, id.clone()));
+                unstored.remove(&(Store::Rows, id.clone()));
             }
         }
-        Change::ForgetRowBatch(_) => {}
+        Change::DeleteRowBatch(_) => {}
     }
 }
 
 fn tell(error: Option<&DatabaseError>) {
     let trouble = match error {
         Some(error) => Some(error.clone()),
-        // What failed before may still be in memory alone.
-        None if UNKEPT.with_borrow(BTreeMap::is_empty) => None,
+        // What failed before may still be only in memory.
+        None if UNSTORED.with_borrow(BTreeMap::is_empty) => None,
         None => return,
     };
     let signal = TROUBLE.with(ArcRwSignal::clone);

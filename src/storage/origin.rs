@@ -2,7 +2,7 @@
 
 use volary_protocol::library::Origin;
 
-/// The word for an origin, as rows store it.
+/// The word for an origin in stored rows.
 pub const fn word(origin: Origin) -> &'static str {
     match origin {
         Origin::Imported => IMPORTED,
@@ -11,13 +11,13 @@ pub const fn word(origin: Origin) -> &'static str {
     }
 }
 
-/// The origin of what a person gave as files.
+/// Imported from files.
 pub const IMPORTED: &str = "imported";
-/// The origin of what came with the site.
+/// Published with the site.
 pub const PUBLISHED: &str = "published";
-/// The origin of what a link named, and nobody kept.
+/// Opened from a link, and not stored.
 pub const LINKED: &str = "linked";
-/// The origin of what a person, or a policy, played here.
+/// Played here by a person or a policy.
 pub const PLAYED: &str = "played";
-/// The origin of what was played for an evaluation.
+/// Played for an evaluation.
 pub const EVALUATED: &str = "evaluated";

@@ -1,4 +1,4 @@
-//! Large files in which episodes stand: kept as they are, so that an episode can be opened in its place.
+//! Large files that hold episodes: stored as they are, so that an episode can be opened in place.
 
 use volary_core::json::Text;
 
@@ -10,17 +10,17 @@ use crate::browser::files::GivenFile;
 /// What is known of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
-    /// Its path.
+    /// The path.
     pub name: Text,
-    /// How many bytes it has.
+    /// The size in bytes.
     pub size: u64,
     /// Whether it was read to its end.
     pub whole: bool,
-    /// What tells it from files that begin alike, once its end was seen.
+    /// Distinguishes files that begin alike, once the end was read.
     pub end: Option<Text>,
 }
 
-/// Keeps what is known of a file.
+/// Stores what is known of a file.
 pub async fn keep_about(id: &str, about: &About) -> Result<(), DatabaseError> {
     let text = record::write(&SourceRecord {
         format: FORMAT,
@@ -32,7 +32,7 @@ pub async fn keep_about(id: &str, about: &About) -> Result<(), DatabaseError> {
     write(vec![Change::Put(Store::Sources, id.to_owned(), text)]).await
 }
 
-/// What is known of a file; `None` if there is none of the id.
+/// What is known of a file; `None` if it does not exist.
 pub async fn about(id: &str) -> Result<Option<About>, DatabaseError> {
     let text = get(Store::Sources, id).await?;
     let read = text.map(|text| record::read::<SourceRecord>(&text.to_text()));
@@ -45,22 +45,22 @@ pub async fn about(id: &str) -> Result<Option<About>, DatabaseError> {
     }))
 }
 
-/// Keeps a file.
+/// Stores a file.
 pub async fn keep(id: &str, file: &GivenFile) -> Result<(), DatabaseError> {
     database().await?.put_file(Store::Files, id, file).await
 }
 
-/// A file, if it could be kept.
+/// A file, if it could be stored.
 pub async fn file(id: &str, name: &str) -> Result<Option<GivenFile>, DatabaseError> {
     let database = database().await?;
     database.get_file(Store::Files, id, name).await
 }
 
-/// Forgets a file, and what is known of it.
+/// Deletes a file, and what is known of it.
 pub async fn forget(id: &str) -> Result<(), DatabaseError> {
     write(vec![
-        Change::Forget(Store::Sources, id.to_owned()),
-        Change::Forget(Store::Files, id.to_owned()),
+        Change::Delete(Store::Sources, id.to_owned()),
+        Change::Delete(Store::Files, id.to_owned()),
     ])
     .await
 }

@@ -1,7 +1,7 @@
 //! Stored records that cannot be read: another version wrote them, or they are damaged.
 //!
-//! Invariants: reading never deletes such a record. Whoever meets one notes it here; Settings lists what was noted,
-//! exports the raw records, and deletes them only when asked to.
+//! Invariant: reading never deletes such a record. Readers note it here; Settings lists the noted records, exports
+//! them, and deletes them only when asked to.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,10 +16,10 @@ thread_local! {
     static NOTED: RefCell<BTreeMap<Place, Damage>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// Where something is stored that cannot be read.
+/// Where an unreadable record is stored.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Place {
-    /// A record under a key.
+    /// The record under a key.
     Record(Store, String),
     /// The row with an id, within a record of many.
     Row(String),
@@ -32,7 +32,7 @@ pub(super) fn note(place: Place, why: &Damage) {
     NOTED.with_borrow_mut(|noted| noted.insert(place, why.clone()));
 }
 
-/// What was read; a record that could not be is noted.
+/// The result; a record that could not be read is noted.
 pub(super) fn noted<Record>(
     store: Store,
     key: &str,
@@ -42,17 +42,17 @@ pub(super) fn noted<Record>(
         .ok()
 }
 
-/// Forgets what was noted of a store, before all of it is read again.
+/// Forgets the noted records of a store, before all of it is read again.
 pub(super) fn clear(store: Store) {
     NOTED.with_borrow_mut(|noted| noted.retain(|place, _| place.store() != store));
 }
 
-/// Forgets everything that was noted.
+/// Forgets all noted records.
 pub(super) fn clear_all() {
     NOTED.with_borrow_mut(BTreeMap::clear);
 }
 
-/// The records that could not be read so far, each with the reason, as the end of a sentence.
+/// The unreadable records so far, each with the reason, as the end of a sentence.
 pub fn all() -> Vec<(Place, String)> {
     NOTED.with_borrow(|noted| {
         let noted = noted.iter();
@@ -62,7 +62,7 @@ pub fn all() -> Vec<(Place, String)> {
     })
 }
 
-/// The raw records, one line of JSON each: store, key, why it cannot be read, and the value as it is stored.
+/// The raw records, one line of JSON each: store, key, reason, and the value as it is stored.
 pub async fn export() -> Result<String, DatabaseError> {
     let database = database().await?;
     let mut lines = String::new();
@@ -93,9 +93,9 @@ pub async fn export() -> Result<String, DatabaseError> {
 /// Deletes the records.
 pub async fn delete() -> Result<(), DatabaseError> {
     let changes = all().into_iter().map(|(place, _)| match place {
-        Place::Record(store, key) => Change::Forget(store, key),
-        Place::Row(id) => Change::ForgetRows(vec![id]),
-        Place::RowBatch(number) => Change::ForgetRowBatch(number),
+        Place::Record(store, key) => Change::Delete(store, key),
+        Place::Row(id) => Change::DeleteRows(vec![id]),
+        Place::RowBatch(number) => Change::DeleteRowBatch(number),
     });
     write(changes.collect()).await?;
     clear_all();
@@ -111,7 +111,7 @@ impl Place {
         }
     }
 
-    /// The key there, for people.
+    /// The key in that store, as text.
     pub fn key(&self) -> String {
         match self {
             Place::Record(_, key) | Place::Row(key) => key.clone(),

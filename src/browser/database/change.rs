@@ -9,7 +9,7 @@ pub enum Store {
     Rows,
     /// The texts of episodes, in parts, by id and number of the part.
     Episodes,
-    /// What evaluations were asked to do, by their ids.
+    /// Heads and plans of evaluations, by their ids.
     Evaluations,
     /// The result of each cell of an evaluation, by its id and the number of the cell.
     Results,
@@ -61,31 +61,31 @@ pub enum Change {
     /// Stores a text under a key, in place of the one there.
     Put(Store, String, KeptText),
     /// Deletes the record under a key.
-    Forget(Store, String),
+    Delete(Store, String),
     /// Deletes the records under all keys with this prefix; all of the store for the empty prefix.
-    ForgetAll(Store, String),
+    DeletePrefix(Store, String),
     /// Stores new rows. If one of their ids is there already, no change of the list is made
     /// ([`DatabaseError::Taken`](super::DatabaseError::Taken)).
     AddRows(RowBatch),
     /// Stores rows, in place of those with the same ids.
     PutRows(RowBatch),
     /// Deletes the rows with these ids.
-    ForgetRows(Vec<String>),
+    DeleteRows(Vec<String>),
     /// Deletes a whole record of rows, by its number.
-    ForgetRowBatch(u64),
+    DeleteRowBatch(u64),
 }
 
 impl Change {
     /// The store that it changes.
     pub fn store(&self) -> Store {
         match self {
-            Change::Put(store, ..) | Change::Forget(store, _) | Change::ForgetAll(store, _) => {
+            Change::Put(store, ..) | Change::Delete(store, _) | Change::DeletePrefix(store, _) => {
                 *store
             }
             Change::AddRows(_)
             | Change::PutRows(_)
-            | Change::ForgetRows(_)
-            | Change::ForgetRowBatch(_) => Store::Rows,
+            | Change::DeleteRows(_)
+            | Change::DeleteRowBatch(_) => Store::Rows,
         }
     }
 }

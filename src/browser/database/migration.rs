@@ -74,7 +74,7 @@ fn journal_changes(key: &str, record: &JsValue) -> Moved {
         }
     }
     changes.push(Change::PutRows(RowBatch::new(rows)));
-    changes.push(Change::Forget(Store::LegacyJournal, key.to_owned()));
+    changes.push(Change::Delete(Store::LegacyJournal, key.to_owned()));
     Ok(changes)
 }
 
@@ -82,7 +82,7 @@ fn journal_changes(key: &str, record: &JsValue) -> Moved {
 pub fn row_changes(rows: Vec<(String, KeptText)>) -> Vec<Change> {
     let records = rows.iter().map(|(key, _)| key.clone());
     let mut changes: Vec<_> = records
-        .map(|key| Change::Forget(Store::LegacyRows, key))
+        .map(|key| Change::Delete(Store::LegacyRows, key))
         .collect();
     changes.push(Change::PutRows(RowBatch::new(rows)));
     changes

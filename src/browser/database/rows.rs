@@ -91,7 +91,7 @@ pub(super) async fn make(
             Change::PutRows(rows) => {
                 known.extend(rows.0.iter().map(|(id, row)| (id.as_str(), Some(row))));
             }
-            Change::ForgetRows(ids) => known.extend(ids.iter().map(|id| (id.as_str(), None))),
+            Change::DeleteRows(ids) => known.extend(ids.iter().map(|id| (id.as_str(), None))),
             _ => {}
         }
     }
