@@ -1,1 +1,818 @@
-//! Playing many episodes: what is scheduled, stored, paused and shown.
+//! An open evaluation: which cells are played, what is stored of them, and which tab may do so.
+//!
+//! [`Evaluation::update`] takes an event and returns effects. The page carries them out and reports their results as
+//! further events; it draws jobs for its workers with [`Evaluation::begin_local`], and asks [`Evaluation::permit`] before each
+//! request to a model. Times are in seconds of a clock that never goes back.
+//!
+//! Invariants:
+//! - A cell counts as done once its episode and its result are stored, or are in memory because the browser refused them.
+//!   A cell that was begun and is not done waits again.
+//! - Nothing is begun without the lock on the evaluation, which one tab holds at a time. Only of a new one no other tab can
+//!   know, so it is begun while the lock is requested.
+//! - A result counts only if its cell was begun by the workers that are used now: a late reply changes nothing.
+//! - Pausing withdraws a start that still waits for the lock.
+
+mod trouble;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use volary_agent::evaluation::plan::Pace;
+use volary_agent::evaluation::schedule::Why;
+use volary_agent::evaluation::{
+    CellResult, Failure, FailureKind, Job, Lane, Permit, Phase, Plan, Progress, Schedule,
+};
+use volary_agent::model::Usage;
+use volary_agent::model::limits::Spent;
+use volary_core::json::Text;
+
+/// What a list shows of an evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Head {
+    /// The id.
+    pub id: Text,
+    /// The name.
+    pub name: Text,
+    /// When it was created, in seconds since 1970.
+    pub made: f64,
+    /// The number of episodes.
+    pub total: usize,
+    /// How many have finished.
+    pub finished: usize,
+    /// How many failed.
+    pub failed: usize,
+}
+
+/// An unfinished episode of a model.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Draft {
+    /// What its steps spent, in all attempts.
+    pub spent: Spent,
+    /// The number of attempts before this one.
+    pub tries: u32,
+}
+
+/// A stored evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kept {
+    /// Its head.
+    pub head: Head,
+    /// Its plan.
+    pub plan: Plan,
+    /// The results so far.
+    pub results: Vec<CellResult>,
+    /// The unfinished episodes.
+    pub drafts: Vec<(usize, Draft)>,
+}
+
+/// A cell that was played. `E` is an episode as the page stores it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Done<E> {
+    /// The result.
+    pub result: CellResult,
+    /// The episode, if there is one.
+    pub episode: Option<E>,
+    /// Where the next attempt continues.
+    pub draft: Option<Draft>,
+}
+
+/// Why a cell waits before it calls its model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wait {
+    /// Until when.
+    pub until: f64,
+    /// The reason, as it follows "Waiting 3 s".
+    pub why: Text,
+}
+
+/// What happens to an evaluation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event<E> {
+    /// The user resumes it.
+    Resume,
+    /// The user retries the failed cells.
+    RetryFailures,
+    /// The user pauses it, or something failed that concerns all cells.
+    Pause(Why),
+    /// The user went to another page. Requests that were sent are awaited, and no more are sent.
+    Leave,
+    /// The user cancels what is being played.
+    Cancel,
+    /// The user sets another pace and budget, and may resume with them.
+    SetPace {
+        /// The pace and the budget.
+        pace: Pace,
+        /// Whether it is resumed once they are stored.
+        and_resume: bool,
+    },
+    /// The plan of a new evaluation was stored, or refused.
+    PlanStored,
+    /// This tab holds the lock.
+    LockGranted,
+    /// Another tab holds the lock.
+    LockRefused,
+    /// What is stored was read again.
+    Reloaded(Reloaded),
+    /// The drafts of the cells to retry were stored, or refused.
+    RetriesStored,
+    /// A worker played cells.
+    Played {
+        /// The workers, as [`Effect::ReplaceWorkers`] counted them.
+        generation: u32,
+        /// The cells.
+        done: Vec<Done<E>>,
+    },
+    /// A worker had no time to begin these cells.
+    NotBegun {
+        /// The workers.
+        generation: u32,
+        /// The cells.
+        cells: Vec<usize>,
+    },
+    /// A worker was lost.
+    WorkerLost {
+        /// The workers.
+        generation: u32,
+        /// The cells that it had.
+        cells: Vec<usize>,
+        /// The reason.
+        message: Text,
+    },
+    /// A model finished an episode, or failed to.
+    ModelEnded(Option<Failure>),
+    /// An episode of a model is over.
+    ModelPlayed(Done<E>),
+    /// An episode of a model is given up for now: its cell waits again, and continues from the stored steps.
+    ModelReturned {
+        /// The cell.
+        cell: usize,
+    },
+    /// Results were stored; or why the browser refused them, in words for the user.
+    Stored(Result<(), Text>),
+    /// The page shows the current state.
+    Shown,
+}
+
+/// What another tab left.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reloaded {
+    /// The evaluation.
+    Found(Box<Kept>),
+    /// It was deleted.
+    Deleted,
+    /// It cannot be read; what is in memory is all there is.
+    Unreadable,
+}
+
+/// What the page has to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect<E> {
+    /// Request the lock; reports [`Event::LockGranted`] or [`Event::LockRefused`].
+    RequestLock,
+    /// Release the lock, and give back idle workers.
+    Release,
+    /// Read what is stored; reports [`Event::Reloaded`].
+    Reload,
+    /// Store drafts in place of failed results; reports [`Event::RetriesStored`].
+    StoreRetries(Vec<(usize, Draft)>),
+    /// Store results; reports [`Event::Stored`].
+    StoreResults(Vec<StoredResult<E>>),
+    /// Store the head.
+    StoreHead(Head),
+    /// Store the plan with another pace; reports [`Event::Resume`] if asked to.
+    StorePace {
+        /// The pace.
+        pace: Pace,
+        /// Whether it is resumed afterwards.
+        and_resume: bool,
+    },
+    /// Give workers jobs, which [`Evaluation::begin_local`] hands out.
+    FillWorkers,
+    /// Play a cell with a model.
+    PlayModel(usize),
+    /// Abort all episodes of models.
+    AbortModels,
+    /// End the workers, which may hang, and use others.
+    ReplaceWorkers {
+        /// Tells their events from those of earlier workers.
+        generation: u32,
+    },
+    /// Wake whatever waits for a change, and show the current state.
+    Changed,
+}
+
+/// A result to store, all of it in one transaction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredResult<E> {
+    /// The result.
+    pub result: CellResult,
+    /// The episode, if there is one.
+    pub episode: Option<E>,
+    /// What happens to the draft of its cell.
+    pub draft: DraftChange,
+}
+
+/// What happens to a draft.
+#[derive(Clone, Debug, PartialEq)]
+pub enum DraftChange {
+    /// There is none.
+    None,
+    /// It is stored.
+    Put(Draft),
+    /// It is deleted.
+    Delete,
+}
+
+/// Which tab plays the evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ownership {
+    /// It was just created: no other tab can know of it.
+    New,
+    /// Another tab may play it.
+    Free,
+    /// The lock was requested.
+    Requesting { start: Start, is_new: bool },
+    /// The lock is held; what other tabs stored is being read.
+    Reloading { start: Start },
+    /// The lock is held; what failed is being stored as waiting.
+    Retrying { start: Start },
+    /// This tab plays it.
+    Held,
+}
+
+/// What begins when the lock is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Start {
+    Resume,
+    RetryFailures,
+    /// The user paused meanwhile.
+    Withdrawn,
+}
+
+impl Start {
+    /// This start, or another that was asked for meanwhile: a retry includes a start, and a withdrawn one is replaced.
+    fn or(self, other: Start) -> Start {
+        match (self, other) {
+            (Start::Withdrawn, other) => other,
+            (_, Start::RetryFailures) => Start::RetryFailures,
+            (known, _) => known,
+        }
+    }
+}
+
+/// What is being stored.
+#[derive(Clone, Debug, PartialEq)]
+enum Saving {
+    /// The plan of a new evaluation: no result is stored before it.
+    Plan,
+    /// Nothing.
+    Idle,
+    /// These results, with the drafts that remain.
+    Results(Vec<(CellResult, Option<Draft>)>),
+}
+
+/// Whether the browser stores what it is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Durability {
+    Stored,
+    /// Results are only in memory. That was reported.
+    Refused,
+}
+
+/// Whether the user sees the evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Attention {
+    Open,
+    Left,
+}
+
+/// An open evaluation. `E` is an episode as the page stores it.
+#[derive(Clone, Debug)]
+pub struct Evaluation<E> {
+    plan: Plan,
+    head: Head,
+    schedule: Schedule,
+    results: BTreeMap<usize, CellResult>,
+    drafts: BTreeMap<usize, Draft>,
+    ownership: Ownership,
+    saving: Saving,
+    durability: Durability,
+    attention: Attention,
+    /// What is stored after what is being stored.
+    queue: Vec<Done<E>>,
+    /// Tells events of the current workers from those of earlier ones.
+    generation: u32,
+    /// How many cells are played alone, since one of several broke a worker.
+    careful: usize,
+    /// How many episodes of models failed in a row.
+    misses: usize,
+    waits: BTreeMap<usize, Wait>,
+}
+
+impl<E> Evaluation<E> {
+    /// A stored evaluation. It is paused.
+    pub fn stored(kept: Kept) -> Self {
+        let drafts = kept.drafts.iter().map(|(cell, draft)| (*cell, draft.spent));
+        let schedule = Schedule::new(&kept.plan, &kept.results, drafts);
+        let results = kept.results.into_iter().map(|result| (result.cell, result));
+        Evaluation {
+            schedule,
+            plan: kept.plan,
+            head: kept.head,
+            results: results.collect(),
+            drafts: kept.drafts.into_iter().collect(),
+            ownership: Ownership::Free,
+            saving: Saving::Idle,
+            durability: Durability::Stored,
+            attention: Attention::Open,
+            queue: Vec::new(),
+            generation: 0,
+            careful: 0,
+            misses: 0,
+            waits: BTreeMap::new(),
+        }
+    }
+
+    /// A new evaluation, whose plan is being stored. It is paused.
+    pub fn new(head: Head, plan: Plan) -> Self {
+        let kept = Kept {
+            head,
+            plan,
+            results: Vec::new(),
+            drafts: Vec::new(),
+        };
+        Evaluation {
+            ownership: Ownership::New,
+            saving: Saving::Plan,
+            ..Evaluation::stored(kept)
+        }
+    }
+
+    /// Takes an event at a time, and returns what the page has to do.
+    pub fn update(&mut self, now: f64, event: Event<E>) -> Vec<Effect<E>> {
+        let mut effects = Vec::new();
+        match event {
+            Event::Resume => self.start(now, Start::Resume, &mut effects),
+            Event::RetryFailures => self.start(now, Start::RetryFailures, &mut effects),
+            Event::Pause(why) => self.pause(now, why),
+            Event::Leave => {
+                self.attention = Attention::Left;
+                self.pause(now, Why::Asked);
+            }
+            Event::Cancel => self.cancel(now, &mut effects),
+            Event::SetPace { pace, and_resume } => {
+                self.schedule.set_pace(pace);
+                effects.push(Effect::StorePace { pace, and_resume });
+            }
+            Event::PlanStored => {
+                if self.saving == Saving::Plan {
+                    self.saving = Saving::Idle;
+                    self.save(&mut effects);
+                }
+            }
+            Event::LockGranted => self.lock_granted(now, &mut effects),
+            Event::LockRefused => self.lock_refused(now, &mut effects),
+            Event::Reloaded(reloaded) => self.reloaded(now, reloaded, &mut effects),
+            Event::RetriesStored => {
+                if let Ownership::Retrying { start } = self.ownership {
+                    self.ownership = Ownership::Held;
+                    if start != Start::Withdrawn {
+                        self.schedule.resume(now);
+                    }
+                }
+            }
+            Event::Played { generation, done } => {
+                if generation == self.generation {
+                    self.keep(now, done, &mut effects);
+                }
+            }
+            Event::NotBegun { generation, cells } => {
+                if generation == self.generation {
+                    self.return_cells(&cells);
+                }
+            }
+            Event::WorkerLost {
+                generation,
+                cells,
+                message,
+            } => {
+                if generation == self.generation {
+                    self.lose(now, &cells, message, &mut effects);
+                }
+            }
+            Event::ModelEnded(failure) => self.model_ended(now, failure.as_ref()),
+            Event::ModelPlayed(done) => {
+                self.waits.remove(&done.result.cell);
+                self.keep(now, vec![done], &mut effects);
+            }
+            Event::ModelReturned { cell } => {
+                self.waits.remove(&cell);
+                self.schedule.returned(cell);
+            }
+            Event::Stored(stored) => self.stored_results(now, stored, &mut effects),
+            Event::Shown => {
+                self.shown(now, &mut effects);
+                return effects;
+            }
+        }
+        effects.push(Effect::FillWorkers);
+        let models = self.schedule.begin(Lane::Model, usize::MAX);
+        effects.extend(models.into_iter().map(Effect::PlayModel));
+        effects.push(Effect::Changed);
+        effects
+    }
+
+    fn start(&mut self, now: f64, start: Start, effects: &mut Vec<Effect<E>>) {
+        match self.ownership {
+            // It starts already.
+            Ownership::Requesting {
+                start: known,
+                is_new,
+            } => {
+                let start = known.or(start);
+                self.ownership = Ownership::Requesting { start, is_new };
+                if is_new {
+                    self.schedule.resume(now);
+                }
+            }
+            Ownership::Reloading { start: known } => {
+                let start = known.or(start);
+                self.ownership = Ownership::Reloading { start };
+            }
+            Ownership::Retrying { start: known } => {
+                let start = known.or(start);
+                self.ownership = Ownership::Retrying { start };
+            }
+            Ownership::New => {
+                self.ownership = Ownership::Requesting {
+                    start,
+                    is_new: true,
+                };
+                // What can be begun is begun before anything is drawn.
+                self.schedule.resume(now);
+                effects.push(Effect::RequestLock);
+            }
+            Ownership::Free => {
+                self.ownership = Ownership::Requesting {
+                    start,
+                    is_new: false,
+                };
+                effects.push(Effect::RequestLock);
+            }
+            Ownership::Held => self.begin(now, start, effects),
+        }
+        self.attention = Attention::Open;
+        self.misses = 0;
+    }
+
+    /// Begins, with the lock.
+    fn begin(&mut self, now: f64, start: Start, effects: &mut Vec<Effect<E>>) {
+        self.ownership = Ownership::Held;
+        match start {
+            Start::Withdrawn => {}
+            Start::Resume => self.schedule.resume(now),
+            Start::RetryFailures => {
+                self.ownership = Ownership::Retrying {
+                    start: Start::Resume,
+                };
+                effects.push(Effect::StoreRetries(self.free_failures()));
+            }
+        }
+    }
+
+    /// Lets all cells that failed wait again. Returns their drafts.
+    fn free_failures(&mut self) -> Vec<(usize, Draft)> {
+        self.schedule.retry_failures();
+        let failed = self.results.values().filter(|result| !result.is_finished());
+        let failed: Vec<CellResult> = failed.cloned().collect();
+        let drafts = failed.into_iter().map(|result| {
+            self.results.remove(&result.cell);
+            let draft = self.drafts.entry(result.cell).or_default();
+            // What was spent counts, whatever the result was.
+            draft.spent = result.spent;
+            draft.tries = result.tries;
+            (result.cell, draft.clone())
+        });
+        drafts.collect()
+    }
+
+    fn lock_granted(&mut self, now: f64, effects: &mut Vec<Effect<E>>) {
+        match self.ownership {
+            Ownership::Requesting {
+                start,
+                is_new: true,
+            } => self.begin(now, start, effects),
+            Ownership::Requesting {
+                start,
+                is_new: false,
+            } => {
+                self.ownership = Ownership::Reloading { start };
+                effects.push(Effect::Reload);
+            }
+            _ => {}
+        }
+    }
+
+    fn lock_refused(&mut self, now: f64, effects: &mut Vec<Effect<E>>) {
+        let Ownership::Requesting { is_new, .. } = self.ownership else {
+            return;
+        };
+        if is_new {
+            // What was begun without the lock must not be played here.
+            self.cancel(now, effects);
+        }
+        self.ownership = Ownership::Free;
+        self.pause(now, Why::Elsewhere);
+    }
+
+    fn reloaded(&mut self, now: f64, reloaded: Reloaded, effects: &mut Vec<Effect<E>>) {
+        let Ownership::Reloading { start } = self.ownership else {
+            return;
+        };
+        match reloaded {
+            Reloaded::Found(kept) => {
+                let drafts = kept.drafts.iter().map(|(cell, draft)| (*cell, draft.spent));
+                self.schedule = self.schedule.renewed(&kept.plan, &kept.results, drafts);
+                let results = kept.results.into_iter().map(|result| (result.cell, result));
+                self.results = results.collect();
+                self.drafts = kept.drafts.into_iter().collect();
+            }
+            Reloaded::Deleted => {
+                self.ownership = Ownership::Free;
+                let trouble = "This evaluation was deleted in another tab. Set up a new one.";
+                self.schedule.pause(now, Why::Trouble(trouble.into()));
+                effects.push(Effect::Release);
+                return;
+            }
+            Reloaded::Unreadable => {}
+        }
+        self.begin(now, start, effects);
+    }
+
+    fn pause(&mut self, now: f64, why: Why) {
+        match &mut self.ownership {
+            Ownership::Requesting { start, .. }
+            | Ownership::Reloading { start }
+            | Ownership::Retrying { start } => *start = Start::Withdrawn,
+            Ownership::New | Ownership::Free | Ownership::Held => {}
+        }
+        self.schedule.pause(now, why);
+    }
+
+    fn cancel(&mut self, now: f64, effects: &mut Vec<Effect<E>>) {
+        self.pause(now, Why::Cancelled);
+        self.waits.clear();
+        self.generation = self.generation.wrapping_add(1);
+        effects.push(Effect::AbortModels);
+        effects.push(Effect::ReplaceWorkers {
+            generation: self.generation,
+        });
+        let storing = self.storing();
+        for cell in (0..self.plan.length()).filter(|cell| !storing.contains(cell)) {
+            self.schedule.returned(cell);
+        }
+    }
+
+    fn return_cells(&mut self, cells: &[usize]) {
+        for cell in cells {
+            self.schedule.returned(*cell);
+        }
+    }
+
+    /// A worker was lost with some cells. Alone, a cell is known to have broken it; of several, each is then played alone.
+    fn lose(&mut self, now: f64, cells: &[usize], message: Text, effects: &mut Vec<Effect<E>>) {
+        let [cell] = *cells else {
+            self.careful += cells.len();
+            self.return_cells(cells);
+            return;
+        };
+        let failure = Failure {
+            kind: FailureKind::Environment,
+            message,
+        };
+        let tries = self.drafts.get(&cell).map_or(0, |draft| draft.tries);
+        let done = Done {
+            result: CellResult::failed(cell, failure, 0.0, Spent::default(), tries + 1),
+            episode: None,
+            draft: None,
+        };
+        self.keep(now, vec![done], effects);
+    }
+
+    fn model_ended(&mut self, now: f64, failure: Option<&Failure>) {
+        let Some(failure) = failure else {
+            self.misses = 0;
+            return;
+        };
+        self.misses += 1;
+        if let Some(trouble) = trouble::of_failures(failure, self.misses) {
+            self.pause(now, Why::Trouble(trouble));
+        }
+    }
+
+    /// Stores the results of cells that are being played. From now on cancelling does not change them.
+    fn keep(&mut self, now: f64, mut done: Vec<Done<E>>, effects: &mut Vec<Effect<E>>) {
+        let storing = self.storing();
+        done.retain(|done| {
+            let cell = done.result.cell;
+            self.schedule.is_under_way(cell) && !storing.contains(&cell)
+        });
+        if let Some(trouble) = done
+            .iter()
+            .find_map(|done| trouble::of_server(&done.result))
+        {
+            self.pause(now, Why::Trouble(trouble));
+        }
+        self.queue.extend(done);
+        self.save(effects);
+    }
+
+    /// Stores what is in the queue, unless something is being stored: a transaction takes its time, and what arrives
+    /// meanwhile is stored together in the next one.
+    fn save(&mut self, effects: &mut Vec<Effect<E>>) {
+        if self.saving != Saving::Idle || self.queue.is_empty() {
+            return;
+        }
+        let queue = std::mem::take(&mut self.queue);
+        let saving = queue
+            .iter()
+            .map(|done| (done.result.clone(), done.draft.clone()));
+        self.saving = Saving::Results(saving.collect());
+        let results = queue.into_iter().map(|done| StoredResult {
+            draft: match done.draft {
+                Some(draft) => DraftChange::Put(draft),
+                None if self.drafts.contains_key(&done.result.cell) => DraftChange::Delete,
+                None => DraftChange::None,
+            },
+            result: done.result,
+            episode: done.episode,
+        });
+        effects.push(Effect::StoreResults(results.collect()));
+    }
+
+    fn stored_results(&mut self, now: f64, stored: Result<(), Text>, effects: &mut Vec<Effect<E>>) {
+        let Saving::Results(saved) = std::mem::replace(&mut self.saving, Saving::Idle) else {
+            return;
+        };
+        if let Err(trouble) = stored
+            && self.durability == Durability::Stored
+        {
+            self.durability = Durability::Refused;
+            self.pause(now, Why::Trouble(trouble));
+        }
+        for (result, draft) in saved {
+            let (cell, counts) = (result.cell, result.is_finished());
+            match draft {
+                Some(draft) => self.drafts.insert(cell, draft),
+                None => self.drafts.remove(&cell),
+            };
+            self.results.insert(cell, result);
+            self.schedule.ended(now, cell, counts);
+        }
+        self.save(effects);
+    }
+
+    /// Stores a changed head, and releases the lock once nothing is played and nothing will be by itself.
+    fn shown(&mut self, now: f64, effects: &mut Vec<Effect<E>>) {
+        if !self.has_lock() {
+            // The other tab knows better.
+            return;
+        }
+        let progress = self.schedule.progress(now);
+        let head = Head {
+            total: progress.total,
+            finished: progress.finished,
+            failed: progress.failed,
+            ..self.head.clone()
+        };
+        if self.head != head {
+            self.head = head.clone();
+            effects.push(Effect::StoreHead(head));
+        }
+        let under_way = [Lane::Local, Lane::Model].map(|lane| self.schedule.under_way(lane));
+        let is_quiet = *self.schedule.phase() != Phase::Running
+            && under_way == [0, 0]
+            && self.storing().is_empty();
+        if self.ownership == Ownership::Held && is_quiet {
+            self.ownership = Ownership::Free;
+            effects.push(Effect::Release);
+        }
+    }
+
+    /// The cells whose results are being stored, or will be.
+    fn storing(&self) -> BTreeSet<usize> {
+        let queued = self.queue.iter().map(|done| done.result.cell);
+        let saving = match &self.saving {
+            Saving::Results(saving) => saving.as_slice(),
+            Saving::Plan | Saving::Idle => &[],
+        };
+        queued
+            .chain(saving.iter().map(|(result, _)| result.cell))
+            .collect()
+    }
+
+    /// Begins cells that need no model, at most `most`.
+    pub fn begin_local(&mut self, most: usize) -> Vec<Job> {
+        let cells = self.schedule.begin(Lane::Local, most);
+        self.careful = self.careful.saturating_sub(cells.len());
+        let jobs = cells.into_iter().filter_map(|cell| {
+            let tries = self.drafts.get(&cell).map_or(0, |draft| draft.tries);
+            Job::of(&self.head.id, &self.plan, self.plan.cell(cell)?, tries)
+        });
+        jobs.collect()
+    }
+
+    /// How many cells that need no model wait.
+    pub fn waiting_local(&self) -> usize {
+        self.schedule.waiting(Lane::Local)
+    }
+
+    /// Whether a worker gets only one cell at a time, because one of several broke a worker.
+    pub fn is_careful(&self) -> bool {
+        self.careful > 0
+    }
+
+    /// Whether a policy may send a request for a cell now. It no longer waits for what it waited for.
+    pub fn permit(&mut self, now: f64, cell: usize, policy: usize) -> Permit {
+        self.waits.remove(&cell);
+        self.schedule.permit(now, policy)
+    }
+
+    /// A request that was permitted got a response. `cost` is in US dollars, `None` if it is unknown.
+    pub fn answered(&mut self, now: f64, policy: usize, usage: Option<&Usage>, cost: Option<f64>) {
+        self.schedule.answered(now, policy, usage, cost);
+    }
+
+    /// A request that was permitted came to nothing.
+    pub fn given_up(&mut self, policy: usize) {
+        self.schedule.given_up(policy);
+    }
+
+    /// A cell waits before it calls its model.
+    pub fn wait(&mut self, cell: usize, wait: Wait) {
+        self.waits.insert(cell, wait);
+    }
+
+    /// The draft of an unfinished episode changed.
+    pub fn set_draft(&mut self, cell: usize, draft: Draft) {
+        self.drafts.insert(cell, draft);
+    }
+
+    /// The draft of a cell.
+    pub fn draft(&self, cell: usize) -> Option<&Draft> {
+        self.drafts.get(&cell)
+    }
+
+    /// Whether the user went to another page.
+    pub fn is_left(&self) -> bool {
+        self.attention == Attention::Left
+    }
+
+    /// Whether the plan is stored, so that steps may be.
+    pub fn is_planned(&self) -> bool {
+        self.saving != Saving::Plan
+    }
+
+    /// Whether this tab holds the lock: something is or may be played.
+    pub fn has_lock(&self) -> bool {
+        match self.ownership {
+            Ownership::Held | Ownership::Retrying { .. } => true,
+            Ownership::New
+            | Ownership::Free
+            | Ownership::Requesting { .. }
+            | Ownership::Reloading { .. } => false,
+        }
+    }
+
+    /// The phase.
+    pub fn phase(&self) -> &Phase {
+        self.schedule.phase()
+    }
+
+    /// The progress.
+    pub fn progress(&self, now: f64) -> Progress {
+        self.schedule.progress(now)
+    }
+
+    /// The pace and the budget.
+    pub fn pace(&self) -> &Pace {
+        self.schedule.pace()
+    }
+
+    /// The results so far, by cell.
+    pub fn results(&self) -> &BTreeMap<usize, CellResult> {
+        &self.results
+    }
+
+    /// The wait that is over first, and how many cells wait; `None` if none does, or if it is paused.
+    pub fn first_wait(&self) -> Option<(&Wait, usize)> {
+        if *self.schedule.phase() != Phase::Running {
+            return None;
+        }
+        let waits = self.waits.values();
+        let first = waits.min_by(|one, other| one.until.total_cmp(&other.until))?;
+        Some((first, self.waits.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -340,6 +340,11 @@ impl Schedule {
         }
     }
 
+    /// Whether a cell is under way.
+    pub fn is_under_way(&self, cell: usize) -> bool {
+        self.cells.get(cell) == Some(&State::UnderWay)
+    }
+
     /// How many cells of a lane wait.
     pub fn waiting(&self, lane: Lane) -> usize {
         match lane {
