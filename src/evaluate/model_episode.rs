@@ -15,19 +15,20 @@ use volary_agent::model::retry::Next;
 use volary_agent::model::selector::ToolSelector;
 use volary_agent::model::{Answer, Connection, Usage, select as select_action};
 use volary_agent::{RunnerError, Stage};
+use volary_app::evaluation::{Done, Draft};
 use volary_core::ToolRequestMessage;
 use volary_core::json::{Json, Object, Text};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id, native};
 
-use super::run::{Done, Run};
+use super::run::Run;
 use super::{model_settings, stage};
 use crate::browser::database::Change;
 use crate::browser::{network, timers};
 use crate::models::{self, Ask, Asking, Progress, Saved, connections, prices, record};
 use crate::storage;
 use crate::storage::episodes::StoredEpisode;
-use crate::storage::evaluations::{Draft, keeping_draft, keeping_step, steps};
+use crate::storage::evaluations::{keeping_draft, keeping_step, steps};
 use crate::storage::origin::EVALUATED;
 use rate_limits::Flight;
 
@@ -67,9 +68,9 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
     spent.seconds = seconds;
     spent.steps = episode.steps.len() as u64;
     let (result, draft) = match end {
-        Err(Halt::Back) => return run.hand_back(number),
+        Err(Halt::Back) => return run.model_returned(number),
         Ok(()) => {
-            run.ended(None);
+            run.model_ended(None);
             let result = CellResult::finished(number, &episode, spent, tries);
             (result, None)
         }
@@ -77,7 +78,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
             // What is tried again goes on from here, unless the environment is what broke.
             let draft = (failure.kind != FailureKind::Environment).then_some(draft);
             if failure.kind.is_of_model() {
-                run.ended(Some(&failure));
+                run.model_ended(Some(&failure));
                 failure.message =
                     format!("Step {}: {}", episode.steps.len() + 1, failure.message).into();
             }
@@ -101,7 +102,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
         episode,
         draft,
     };
-    run.keep(vec![done]);
+    run.model_played(done);
 }
 
 struct Playing<'a> {
@@ -127,7 +128,7 @@ struct Said {
 impl<'a> Playing<'a> {
     fn new(run: &'a Rc<Run>, number: usize) -> Option<Self> {
         let cell = run.plan.cell(number)?;
-        let draft = run.state.borrow().drafts.get(&number).cloned();
+        let draft = run.with(|evaluation| evaluation.draft(number).cloned());
         let draft = draft.unwrap_or_default();
         Some(Playing {
             run,
@@ -185,7 +186,7 @@ impl<'a> Playing<'a> {
         // What can't be read is paid for again; that is better than no result.
         let kept = kept.unwrap_or_default();
         let actions = kept.iter().map(|step| step.action.clone()).collect();
-        let pool = Rc::clone(&self.run.pool.borrow());
+        let pool = self.run.pool();
         let opened = stage::open(&pool, self.job.recipe.clone(), actions).await;
         let (stage, mut episode) = opened.map_err(|error| Failure::of_runner(&error))?;
         // What only the model's side knows of the steps.
@@ -310,11 +311,9 @@ impl<'a> Playing<'a> {
         self.draft.spent.seconds = self.seconds;
         self.draft.spent.steps = self.episode.steps.len() as u64;
         let draft = keeping_draft(&self.run.id, self.cell.number, &self.draft);
+        let (number, changed) = (self.cell.number, self.draft.clone());
         self.run
-            .state
-            .borrow_mut()
-            .drafts
-            .insert(self.cell.number, self.draft.clone());
+            .update(|evaluation| evaluation.set_draft(number, changed));
         self.run.planned().await;
         // Where the browser keeps nothing, it stands in memory, and the page says so.
         let _ = storage::write(step.into_iter().chain([draft]).collect()).await;

@@ -1,57 +1,42 @@
-//! An evaluation that is open: schedule, workers and storage together. It begins what the schedule says, keeps
-//! what comes of it, and tells the page a few times a second.
-//!
-//! - [`control`]: what a person does with it; [`keeping`]: what is kept of it; [`notice`]: what the page is told;
-//!   [`changes`]: who waits for changes.
-//!
-//! What always holds: a cell counts as done once its episode and its result are kept (or, where the browser
-//! keeps nothing, stand in memory); what was begun and is not done waits again. Nothing is under way without
-//! the claim on the evaluation, which one tab has at a time.
+//! Carries out the effects of an open evaluation ([`volary_app::evaluation`]): workers, models, storage, the lock, and the
+//! signals that the page shows.
 
 mod changes;
-mod control;
-mod keeping;
-mod notice;
-mod trouble;
+mod shown;
+mod storing;
+mod throttle;
 
-pub(super) use control::claimed;
-pub(super) use keeping::Done;
-
-use std::cell::{Cell as Counter, RefCell};
-use std::collections::{BTreeMap, BTreeSet};
-use std::rc::Rc;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::rc::{Rc, Weak};
+use std::time::Duration;
 
 use futures_util::future::{AbortHandle, abortable};
-use leptos::prelude::*;
+use volary_agent::evaluation::plan::Pace;
 use volary_agent::evaluation::schedule::Why;
-use volary_agent::evaluation::{
-    CellResult, Failure, FailureKind, Job, Lane, Phase, Plan, Progress, Schedule, Table, episode_id,
-};
+use volary_agent::evaluation::{CellResult, Failure, Phase, Plan, episode_id};
+use volary_app::evaluation::{Done, Effect, Evaluation, Event, Head, Kept, Reloaded};
 use volary_core::json::Text;
 
 use super::model_episode;
 use super::pool::{News, Pool};
 use super::remote_environments;
-use crate::browser;
-use crate::browser::web_lock::WebLock;
+use crate::browser::web_lock::{WebLock, acquire};
+use crate::browser::{self, timers};
+use crate::storage;
 use crate::storage::episodes::StoredEpisode;
-use crate::storage::evaluations::{Draft, Head, Kept};
+use crate::storage::evaluations as kept;
 use changes::Changes;
+pub use shown::Shown;
+use throttle::{Due, Throttle};
 
 /// How long an episode without a model may take, in seconds.
 const LONGEST_EPISODE: f64 = 120.0;
 
-/// What the page shows of an evaluation that is open.
-#[derive(Clone, Copy)]
-pub struct Shown {
-    /// How it stands.
-    pub phase: RwSignal<Phase>,
-    /// How far it is.
-    pub progress: RwSignal<Progress>,
-    /// What the results say.
-    pub table: RwSignal<Table>,
-    /// What is waited for before more is asked; empty if nothing is.
-    pub waiting: RwSignal<String>,
+/// The lock on an evaluation; `None` if another tab holds it.
+pub(super) async fn lock(id: &str) -> Option<WebLock> {
+    acquire(&format!("evaluation.{id}")).await
 }
 
 /// An evaluation that is open.
@@ -62,98 +47,87 @@ pub struct Run {
     pub plan: Plan,
     /// What the page shows of it.
     pub shown: Shown,
-    pub(super) pool: RefCell<Rc<Pool>>,
-    pub(super) state: RefCell<State>,
+    evaluation: RefCell<Evaluation<StoredEpisode>>,
+    pool: RefCell<Rc<Pool>>,
+    /// The episodes that models play, by cell.
+    models: RefCell<BTreeMap<usize, AbortHandle>>,
+    lock: RefCell<Option<WebLock>>,
     changes: Changes,
-    /// When the page will be told.
-    due: Counter<notice::Due>,
-    told: Counter<f64>,
-    /// How long the page is left alone between two notifications, in seconds.
-    rest: Counter<f64>,
-}
-
-pub(super) struct State {
-    pub(super) schedule: Schedule,
-    pub(super) results: BTreeMap<usize, CellResult>,
-    pub(super) drafts: BTreeMap<usize, Draft>,
-    head: Head,
-    /// So many cells are played alone, since one of them broke a worker.
-    careful: usize,
-    models: BTreeMap<usize, AbortHandle>,
-    /// Cells that are done and on their way into the storage: nothing takes them back.
-    keeping: BTreeSet<usize>,
-    /// What is kept next, when what is being kept is.
-    queue: Vec<Done>,
-    is_serving: bool,
-    /// Whether the plan is kept: no result is kept before it.
-    is_planned: bool,
-    /// Whether the browser kept all that it was given.
-    is_kept: bool,
-    /// While anything may be under way.
-    claim: Option<WebLock>,
-    is_claiming: bool,
-    /// Whether it was just made, so that no other tab can know of it.
-    pub(super) is_new: bool,
-    /// Whether the person went elsewhere: what models are asked comes to its end, and no more.
-    pub(super) is_left: bool,
-    /// How many episodes of models failed in a row.
-    misses: usize,
-    /// What cells wait for before they ask their models.
-    pub(super) waits: BTreeMap<usize, Wait>,
-}
-
-/// Why a cell waits.
-pub(super) struct Wait {
-    /// Until when, on the page's clock, in seconds.
-    pub(super) until: f64,
-    /// For people, as it goes on after "Waiting 3 s".
-    pub(super) why: Text,
+    throttle: Throttle,
 }
 
 impl Run {
-    /// Opens an evaluation as it was left. It is paused.
+    /// Opens a stored evaluation. It is paused.
     pub fn open(kept: Kept) -> Rc<Run> {
-        let drafts = kept.drafts.iter().map(|(cell, draft)| (*cell, draft.spent));
-        let schedule = Schedule::new(&kept.plan, &kept.results, drafts);
-        // Of nobody's: it goes on while other pages are shown, and views may outlive it by a moment.
-        let owner = Owner::new_root(None);
-        let shown = owner.with(|| Shown {
-            phase: RwSignal::new(schedule.phase().clone()),
-            progress: RwSignal::new(schedule.progress(0.0)),
-            table: RwSignal::new(Table::new(&kept.plan, &kept.results)),
-            waiting: RwSignal::new(String::new()),
+        let (head, plan) = (kept.head.clone(), kept.plan.clone());
+        Run::of(head, plan, Evaluation::stored(kept))
+    }
+
+    /// Starts a new evaluation while `store` stores its plan.
+    pub fn start(head: Head, plan: Plan, store: impl Future<Output = ()> + 'static) -> Rc<Run> {
+        let evaluation = Evaluation::new(head.clone(), plan.clone());
+        let run = Run::of(head, plan, evaluation);
+        let started = Rc::clone(&run);
+        browser::spawn(async move {
+            store.await;
+            started.dispatch(Event::PlanStored);
         });
-        std::mem::forget(owner);
-        let results = kept.results.into_iter().map(|result| (result.cell, result));
-        Rc::new_cyclic(|run: &std::rc::Weak<Run>| Run {
-            id: kept.head.id.clone(),
-            shown,
-            pool: RefCell::new(Rc::new(pool(run.clone(), &kept.plan))),
-            plan: kept.plan,
-            state: RefCell::new(State {
-                schedule,
-                results: results.collect(),
-                drafts: kept.drafts.into_iter().collect(),
-                head: kept.head,
-                careful: 0,
-                models: BTreeMap::new(),
-                keeping: BTreeSet::new(),
-                queue: Vec::new(),
-                is_serving: false,
-                is_planned: true,
-                is_kept: true,
-                claim: None,
-                is_claiming: false,
-                is_new: false,
-                is_left: false,
-                misses: 0,
-                waits: BTreeMap::new(),
-            }),
+        run.resume();
+        run
+    }
+
+    fn of(head: Head, plan: Plan, evaluation: Evaluation<StoredEpisode>) -> Rc<Run> {
+        Rc::new_cyclic(|run: &Weak<Run>| Run {
+            id: head.id,
+            shown: Shown::new(&evaluation, &plan),
+            pool: RefCell::new(pool(run.clone(), &plan, 0)),
+            plan,
+            evaluation: RefCell::new(evaluation),
+            models: RefCell::default(),
+            lock: RefCell::default(),
             changes: Changes::default(),
-            due: Counter::new(notice::Due::No),
-            told: Counter::new(0.0),
-            rest: Counter::new(0.0),
+            throttle: Throttle::default(),
         })
+    }
+
+    /// Begins, or continues.
+    pub fn resume(self: &Rc<Self>) {
+        self.dispatch(Event::Resume);
+    }
+
+    /// Retries the cells that failed.
+    pub fn retry_failures(self: &Rc<Self>) {
+        self.dispatch(Event::RetryFailures);
+    }
+
+    /// Begins nothing more and sends no request; what is being played waits.
+    pub fn pause(self: &Rc<Self>, why: Why) {
+        self.dispatch(Event::Pause(why));
+    }
+
+    /// Pauses, and stops what is being played once the responses to sent requests have arrived.
+    pub fn leave(self: &Rc<Self>) {
+        self.dispatch(Event::Leave);
+    }
+
+    /// Stops what is being played. Requests are aborted; what models did so far remains as drafts.
+    pub fn cancel(self: &Rc<Self>) {
+        self.dispatch(Event::Cancel);
+    }
+
+    /// Sets another pace and budget, and stores them; resumes with them if `and_resume`.
+    pub fn set_pace(self: &Rc<Self>, pace: Pace, and_resume: bool) {
+        self.dispatch(Event::SetPace { pace, and_resume });
+    }
+
+    /// The pace and the budget.
+    pub fn pace(&self) -> Pace {
+        *self.evaluation.borrow().pace()
+    }
+
+    /// Whether this tab holds the lock on it: something is or may be played.
+    pub fn has_lock(&self) -> bool {
+        self.evaluation.borrow().has_lock()
     }
 
     /// The names of its policies, in order.
@@ -164,12 +138,28 @@ impl Run {
 
     /// The results so far, by cell.
     pub fn results(&self) -> Vec<CellResult> {
-        self.state.borrow().results.values().cloned().collect()
+        let evaluation = self.evaluation.borrow();
+        evaluation.results().values().cloned().collect()
     }
 
     /// The result of a cell.
     pub fn result(&self, cell: usize) -> Option<CellResult> {
-        self.state.borrow().results.get(&cell).cloned()
+        self.evaluation.borrow().results().get(&cell).cloned()
+    }
+
+    /// Reads the evaluation.
+    pub(super) fn with<T>(&self, read: impl FnOnce(&Evaluation<StoredEpisode>) -> T) -> T {
+        read(&self.evaluation.borrow())
+    }
+
+    /// Changes the evaluation in a way that has no effects.
+    pub(super) fn update<T>(&self, change: impl FnOnce(&mut Evaluation<StoredEpisode>) -> T) -> T {
+        change(&mut self.evaluation.borrow_mut())
+    }
+
+    /// The workers.
+    pub(super) fn pool(&self) -> Rc<Pool> {
+        Rc::clone(&self.pool.borrow())
     }
 
     /// Resolves when something has changed.
@@ -177,76 +167,161 @@ impl Run {
         self.changes.next().await;
     }
 
-    /// Resolves when the plan is kept.
+    /// Resolves when the plan is stored.
     pub(super) async fn planned(&self) {
-        while !self.state.borrow().is_planned {
+        while !self.with(Evaluation::is_planned) {
             self.changed().await;
         }
     }
 
-    /// Begins what can be begun, wakes who waits, tells the page.
-    pub(super) fn go_on(self: &Rc<Self>) {
-        let pool = Rc::clone(&self.pool.borrow());
-        let (careful, waiting) = {
-            let state = self.state.borrow();
-            (state.careful > 0, state.schedule.waiting(Lane::Local))
-        };
-        pool.fill(careful, LONGEST_EPISODE, waiting, &mut |most| {
-            let mut state = self.state.borrow_mut();
-            let cells = state.schedule.begin(Lane::Local, most);
-            state.careful = state.careful.saturating_sub(cells.len());
-            let jobs = cells.into_iter().filter_map(|cell| {
-                let tries = state.drafts.get(&cell).map_or(0, |draft| draft.tries);
-                Job::of(&self.id, &self.plan, self.plan.cell(cell)?, tries)
+    /// A model's episode is given up for now: its cell waits again, and continues from the stored steps.
+    pub(super) fn model_returned(self: &Rc<Self>, cell: usize) {
+        self.models.borrow_mut().remove(&cell);
+        self.dispatch(Event::ModelReturned { cell });
+    }
+
+    /// A request to a model ended; others may have waited for it.
+    pub(super) fn request_ended(self: &Rc<Self>) {
+        self.carry_out(Effect::Changed);
+    }
+
+    /// A model's episode ended, with or without a failure of the model.
+    pub(super) fn model_ended(self: &Rc<Self>, failure: Option<&Failure>) {
+        self.dispatch(Event::ModelEnded(failure.cloned()));
+    }
+
+    /// A model's episode is over, and is stored.
+    pub(super) fn model_played(self: &Rc<Self>, done: Done<StoredEpisode>) {
+        self.models.borrow_mut().remove(&done.result.cell);
+        self.dispatch(Event::ModelPlayed(done));
+    }
+
+    /// Takes in an event and carries out its effects.
+    fn dispatch(self: &Rc<Self>, event: Event<StoredEpisode>) {
+        let effects = self.update(|evaluation| evaluation.update(timers::now(), event));
+        for effect in effects {
+            self.carry_out(effect);
+        }
+    }
+
+    fn carry_out(self: &Rc<Self>, effect: Effect<StoredEpisode>) {
+        match effect {
+            Effect::RequestLock => self.spawn(async |run| {
+                let lock = lock(&run.id).await;
+                let event = match lock {
+                    Some(_) => Event::LockGranted,
+                    None => Event::LockRefused,
+                };
+                run.lock.replace(lock);
+                run.dispatch(event);
+            }),
+            Effect::Release => {
+                self.lock.take();
+                self.pool().rest();
+            }
+            Effect::Reload => self.spawn(async |run| {
+                let reloaded = match kept::load(&run.id).await {
+                    Ok(Some(kept)) => Reloaded::Found(Box::new(kept)),
+                    Ok(None) => Reloaded::Deleted,
+                    Err(_) => Reloaded::Unreadable,
+                };
+                run.dispatch(Event::Reloaded(reloaded));
+            }),
+            Effect::StoreRetries(drafts) => self.spawn(async move |run| {
+                let changes = drafts.iter().flat_map(|(cell, draft)| {
+                    let draft = kept::keeping_draft(&run.id, *cell, draft);
+                    [draft, kept::forgetting_result(&run.id, *cell)]
+                });
+                // `storage::trouble` reports refused storage.
+                let _ = storage::write(changes.collect()).await;
+                run.dispatch(Event::RetriesStored);
+            }),
+            Effect::StoreResults(results) => self.spawn(async move |run| {
+                let stored = storing::store(&run.id, results).await;
+                run.dispatch(Event::Stored(
+                    stored.map_err(|error| storing::trouble(&error)),
+                ));
+            }),
+            Effect::StoreHead(head) => browser::spawn(async move {
+                // `storage::trouble` reports refused storage.
+                let _ = storage::write(vec![kept::keeping_head(&head)]).await;
+            }),
+            Effect::StorePace { pace, and_resume } => self.spawn(async move |run| {
+                let plan = Plan {
+                    pace,
+                    ..run.plan.clone()
+                };
+                // `storage::trouble` reports refused storage.
+                let _ = storage::write(vec![kept::keeping_plan(&run.id, &plan)]).await;
+                if and_resume {
+                    run.resume();
+                }
+            }),
+            Effect::FillWorkers => self.fill_workers(),
+            Effect::PlayModel(cell) => {
+                let (episode, handle) = abortable(model_episode::play(Rc::clone(self), cell));
+                self.models.borrow_mut().insert(cell, handle);
+                browser::spawn(async move {
+                    // An aborted episode reports nothing.
+                    let _ = episode.await;
+                });
+            }
+            Effect::AbortModels => {
+                let models = self.models.take();
+                models.into_values().for_each(|handle| handle.abort());
+            }
+            Effect::ReplaceWorkers { generation } => {
+                let fresh = pool(Rc::downgrade(self), &self.plan, generation);
+                drop(self.pool.replace(fresh));
+            }
+            Effect::Changed => {
+                self.changes.notify();
+                self.show_soon();
+            }
+        }
+    }
+
+    fn spawn<F: Future<Output = ()> + 'static>(
+        self: &Rc<Self>,
+        task: impl FnOnce(Rc<Run>) -> F + 'static,
+    ) {
+        browser::spawn(task(Rc::clone(self)));
+    }
+
+    fn fill_workers(&self) {
+        let (careful, waiting) =
+            self.with(|evaluation| (evaluation.is_careful(), evaluation.waiting_local()));
+        self.pool()
+            .fill(careful, LONGEST_EPISODE, waiting, &mut |most| {
+                self.update(|evaluation| evaluation.begin_local(most))
             });
-            jobs.collect()
+    }
+
+    /// Updates the page soon.
+    pub(super) fn show_soon(self: &Rc<Self>) {
+        let due = match self.with(|evaluation| *evaluation.phase() == Phase::Running) {
+            true => Due::Soon,
+            false => Due::Now,
+        };
+        let Some(wait) = self.throttle.changed(timers::now(), due) else {
+            return;
+        };
+        self.spawn(async move |run| {
+            if wait > 0.0 {
+                timers::sleep(Duration::try_from_secs_f64(wait).unwrap_or_default()).await;
+            }
+            if run.throttle.take(due) {
+                let before = timers::now();
+                let update = run.with(|evaluation| run.shown.update(before, evaluation, &run.plan));
+                update.set();
+                run.throttle.updated(before, timers::now());
+                run.dispatch(Event::Shown);
+            }
         });
-        let models = self
-            .state
-            .borrow_mut()
-            .schedule
-            .begin(Lane::Model, usize::MAX);
-        for cell in models {
-            let (episode, handle) = abortable(model_episode::play(Rc::clone(self), cell));
-            self.state.borrow_mut().models.insert(cell, handle);
-            browser::spawn(async move {
-                // Who aborts it has said so.
-                let _ = episode.await;
-            });
-        }
-        self.changes.tell();
-        self.tell();
     }
 
-    /// A model's episode is given up for now: its cell waits again, and goes on from the steps that are kept.
-    pub(super) fn hand_back(self: &Rc<Self>, cell: usize) {
-        let mut state = self.state.borrow_mut();
-        state.models.remove(&cell);
-        state.waits.remove(&cell);
-        state.schedule.returned(cell);
-        drop(state);
-        self.go_on();
-    }
-
-    /// A model's episode came to an end, well or badly. Where one after the other fails, no more are begun.
-    pub(super) fn ended(self: &Rc<Self>, failure: Option<&Failure>) {
-        let misses = {
-            let mut state = self.state.borrow_mut();
-            state.misses = match failure {
-                None => 0,
-                Some(_) => state.misses + 1,
-            };
-            state.misses
-        };
-        if let Some(failure) = failure
-            && let Some(trouble) = trouble::of_failures(failure, misses)
-        {
-            self.pause(Why::Trouble(trouble));
-        }
-    }
-
-    fn hear(self: &Rc<Self>, news: News) {
-        match news {
+    fn hear(self: &Rc<Self>, generation: u32, news: News) {
+        self.dispatch(match news {
             News::Played { results, texts } => {
                 let mut texts = texts.into_iter();
                 let done = results.into_iter().map(|result| {
@@ -259,63 +334,25 @@ impl Run {
                         draft: None,
                     }
                 });
-                self.keep(done.collect());
-                // The worker may have more to do meanwhile.
-                self.go_on();
+                let done = done.collect();
+                Event::Played { generation, done }
             }
-            News::Left(cells) => {
-                let mut state = self.state.borrow_mut();
-                cells
-                    .into_iter()
-                    .for_each(|cell| state.schedule.returned(cell));
-                drop(state);
-                self.go_on();
-            }
-            News::Lost { cells, message } => self.lose(cells.into_iter().collect(), &message),
-        }
-    }
-
-    fn lose(self: &Rc<Self>, cells: Vec<usize>, message: &str) {
-        if let [cell] = cells[..] {
-            let tries = self
-                .state
-                .borrow()
-                .drafts
-                .get(&cell)
-                .map_or(0, |draft| draft.tries);
-            let failure = Failure {
-                kind: FailureKind::Environment,
+            News::Left(cells) => Event::NotBegun { generation, cells },
+            News::Lost { cells, message } => Event::WorkerLost {
+                generation,
+                cells: cells.into_iter().collect(),
                 message: message.into(),
-            };
-            let result = CellResult::failed(cell, failure, 0.0, Default::default(), tries + 1);
-            let done = Done {
-                result,
-                episode: None,
-                draft: None,
-            };
-            self.keep(vec![done]);
-            return;
-        }
-        {
-            let mut state = self.state.borrow_mut();
-            // One of them broke the worker; alone, they tell which.
-            state.careful += cells.len();
-            for cell in cells {
-                state.schedule.returned(cell);
-            }
-        }
-        self.go_on();
+            },
+        });
     }
 }
 
-fn pool(run: std::rc::Weak<Run>, plan: &Plan) -> Pool {
-    Pool::new(
-        remote_environments::is_meant(plan),
-        plan.length(),
-        move |news| {
-            if let Some(run) = run.upgrade() {
-                run.hear(news);
-            }
-        },
-    )
+/// The workers of an evaluation; their news come with their generation.
+fn pool(run: Weak<Run>, plan: &Plan, generation: u32) -> Rc<Pool> {
+    let is_abroad = remote_environments::is_meant(plan);
+    Rc::new(Pool::new(is_abroad, plan.length(), move |news| {
+        if let Some(run) = run.upgrade() {
+            run.hear(generation, news);
+        }
+    }))
 }

@@ -8,13 +8,13 @@ use volary_core::json::Text;
 use volary_trajectory::native;
 
 use super::delete_dialog::Doomed;
-use super::run::{Run, claimed};
+use super::run::{Run, lock};
 use crate::browser::database::DatabaseError;
 use crate::browser::{self, files, location, timers};
 use crate::playground::state::Playground;
 use crate::projection::notice::Notice;
 use crate::route::Route;
-use crate::storage::evaluations::{self as kept, Head, Kept};
+use crate::storage::evaluations::{self as kept, Head};
 use crate::storage::{self, episodes};
 
 /// The evaluations.
@@ -83,7 +83,7 @@ impl Evaluations {
         let former = self.left.with_value(|left| {
             // Only while it is finishing its last requests; another tab may have run any other one meanwhile.
             let left = left.as_ref().filter(|run| Some(&*run.id) == id.as_deref());
-            left.filter(|run| run.has_claim()).cloned()
+            left.filter(|run| run.has_lock()).cloned()
         });
         self.is_loading.set(former.is_none() && id.is_some());
         self.open.set(former.clone());
@@ -126,16 +126,12 @@ impl Evaluations {
             finished: 0,
             failed: 0,
         };
-        let run = Run::open(Kept {
-            head: head.clone(),
-            plan,
-            results: Vec::new(),
-            drafts: Vec::new(),
-        });
-        let started = Rc::clone(&run);
-        run.start(async move {
-            let plan = kept::keeping_plan(&started.id, &started.plan);
-            let changes = vec![kept::keeping_head(&head), plan];
+        let (stored_head, stored_plan) = (head.clone(), plan.clone());
+        let run = Run::start(head, plan, async move {
+            let changes = vec![
+                kept::keeping_head(&stored_head),
+                kept::keeping_plan(&stored_head.id, &stored_plan),
+            ];
             if let Err(error) = storage::write(changes).await {
                 self.say_refused("The evaluation cannot be stored.", &error);
             }
@@ -170,7 +166,7 @@ impl Evaluations {
         let open = self.open.get_untracked().filter(is_it);
         let left = self.left.get_value().filter(is_it);
         let here = open.as_ref().or(left.as_ref());
-        let is_here = here.is_some_and(|run| run.has_claim());
+        let is_here = here.is_some_and(|run| run.has_lock());
         if let Some(run) = here {
             run.cancel();
         }
@@ -184,7 +180,7 @@ impl Evaluations {
         }
         browser::spawn(async move {
             // What this tab had under way was given up; another one may go on with it.
-            let is_elsewhere = !is_here && claimed(&id).await.is_none();
+            let is_elsewhere = !is_here && lock(&id).await.is_none();
             if is_elsewhere {
                 self.playground.alert(Notice::new(
                     "The evaluation was not deleted.",

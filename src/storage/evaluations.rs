@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use volary_agent::evaluation::{CellResult, Plan, episode_id};
 use volary_agent::model::limits::Spent;
-use volary_core::json::{Json, Text};
+use volary_core::json::Json;
 use volary_trajectory::StepRecord;
 use volary_trajectory::native::{step_from_json, step_to_json};
 
@@ -17,44 +17,7 @@ use super::{all, episodes, get, keys_between, unreadable, write};
 use crate::browser::database::{Change, Damage, DatabaseError, KeptText, Store, after_all};
 use crate::storage::origin::EVALUATED;
 
-/// What the list shows of an evaluation.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Head {
-    /// The id.
-    pub id: Text,
-    /// The name.
-    pub name: Text,
-    /// When it was created, in seconds since 1970.
-    pub made: f64,
-    /// The number of episodes.
-    pub total: usize,
-    /// How many have finished.
-    pub finished: usize,
-    /// How many failed.
-    pub failed: usize,
-}
-
-/// An unfinished episode.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Draft {
-    /// What its steps spent, in all attempts.
-    pub spent: Spent,
-    /// The number of attempts before this one.
-    pub tries: u32,
-}
-
-/// A stored evaluation.
-#[derive(Clone, Debug)]
-pub struct Kept {
-    /// Its head.
-    pub head: Head,
-    /// Its plan.
-    pub plan: Plan,
-    /// The results so far.
-    pub results: Vec<CellResult>,
-    /// The unfinished episodes.
-    pub drafts: Vec<(usize, Draft)>,
-}
+pub use volary_app::evaluation::{Draft, Head, Kept};
 
 /// The change that stores a head.
 pub fn keeping_head(head: &Head) -> Change {

@@ -6,21 +6,21 @@ use std::time::Duration;
 use volary_agent::evaluation::Permit;
 use volary_agent::evaluation::schedule::Why;
 use volary_agent::model::Usage;
+use volary_app::evaluation::{Evaluation, Wait};
 
 use super::{Halt, Playing};
 use crate::browser::timers;
-use crate::evaluate::run::{Run, Wait};
+use crate::evaluate::run::Run;
 
 impl Playing<'_> {
     /// Waits until a request may be sent.
     pub(super) async fn permit(&self) -> Result<Flight, Halt> {
         loop {
             let now = timers::now();
-            let permit = {
-                let mut state = self.run.state.borrow_mut();
-                state.waits.remove(&self.cell.number);
-                state.schedule.permit(now, self.cell.policy)
-            };
+            let (number, policy) = (self.cell.number, self.cell.policy);
+            let permit = self
+                .run
+                .update(|evaluation| evaluation.permit(now, number, policy));
             match permit {
                 Permit::Go => {
                     return Ok(Flight {
@@ -33,10 +33,10 @@ impl Playing<'_> {
                     let why = " to stay within the rate limits.";
                     self.nap(now + seconds, why).await?;
                 }
-                Permit::Hold if self.run.state.borrow().is_left => return Err(Halt::Back),
+                Permit::Hold if self.run.with(Evaluation::is_left) => return Err(Halt::Back),
                 Permit::Hold => {
                     // It may just have been paused, by its budget.
-                    self.run.tell();
+                    self.run.show_soon();
                     self.run.changed().await;
                 }
             }
@@ -49,7 +49,7 @@ impl Playing<'_> {
         while timers::now() < until {
             self.say_wait(until, why);
             timers::sleep(at_most_a_second(until)).await;
-            if self.run.state.borrow().is_left {
+            if self.run.with(Evaluation::is_left) {
                 return Err(Halt::Back);
             }
         }
@@ -60,7 +60,7 @@ impl Playing<'_> {
     async fn nap(&self, until: f64, why: &str) -> Result<(), Halt> {
         self.say_wait(until, why);
         timers::sleep(at_most_a_second(until)).await;
-        match self.run.state.borrow().is_left {
+        match self.run.with(Evaluation::is_left) {
             true => Err(Halt::Back),
             false => Ok(()),
         }
@@ -72,8 +72,8 @@ impl Playing<'_> {
             why: why.into(),
         };
         let number = self.cell.number;
-        self.run.state.borrow_mut().waits.insert(number, wait);
-        self.run.tell();
+        self.run.update(|evaluation| evaluation.wait(number, wait));
+        self.run.show_soon();
     }
 
     /// Pauses the evaluation, and lets the cell wait until it goes on.
@@ -100,22 +100,21 @@ impl Flight {
     /// It was answered.
     pub(super) fn landed(mut self, usage: Option<&Usage>, cost: Option<f64>) {
         self.is_up = false;
-        let mut state = self.run.state.borrow_mut();
-        state
-            .schedule
-            .answered(timers::now(), self.policy, usage, cost);
-        drop(state);
+        let (now, policy) = (timers::now(), self.policy);
+        self.run
+            .update(|evaluation| evaluation.answered(now, policy, usage, cost));
         // Others may have waited for what it would spend.
-        self.run.go_on();
+        self.run.request_ended();
     }
 }
 
 impl Drop for Flight {
     fn drop(&mut self) {
         if self.is_up {
-            self.run.state.borrow_mut().schedule.given_up(self.policy);
+            let policy = self.policy;
+            self.run.update(|evaluation| evaluation.given_up(policy));
             // Others may have waited for what it would have spent.
-            self.run.go_on();
+            self.run.request_ended();
         }
     }
 }

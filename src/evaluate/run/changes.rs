@@ -1,10 +1,10 @@
-//! Who waits until something has changed, and is woken then.
+//! A list of wakers, notified on every state change.
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::task::{Poll, Waker};
 
-/// Changes of one thing, counted.
+/// Counts the changes of a state.
 #[derive(Debug, Default)]
 pub(super) struct Changes {
     count: Cell<u64>,
@@ -13,7 +13,7 @@ pub(super) struct Changes {
 
 impl Changes {
     /// Something has changed.
-    pub(super) fn tell(&self) {
+    pub(super) fn notify(&self) {
         self.count.set(self.count.get() + 1);
         let waiting = self.waiting.take();
         waiting.into_iter().for_each(Waker::wake);
@@ -21,9 +21,9 @@ impl Changes {
 
     /// Resolves with the next change after this call.
     ///
-    /// Being woken is no change: a task is woken for other reasons too, by a timer that is dropped before its time
-    /// for one. Who took that for a change, asked again and dropped the next timer would go round for ever, in
-    /// microtasks, and the page would stand still.
+    /// Being woken does not mean that something changed: a task is also woken by a timer that is dropped, for example. A
+    /// caller that took this for a change, asked again and dropped the next timer would loop forever in microtasks, and
+    /// block the page.
     pub(super) async fn next(&self) {
         let known = self.count.get();
         poll_fn(|context| {
@@ -53,7 +53,7 @@ mod tests {
         for _ in 0..3 {
             assert!(next.as_mut().poll(&mut context).is_pending());
         }
-        changes.tell();
+        changes.notify();
         assert!(next.as_mut().poll(&mut context).is_ready());
         let mut another = pin!(changes.next());
         assert!(another.as_mut().poll(&mut context).is_pending());

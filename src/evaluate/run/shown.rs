@@ -1,0 +1,84 @@
+//! What the page shows of an open evaluation.
+
+use leptos::prelude::*;
+use volary_agent::evaluation::{Phase, Plan, Progress, Table};
+use volary_app::evaluation::Evaluation;
+
+use crate::projection::text::plural;
+
+/// Signals of an open evaluation, updated a few times a second.
+#[derive(Clone, Copy)]
+pub struct Shown {
+    /// The phase.
+    pub phase: RwSignal<Phase>,
+    /// The progress.
+    pub progress: RwSignal<Progress>,
+    /// The table of results.
+    pub table: RwSignal<Table>,
+    /// What is waited for before models are called; empty if nothing is.
+    pub waiting: RwSignal<String>,
+}
+
+impl Shown {
+    pub(super) fn new<E>(evaluation: &Evaluation<E>, plan: &Plan) -> Shown {
+        // Owned by nobody: an evaluation goes on while other pages are shown, and views may outlive it by a moment.
+        let owner = Owner::new_root(None);
+        let shown = owner.with(|| Shown {
+            phase: RwSignal::new(evaluation.phase().clone()),
+            progress: RwSignal::new(evaluation.progress(0.0)),
+            table: RwSignal::new(Table::new(plan, evaluation.results().values())),
+            waiting: RwSignal::new(String::new()),
+        });
+        std::mem::forget(owner);
+        shown
+    }
+
+    pub(super) fn update<E>(&self, now: f64, evaluation: &Evaluation<E>, plan: &Plan) -> Update {
+        Update {
+            shown: *self,
+            phase: evaluation.phase().clone(),
+            progress: evaluation.progress(now),
+            table: Table::new(plan, evaluation.results().values()),
+            waiting: waiting_text(now, evaluation),
+        }
+    }
+}
+
+/// What is to be shown. It is computed first and set when the evaluation is not borrowed, because effects of signals may
+/// call it.
+pub(super) struct Update {
+    shown: Shown,
+    phase: Phase,
+    progress: Progress,
+    table: Table,
+    waiting: String,
+}
+
+impl Update {
+    pub(super) fn set(self) {
+        let shown = self.shown;
+        shown.progress.set(self.progress);
+        set_if_changed(shown.table, self.table);
+        set_if_changed(shown.waiting, self.waiting);
+        set_if_changed(shown.phase, self.phase);
+    }
+}
+
+fn set_if_changed<T: PartialEq + Send + Sync + 'static>(signal: RwSignal<T>, value: T) {
+    if signal.with_untracked(|known| *known != value) {
+        signal.set(value);
+    }
+}
+
+/// The wait that is over first, and how many episodes wait.
+fn waiting_text<E>(now: f64, evaluation: &Evaluation<E>) -> String {
+    let Some((first, waiting)) = evaluation.first_wait() else {
+        return String::new();
+    };
+    let seconds = (first.until - now).ceil().max(1.0);
+    let count = match waiting {
+        1 => String::new(),
+        count => format!(" ({} wait)", plural(count, "episode")),
+    };
+    format!("Waiting {seconds:.0} s{count}{}", first.why)
+}
