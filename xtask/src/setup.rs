@@ -7,7 +7,7 @@ mod debian;
 mod install;
 mod wasm_std;
 
-use std::fmt::Write as _;
+use std::io::Write;
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -208,7 +208,7 @@ impl Tool {
 
     /// Whether it is here or can be installed. Tests that need a tool that cannot be had are skipped.
     pub fn can_be_had(&self, project: &Project) -> bool {
-        self.source.find(project).is_some() || self.source.plan(project).is_some()
+        self.path(project).is_some() || self.source.can_be_installed()
     }
 
     /// Where it is, if it is here: what its variable names.
@@ -224,18 +224,10 @@ impl Tool {
     }
 
     fn install(&self, project: &Project) -> Result<()> {
-        let by_hand = || format!("To install it yourself: {}.", self.source.by_hand());
-        self.source
-            .install(project)
-            .with_context(|| format!("{} could not be installed. {}", self.name, by_hand()))?;
-        match self.source.find(project) {
-            Some(_) => Ok(()),
-            None => bail!(
-                "{} was installed and is not found. {}",
-                self.name,
-                by_hand()
-            ),
-        }
+        let by_hand = || format!("{} was not installed; {}", self.name, self.source.how());
+        self.source.install(project).with_context(by_hand)?;
+        self.source.find(project).with_context(by_hand)?;
+        Ok(())
     }
 }
 
@@ -249,34 +241,27 @@ pub fn ensure(project: &Project, tools: &[&'static Tool]) -> Result<()> {
 
 /// Installs what is missing. If that takes a while, does other jobs meanwhile.
 pub fn ensure_beside(project: &Project, tools: &[&'static Tool], jobs: Vec<Job<'_>>) -> Result<()> {
-    let is_missing = |tool: &&&Tool| tool.path(project).is_none();
-    let mut missing: Vec<&Tool> = tools.iter().filter(is_missing).copied().collect();
-    // What they are installed with comes first.
-    for at in 0..missing.len() {
-        let with = missing
-            .get(at)
-            .and_then(|tool| tool.source.installed_with());
-        let with = with.filter(|tool| is_missing(&tool));
-        if let Some(tool) = with.filter(|tool| missing.iter().all(|other| other.key != tool.key)) {
-            missing.push(tool);
+    let mut missing: Vec<&Tool> = Vec::new();
+    for tool in tools.iter().filter(|tool| tool.path(project).is_none()) {
+        // What it is installed with comes first.
+        for tool in tool.source.installed_with().into_iter().chain([*tool]) {
+            let is_known = missing.iter().any(|known| known.key == tool.key);
+            if !is_known && tool.path(project).is_none() {
+                missing.push(tool);
+            }
         }
     }
-    // Before anything is installed: nobody wants to wait and be asked then.
-    let mut requests = String::new();
     for tool in &missing {
-        let Some(plan) = tool.source.plan(project) else {
-            let by_hand = tool.source.by_hand();
-            writeln!(
-                requests,
-                "{} is missing, to {}. To install it: {by_hand}.",
-                tool.name, tool.purpose
-            )?;
-            continue;
-        };
-        eprintln!("Missing: {}, to {}. Now: {plan}.", tool.name, tool.purpose);
+        eprintln!(
+            "Missing: {}, to {}: {}.",
+            tool.name,
+            tool.purpose,
+            tool.source.how()
+        );
     }
-    if !requests.is_empty() {
-        bail!("{}", requests.trim_end());
+    // Before anything is installed: nobody wants to wait and be asked then.
+    if missing.iter().any(|tool| !tool.source.can_be_installed()) {
+        bail!("not everything of that can be installed from here; install it yourself");
     }
     let (system, own): (Vec<&Tool>, Vec<&Tool>) = missing
         .into_iter()
@@ -288,32 +273,27 @@ pub fn ensure_beside(project: &Project, tools: &[&'static Tool], jobs: Vec<Job<'
         return Ok(());
     }
     let installations = own.into_iter().map(|tool| -> Job<'_> {
-        (
-            tool.name.to_owned(),
-            Box::new(move || tool.install(project)),
-        )
+        let work = move || tool.install(project);
+        (tool.name.to_owned(), Box::new(work))
     });
     side_by_side(installations.chain(jobs).collect())
 }
 
 /// Does all jobs at once and waits for the last, also when one fails: the others' work is kept.
 fn side_by_side(jobs: Vec<Job<'_>>) -> Result<()> {
-    let failures: Vec<String> = thread::scope(|scope| {
-        let start = |(name, work): Job<'_>| timed(&name, work);
+    let start = |(name, work): Job<'_>| timed(&name, work);
+    let ended: Vec<Result<()>> = thread::scope(|scope| {
         let threads: Vec<_> = jobs
             .into_iter()
             .map(|job| scope.spawn(move || start(job)))
             .collect();
         let ended = threads.into_iter().map(thread::ScopedJoinHandle::join);
         ended
-            .filter_map(|ended| {
-                ended
-                    .unwrap_or_else(|_| Err(anyhow!("a job panicked")))
-                    .err()
-            })
-            .map(|error| format!("{error:#}"))
+            .map(|ended| ended.unwrap_or_else(|_| Err(anyhow!("a job panicked"))))
             .collect()
     });
+    let failures = ended.into_iter().filter_map(Result::err);
+    let failures: Vec<String> = failures.map(|error| format!("{error:#}")).collect();
     match failures.is_empty() {
         true => Ok(()),
         false => bail!("{}", failures.join("\n\n")),
@@ -345,31 +325,34 @@ pub fn setup(project: &Project, names: &[String]) -> Result<()> {
 
 /// `cargo xtask doctor`: says what is here, what is missing, and what would be done about it.
 pub fn doctor(project: &Project) -> Result<()> {
+    let mut out = std::io::stdout().lock();
     let mut missing = 0;
     for (title, tools) in [
         ("To build and serve the page:", &FOR_THE_PAGE[..]),
         ("\nTo test and measure it, besides:", &FOR_TESTS),
     ] {
-        println!("{title}");
+        writeln!(out, "{title}")?;
         for tool in tools {
             let name = tool.name;
             if let Some(path) = tool.path(project) {
-                println!("  here     {name}: {path}");
+                writeln!(out, "  here     {name}: {path}")?;
                 continue;
             }
             missing += 1;
-            println!("  missing  {name}, to {}", tool.purpose);
-            match tool.source.plan(project) {
-                Some(plan) => println!("           would be done: {plan}"),
-                None => println!("           to install it: {}", tool.source.by_hand()),
-            }
+            writeln!(out, "  missing  {name}, to {}", tool.purpose)?;
+            let who = match tool.source.can_be_installed() {
+                true => "would be done",
+                false => "to be done by you",
+            };
+            writeln!(out, "           {who}: {}", tool.source.how())?;
         }
     }
     match missing {
-        0 => println!("\nEverything is here."),
-        _ => println!(
+        0 => writeln!(out, "\nEverything is here.")?,
+        _ => writeln!(
+            out,
             "\n{missing} missing; `cargo xtask serve` and `cargo xtask test` install them."
-        ),
+        )?,
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ Exit status:
   1  nothing was found
   2  nothing could be searched";
 
-/// Finds words and \"phrases\" in messages, tool calls, reasoning and errors, whatever their case.
+/// Finds words and phrases in messages, tool calls, reasoning and errors, whatever their case.
 #[derive(Clone, Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Search {

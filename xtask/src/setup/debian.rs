@@ -31,12 +31,6 @@ pub fn can_install() -> bool {
     is_recent() && output(Command::new("id").arg("-u")).is_ok_and(|user| user == "0")
 }
 
-/// What a user types to install packages.
-pub fn by_hand(packages: &[&str]) -> String {
-    let packages = packages.join(" ");
-    format!("`sudo apt-get install --no-install-recommends {packages}`")
-}
-
 /// Installs packages; never at the cost of removing others.
 pub fn install(packages: &[&str]) -> Result<()> {
     let apt = || {

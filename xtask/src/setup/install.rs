@@ -83,39 +83,31 @@ impl Source {
         }
     }
 
-    /// How the tool would be installed, unless the user has to do it.
-    pub fn plan(&self, project: &Project) -> Option<String> {
+    /// How it is installed.
+    pub fn how(&self) -> String {
         match self {
-            Source::WasmStd => WasmStd::plan(),
+            Source::WasmStd => WasmStd::HOW.to_owned(),
             Source::Program(_, packages) => {
-                let plan = || format!("apt-get install {}", packages.join(" "));
-                debian::can_install().then(plan)
+                let packages = packages.join(" ");
+                format!("on Debian apt-get install {packages}, elsewhere from your package manager")
             }
-            Source::Crate(name, _) => Some(match has_binstall(project) {
-                true => format!("cargo binstall {name}, or else cargo install"),
-                false => format!("cargo install {name}, 2½ minutes on two cores"),
-            }),
-            Source::Npm(_, folder) => Some(format!("npm ci in {folder}")),
-            Source::Pip(_, folder) => Some(format!("pip install into {folder}")),
-            Source::Wheels(_, folder) => Some(format!("pip download into {folder}")),
+            Source::Crate(name, version) => {
+                format!(
+                    "cargo install --locked {name} --version {version}, 2½ minutes on two cores"
+                )
+            }
+            Source::Npm(lock, _) => format!("npm ci with {lock}/package-lock.json"),
+            Source::Pip(requirements, _) => format!("pip install with {requirements}"),
+            Source::Wheels(requirements, _) => format!("pip download with {requirements}"),
         }
     }
 
-    /// What a user can do.
-    pub fn by_hand(&self) -> String {
+    /// Whether we can install it, or the user has to.
+    pub fn can_be_installed(&self) -> bool {
         match self {
-            Source::WasmStd => WasmStd::by_hand(),
-            Source::Program(_, packages) => {
-                let debian = debian::by_hand(packages);
-                format!("on Debian {debian}, elsewhere from its own site or your package manager")
-            }
-            Source::Crate(name, version) => {
-                format!("`cargo install --locked {name} --version {version}`")
-            }
-            Source::Npm(lock, _) => format!("`npm ci` in {lock}"),
-            Source::Pip(requirements, _) | Source::Wheels(requirements, _) => {
-                format!("pip with {requirements}; it needs access to PyPI")
-            }
+            Source::WasmStd => WasmStd::can_be_installed(),
+            Source::Program(..) => debian::can_install(),
+            _ => true,
         }
     }
 

@@ -74,15 +74,13 @@ impl WasmStd {
         command
     }
 
-    /// How it would be installed, if it can be.
-    pub fn plan() -> Option<String> {
-        let debian = format!("apt-get install {}", PACKAGES.join(" "));
-        match (has_rustup(), debian::can_install()) {
-            (true, true) => Some(format!("rustup target add {TARGET}, or else {debian}")),
-            (true, false) => Some(format!("rustup target add {TARGET}")),
-            (false, true) => Some(debian),
-            (false, false) => None,
-        }
+    /// How it is installed.
+    pub const HOW: &str =
+        "with rustup target add wasm32-unknown-unknown, or from the packages of Debian";
+
+    /// Whether we can install it.
+    pub fn can_be_installed() -> bool {
+        output(Command::new("rustup").arg("--version")).is_ok() || debian::can_install()
     }
 
     /// Installs it, by rustup if that works.
@@ -96,16 +94,6 @@ impl WasmStd {
             added => added,
         }
     }
-
-    /// What a user can do.
-    pub fn by_hand() -> String {
-        let debian = debian::by_hand(&PACKAGES);
-        format!("with rustup `rustup target add {TARGET}`, on Debian 12 or later {debian}")
-    }
-}
-
-fn has_rustup() -> bool {
-    output(Command::new("rustup").arg("--version")).is_ok()
 }
 
 fn add_target(project: &Project) -> Result<()> {
