@@ -10,7 +10,6 @@ mod dev;
 mod journeys;
 mod page;
 mod project;
-mod python_kit;
 mod run;
 mod serve;
 mod setup;

@@ -1,7 +1,12 @@
-//! Cuts a linked wasm module into parts, or writes the JavaScript glue of a module.
+//! Makes the page's files of its linked wasm, or writes the JavaScript glue of any module.
 //!
 //! This is a program of the workspace rather than an installed tool, so that `Cargo.lock` fixes its
-//! dependencies like all others, and a crate of its own, so that only building the page waits for them.
+//! dependencies like all others, and a crate of its own, so that only building the page waits for them. It runs in the
+//! folder of the project.
+
+mod files;
+mod python_kit;
+mod styles;
 
 use std::path::{Path, PathBuf};
 
@@ -9,18 +14,22 @@ use anyhow::{Context, Result, anyhow, bail};
 use wasm_bindgen_cli_support::Bindgen;
 
 const USAGE: &str = "Usage:
-  wasm-parts split <module> <folder> <name>  write the parts of a module and their loader
-  wasm-parts bind <module> <folder> <name>   write a module as browsers load it, with its glue";
+  wasm-parts page <module> [--release]      write the files of the page to target/xtask/wasm
+  wasm-parts bind <module> <folder> <name>  write a module as browsers load it, with its glue";
 
 fn main() -> Result<()> {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
-    let [command, module, folder, name] = &arguments[..] else {
-        bail!("{USAGE}");
-    };
-    let name = name.to_str().context("the name is not UTF-8")?;
-    match command.to_str() {
-        Some("split") => split(module, folder, name),
-        Some("bind") => bind(module, folder, name),
+    let (command, arguments) = arguments.split_first().context(USAGE)?;
+    match (command.to_str(), arguments) {
+        (Some("page"), [module]) => files::write(module, false),
+        (Some("page"), [module, option]) if option.as_os_str() == "--release" => {
+            files::write(module, true)
+        }
+        (Some("bind"), [module, folder, name]) => bind(
+            module,
+            folder,
+            name.to_str().context("the name is not UTF-8")?,
+        ),
         _ => bail!("{USAGE}"),
     }
 }

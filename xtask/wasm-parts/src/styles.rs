@@ -6,8 +6,6 @@ use std::path::Path;
 use anyhow::Result;
 use fs_err as fs;
 
-use crate::project::Project;
-
 /// The files, in `style/`. The first names the layers; within a layer what comes later wins.
 const FIRST_VISIT: [&str; 12] = [
     "base",
@@ -25,10 +23,10 @@ const FIRST_VISIT: [&str; 12] = [
 ];
 
 /// Writes the sheet that `index.html` links.
-pub fn join(project: &Project, sheet: &Path) -> Result<()> {
+pub fn join(sheet: &Path) -> Result<()> {
     let mut joined = String::new();
     for name in FIRST_VISIT {
-        let path = project.path("style").join(name).with_extension("css");
+        let path = Path::new("style").join(name).with_extension("css");
         joined.push_str(&fs::read_to_string(path)?);
     }
     Ok(fs::write(sheet, joined)?)

@@ -13,10 +13,8 @@ use fs_err as fs;
 use hmac_sha256::Hash;
 use serde_json::json;
 
-use crate::project::Project;
-
 const SOURCES: &str = "public/python";
-/// See `setup::WHEELS`.
+/// Where xtask puts the wheels.
 const WHEELS: &str = "target/tools/wheels";
 const PYODIDE: &str = "target/tools/pyodide/node_modules/pyodide";
 
@@ -30,16 +28,16 @@ const THEIRS: [(&str, &str); 4] = [
 ];
 
 /// Writes the files into a folder of the site.
-pub fn write(project: &Project, site: &Path) -> Result<()> {
+pub fn write(site: &Path) -> Result<()> {
     let mut files: Vec<(String, PathBuf)> = Vec::new();
     for (role, name) in OURS {
-        files.push((role.to_owned(), project.path(SOURCES).join(name)));
+        files.push((role.to_owned(), Path::new(SOURCES).join(name)));
     }
     for (role, name) in THEIRS {
-        files.push((role.to_owned(), project.path(PYODIDE).join(name)));
+        files.push((role.to_owned(), Path::new(PYODIDE).join(name)));
     }
-    let wheels = wheels(&project.path(WHEELS))?;
-    let relay = fs::read_to_string(project.path(SOURCES).join("relay.js"))?;
+    let wheels = wheels(Path::new(WHEELS))?;
+    let relay = fs::read_to_string(Path::new(SOURCES).join("relay.js"))?;
     let frame = frame(&relay);
 
     let mut hash = Hash::new();
@@ -115,7 +113,7 @@ mod tests {
 
     #[test]
     fn the_relay_can_stand_inside_a_script_element() {
-        let relay = include_str!("../../public/python/relay.js");
+        let relay = include_str!("../../../public/python/relay.js");
         assert!(!relay.contains("</script"));
     }
 }

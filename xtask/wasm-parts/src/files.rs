@@ -1,0 +1,217 @@
+//! The page's files: what a first visit needs, and what is loaded when it is asked for.
+//!
+//! Cargo links one binary. The splitter cuts it at the functions that are marked as split points: what only these
+//! reach, code and data, becomes a part of its own. wasm-bindgen then writes the glue of the main part, wasm-opt makes
+//! that small and the others fast, and esbuild the scripts small. Trunk puts into the site what it finds in [`FOLDER`].
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use data_encoding::{BASE64, HEXLOWER};
+use fs_err as fs;
+use hmac_sha256::Hash;
+
+use crate::{python_kit, styles};
+
+/// `index.html` names what lies in here: `site/`, which is copied, `head.html`, which is inlined, and the styles.
+const FOLDER: &str = "target/xtask/wasm";
+
+const NAME: &str = "volary";
+/// What the splitter calls the script that loads the other parts.
+const LOADER: &str = "__wasm_split.js";
+
+/// What Rust's compiler emits today, and every browser of the last years reads.
+const FEATURES: [&str; 7] = [
+    "--enable-bulk-memory",
+    "--enable-bulk-memory-opt",
+    "--enable-nontrapping-float-to-int",
+    "--enable-sign-ext",
+    "--enable-mutable-globals",
+    "--enable-reference-types",
+    "--enable-multivalue",
+];
+
+/// Makes the files of a linked binary; small ones for a release.
+pub fn write(linked: &Path, release: bool) -> Result<()> {
+    let folder = Path::new(FOLDER);
+    let site = folder.join("site");
+    if site.exists() {
+        fs::remove_dir_all(&site)?;
+    }
+    let parts = site.join("parts");
+    fs::create_dir_all(folder)?;
+    timed("cut it into parts", || {
+        split(linked, &folder.join("split"), &parts)
+    })?;
+    timed("bundle the editor", || bundle_editor(&parts))?;
+    if release {
+        timed("optimise the parts", || shrink(&parts))?;
+        timed("minify the scripts", || minify(&parts))?;
+    }
+    // All parts belong together: a folder that is named after what is in it holds them, so that a
+    // host's cache never pairs the parts of two builds, and none has to know another's hash.
+    let name = format!("{NAME}-{}", &HEXLOWER.encode(&fingerprint(&parts)?)[..16]);
+    let named = site.join(&name);
+    fs::rename(&parts, &named)?;
+    timed("copy Python", || python_kit::write(&site))?;
+    styles::join(&folder.join("first.css"))?;
+    Ok(fs::write(folder.join("head.html"), links(&named, &name)?)?)
+}
+
+/// Cuts the binary, and leaves in `parts` the glue and whatever can be loaded.
+fn split(linked: &Path, pieces: &Path, parts: &Path) -> Result<()> {
+    if pieces.exists() {
+        fs::remove_dir_all(pieces)?;
+    }
+    crate::split(linked, pieces, NAME)?;
+    let main = pieces.join(NAME).with_extension("wasm");
+    crate::bind(&main, parts, NAME)?;
+    for piece in files(pieces)? {
+        if let Some(name) = piece.file_name().filter(|_| piece != main) {
+            fs::rename(&piece, parts.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the first part small and the others fast, as many at a time as there are processors; the largest first,
+/// for it takes as long as all others.
+fn shrink(parts: &Path) -> Result<()> {
+    let mut wasm = files(parts)?;
+    wasm.retain(|file| is_wasm(file));
+    wasm.sort_by_key(|file| file.metadata().map_or(0, |data| data.len()));
+    let left = Mutex::new(wasm);
+    let next = || left.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let work = || -> Result<()> {
+        while let Some(file) = next() {
+            let mut optimizer = npm_program("wasm-opt");
+            // The first part is fetched by everybody. The others run long loops, and are no larger for being fast.
+            let is_first = file.ends_with(format!("{NAME}_bg.wasm"));
+            let level = if is_first { "-Oz" } else { "-O3" };
+            optimizer.arg(level).args(FEATURES).arg(&file);
+            run(optimizer.arg("-o").arg(&file))?;
+        }
+        Ok(())
+    };
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let mut ended = workers.into_iter().map(thread::ScopedJoinHandle::join);
+        ended.try_for_each(|ended| ended.unwrap_or_else(|_| bail!("wasm-opt was not waited for")))
+    })
+}
+
+/// A program from npm. On Windows it is a script, which has to be called by its full name.
+fn npm_program(name: &str) -> Command {
+    match cfg!(windows) {
+        true => Command::new(format!("{name}.cmd")),
+        false => Command::new(name),
+    }
+}
+
+/// Runs a program, whose output is shown if it fails.
+fn run(command: &mut Command) -> Result<()> {
+    let output = command
+        .output()
+        .with_context(|| format!("cannot start {command:?}"))?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        bail!("{command:?} failed ({})\n{}", output.status, errors.trim());
+    }
+    Ok(())
+}
+
+/// Does something that takes a while, and prints how long it took.
+fn timed<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    let start = Instant::now();
+    let done = work()?;
+    eprintln!("  {:>6.1} s  {what}", start.elapsed().as_secs_f64());
+    Ok(done)
+}
+
+/// Joins the editor of code and the modules that it is made of.
+fn bundle_editor(parts: &Path) -> Result<()> {
+    let mut esbuild = npm_program("esbuild");
+    let mut file = OsString::from("--outfile=");
+    file.push(parts.join("editor.js"));
+    esbuild
+        .env(
+            "NODE_PATH",
+            std::path::absolute("target/tools/npm/node_modules")?,
+        )
+        .args(["--bundle", "--format=esm", "--target=es2022"])
+        .args(["--log-level=error", "--legal-comments=none"])
+        .arg(file)
+        .arg("public/editor/editor.js");
+    run(&mut esbuild)
+}
+
+/// Takes comments and long names out of the scripts.
+fn minify(parts: &Path) -> Result<()> {
+    let scripts = files(parts)?.into_iter().filter(|file| !is_wasm(file));
+    let mut esbuild = npm_program("esbuild");
+    let mut folder = OsString::from("--outdir=");
+    folder.push(parts);
+    esbuild
+        .args(["--minify", "--format=esm", "--target=es2022"])
+        .args(["--log-level=error", "--allow-overwrite"])
+        .arg(folder);
+    run(esbuild.args(scripts))
+}
+
+/// What the browser is to fetch at once, with digests. `src/start.js` takes the addresses from here as
+/// well, the glue's first. The loader, whose digest is here too, names the other parts; their own digests
+/// would be a hundredth of the first load.
+fn links(parts: &Path, folder: &str) -> Result<String> {
+    let wasm = format!("{NAME}_bg.wasm");
+    let glue = format!("{NAME}.js");
+    // What is fetched by a script is checked by that script: browsers warn of a digest at such a link.
+    let kinds = [
+        (glue.as_str(), "rel=\"modulepreload\" integrity"),
+        (LOADER, "rel=\"modulepreload\" integrity"),
+        (
+            &wasm,
+            "rel=\"preload\" as=\"fetch\" type=\"application/wasm\" data-integrity",
+        ),
+    ];
+    let mut links = String::new();
+    for (name, kind) in kinds {
+        let digest = digest(&parts.join(name))?;
+        writeln!(
+            links,
+            "<link href=\"./{folder}/{name}\" crossorigin=\"anonymous\" {kind}=\"{digest}\">"
+        )?;
+    }
+    Ok(links)
+}
+
+/// As `integrity` wants it.
+fn digest(file: &Path) -> Result<String> {
+    let bytes = fs::read(file)?;
+    Ok(format!("sha256-{}", BASE64.encode(&Hash::hash(&bytes))))
+}
+
+fn fingerprint(folder: &Path) -> Result<[u8; 32]> {
+    let mut hash = Hash::new();
+    for file in files(folder)? {
+        hash.update(digest(&file)?);
+    }
+    Ok(hash.finalize())
+}
+
+fn is_wasm(file: &Path) -> bool {
+    file.extension().is_some_and(|end| end == "wasm")
+}
+
+fn files(folder: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.map(|entry| Ok(entry?.path()));
+    let mut files = entries.collect::<Result<Vec<_>>>()?;
+    files.sort();
+    Ok(files)
+}
