@@ -43,7 +43,7 @@ pub struct Divergence {
     pub now: Json,
 }
 
-/// Runs the actions of an episode again and compares all that comes of them.
+/// Runs the actions of an episode again and compares all results.
 pub async fn check(
     registry: &Registry,
     episode: &Episode,

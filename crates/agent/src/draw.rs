@@ -1,6 +1,6 @@
 //! Random values that fit a JSON Schema: small ones, of the kind that people type.
 //!
-//! What always holds: the same source of randomness and the same schema give the same value.
+//! Invariant: the same source of randomness and the same schema give the same value.
 
 use volary_core::json::{Json, Key, Object};
 use volary_core::random::Random;
@@ -93,7 +93,7 @@ impl Draw<'_> {
         branch.cloned().unwrap_or_default()
     }
 
-    /// One schema of all parts and what stands beside them.
+    /// One schema of all parts and their siblings.
     fn merged(&self, schema: &Json, parts: &[Json]) -> Json {
         let parts = parts
             .iter()

@@ -56,7 +56,7 @@ pub enum Next {
 /// Why nothing comes next.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stop {
-    /// How the episode stands.
+    /// The state of the episode.
     pub ending: Ending,
     /// Why, for people.
     pub reason: Text,

@@ -1,6 +1,6 @@
-//! Runs the environment of a recipe and records what comes of each action.
+//! Runs the environment of a recipe and records the result of each action.
 //!
-//! What always holds: a runner steps one environment, one action at a time. After a breakdown or
+//! Invariants: a runner steps one environment, one action at a time. After a breakdown or
 //! a step that was broken off it refuses to go on, since the state is not known; opening the recipe again
 //! and replaying the actions leads to where it was.
 

@@ -1,7 +1,7 @@
 //! A policy that follows a script, and the form of scripts that people edit.
 //!
 //! A script is a JSON list of actions. An action is a call `{"name": ..., "arguments": {...}}`, a list of such
-//! calls, or a whole message of the native format. Instead of the list, the actions may stand one a
+//! calls, or a whole message of the native format. Instead of the list, the actions may be one a
 //! line.
 
 use futures_util::future::LocalBoxFuture;
@@ -15,7 +15,7 @@ use volary_trajectory::native::{message_from_json, message_to_json};
 
 use crate::policy::{Decision, Policy, PolicyError, PolicyInput};
 
-/// Takes the actions of a script, one a step: the n-th in step n, whoever took the steps before.
+/// Takes the actions of a script, one a step: the n-th in step n, whatever took the steps before.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scripted {
     actions: Vec<ToolRequestMessage>,

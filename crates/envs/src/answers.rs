@@ -166,7 +166,7 @@ pub fn judge(
 }
 
 impl ModelJudge {
-    /// The score that a reply stands for.
+    /// The score that a reply means.
     pub fn score(&self, reply: &str) -> f64 {
         match self.most {
             None => f64::from(u8::from(case_folded(strip(reply)) == "yes")),

@@ -7,7 +7,7 @@ use volary_core::view::{Block, Tone};
 /// The maximum number of rows in a block of results.
 pub const MAX_ROWS: usize = 20;
 
-/// How many characters of a text stand in a row or a verdict.
+/// How many characters of a text a row or a verdict shows.
 const MOST_CHARACTERS: usize = 200;
 
 /// What a call was, what came of it, and how that is meant.

@@ -58,7 +58,7 @@ pub fn exchanges(messages: &[AnyMessage]) -> Vec<Exchange<'_>> {
     exchanges
 }
 
-/// The same, the latest call first, and looked for no further than is asked: whoever wants a few of them pays for
+/// The same, the latest call first, and looked for no further than is asked: a caller that wants a few of them pays for
 /// a few, however much was said.
 pub fn latest_exchanges(messages: &[AnyMessage]) -> impl Iterator<Item = Exchange<'_>> {
     let mut rest = messages;

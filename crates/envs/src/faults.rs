@@ -1,4 +1,4 @@
-//! An environment that misbehaves on request, to teach and to test what becomes of that: failures,
+//! An environment that misbehaves on request, to teach and to test how that is handled: failures,
 //! a crash, floods of text, long waits, deep nesting, markup, numbers that are none.
 
 use std::cell::RefCell;

@@ -6,7 +6,7 @@
 //! - [`tools`]: the three tools and the state that they work on. [`text`]: how texts are compared.
 //! - [`dataset`]: questions of our own, and those of a file that the user brings.
 //!
-//! What always holds: pages that were read are part of the episode, so that playing it again reads none.
+//! Invariant: pages that were read are part of the episode, so that playing it again reads none.
 
 pub mod config;
 pub mod dataset;

@@ -1,6 +1,6 @@
 //! Built-in environments and task datasets, and the registry of them.
 //!
-//! What always holds: an environment is deterministic. Configuration, seed and actions give the
+//! Invariant: an environment is deterministic. Configuration, seed and actions give the
 //! same observations and frames everywhere (times in infos aside).
 //!
 //! Where to start: [`counter`] is the smallest environment; [`registry`] is where a new one is

@@ -3,7 +3,7 @@
 //! - [`tools`]: eight tools on books and members.
 //! - [`tasks`]: 40 tasks in three levels, made from the data, each with the actions that solve it.
 //!
-//! What always holds: the same version has the same tasks, and the actions of a task earn its reward.
+//! Invariants: the same version has the same tasks, and the actions of a task earn its reward.
 
 pub mod tasks;
 pub mod tools;
@@ -111,7 +111,7 @@ pub static DESK: LazyLock<Desk> = LazyLock::new(|| {
 /// The task that is played if none is named.
 const FIRST_TASK: &str = "library_01";
 
-/// Who the customer is.
+/// The customer.
 const CUSTOMERS: [&str; 6] = ["script", "person", "llm", "react", "verify", "reflection"];
 
 fn make(configuration: &Object, setting: &Setting) -> Result<TauEnvironment, RegistryError> {

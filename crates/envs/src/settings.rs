@@ -55,7 +55,7 @@ impl<'a> Settings<'a> {
             .ok_or_else(|| self.fault(key, "is missing; give a string"))
     }
 
-    /// A boolean, or its default. Within a group, words and numbers that stand for one are read, as
+    /// A boolean, or its default. Within a group, words and numbers that mean one are read, as
     /// aviary's models read them.
     pub fn boolean(&self, key: &str, default: bool) -> Result<bool, RegistryError> {
         match self.raw(key) {

@@ -5,13 +5,13 @@
 //! and tasks the user brings ([`checkout`]).
 //!
 //! - [`domain`]: tools, data, policy and tasks. [`tool`]: what a tool is; [`common`]: those that all have.
-//! - [`episode`]: actions, and what comes of them; [`environment`]: the same as an environment; [`reward`]; [`pass_hat_k`](mod@pass_hat_k).
+//! - [`episode`]: actions and their results; [`environment`]: the same as an environment; [`reward`]; [`pass_hat_k`](mod@pass_hat_k).
 //! - [`customer`]: a script, a person, or a model that plays one.
 //! - [`database`], [`state`], [`hash`]: the data, as read and as changed, and their hash.
 //! - [`python`]: operations on values of any type, as Python has them. [`literal`]: reading Python's
 //!   literals.
 //!
-//! What always holds: nothing here does I/O, and no argument or file makes it panic.
+//! Invariants: nothing here does I/O, and no argument or file makes it panic.
 
 pub mod airline;
 pub mod checkout;

@@ -11,7 +11,7 @@ use volary_core::message::{ToolRequestMessage, ToolResponseMessage};
 use volary_core::{AnyMessage, Environment, EnvironmentError, Frame, Reset, Step, ToolSet};
 
 /// A state that tools work on, and what follows from it. Every reset begins with a clone of the
-/// first state, so what is random in it begins anew as well.
+/// first state, so its randomness starts over as well.
 pub trait ToolState: Clone + 'static {
     /// The name of the kind of environment, as error texts show it.
     const KIND: &'static str;

@@ -1,4 +1,4 @@
-//! Whether the recorded tokens are those of the whole history, rendered and tokenized anew.
+//! Whether the recorded tokens are those of the whole history, rendered and tokenized again.
 
 use volary_tokens::{Conversation, TokenId, Tokenizer, tool_instruction};
 
@@ -12,7 +12,7 @@ pub struct Drift {
     pub place: usize,
     /// The recorded token; `None` if there are no more.
     pub recorded: Option<TokenId>,
-    /// The token of the history rendered anew; `None` if there are no more.
+    /// The token of the history rendered again; `None` if there are no more.
     pub rendered: Option<TokenId>,
 }
 

@@ -4,7 +4,7 @@ use volary_core::{Json, Object, json, object};
 
 use crate::result::{InteractionResult, Status};
 
-/// Where a record stands in its run.
+/// The position of a record in its run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
     /// The task.

@@ -1,15 +1,15 @@
 //! Rollouts of trained agents: an agent and an environment take turns, and each turn's tokens and loss mask are
 //! recorded, as slime's tau-bench agent does.
 //!
-//! - [`mod@rollout`]: the loop as a state machine. It does no I/O: it says what to do next, and is told what came of it.
+//! - [`mod@rollout`]: the loop as a state machine. It does no I/O: it returns effects and receives their results.
 //! - [`sglang`]: what SGLang's `/generate` is sent and answers.
 //! - [`chat`]: the same loop over any chat model; its agents are tool-calling, few-shot, act and react.
 //! - [`environment`]: what an environment gives; [`drive`] runs a rollout against one that answers at once.
 //! - [`result`]: what was recorded, and how it ended.
-//! - [`mod@drift`]: whether recorded tokens are those of the history rendered anew.
+//! - [`mod@drift`]: whether recorded tokens are those of the history rendered again.
 //! - [`export`]: records for slime and tau-bench.
 //!
-//! What always holds: the mask is as long as the tokens after the prompt, however a rollout ends, and what was recorded
+//! Invariants: the mask is as long as the tokens after the prompt, however a rollout ends, and what was recorded
 //! before a failure stays.
 
 pub mod chat;

@@ -1,7 +1,7 @@
 //! The loop of slime's tau-bench agent, as a state machine.
 //!
 //! [`Rollout::start`] gives the first effect; for each event, [`Rollout::handle`] gives the next one, until it is
-//! [`Effect::Finished`]. Whoever drives it does the I/O.
+//! [`Effect::Finished`]. The caller does the I/O.
 //!
 //! In each turn the whole history is rendered and sent; the completion is parsed; the action goes to the environment;
 //! both messages are recorded with their tokens. What is recorded on each way out is what the original records there.
@@ -22,7 +22,7 @@ use crate::result::{InteractionResult, StopReason};
 use crate::sglang::{FinishReason, GenerateReply, GenerateRequest, Prompt, SamplingParams};
 pub(crate) use recorder::Recorder;
 
-/// The mark that ends a turn in Qwen's templates. A server that is told to leave nothing out ends its text with it.
+/// The mark that ends a turn in Qwen's templates. A server that leaves nothing out ends its text with it.
 pub const END_OF_TURN: &str = "<|im_end|>";
 
 /// How a rollout is done.
@@ -32,7 +32,7 @@ pub struct RolloutSettings {
     pub template: Rc<ChatTemplate>,
     /// The policy of the domain, which is the system message.
     pub wiki: Text,
-    /// The tools, as they stand in the prompt.
+    /// The tools, as they are in the prompt.
     pub tools: Vec<Json>,
     /// How tokens and mask are found.
     pub mode: MaskMode,
@@ -40,7 +40,7 @@ pub struct RolloutSettings {
     pub parser: ToolParser,
     /// Whether calls of undeclared tools go to the environment.
     pub forward_unknown: bool,
-    /// What stands in prompts for the sentence of Qwen's templates about tools.
+    /// Replaces the sentence of Qwen's templates about tools in prompts.
     pub tool_instruction: Text,
     /// How tokens are sampled.
     pub sampling_params: SamplingParams,

@@ -123,7 +123,7 @@ pub enum ReplyError {
     /// The body is empty.
     #[error("The server answered with nothing")]
     Empty,
-    /// The body is a web page: this is not SGLang, or a proxy stands before it.
+    /// The body is a web page: this is not SGLang, or a proxy is in front of it.
     #[error("The server answered with a web page instead of JSON; check the address")]
     Html,
     /// The body is no JSON.
@@ -189,7 +189,7 @@ impl GenerateReply {
         })
     }
 
-    /// The sampled tokens: given as such, or beside their log probabilities.
+    /// The sampled tokens: by themselves, or with their log probabilities.
     pub fn sampled(&self) -> Option<Vec<TokenId>> {
         let beside = || {
             let logprobs = self.logprobs.as_ref()?.iter();

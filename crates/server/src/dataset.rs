@@ -28,7 +28,7 @@ pub struct DatasetSpec {
 /// Returns a function that makes the dataset. It has been called once, so that errors show before
 /// anyone connects.
 ///
-/// The name of an environment stands for an endless dataset of such environments. Their configuration is
+/// The name of an environment means an endless dataset of such environments. Their configuration is
 /// the arguments, plus the `task_kwargs` of the start. The calculator needs a problem, so without arguments
 /// its dataset is the word problems: by index, or, without one, in turn.
 pub fn make_dataset(spec: DatasetSpec) -> anyhow::Result<MakeDataset> {

@@ -14,7 +14,7 @@ use crate::error::ApiError;
 use crate::options::ServerOptions;
 use crate::telemetry::REQUEST_ID;
 
-/// The origin that stands for all.
+/// The origin that matches all.
 pub const ANY: &str = "*";
 
 /// How long browsers may cache the reply to a preflight.

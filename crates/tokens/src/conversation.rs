@@ -28,7 +28,7 @@ pub struct Change {
     pub after: String,
 }
 
-/// Messages, rendered as they grow. Tools are left out: they stand in the system block, which is the same in both
+/// Messages, rendered as they grow. Tools are left out: they are in the system block, which is the same in both
 /// renderings of a difference.
 #[derive(Clone, Debug)]
 pub struct Conversation {

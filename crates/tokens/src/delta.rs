@@ -74,7 +74,7 @@ pub enum DeltaError {
     /// There are no messages.
     #[error("There are no messages, so the last one adds nothing")]
     NoMessages,
-    /// The rendered observation does not hold what stands before it.
+    /// The rendered observation does not contain what precedes it.
     #[error("The chat template drops the assistant's message before an observation")]
     NoSentinel,
 }

@@ -10,9 +10,9 @@ pub(crate) struct JsonStyle {
     pub(crate) ensure_ascii: bool,
     /// What each level is indented by; `None` for one line.
     pub(crate) indent: Option<String>,
-    /// What stands between elements.
+    /// The separator of elements.
     pub(crate) item_separator: String,
-    /// What stands between a key and its value.
+    /// The separator of a key and its value.
     pub(crate) key_separator: String,
     /// Whether members are written in the order of their keys.
     pub(crate) sort_keys: bool,

@@ -9,7 +9,7 @@
 //! - [`openai`], [`action`]: what was parsed as an OpenAI message, and as the action of tau-bench.
 //! - [`tool_instruction`]: the sentence of Qwen's templates that an agent replaces.
 //!
-//! What always holds: no I/O and no clock. Templates and tokenizer files are untrusted: they cost a bounded amount of
+//! Invariants: no I/O and no clock. Templates and tokenizer files are untrusted: they cost a bounded amount of
 //! work, and what is wrong with them is an error with its place, never a panic.
 
 pub mod action;

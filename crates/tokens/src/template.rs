@@ -49,7 +49,7 @@ pub struct RenderInput<'a> {
     pub now: Option<CivilTime>,
 }
 
-/// A rendered text, and which parts of it stand in `{% generation %}` blocks.
+/// A rendered text, and which parts of it are in `{% generation %}` blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rendered {
     /// The text.

@@ -4,12 +4,12 @@
 pub const SENTENCE: &str = "You may call one or more functions to assist with the user query.";
 
 /// Our instruction: at most one call a turn, changes by tools only, nothing claimed before a tool confirmed it.
-/// slime's own text differs; whoever compares prompts token by token sets that one.
+/// slime's own text differs; to compare prompts token by token, set that one.
 pub const INSTRUCTION: &str = " In each turn, either write to the user or call exactly one tool.\n\
 Look things up and change them with the tools only; each call is answered by a message of the system.\n\
 Tell the user that something is done only after a tool has confirmed it.\n";
 
-/// The SHA-256 of slime's own instruction, for those who set it and want to be sure.
+/// The SHA-256 of slime's own instruction, to verify a text that was set.
 pub const ORIGINAL_SHA256: &str =
     "48d07392e81e42322d411cae2ec9333e7c4845ed6db3736fbae0169490251a47";
 

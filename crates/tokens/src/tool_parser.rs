@@ -131,7 +131,7 @@ pub struct Parsed {
 /// A call that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedCall {
-    /// Where the tool stands among the declared ones; `None` if it is not declared.
+    /// The index of the tool among the declared ones; `None` if it is not declared.
     pub tool_index: Option<usize>,
     /// The name; `None` if the call has none, which only passes where unknown tools are forwarded.
     pub name: Option<Text>,

@@ -2,11 +2,11 @@
 //!
 //! - [`plan`]: what is to be done: tasks, policies, repeats; its cells, each with its seeds.
 //! - [`mod@play`]: playing a cell whose policy needs no model.
-//! - [`schedule`]: who is next and whether a request may be sent now: a state machine without I/O.
+//! - [`schedule`]: which cell is next and whether a request may be sent now: a state machine without I/O.
 //! - [`result`]: what came of one cell. [`table`]: what all of them say. [`reason`]: why some failed. [`export`]:
 //!   as files.
 //!
-//! What always holds: a cell's seeds follow from the plan and its place alone, and the schedule is rebuilt from
+//! Invariants: a cell's seeds follow from the plan and its place alone, and the schedule is rebuilt from
 //! the plan and the results that are kept, so an evaluation survives whatever ends the page.
 
 pub mod export;

@@ -16,7 +16,7 @@ pub struct Plan {
     pub dataset: Option<Text>,
     /// The tasks.
     pub tasks: Vec<PlannedTask>,
-    /// Who acts.
+    /// What acts.
     pub policies: Vec<PlannedPolicy>,
     /// How often each policy tries each task; at least 1.
     pub repeats: usize,
@@ -70,13 +70,13 @@ pub struct PlannedTask {
 pub struct PlannedPolicy {
     /// The name, unique within the plan.
     pub name: Text,
-    /// Who acts.
+    /// What acts.
     pub actor: Actor,
     /// The most steps of an episode.
     pub max_steps: usize,
 }
 
-/// Who acts, stored under its word.
+/// What acts, stored under its name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum Actor {
@@ -160,7 +160,7 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// The places that are meant, of so many, in order.
+    /// The selected places out of this many, in order.
     pub fn places(self, length: usize) -> Vec<usize> {
         match self {
             Selection::All => (0..length).collect(),

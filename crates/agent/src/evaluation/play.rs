@@ -1,4 +1,4 @@
-//! Playing a cell whose policy needs no model, beside its environment.
+//! Plays a cell whose policy needs no model, in the worker of its environment.
 
 use std::rc::Rc;
 
@@ -25,7 +25,7 @@ pub struct Job {
     pub name: Text,
     /// What makes its environment.
     pub recipe: Recipe,
-    /// Who acts.
+    /// What acts.
     pub actor: Actor,
     /// The seed of whatever is random in the policy.
     pub policy_seed: u64,

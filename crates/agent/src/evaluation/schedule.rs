@@ -1,6 +1,6 @@
-//! Who is next, and whether a request may be sent now: a state machine without I/O or clock.
+//! Which cell is next, and whether a request may be sent now: a state machine without I/O or clock.
 //!
-//! What always holds: a cell is under way at most once, and one that is finished is never begun again; within any
+//! Invariants: a cell is under way at most once, and one that is finished is never begun again; within any
 //! 60 seconds no more requests are let through than the pace says; none is let through once the
 //! budget is spent or anybody asked to pause. Equal calls in equal order give equal answers.
 //!
@@ -25,13 +25,13 @@ use progress::Stopwatch;
 /// Where an episode is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// Wholly beside the environment, without waiting for anybody.
+    /// Entirely in the worker of the environment, without waiting.
     Local,
     /// With a model elsewhere.
     Model,
 }
 
-/// How the evaluation stands.
+/// The state of the evaluation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
     /// It goes on.
@@ -64,7 +64,7 @@ pub enum Why {
 pub enum Permit {
     /// Send it now; then say [`Schedule::answered`] or [`Schedule::given_up`].
     Go,
-    /// Ask again after so many seconds.
+    /// Ask again after this many seconds.
     Wait(f64),
     /// Ask again when something has changed.
     Hold,
@@ -180,7 +180,7 @@ impl Schedule {
         }
     }
 
-    /// Begins up to so many cells of a lane.
+    /// Begins up to this many cells of a lane.
     pub fn begin(&mut self, lane: Lane, most: usize) -> Vec<usize> {
         if self.phase != Phase::Running {
             return Vec::new();
@@ -322,7 +322,7 @@ impl Schedule {
         &self.pace
     }
 
-    /// How it stands.
+    /// Its state.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }

@@ -37,7 +37,7 @@ pub struct PolicyRow {
     pub successes: usize,
     /// The mean reward over tasks.
     pub reward: Option<Estimate>,
-    /// For each of [`Table::tries`]: pass@k and pass^k, the means over the tasks with so many tries.
+    /// For each of [`Table::tries`]: pass@k and pass^k, the means over the tasks with that many tries.
     pub passes: Vec<(Option<f64>, Option<f64>)>,
     /// Steps of an episode, on average.
     pub steps: Option<f64>,

@@ -187,7 +187,7 @@ impl Answer {
     }
 }
 
-/// The same value, unless the key stands in it.
+/// The same value, unless it contains the key.
 fn redacted_json(value: &Json, key: &ApiKey) -> Json {
     let text = value.to_compact_text();
     let without = key.redact(&text);

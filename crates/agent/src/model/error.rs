@@ -49,13 +49,13 @@ pub enum ModelError {
         /// The limit.
         limit_megabytes: usize,
     },
-    /// No reply came at all. Said by whoever sends.
+    /// No reply came at all. Reported by the sender.
     #[error("The provider cannot be reached: {reason}")]
     Unreachable {
         /// As far as the sender can tell.
         reason: Text,
     },
-    /// Nothing came for too long. Said by whoever sends.
+    /// Nothing came for too long. Reported by the sender.
     #[error("The provider sent nothing for {seconds} s, so the request was stopped.")]
     Silent {
         /// How long.
@@ -111,7 +111,7 @@ impl ModelError {
             ModelError::Reported { message, code, .. } => (message, code, None),
             _ => return false,
         };
-        // Who says when to try again means a rate, whatever it calls it.
+        // A reply that says when to try again means a rate limit, whatever its name.
         retry_after.is_none()
             && (code.as_deref() == Some("insufficient_quota")
                 || [

@@ -1,6 +1,6 @@
 //! What went over the wire for one answer, as it is kept and shown: exact, but without the key.
 //!
-//! Whoever sends fills an [`Exchange`] as things happen. The key can't get into it: headers are taken as they
+//! The sender fills an [`Exchange`] while the request runs. The key can't get into it: headers are taken as they
 //! are shown, and all texts go through [`ApiKey::redact`].
 
 mod kept;
@@ -108,7 +108,7 @@ impl Exchange {
         curl(&self.url, shown, &self.body)
     }
 
-    /// As it is stored when it stands alone; those of an episode are [`KeptExchanges`].
+    /// As it is stored by itself; those of an episode are [`KeptExchanges`].
     pub fn to_json(&self) -> Json {
         let headers = self.headers.iter().cloned();
         let record = ExchangeRecord {

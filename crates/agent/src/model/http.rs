@@ -6,7 +6,7 @@ use volary_core::json::{Json, Text, read};
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct ApiKey(Text);
 
-/// What stands for a key wherever a request is shown.
+/// Replaces a key wherever a request is shown.
 pub const PLACEHOLDER: &str = "YOUR_API_KEY";
 
 impl ApiKey {
@@ -25,7 +25,7 @@ impl ApiKey {
         &self.0
     }
 
-    /// The text with the key replaced by [`PLACEHOLDER`] wherever it stands: as it is, or escaped as in JSON or in an
+    /// The text with the key replaced by [`PLACEHOLDER`] wherever it occurs: as it is, or escaped as in JSON or in an
     /// address. A text that ends within the key loses that part too, if it is more than half of the key.
     pub fn redact(&self, text: &str) -> String {
         let mut redacted = self.redact_whole(text);
@@ -37,7 +37,7 @@ impl ApiKey {
         redacted
     }
 
-    /// The text with the key replaced where the whole of it stands.
+    /// The text with the key replaced where it occurs as a whole.
     pub(super) fn redact_whole(&self, text: &str) -> String {
         let forms = self.forms();
         forms
@@ -63,7 +63,7 @@ impl ApiKey {
         }
     }
 
-    /// Whether the key stands in a text, in one of the forms that [`ApiKey::redact`] replaces.
+    /// Whether a text contains the key, in one of the forms that [`ApiKey::redact`] replaces.
     pub(super) fn is_in(&self, text: &str) -> bool {
         self.forms().iter().any(|form| text.contains(&**form))
     }

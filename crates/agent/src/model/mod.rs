@@ -2,7 +2,7 @@
 //! on the wire.
 //!
 //! Everything here is sans-I/O: a [`Provider`] turns a [`ModelRequest`] into an [`HttpRequest`], and
-//! the bytes of the reply into an [`Answer`]. Whoever has a network moves the bytes.
+//! the bytes of the reply into an [`Answer`]. The caller moves the bytes.
 //!
 //! On the wire:
 //! - [`request`], [`answer`], [`error`]: the words that all providers share.

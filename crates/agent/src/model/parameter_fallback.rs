@@ -4,7 +4,7 @@
 //! one thinks always and can't be made to call tools, another takes no temperature. Tables of models
 //! would be wrong tomorrow, so none is kept: when a request is refused with words that name something it
 //! sent, [`concede`] says what to do without, and the request is sent again. Each concession is made
-//! once, so this ends; whoever sends keeps them for the connection and shows them to the user.
+//! once, so this ends; the sender keeps them for the connection and shows them to the user.
 
 use volary_core::AnyMessage;
 

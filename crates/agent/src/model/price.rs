@@ -151,7 +151,7 @@ impl Price {
         })
     }
 
-    /// What so many tokens cost, in US dollars.
+    /// The cost of these tokens, in US dollars.
     pub fn cost(&self, usage: &Usage) -> f64 {
         let special = usage.cached.saturating_add(usage.cache_written);
         let fresh = usage.prompt.saturating_sub(special);

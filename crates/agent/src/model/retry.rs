@@ -35,7 +35,7 @@ impl Default for Patience {
 /// What to do after a failure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Retry {
-    /// Wait so many seconds, then try again.
+    /// Wait this many seconds, then try again.
     Wait(f64),
     /// Don't.
     GiveUp,
@@ -73,7 +73,7 @@ fn asked(error: &ModelError) -> Option<f64> {
 pub enum Next {
     /// The request was changed: send it again at once, and tell the user of it.
     Concede(Concession),
-    /// Wait so many seconds, then send it again.
+    /// Wait this many seconds, then send it again.
     Wait(f64),
     /// Give the error to the user.
     GiveUp,

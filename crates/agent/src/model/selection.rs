@@ -26,7 +26,7 @@ use super::{Answer, Finish, ModelError, RawCall, ToolChoice};
 /// Makes an action of an answer; the selector's ledger takes it. `provider` is the name of the codec that
 /// read the answer, `make_id` gives an id for the n-th call of the action.
 ///
-/// A text without calls is an action here whatever the choice was: whoever leaves the choice to the model
+/// A text without calls is an action here whatever the choice was: a caller that leaves the choice to the model
 /// must take it. (Aviary's own selector refuses it then.)
 pub fn select(
     selector: &mut ToolSelector,

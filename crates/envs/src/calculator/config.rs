@@ -49,7 +49,7 @@ pub struct Problem {
 }
 
 impl CalculatorConfig {
-    /// Reads what stands under `config`; missing keys keep their defaults.
+    /// Reads the member `config`; missing keys keep their defaults.
     pub fn read(settings: &Settings<'_>) -> Result<Self, RegistryError> {
         let known = [
             "correct_reward",
@@ -170,7 +170,7 @@ pub fn schema() -> Json {
     })
 }
 
-/// The configuration that a task text stands for: a problem whose answer is not known.
+/// The configuration of a task text: a problem whose answer is not known.
 pub fn from_task(task: &str) -> Object {
     volary_core::object!({"problem_id": null, "problem": task, "answer": 0.0})
 }

@@ -60,7 +60,7 @@ impl Calculator {
         }
     }
 
-    /// What comes of an action without any call, or with calls of unknown tools alone.
+    /// The result of an action without any call, or with calls of unknown tools alone.
     fn failed(&self, failures: f64, messages: Vec<AnyMessage>) -> Step {
         Step {
             messages,

@@ -9,7 +9,7 @@ use crate::blocks::{Row, results, shortened, verdict};
 use crate::calls::{Exchange, action, argument, latest_exchanges};
 use crate::cast::to_float;
 
-/// How many characters of a submitted answer stand in its verdict.
+/// How many characters of a submitted answer its verdict shows.
 const MOST_OF_AN_ANSWER: usize = 60;
 
 /// Problem, expressions with their results, verdict on the latest answer.

@@ -109,7 +109,7 @@ impl Split {
     }
 }
 
-/// The number of a worked answer: what stands between the first `#### ` and the next one, without
+/// The number of a worked answer: the text between the first `#### ` and the next one, without
 /// commas.
 pub fn parse_answer(answer: &str) -> Result<f64, Gsm8kError> {
     answer

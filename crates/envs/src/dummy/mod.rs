@@ -40,7 +40,7 @@ pub struct DummyConfig {
     pub task: Option<Text>,
     /// Whether the story ends the episode.
     pub end_immediately: bool,
-    /// Whether the calls of an action run beside each other.
+    /// Whether the calls of an action run in parallel.
     pub concurrent_tool_calls: bool,
 }
 

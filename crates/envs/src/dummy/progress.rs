@@ -6,7 +6,7 @@ use volary_core::{Frame, Step, ToolSet};
 
 use crate::tool_environment::answered;
 
-/// What was said so far, and how it stands. Reward and end stay until a reset.
+/// What was said so far, and the state of the story. Reward and end stay until a reset.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     contents: Vec<Json>,

@@ -1,4 +1,4 @@
-//! Robot hands that move beside each other: two calls in one action, and a right hand that may be
+//! Robot hands that move in parallel: two calls in one action, and a right hand that may be
 //! broken.
 
 mod view;

@@ -1,6 +1,6 @@
 //! The drawing of the robot, and the oracle.
 //!
-//! The robot is seen from the front: a hand that moved forward stands higher, one that moved back
+//! The robot is seen from the front: a hand that moved forward is drawn higher, one that moved back
 //! lower.
 
 use volary_core::json::{Json, Object, Text};
@@ -21,7 +21,7 @@ const REACH: f64 = 48.0;
 /// From the robot's middle outwards, to shoulder, elbow and hand.
 const OUTWARDS: [f64; 3] = [26.0, 58.0, 84.0];
 
-/// How a hand stands.
+/// The position of a hand.
 struct Hand {
     moved: f64,
     tone: Tone,

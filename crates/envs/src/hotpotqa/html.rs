@@ -1,6 +1,6 @@
 //! The texts of elements of an HTML page, as Python's `html.parser` with Beautiful Soup gives them.
 //!
-//! That parser knows no rules about which element may stand in which: an end tag closes everything down
+//! That parser knows no rules about which element may contain which: an end tag closes everything down
 //! to the last open element of its name, and is nothing if there is none. No input is an error.
 
 /// An element with a text that is of use here.

@@ -6,7 +6,7 @@ use volary_core::view::{Block, Tone, View, ViewInput};
 use crate::blocks::{Row, results, shortened, verdict};
 use crate::calls::{Exchange, latest_exchanges};
 
-/// How many characters of an answer stand in its verdict.
+/// How many characters of an answer its verdict shows.
 const MOST_OF_AN_ANSWER: usize = 60;
 
 /// The question, searches and lookups, and the verdict on the answer.

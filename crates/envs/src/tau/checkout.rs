@@ -184,7 +184,7 @@ impl Original {
         })
     }
 
-    /// What a model is told of the tools: in the original's words where their files are there, else in
+    /// The descriptions of the tools for a model: in the original's words where their files are there, else in
     /// ours.
     ///
     /// # Errors

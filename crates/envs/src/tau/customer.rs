@@ -17,9 +17,9 @@ pub use simulator::{Simulator, Strategy};
 /// A customer.
 #[derive(Clone, Debug)]
 pub enum Customer {
-    /// Says one text after the other, whatever it is told.
+    /// Says one text after the other, whatever it receives.
     Scripted(VecDeque<Text>),
-    /// A person, who is shown the instruction and what the agent says.
+    /// A person: the instruction and the agent's messages are shown.
     Human,
     /// A model.
     Simulated(Simulator),

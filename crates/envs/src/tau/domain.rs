@@ -11,7 +11,7 @@ use super::tool::TauTool;
 /// The name of the action that says something to the customer.
 pub const RESPOND: &str = "respond";
 
-/// What a customer says who needs nothing more.
+/// The reply of a customer that needs nothing more.
 pub const STOP: &str = "###STOP###";
 
 /// A domain.
@@ -21,7 +21,7 @@ pub struct Domain {
     pub name: &'static str,
     /// The tools, in the order in which a model sees them.
     pub tools: &'static [TauTool],
-    /// What a model is told of the tools, in the same order.
+    /// The descriptions of the tools for a model, in the same order.
     pub definitions: Vec<Arc<Tool>>,
     /// The data that every episode begins with.
     pub database: Arc<Database>,

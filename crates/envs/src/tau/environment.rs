@@ -1,6 +1,6 @@
 //! An episode as an environment: tools, a tool that speaks to the customer, and a customer.
 //!
-//! What always holds: what the customer said is part of the episode, so that playing it again asks
+//! Invariant: what the customer said is part of the episode, so that playing it again asks
 //! nobody; and what the customer knows is not in a frame before the end.
 
 use std::cell::RefCell;
@@ -248,7 +248,7 @@ fn bound(tool: &'static TauTool, definition: Arc<Tool>) -> BoundTool<Play> {
     )
 }
 
-/// What a model is told of a tool.
+/// The description of a tool for a model.
 pub fn definition(tool: &TauTool) -> Tool {
     let parameters = tool.parameters.iter().map(parameter).collect();
     define(tool.name, tool.description, parameters, Object::new(), true)
@@ -333,7 +333,7 @@ async fn answer(play: &RefCell<Play>, content: Json) -> Result<Text, ToolError> 
     Ok(step.observation)
 }
 
-/// What the customer says, who may have to be asked for it.
+/// The reply of the customer, which may have to be requested.
 async fn said<E: std::fmt::Display>(
     play: &RefCell<Play>,
     begin: impl FnOnce(&mut Customer) -> Result<Progress, E>,

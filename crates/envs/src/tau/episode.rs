@@ -25,7 +25,7 @@ pub struct Episode {
 /// What an action leads to.
 #[derive(Clone, Debug)]
 pub enum Turn {
-    /// The customer is told this and has to answer.
+    /// The customer receives this and has to answer.
     Customer(Json),
     /// The step is over.
     Step(Step),

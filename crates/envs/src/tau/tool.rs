@@ -1,4 +1,4 @@
-//! A tool of a domain: its name, what a model is told of it, and what it does to the data.
+//! A tool of a domain: its name, its description for a model, and its effect on the data.
 
 use volary_core::json::text_repr;
 use volary_core::{Json, Object};

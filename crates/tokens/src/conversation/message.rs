@@ -2,7 +2,7 @@
 
 use volary_core::{Json, Object, Text, json};
 
-/// Who speaks.
+/// The role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ChatRole {
     /// The rules of the conversation.
@@ -41,7 +41,7 @@ impl ChatRole {
 /// A flat message: an assistant's holds the raw text with its markup, a tool's the name of the tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChatMessage {
-    /// Who speaks.
+    /// The role.
     pub role: ChatRole,
     /// The text.
     pub content: Text,

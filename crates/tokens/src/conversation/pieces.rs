@@ -19,7 +19,7 @@ const PROMPT: &str = "<|im_start|>assistant\n";
 pub(super) struct Pieces {
     family: Builtin,
     pieces: Vec<Piece>,
-    /// Where the newest question of the user is. Answers of tools that stand in a user's message are none.
+    /// Where the newest question of the user is. Tool results in a user's message do not count.
     question: Option<usize>,
 }
 

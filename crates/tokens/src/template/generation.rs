@@ -3,7 +3,7 @@
 //! The engine has no tags of one's own, but it says which part of the output a filter block wrote. So the tags
 //! become a filter block in a scope of its own, with the same control of white space. Lines stay where they are.
 
-/// The filter that stands for the tag. It gives its input.
+/// The filter that replaces the tag. It returns its input.
 pub(super) const FILTER: &str = "volary_generation";
 
 /// The template with generation tags as filter blocks.
@@ -40,7 +40,7 @@ pub(super) fn rewrite(source: &str) -> String {
     out
 }
 
-/// The length of an expression or block up to its end mark, which may stand in its strings as well.
+/// The length of an expression or block up to its end mark, which may occur in its strings as well.
 fn expression(text: &str, end: &str) -> usize {
     let mut quote = None;
     let mut escaped = false;

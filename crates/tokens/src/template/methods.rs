@@ -152,7 +152,7 @@ fn rsplit(text: &str, arguments: &[Value]) -> Result<Vec<String>, Error> {
     Ok(parts)
 }
 
-/// The parts between white space, from the last one on; what is left after so many splits is the last part.
+/// The parts between white space, from the last one on; what is left after this many splits is the last part.
 fn rsplit_space(text: &str, most: usize) -> Vec<String> {
     let mut parts = Vec::new();
     let mut rest = text.trim_end();

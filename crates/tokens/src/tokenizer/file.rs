@@ -45,7 +45,7 @@ pub struct FileTokenizer {
 }
 
 impl FileTokenizer {
-    /// Reads a file of any format that is known. A tiktoken file's family is told by its number of ranks.
+    /// Reads a file of any format that is known. The number of ranks of a tiktoken file tells its family.
     pub fn read(data: &[u8]) -> Result<Self, TokenizerError> {
         match TokenizerFormat::detect(data) {
             Some(TokenizerFormat::TokenizerJson) => {

@@ -68,7 +68,7 @@ const LLAMA_3_SPECIALS: [(usize, &str); 8] = [
 const LLAMA_3_SPECIAL_COUNT: usize = 256;
 
 impl TiktokenFamily {
-    /// The family of a file with so many ranks.
+    /// The family of a file with this many ranks.
     pub fn of_ranks(ranks: usize) -> Option<Self> {
         match ranks {
             50_256 | 50_257 | 50_280 => Some(TiktokenFamily::P50k),

@@ -54,7 +54,7 @@ impl Schedule {
         }
     }
 
-    /// The lanes run beside each other, so the longer one counts.
+    /// The lanes run in parallel, so the longer one counts.
     fn seconds_left(&self, now: f64) -> Option<f64> {
         let running = self.watch.seconds(now)?;
         let left = |queue: &Queue| {

@@ -23,7 +23,7 @@ pub(super) fn well_formed(place: usize, id: &str) -> String {
     }
 }
 
-/// The instructions at the beginning, which stand outside of the conversation there, and the conversation.
+/// The instructions at the beginning, which are outside of the conversation there, and the conversation.
 /// Instructions that come later are said in their place by the user.
 pub(super) fn conversation(turns: &[Turn], request: &ModelRequest) -> (String, Vec<SentMessage>) {
     let begin = turns

@@ -1,6 +1,6 @@
 //! Why a model can't be used, and what to do: from what a page can observe to words for the user.
 //!
-//! What a page can find out where there was no reply, and what that means, stands in `volary_connectivity`.
+//! What a page can find out where there was no reply, and what that means, is in `volary_connectivity`.
 //!
 //! - `reply`: what the provider said; `silence`: what it means when there was no reply.
 
@@ -73,7 +73,7 @@ pub struct Diagnosis {
 pub enum Observation {
     /// There was a reply, or a part of one, that was no answer.
     Failed(ModelError),
-    /// The request failed before any reply, which is all that a page is told. What else it found out:
+    /// The request failed before any reply, which is all that a browser reveals. What else was found out:
     NoReply {
         /// Whether the same address answers a request of mode `no-cors`.
         answers_without_cors: Option<bool>,

@@ -2,9 +2,9 @@
 //!
 //! Each request of an episode repeats the one before and adds messages to it: kept whole, the requests of `n`
 //! steps take room in the square of `n`. So a body is kept as how it differs from an earlier one: how much of its
-//! start and of its end is the same, and what stands between.
+//! start and of its end is the same, and what is between them.
 //!
-//! The earlier one is not always the one before, or whoever looks at the last request would put together all of them.
+//! The earlier one is not always the one before, or reading the last request would have to combine all of them.
 //! It is the one whose place is that of the request without its lowest bit: 7 follows on 6, 6 on 4, 4 on 0. So a
 //! body is put together in at most log₂ `n` steps, and all of them take room in `n` log `n`.
 
@@ -18,7 +18,7 @@ use volary_core::json::{Json, Text, from_json, to_json};
 
 use super::Exchange;
 
-/// A body that saves less than so many bytes is kept whole.
+/// A body that would save fewer bytes than this is stored whole.
 const WORTH_IT: usize = 200;
 
 /// No rebuilt body is longer, in bytes. Providers accept at most 32 MB.
@@ -358,7 +358,7 @@ mod tests {
             }
             let kept = KeptExchanges::of(&kept);
             for one in kept.read_range(0..kept.count()).into_iter().flatten() {
-                // A change adds what stands between, and repeats nothing.
+                // A change adds what is between, and repeats nothing.
                 prop_assert!(one.body.len() <= most);
             }
         }

@@ -30,7 +30,7 @@ pub(super) fn hold_key(body: &str, key: &ApiKey) -> bool {
     all.into_iter().any(|text| key.is_in(text))
 }
 
-/// The texts of a body, joined in order where they stand at the same path.
+/// The texts of a body, joined in order if they have the same path.
 #[derive(Default)]
 struct Texts {
     /// By their whole path. Tells the texts of interleaved calls apart.
@@ -39,7 +39,7 @@ struct Texts {
     loose: HashMap<u64, String>,
 }
 
-/// Where a text stands, as hashes.
+/// The path of a text, as hashes.
 #[derive(Clone, Copy, Default)]
 struct Path {
     exact: u64,

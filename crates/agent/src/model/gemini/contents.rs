@@ -12,7 +12,7 @@ use crate::model::ModelRequest;
 use crate::model::history::{Echo, Part, PastCall, Turn, image_data, is_unedited, text_of};
 use crate::model::lenient::read_or_default;
 
-/// What stands for the signature of calls that the model did not make.
+/// Replaces the signature of calls that the model did not make.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 /// The turns as contents. Instructions that come later than at the beginning are said in their place by the

@@ -50,7 +50,7 @@ pub(super) struct SystemInstruction {
 #[serde(untagged)]
 pub(super) enum SentPart {
     Made(MadePart),
-    /// The signature that belongs to a call stands beside it.
+    /// The signature of a call is a sibling of the call.
     SignedCall(SignedCall),
     /// A part of an answer, which goes back as it came.
     Echo(Json),

@@ -1,6 +1,6 @@
 //! Messages as turns that every provider accepts.
 //!
-//! What always holds for the turns: every call is answered right after the message that made it, in
+//! Invariants of the turns: every call is answered right after the message that made it, in
 //! the order of the calls, once; nothing else is an answer. Ids are unique within the history, and
 //! names are such as every provider takes. No turn is empty, and the last one is the user's, or calls with
 //! their answers.
@@ -57,7 +57,7 @@ pub enum Turn {
     },
 }
 
-/// What stands for an answer that never came.
+/// Replaces an answer that never came.
 pub const NO_ANSWER: &str = "This call was not answered.";
 
 /// What a conversation without words begins with: every provider wants some.
@@ -233,7 +233,7 @@ fn part(block: &Json) -> Option<Part> {
     Some(Part::Image(url.to_string()))
 }
 
-/// The texts of parts, one a line; images are left out, since where this is used none can stand.
+/// The texts of parts, one a line; images are left out, since they are not allowed where this is used.
 pub fn text_of(parts: impl IntoIterator<Item = Part>) -> String {
     let texts: Vec<String> = parts
         .into_iter()

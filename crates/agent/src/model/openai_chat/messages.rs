@@ -17,9 +17,9 @@ pub(in crate::model) struct ChatStyle {
     pub provider: &'static str,
     /// Whether a tool's answer can hold images; else they follow in a message of the user.
     pub images_in_answers: bool,
-    /// Whether instructions may stand elsewhere than at the beginning; else the user says them.
+    /// Whether instructions may occur after the beginning; else the user says them.
     pub system_anywhere: bool,
-    /// Whether the model's words must stand between a tool's answer and the user's.
+    /// Whether the model's words must be between a tool's answer and the user's.
     pub bridge: bool,
 }
 

@@ -69,7 +69,7 @@ pub(in crate::model) enum ChatMessage {
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(Deserialize))]
 pub(in crate::model) struct AssistantMessage {
-    /// A text, `null` beside calls, or the chunks as they came.
+    /// A text, `null` next to calls, or the chunks as they came.
     pub content: Json,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<SentCall>,

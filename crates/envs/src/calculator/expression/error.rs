@@ -106,7 +106,7 @@ impl ZeroDivision {
 /// A syntax error on its way to becoming an [`EvaluationError`].
 #[derive(Clone, Debug)]
 pub struct SyntaxFault {
-    /// Python's message; `None` stands for the plain `invalid syntax`.
+    /// Python's message; `None` means the plain `invalid syntax`.
     pub message: Option<Cow<'static, str>>,
     /// Where, as a byte offset: the line of it becomes part of the text.
     pub at: usize,

@@ -38,7 +38,7 @@ pub fn fold(name: &str) -> Cow<'_, str> {
     Cow::Owned(folded)
 }
 
-/// The ASCII letter, digit or underscore that a character of a regular set stands for.
+/// The ASCII letter, digit or underscore that a character of a regular set means.
 fn regular_form(character: char) -> Option<char> {
     let code = u32::from(character);
     match code {
@@ -54,7 +54,7 @@ fn regular_form(character: char) -> Option<char> {
     }
 }
 
-/// The ASCII letters that another character stands for: raised and lowered letters, numerals,
+/// The ASCII letters that another character means: raised and lowered letters, numerals,
 /// ligatures, letters of the mathematical alphabets that Unicode had before them.
 fn listed_form(character: char) -> Option<&'static str> {
     if character.is_ascii() {
@@ -64,7 +64,7 @@ fn listed_form(character: char) -> Option<&'static str> {
     entry.split(|other: char| !other.is_ascii()).next()
 }
 
-/// What stands for ASCII letters: these first, then the characters.
+/// Characters that mean ASCII letters: these first, then the characters.
 #[rustfmt::skip]
 const FORMS: [&str; 86] = [
     "_\u{fe33}\u{fe34}\u{fe4d}\u{fe4e}\u{fe4f}", "A\u{1d2c}", "a\u{aa}\u{1d43}\u{2090}", "B\u{1d2e}\u{212c}",

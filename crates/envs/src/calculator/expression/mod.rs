@@ -4,7 +4,7 @@
 //! floats to the last bit, the same errors with the same texts. The whole expression grammar is
 //! read, so that a list is refused as a list and not as a syntax error.
 //!
-//! What always holds: no input panics, overflows the stack or takes long. Nothing recurses but
+//! Invariants: no input panics, overflows the stack or takes long. Nothing recurses but
 //! brackets, of which 200 may be open; the sizes of integers are capped (`numbers::budget`), where
 //! CPython would go on for hours. Results are the same bit for bit natively and in WebAssembly: no
 //! function of the platform's mathematical library is used.
@@ -51,7 +51,7 @@ impl Outcome {
     }
 }
 
-/// How long a source may be, in bytes. Python has no such limit; a page has a user who waits.
+/// How long a source may be, in bytes. Python has no such limit; a page has a user waiting.
 const MAXIMUM_LENGTH: usize = 1 << 20;
 
 /// Evaluates an expression.

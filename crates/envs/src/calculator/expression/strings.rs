@@ -30,7 +30,7 @@ pub fn kind(literal: &str) -> StringKind {
     }
 }
 
-/// Checks a literal with its prefix and quotes. `depth` is how deep in other expressions it stands.
+/// Checks a literal with its prefix and quotes. `depth` is how deep it is nested in other expressions.
 ///
 /// # Errors
 /// Python's message.

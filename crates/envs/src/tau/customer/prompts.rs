@@ -1,6 +1,6 @@
-//! What models are told who play a customer, judge one, or help one.
+//! The prompts of models that play a customer, judge one, or help one.
 //!
-//! The wording is ours. Whoever compares with results of the original takes its wording, out of the
+//! The wording is ours. To compare with results of the original, take its wording, out of the
 //! checkout: [`Prompts::from_source`].
 
 use std::borrow::Cow;

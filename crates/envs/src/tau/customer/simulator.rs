@@ -41,7 +41,7 @@ pub enum Strategy {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Stage {
     Idle,
-    /// For a reply; so many before it were turned down.
+    /// For a reply, after this many rejected ones.
     Reply {
         turned_down: usize,
     },

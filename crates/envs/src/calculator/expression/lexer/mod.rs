@@ -25,7 +25,7 @@ pub struct Tokens {
     pub ending: Option<SyntaxFault>,
     /// A malformed token behind the end, if the source goes on there.
     pub beyond: Option<SyntaxFault>,
-    /// Where the innermost bracket stands that is still open at the end.
+    /// The position of the innermost bracket that is still open at the end.
     pub unclosed: Option<SyntaxFault>,
 }
 
@@ -156,7 +156,7 @@ impl Lexer<'_> {
             loop {
                 match self.peek(0) {
                     Some(b' ' | b'\t') => indented = true,
-                    // A form feed starts the column anew.
+                    // A form feed resets the column.
                     Some(b'\x0c') => indented = false,
                     Some(b'\\') => {
                         continued |= indented;

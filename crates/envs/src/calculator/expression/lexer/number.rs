@@ -107,7 +107,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The digits after `0x`, `0o` or `0b`; an underscore may stand before them, too.
+    /// The digits after `0x`, `0o` or `0b`; an underscore may precede them, too.
     fn prefixed(mut self, base: &'static str, is_digit: impl Fn(u8) -> bool) -> Scanned<usize> {
         self.at += 2;
         loop {

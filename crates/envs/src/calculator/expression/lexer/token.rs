@@ -1,4 +1,4 @@
-//! What a token is: its kind, where it stands, and how deep in brackets.
+//! What a token is: its kind, its position, and its depth in brackets.
 
 /// One token of the source. Positions are byte offsets.
 #[derive(Clone, Copy, Debug)]

@@ -23,7 +23,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// Takes the cost of a product of integers with so many bits.
+    /// Takes the cost of a product of integers with these numbers of bits.
     ///
     /// # Errors
     /// There is not that much left.

@@ -1,4 +1,4 @@
-//! What stands in brackets: groups, tuples, lists, sets, dictionaries, comprehensions, slices.
+//! Expressions in brackets: groups, tuples, lists, sets, dictionaries, comprehensions, slices.
 //!
 //! None of it is supported but groups, so the code of the elements is thrown away; what remains is
 //! to read them by the grammar.
@@ -213,7 +213,7 @@ impl Parser<'_> {
         Ok(Node::Yield)
     }
 
-    /// Expressions, starred or not, with commas between; one may stand at the end.
+    /// Expressions, starred or not, with commas between; one may be at the end.
     pub(super) fn starred_list(&mut self) -> Parsed<()> {
         loop {
             self.starred_or(false)?;

@@ -1,6 +1,6 @@
 //! Which message fits a source that does not parse.
 //!
-//! The rules stand where Python tries them, so that of several mistakes the same one is reported.
+//! The rules are in the order in which Python tries them, so that of several mistakes the same one is reported.
 //! They only run in the second pass over a source that failed in the first. Each either finds its
 //! mistake, which is an error, or changes nothing.
 
@@ -152,7 +152,7 @@ impl Parser<'_> {
         Err(self.fault(message, first))
     }
 
-    /// Whether an expression binds more loosely than `|`, unless it stands in brackets.
+    /// Whether an expression binds more loosely than `|`, unless it is in brackets.
     fn is_loose(&self, node: Node) -> bool {
         let bracketed = matches!(self.tokens.tokens[self.at - 1].kind, Kind::Close(_));
         !bracketed

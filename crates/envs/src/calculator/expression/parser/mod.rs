@@ -1,9 +1,9 @@
 //! From tokens to a program: the whole expression grammar of Python 3.11, in one pass.
 //!
-//! - this module: the input as a whole, conditional expressions, where lambdas stand;
+//! - this module: the input as a whole, conditional expressions, where lambdas are allowed;
 //! - [`operators`]: everything between operands, without recursion;
 //! - [`operands`]: names, literals, calls, subscripts, attributes;
-//! - [`displays`]: what stands in brackets, comprehensions, assignment targets;
+//! - [`displays`]: expressions in brackets, comprehensions, assignment targets;
 //! - [`arguments`], [`lambda`]: the two lists with rules of their own;
 //! - [`walk`]: going along the tokens;
 //! - [`passes`], [`hints`]: which message fits a source that does not parse.
@@ -32,7 +32,7 @@ pub fn parse(source: &str) -> Result<Vec<Instruction>, SyntaxFault> {
     Parser::new(source, tokenize(source)?, 0).run()
 }
 
-/// Checks an expression inside a format string that stands `depth` levels deep in others.
+/// Checks an expression inside a format string that is nested `depth` levels deep.
 ///
 /// # Errors
 /// Python's message, which names the format string unless a token is malformed.

@@ -7,7 +7,7 @@ use super::super::error::SyntaxFault;
 use super::super::program::Instruction;
 use super::Parser;
 
-/// Hints go over the same tokens again and again, so long sources get none, and after so many
+/// Hints go over the same tokens again and again, so long sources get none, and after this many
 /// looks ahead the search ends.
 const MAXIMUM_HINTED_TOKENS: usize = 4096;
 const MAXIMUM_LOOKS: u32 = 4096;
