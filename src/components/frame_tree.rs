@@ -1,7 +1,7 @@
 //! A frame as a tree with marks for changes since the previous frame.
 //!
 //! All rows are children of one element, which handles clicks and keys for all of them. When the frame changes,
-//! rows are updated in place by position. The focus follows the path of the focused row.
+//! the rows that differ are updated in place by position. The focus follows the path of the focused row.
 
 use leptos::ev::{KeyboardEvent, MouseEvent};
 use leptos::html;
@@ -43,7 +43,6 @@ pub fn FrameTree(
         let past = previous.as_deref().zip(changes.as_ref());
         rows(frame, past, &expansion.read())
     });
-    // A memo: the rows are rebuilt when it changes.
     let current = Memo::new(move |_| {
         let chosen = chosen.get();
         rows.with(|rows| {
@@ -118,13 +117,7 @@ pub fn FrameTree(
         }
     });
     let folds = Folds::new();
-    let drawn = move || {
-        let current = current.get();
-        rows.with(|rows| {
-            let rows = rows.iter().map(|row| tree_row(row, &current, folds));
-            view! { <div role="none">{rows.collect_view()}</div> }
-        })
-    };
+    let count = Memo::new(move |_| rows.with(Vec::len));
     let empty = Memo::new(move |_| rows.with(Vec::is_empty));
     view! {
         <Show when=move || empty.get()>
@@ -139,7 +132,11 @@ pub fn FrameTree(
             on:click=clicked
             on:keydown=pressed
         >
-            {drawn}
+            <div role="none">
+                <For each=move || 0..count.get() key=|place| *place let(place)>
+                    <TreeRow rows current place folds/>
+                </For>
+            </div>
         </div>
     }
 }
@@ -176,7 +173,33 @@ fn reaction(rows: &[Row], at: usize, key: &str) -> Option<Reaction> {
     })
 }
 
-fn tree_row(row: &Row, current: &str, folds: Folds<String>) -> impl IntoView + use<> {
+/// The row at a position. It is rendered again only if it changed.
+#[component]
+fn TreeRow(
+    rows: Memo<Vec<Row>>,
+    /// The path of the row in the tab order.
+    current: Memo<String>,
+    place: usize,
+    folds: Folds<String>,
+) -> impl IntoView {
+    let row = Memo::new(move |former: Option<&Option<(Row, bool)>>| {
+        let row = rows.with(|rows| rows.get(place).cloned());
+        let row = row.map(|row| {
+            let is_current = current.with(|current| *current == row.path);
+            (row, is_current)
+        });
+        // A row that is about to be removed stays as it is.
+        row.or_else(|| former.cloned().flatten())
+    });
+    move || {
+        row.with(|row| {
+            let (row, is_current) = row.as_ref()?;
+            Some(tree_row(row, *is_current, folds))
+        })
+    }
+}
+
+fn tree_row(row: &Row, is_current: bool, folds: Folds<String>) -> impl IntoView + use<> {
     let open = row.open();
     let mark = match &row.mark {
         Mark::Same => "",
@@ -201,7 +224,7 @@ fn tree_row(row: &Row, current: &str, folds: Folds<String>) -> impl IntoView + u
         }
         _ => None,
     };
-    let tab_index = if row.path == current { "0" } else { "-1" };
+    let tab_index = if is_current { "0" } else { "-1" };
     view! {
         <div
             class=format!("tree-row level-{level}{mark}")

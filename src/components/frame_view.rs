@@ -17,12 +17,23 @@ pub fn FrameView(
     #[prop(into)]
     view: Signal<Option<View>>,
 ) -> impl IntoView {
-    move || view.with(|view| view.as_ref().map(draw))
-}
-
-fn draw(view: &View) -> AnyView {
-    let blocks: Vec<AnyView> = view.blocks.iter().map(block).collect();
-    view! { <div class="frame-view">{blocks}</div> }.into_any()
+    let is_there = Memo::new(move |_| view.with(Option::is_some));
+    let count =
+        Memo::new(move |_| view.with(|view| view.as_ref().map_or(0, |view| view.blocks.len())));
+    // Blocks that stay the same are not rendered again.
+    let draw = move |place: usize| {
+        let found = Memo::new(move |_| view.with(|view| view.as_ref()?.blocks.get(place).cloned()));
+        move || found.with(|found| found.as_ref().map(block))
+    };
+    view! {
+        <Show when=move || is_there.get()>
+            <div class="frame-view">
+                <For each=move || 0..count.get() key=|place| *place let(place)>
+                    {draw(place)}
+                </For>
+            </div>
+        </Show>
+    }
 }
 
 static OTHERS: Later<fn(&Block) -> AnyView> = Later::new();

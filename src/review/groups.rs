@@ -92,15 +92,17 @@ fn GroupTable(look: Look, found: RwSignal<Option<Grouped>>) -> impl IntoView {
             keys.collect::<Vec<u64>>()
         })
     });
+    // A memo, so that a group is rendered again only if it changed.
     let draw = move |key| {
-        (move || {
+        let group = Memo::new(move |_| {
             let place = keys.with(|keys| keys.iter().position(|other| *other == key));
             found.with(|found| {
                 let found = found.as_ref()?;
-                Some(row(look, &found.0, found.1.get(place?)?))
+                Some((found.0.clone(), found.1.get(place?)?.clone()))
             })
-        })
-        .into_any()
+        });
+        (move || group.with(|group| group.as_ref().map(|(by, group)| row(look, by, group))))
+            .into_any()
     };
     let more = move || {
         let count = found.with(|found| found.as_ref().map_or(0, |found| found.1.len()));
