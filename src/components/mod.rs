@@ -9,6 +9,7 @@ pub mod copy_button;
 pub mod dialog;
 pub mod episode_status;
 pub mod erased;
+pub mod field;
 mod folds;
 pub mod form;
 pub mod frame_tree;

@@ -1,50 +1,49 @@
 //! Where API keys are stored, and deleting them.
 
-use leptos::ev::Event;
 use leptos::prelude::*;
 
-use super::section::{insecure_page, section as settings_section};
+use super::section::{InsecurePage, Section};
 use crate::browser::network;
-use crate::components::erased::{dynamic, flag, words};
-use crate::components::markup::{El, all, button, el, nothing};
 use crate::secrets::{self, Keeping};
 
 /// The section.
-pub fn section() -> El {
+#[component]
+pub(super) fn Keys() -> impl IntoView {
     let about = "API keys of models and servers. A key is only sent to the address that it was \
          entered for and never appears in links, exports or stored episodes.";
     let refused = RwSignal::new(false);
-    let choices = Keeping::ALL.map(|keeping| choice(keeping, refused).view());
-    let group = el("fieldset")
-        .class("choices")
-        .child(el("legend").child("Store keys"))
-        .child(all(choices.into()));
-    let trouble = dynamic(move || match refused.get() {
-        true => el("p")
-            .class("error")
-            .attr("role", "alert")
-            .child(
-                "The browser refused to store them: its storage is full or blocked. They stay \
-                 in memory.",
-            )
-            .view(),
-        false => nothing(),
-    });
     let neighbours = format!(
         "Other pages on {} share this page's origin. While this page is open they can read every \
          key, even keys in memory. On hosts such as github.io all sites of one user share an \
          origin: use keys only if you trust all of them, or host this page on its own domain.",
         network::page().origin
     );
-    settings_section("settings-keys", "API keys", about)
-        .child(el("p").class("help").child(neighbours))
-        .child(insecure_page())
-        .child(group)
-        .child(trouble)
-        .child(forget())
+    let choices = Keeping::ALL.map(|keeping| view! { <Choice keeping refused/> });
+    view! {
+        <Section id="settings-keys" title="API keys" about>
+            <p class="help">{neighbours}</p>
+            <InsecurePage/>
+            <fieldset class="choices">
+                <legend>{"Store keys"}</legend>
+                {choices.into_iter().collect_view()}
+            </fieldset>
+            <Show when=move || refused.get()>
+                <p class="error" role="alert">
+                    {"The browser refused to store them: its storage is full or blocked. They stay \
+                      in memory."}
+                </p>
+            </Show>
+            <Deletion/>
+        </Section>
+    }
 }
 
-fn choice(keeping: Keeping, refused: RwSignal<bool>) -> El {
+#[component]
+fn Choice(
+    keeping: Keeping,
+    /// Whether the browser refused to store keys.
+    refused: RwSignal<bool>,
+) -> impl IntoView {
     let (id, name) = match keeping {
         Keeping::Page => (
             "keep-page",
@@ -66,46 +65,50 @@ fn choice(keeping: Keeping, refused: RwSignal<bool>) -> El {
         ),
     };
     let help_id = format!("{id}-help");
-    let radio = el("input")
-        .attr("type", "radio")
-        .attr("name", "keep-keys")
-        .attr("id", id)
-        .attr("aria-describedby", help_id.clone())
-        .flag_property("checked", flag(move || secrets::keeping() == keeping))
-        .on("change", move |_: Event| {
-            refused.set(secrets::keep(keeping).is_err());
-        });
-    el("div")
-        .class("choice")
-        .child(radio)
-        .child(el("label").attr("for", id).child(name))
-        .child(el("p").class("help").attr("id", help_id).child(meaning))
+    view! {
+        <div class="choice">
+            <input
+                type="radio"
+                name="keep-keys"
+                id=id
+                aria-describedby=help_id.clone()
+                prop:checked=move || secrets::keeping() == keeping
+                on:change=move |_| refused.set(secrets::keep(keeping).is_err())
+            />
+            <label for=id>{name}</label>
+            <p class="help" id=help_id>
+                {meaning}
+            </p>
+        </div>
+    }
 }
 
-fn forget() -> El {
-    let forgotten = RwSignal::new(false);
-    let press = move || {
+#[component]
+fn Deletion() -> impl IntoView {
+    let is_done = RwSignal::new(false);
+    let delete = move |_| {
         secrets::forget_all();
-        forgotten.set(true);
+        is_done.set(true);
     };
-    let said = words(move || match (secrets::count(), forgotten.get()) {
+    let status = move || match (secrets::count(), is_done.get()) {
         (0, true) => "All keys deleted.".to_owned(),
         (0, false) => "No keys stored.".to_owned(),
         (1, _) => "1 key stored.".to_owned(),
         (count, _) => format!("{count} keys stored."),
-    });
-    el("div")
-        .class("button-row")
-        .child(
-            button("danger")
-                .attr("disabled", flag(|| secrets::count() == 0))
-                .on_click(press)
-                .child("Delete all keys"),
-        )
-        .child(
-            el("span")
-                .attr("role", "status")
-                .attr("aria-label", "API keys")
-                .child(said),
-        )
+    };
+    view! {
+        <div class="button-row">
+            <button
+                type="button"
+                class="danger"
+                disabled=|| secrets::count() == 0
+                on:click=delete
+            >
+                {"Delete all keys"}
+            </button>
+            <span role="status" aria-label="API keys">
+                {status}
+            </span>
+        </div>
+    }
 }

@@ -2,28 +2,27 @@
 
 use leptos::prelude::*;
 
-use super::{keys, model_connections, prices, servers, storage};
-use crate::components::markup::{El, el};
-
-/// The sections in order.
-const SECTIONS: &[fn() -> El] = &[
-    model_connections::section,
-    servers::section,
-    keys::section,
-    prices::section,
-    storage::section,
-];
+use super::keys::Keys;
+use super::model_connections::ModelConnections;
+use super::prices::PriceTable;
+use super::servers::ServersSection;
+use super::storage::Storage;
 
 /// The settings.
 pub fn page() -> AnyView {
-    // Untracked: signals read while a section is built must not rebuild all of them.
-    let sections = untrack(|| {
-        let sections = SECTIONS.iter().map(|section| section().view());
-        sections.collect::<Vec<_>>()
-    });
-    el("div")
-        .class("settings")
-        .child(el("h1").child("Settings"))
-        .child(sections)
-        .view()
+    view! { <SettingsPage/> }.into_any()
+}
+
+#[component]
+fn SettingsPage() -> impl IntoView {
+    view! {
+        <div class="settings">
+            <h1>{"Settings"}</h1>
+            <ModelConnections/>
+            <ServersSection/>
+            <Keys/>
+            <PriceTable/>
+            <Storage/>
+        </div>
+    }
 }

@@ -5,14 +5,11 @@ use leptos::prelude::*;
 use volary_agent::model::price::{PRICES_AS_OF, Price, Prices};
 use volary_core::json::Text;
 
-use super::section::{section as settings_section, small};
+use super::section::Section;
 use crate::browser::element;
-use crate::components::erased::words;
-use crate::components::icon::{Glyph, named_icon};
-use crate::components::markup::{El, all, button, el, keyed};
+use crate::components::icon::{Glyph, NamedIcon};
 use crate::components::text::inert_name;
 use crate::models::{connections, prices};
-use crate::playground::controls::typed;
 
 /// The columns of prices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,56 +69,62 @@ impl Column {
 }
 
 /// The section.
-pub fn section() -> El {
+#[component]
+pub(super) fn PriceTable() -> impl IntoView {
     let about = format!(
         "US dollars per million tokens, as of {PRICES_AS_OF}. Check them against your provider's \
          prices. If a provider reports the cost, that value is used. The cost of a model without a \
          price here is unknown."
     );
-    let heads = Column::ALL.map(|column| el("th").attr("scope", "col").child(column.name()).view());
-    let head = el("tr")
-        .child(el("th").attr("scope", "col").child("Model"))
-        .child(all(heads.into()))
-        .child(el("td"));
-    let rows = keyed(
-        || prices::read(|prices| (0..prices.rows().len() as u64).collect()),
-        |place| row(place as usize),
-    );
-    let table = el("table")
-        .attr("aria-labelledby", "settings-prices")
-        .child(el("thead").child(head))
-        .child(el("tbody").child(rows));
-    settings_section("settings-prices", "Prices", about)
-        .child(
-            el("div")
-                .class("price-table")
-                .attr("tabindex", "0")
-                .attr("role", "group")
-                .attr("aria-label", "Price table")
-                .child(table),
-        )
-        .child(add())
+    let heads = Column::ALL.map(|column| view! { <th scope="col">{column.name()}</th> });
+    let count = Memo::new(|_| prices::read(|prices| prices.rows().len()));
+    view! {
+        <Section id="settings-prices" title="Prices" about>
+            <div class="price-table" tabindex="0" role="group" aria-label="Price table">
+                <table aria-labelledby="settings-prices">
+                    <thead>
+                        <tr>
+                            <th scope="col">{"Model"}</th>
+                            {heads.into_iter().collect_view()}
+                            <td></td>
+                        </tr>
+                    </thead>
+                    <tbody>
+                        <For each=move || 0..count.get() key=|place| *place let(place)>
+                            <PriceRow place/>
+                        </For>
+                    </tbody>
+                </table>
+            </div>
+            <NewPrice/>
+        </Section>
+    }
 }
 
 /// The row at an index, whatever it currently shows.
-fn row(place: usize) -> AnyView {
-    let model = words(move || model_at(place).unwrap_or_default().to_string());
-    let name = crate::components::erased::dynamic(move || inert_name(&model.get()));
+#[component]
+fn PriceRow(place: usize) -> impl IntoView {
+    let model = Signal::derive(move || model_at(place).unwrap_or_default().to_string());
     let cells = Column::ALL.map(|column| {
-        el("td")
-            .attr("data-label", column.short())
-            .child(cell(place, model, column))
-            .view()
+        view! {
+            <td data-label=column.short()>
+                <Amount place model column/>
+            </td>
+        }
     });
-    let remove = button("quiet small icon-button")
-        .on_click(move || prices::change(|prices| prices.remove(&model.get_untracked())))
-        .child(named_icon(Glyph::Close, "Remove the price of "))
-        .child(el("span").class("visually-hidden").child(model));
-    el("tr")
-        .child(el("th").attr("scope", "row").child(name))
-        .child(all(cells.into()))
-        .child(el("td").child(remove))
-        .view()
+    let remove = move |_| prices::change(|prices| prices.remove(&model.get_untracked()));
+    view! {
+        <tr>
+            <th scope="row">{move || inert_name(&model.get())}</th>
+            {cells.into_iter().collect_view()}
+            <td>
+                <button type="button" class="quiet small icon-button" on:click=remove>
+                    <NamedIcon glyph=Glyph::Close name="Remove the price of "/>
+                    <span class="visually-hidden">{model}</span>
+                </button>
+            </td>
+        </tr>
+    }
 }
 
 fn model_at(place: usize) -> Option<Text> {
@@ -132,7 +135,8 @@ fn price_at(prices: &Prices, place: usize) -> Option<(Text, Price)> {
     prices.rows().get(place).cloned()
 }
 
-fn cell(place: usize, model: Signal<String>, column: Column) -> El {
+#[component]
+fn Amount(place: usize, model: Signal<String>, column: Column) -> impl IntoView {
     let shown = move || {
         let price = prices::read(|prices| price_at(prices, place));
         let amount = price.and_then(|(_, price)| column.of(&price));
@@ -149,15 +153,15 @@ fn cell(place: usize, model: Signal<String>, column: Column) -> El {
         // Invalid input is discarded.
         element::set_value(&event, &untrack(shown));
     };
-    el("input")
-        .attr("inputmode", "decimal")
-        .attr("autocomplete", "off")
-        .attr(
-            "aria-label",
-            words(move || format!("{} of {}", column.name(), model.get())),
-        )
-        .text_property("value", words(shown))
-        .on("change", take)
+    view! {
+        <input
+            inputmode="decimal"
+            autocomplete="off"
+            aria-label=move || format!("{} of {}", column.name(), model.get())
+            prop:value=shown
+            on:change=take
+        />
+    }
 }
 
 /// A dollar amount or blank; `None` if it is neither.
@@ -171,9 +175,10 @@ fn amount_of(typed: &str) -> Option<Option<f64>> {
 }
 
 /// A new row, and the button that restores the built-in prices.
-fn add() -> El {
+#[component]
+fn NewPrice() -> impl IntoView {
     let model = RwSignal::new(String::new());
-    let put = move || {
+    let put = move |_| {
         let name = model.get_untracked().trim().to_owned();
         let chosen = untrack(|| {
             connections::read(|all| {
@@ -206,18 +211,25 @@ fn add() -> El {
         });
         model.set(String::new());
     };
-    let input = typed(
-        el("input")
-            .attr("aria-label", "Model name")
-            .attr("autocomplete", "off"),
-        model,
-    );
-    el("div")
-        .class("button-row")
-        .child(input.class("price-name").attr("placeholder", "Model name"))
-        .child(small("Add price", put))
-        .child(el("span").class("stretch"))
-        .child(small("Restore built-in prices", prices::restore))
+    view! {
+        <div class="button-row">
+            <input
+                aria-label="Model name"
+                autocomplete="off"
+                class="price-name"
+                placeholder="Model name"
+                prop:value=move || model.get()
+                on:input=move |event| model.set(event_target_value(&event))
+            />
+            <button type="button" class="quiet small" on:click=put>
+                {"Add price"}
+            </button>
+            <span class={"stretch"}></span>
+            <button type="button" class="quiet small" on:click=|_| prices::restore()>
+                {"Restore built-in prices"}
+            </button>
+        </div>
+    }
 }
 
 #[cfg(test)]

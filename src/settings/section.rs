@@ -4,67 +4,76 @@ use leptos::prelude::*;
 use volary_connectivity::Space;
 
 use crate::browser::network;
-use crate::components::alert_box::alert_words;
-use crate::components::erased::flag;
-use crate::components::markup::{Child, El, button, el, nothing};
+use crate::components::alert_box::AlertWords;
 use crate::projection::notice::Notice;
 use crate::secrets::Origin;
 
 /// A section with its heading and description.
-pub fn section(id: &'static str, title: &'static str, about: impl Child) -> El {
-    el("section")
-        .class("settings-section")
-        .attr("aria-labelledby", id)
-        .child(el("h2").attr("id", id).child(title))
-        .child(el("p").class("help").child(about))
+#[component]
+pub(super) fn Section(
+    /// The id of the heading.
+    id: &'static str,
+    title: &'static str,
+    #[prop(into)] about: String,
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <section class="settings-section" aria-labelledby=id>
+            <h2 id=id>{title}</h2>
+            <p class="help">{about}</p>
+            {children()}
+        </section>
+    }
 }
 
 /// An error notice in place.
-pub fn trouble(notice: &Notice) -> El {
-    el("div")
-        .class("alert inline")
-        .attr("role", "alert")
-        .child(alert_words(&notice.what, &notice.why, &notice.advice))
+#[component]
+pub(super) fn Trouble(notice: Notice) -> impl IntoView {
+    let Notice { what, why, advice } = notice;
+    view! {
+        <div class="alert inline" role="alert">
+            <AlertWords what why advice/>
+        </div>
+    }
 }
 
 /// A warning next to key fields if the page was loaded over an insecure connection.
-pub fn insecure_page() -> AnyView {
+#[component]
+pub(super) fn InsecurePage() -> impl IntoView {
     let page = network::page();
-    if page.is_https || page.space == Space::Loopback {
-        return nothing();
-    }
-    el("p")
-        .class("error")
-        .attr("role", "note")
-        .child(
-            "This page was loaded over plain http: others on the network can read what you enter \
-             and change the page. Open it over https before you enter a key.",
-        )
-        .view()
+    let is_secure = page.is_https || page.space == Space::Loopback;
+    (!is_secure).then(|| {
+        view! {
+            <p class="error" role="note">
+                "This page was loaded over plain http: others on the network can read what you "
+                "enter and change the page. Open it over https before you enter a key."
+            </p>
+        }
+    })
 }
 
 /// The text below a key field: its help, or that the key belongs to another address. Both take the same space,
 /// so that a button does not move away from a click that blurs the field.
-pub fn key_help(ids: [&'static str; 2], elsewhere: Signal<String>, help: impl Child) -> El {
-    let [elsewhere_id, help_id] = ids;
-    let is_elsewhere = flag(move || elsewhere.with(|elsewhere| !elsewhere.is_empty()));
-    el("div")
-        .class("key-help")
-        .child(
-            el("p")
-                .class("help")
-                .attr("id", elsewhere_id)
-                .attr("role", "status")
-                .attr("aria-label", "Keys for other addresses")
-                .child(elsewhere),
-        )
-        .child(
-            el("p")
-                .class("help")
-                .attr("id", help_id)
-                .flag_property("hidden", is_elsewhere)
-                .child(help),
-        )
+#[component]
+pub(super) fn KeyHelp(
+    elsewhere_id: &'static str,
+    /// Where the key belongs; empty if it belongs to this address.
+    #[prop(into)]
+    elsewhere: Signal<String>,
+    help_id: &'static str,
+    children: Children,
+) -> impl IntoView {
+    let is_elsewhere = move || elsewhere.with(|elsewhere| !elsewhere.is_empty());
+    view! {
+        <div class="key-help">
+            <p class="help" id=elsewhere_id role="status" aria-label="Keys for other addresses">
+                {elsewhere}
+            </p>
+            <p class="help" id=help_id prop:hidden=is_elsewhere>
+                {children()}
+            </p>
+        </div>
+    }
 }
 
 /// The text about a key that stays with other origins.
@@ -76,17 +85,12 @@ pub fn stays_with(origins: &[Origin]) -> String {
     )
 }
 
-/// A small button.
-pub fn small(name: &'static str, act: impl Fn() + 'static) -> El {
-    button("quiet small").on_click(act).child(name)
-}
-
 /// An external link, without referrer.
-pub fn link_away(address: &str, words: impl Into<String>) -> AnyView {
-    el("a")
-        .attr("href", address.to_owned())
-        .attr("target", "_blank")
-        .attr("rel", "noopener noreferrer")
-        .child(words.into())
-        .view()
+#[component]
+pub(super) fn LinkAway(#[prop(into)] address: String, words: String) -> impl IntoView {
+    view! {
+        <a href=address target="_blank" rel="noopener noreferrer">
+            {words}
+        </a>
+    }
 }

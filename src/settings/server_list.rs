@@ -3,10 +3,7 @@
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
-use super::servers::{Servers, Standing, diagnosed};
-use crate::components::erased::{dynamic, flag};
-use crate::components::markup::{El, all, button, el, nothing};
-use crate::playground::controls::{help, typed};
+use super::servers::{Diagnosed, Servers, Standing};
 use crate::playground::intents::Intent;
 use crate::remote::connection::Connected;
 use crate::remote::servers::Server;
@@ -19,83 +16,87 @@ const SHOWN_IDS: usize = 20;
 const OLD: &str = "3600";
 
 /// The list; nothing if it is empty.
-pub(super) fn server_list(servers: Servers) -> AnyView {
-    dynamic(move || {
+#[component]
+pub(super) fn ServerList(servers: Servers) -> impl IntoView {
+    move || {
         let known = servers.playground.setup.servers.get();
-        if known.is_empty() {
-            return nothing();
-        }
-        let cards = known.into_iter().map(|server| card(servers, server).view());
-        el("ul")
-            .class("server-list")
-            .attr("aria-label", "Known servers")
-            .child(all(cards.collect()))
-            .view()
-    })
+        (!known.is_empty()).then(|| {
+            let cards = known
+                .into_iter()
+                .map(|server| view! { <Card servers server/> });
+            view! {
+                <ul class="server-list" aria-label="Known servers">
+                    {cards.collect_view()}
+                </ul>
+            }
+        })
+    }
 }
 
-fn card(servers: Servers, server: Server) -> El {
+#[component]
+fn Card(servers: Servers, server: Server) -> impl IntoView {
     let place = Place {
         environment: Some(server.url.to_string()),
         ..Place::default()
     };
     let (playground, played) = (servers.playground, server.url.clone());
-    let url = server.url.clone();
-    let busy = flag(move || servers.standing(&url) == Standing::Asked);
-    let named = |what: &str| format!("{what} {}", server.name);
-    let act = |class: &'static str, text: &'static str| {
-        button(class)
-            .attr("aria-label", named(text))
-            .flag_property("disabled", busy)
-            .child(text)
+    let play = move |event: MouseEvent| {
+        // In a new tab, the page asks first, as for any server address.
+        if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
+            event.prevent_default();
+            playground.intend(Intent::GoToEnvironment(played.to_string()));
+        }
     };
-    let (checked, forgotten) = (server.clone(), server.url.clone());
-    el("li")
-        .class("server")
-        .child(
-            el("div")
-                .class("server-head")
-                .child(el("h3").child(server.name.to_string()))
-                .child(el("code").child(server.url.to_string())),
-        )
-        .child(standing(servers, &server))
-        .child(
-            el("div")
-                .class("button-row")
-                .child(
-                    el("a")
-                        .class("button")
-                        .attr("href", place.to_hash())
-                        .attr("aria-label", named("Play on"))
-                        .on("click", move |event: MouseEvent| {
-                            // In a new tab, the page asks first, as for any server address.
-                            if !(event.ctrl_key() || event.meta_key() || event.shift_key()) {
-                                event.prevent_default();
-                                playground.intend(Intent::GoToEnvironment(played.to_string()));
-                            }
-                        })
-                        .child("Play"),
-                )
-                .child(act("quiet", "Check").on_click(move || servers.check(checked.clone())))
-                .child(act("quiet", "Remove").on_click(move || servers.forget(&forgotten))),
-        )
+    let url = server.url.clone();
+    let is_busy = Memo::new(move |_| servers.standing(&url) == Standing::Asked);
+    let named = |what: &str| format!("{what} {}", server.name);
+    let (checked, removed) = (server.clone(), server.url.clone());
+    view! {
+        <li class="server">
+            <div class="server-head">
+                <h3>{server.name.to_string()}</h3>
+                <code>{server.url.to_string()}</code>
+            </div>
+            {standing(servers, server.clone())}
+            <div class="button-row">
+                <a class="button" href=place.to_hash() aria-label=named("Play on") on:click=play>
+                    {"Play"}
+                </a>
+                <button
+                    type="button"
+                    class="quiet"
+                    aria-label=named("Check")
+                    disabled=is_busy
+                    on:click=move |_| servers.check(checked.clone())
+                >
+                    {"Check"}
+                </button>
+                <button
+                    type="button"
+                    class="quiet"
+                    aria-label=named("Remove")
+                    disabled=is_busy
+                    on:click=move |_| servers.forget(&removed)
+                >
+                    {"Remove"}
+                </button>
+            </div>
+        </li>
+    }
 }
 
-fn standing(servers: Servers, server: &Server) -> AnyView {
-    let server = server.clone();
-    dynamic(move || match servers.standing(&server.url) {
-        Standing::NotAsked => status("Not checked since the page was loaded.").view(),
-        Standing::Asked => status("Contacting the server…").view(),
-        Standing::Down(diagnosis) => diagnosed(&diagnosis).attr("role", "alert").view(),
-        Standing::Up(connected, said) => all(vec![
-            status(format!("{said} {}", summary(&connected)).trim().to_owned()).view(),
-            environments(servers, &server, &connected),
-        ]),
-    })
-}
-
-fn status(words: impl Into<String>) -> El {
-    el("p").attr("role", "status").child(words.into())
+fn standing(servers: Servers, server: Server) -> impl IntoView {
+    let status = |words: &str| view! { <p role="status">{words.to_owned()}</p> };
+    move || match servers.standing(&server.url) {
+        Standing::NotAsked => status("Not checked since the page was loaded.").into_any(),
+        Standing::Asked => status("Contacting the server…").into_any(),
+        Standing::Down(diagnosis) => view! { <Diagnosed diagnosis/> }.into_any(),
+        Standing::Up(connected, said) => view! {
+            {status(format!("{said} {}", summary(&connected)).trim())}
+            <Environments servers server=server.clone() connected/>
+        }
+        .into_any(),
+    }
 }
 
 /// The facts that a server reported, in words.
@@ -125,56 +126,57 @@ fn summary(connected: &Connected) -> String {
 }
 
 /// The running environments, and a form to close idle ones.
-fn environments(servers: Servers, server: &Server, connected: &Connected) -> AnyView {
-    let ids = &connected.info.running_env_ids;
+#[component]
+fn Environments(servers: Servers, server: Server, connected: Connected) -> impl IntoView {
+    let ids = connected.info.running_env_ids;
     if ids.is_empty() {
-        return nothing();
+        return None;
     }
-    let shown = ids
-        .iter()
-        .take(SHOWN_IDS)
-        .map(|id| el("li").child(el("code").child(id.to_string())).view());
+    let shown = ids.iter().take(SHOWN_IDS).map(|id| {
+        view! {
+            <li>
+                <code>{id.to_string()}</code>
+            </li>
+        }
+    });
     let more = ids.len().saturating_sub(SHOWN_IDS);
     let seconds = RwSignal::new(OLD.to_owned());
-    let wrong = RwSignal::new(false);
-    let server_of_these = server.clone();
-    let close = move || {
+    let is_wrong = RwSignal::new(false);
+    let close = move |_| {
         let given = seconds.get_untracked().trim().parse::<f64>();
         match given
             .ok()
             .filter(|seconds| seconds.is_finite() && *seconds >= 0.0)
         {
-            Some(seconds) => servers.close_old(server_of_these.clone(), seconds),
-            None => wrong.set(true),
+            Some(seconds) => servers.close_old(server.clone(), seconds),
+            None => is_wrong.set(true),
         }
     };
-    let field = el("input")
-        .attr("type", "text")
-        .attr("inputmode", "decimal")
-        .attr("autocomplete", "off");
-    let complaint = dynamic(move || match wrong.get() {
-        true => el("p")
-            .class("error")
-            .attr("role", "alert")
-            .child("Enter a number of seconds of at least 0.")
-            .view(),
-        false => nothing(),
-    });
-    el("details")
-        .child(el("summary").child("Running environments"))
-        .child(el("ul").class("env-ids").child(all(shown.collect())))
-        .child((more > 0).then(|| help(format!("… and {more} more."))))
-        .child(
-            el("div")
-                .class("field-row")
-                .child(
-                    el("label")
-                        .class("field")
-                        .child("Idle time in seconds")
-                        .child(typed(field, seconds)),
-                )
-                .child(button("").on_click(close).child("Close idle environments")),
-        )
-        .child(complaint)
-        .view()
+    Some(view! {
+        <details>
+            <summary>{"Running environments"}</summary>
+            <ul class="env-ids">{shown.collect_view()}</ul>
+            {(more > 0).then(|| view! { <p class="help">{format!("… and {more} more.")}</p> })}
+            <div class="field-row">
+                <label class="field">
+                    {"Idle time in seconds"}
+                    <input
+                        type="text"
+                        inputmode="decimal"
+                        autocomplete="off"
+                        prop:value=move || seconds.get()
+                        on:input=move |event| seconds.set(event_target_value(&event))
+                    />
+                </label>
+                <button type="button" on:click=close>
+                    {"Close idle environments"}
+                </button>
+            </div>
+            <Show when=move || is_wrong.get()>
+                <p class="error" role="alert">
+                    {"Enter a number of seconds of at least 0."}
+                </p>
+            </Show>
+        </details>
+    })
 }

@@ -1,20 +1,18 @@
 //! Connections to task dataset servers: a form, and the list of known servers.
 
-use leptos::ev::Event;
+use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_remote::diagnosis::Diagnosis;
 use volary_remote::task;
 
-use super::section::{insecure_page, key_help, section as settings_section, stays_with};
-use super::server_list::server_list;
-use super::typed_keys::{Field, TypedKeys};
+use super::section::{InsecurePage, KeyHelp, Section, stays_with};
+use super::server_list::ServerList;
+use super::typed_keys::{self, TypedKeys};
 use crate::browser;
-use crate::components::alert_box::alert_words;
-use crate::components::copy_button::copy_button;
-use crate::components::erased::{dynamic, flag, words};
-use crate::components::markup::{El, all, el, nothing};
-use crate::playground::controls::{self, buttons, field, help, typed};
+use crate::components::CopyButton;
+use crate::components::alert_box::AlertWords;
+use crate::components::field::Field;
 use crate::playground::state::{Playground, use_playground};
 use crate::remote::connection::{self, Connected};
 use crate::remote::keeping;
@@ -52,7 +50,8 @@ pub(super) struct Servers {
 }
 
 /// The section.
-pub fn section() -> El {
+#[component]
+pub(super) fn ServersSection() -> impl IntoView {
     let servers = Servers {
         playground: use_playground(),
         name: RwSignal::default(),
@@ -65,116 +64,127 @@ pub fn section() -> El {
     };
     let about = "Environments can also run on a server: aviary's TaskDatasetServer or \
          `volary serve`. Connect to one here, then choose it as the environment in the playground.";
-    settings_section("settings-servers", "Task dataset servers", about).child(
-        el("div")
-            .class("servers")
-            .child(
-                el("div")
-                    .class("server-form")
-                    .child(form(servers))
-                    .child(asking(servers)),
-            )
-            .child(
-                el("div")
-                    .class("server-side")
-                    .child(refused(servers))
-                    .child(server_list(servers)),
-            ),
-    )
+    view! {
+        <Section id="settings-servers" title="Task dataset servers" about>
+            <div class="servers">
+                <div class="server-form">
+                    <Form servers/>
+                    <Show when=move || servers.attempt.get() == Standing::Asked>
+                        <p role="status" class="help">
+                            {"Contacting the server…"}
+                        </p>
+                    </Show>
+                </div>
+                <div class="server-side">
+                    {move || match servers.attempt.get() {
+                        Standing::Down(diagnosis) => Some(view! { <Diagnosed diagnosis/> }),
+                        _ => None,
+                    }}
+                    <ServerList servers/>
+                </div>
+            </div>
+        </Section>
+    }
 }
 
-fn form(servers: Servers) -> El {
-    let text = || el("input").attr("type", "text").attr("autocomplete", "off");
-    let url = text()
-        .attr("inputmode", "url")
-        .attr("spellcheck", "false")
-        .attr("placeholder", "http://127.0.0.1:8041")
-        .on("change", move |_: Event| {
-            servers.follow_address();
-        });
-    let key = el("input")
-        .attr("type", "password")
-        .attr("autocomplete", "off")
-        .attr("aria-describedby", "server-key-elsewhere server-key-help");
-    let elsewhere = words(move || match servers.key_stays_with.get() {
+#[component]
+fn Form(servers: Servers) -> impl IntoView {
+    let elsewhere = Signal::derive(move || match servers.key_stays_with.get() {
         Some(origin) if servers.key.with(String::is_empty) => stays_with(&[origin]),
         _ => String::new(),
     });
-    let connect = el("button")
-        .attr("type", "submit")
-        .class("primary")
-        .flag_property(
-            "disabled",
-            flag(move || servers.attempt.get() == Standing::Asked),
-        )
-        .child("Connect");
-    let fields = el("fieldset")
-        .child(el("legend").child("Task dataset server"))
-        .child(field("server-url", "Server URL", typed(url, servers.url)))
-        .child(
-            field("server-key", "API key", typed(key, servers.key))
-                .child(key_help(
-                    ["server-key-elsewhere", "server-key-help"],
-                    elsewhere,
-                    "If the server requires one. It is only sent to this server. See API keys \
-                     below for where it is stored.",
-                ))
-                .child(insecure_page()),
-        )
-        .child(
-            field("server-name", "Name", typed(text(), servers.name))
-                .child(help("A display name. Defaults to the address.")),
-        )
-        .child(buttons([connect]));
-    controls::form("server-form", "Connect to server", move || {
+    let connect = move |event: SubmitEvent| {
+        event.prevent_default();
         servers.connect();
-    })
-    .child(fields)
+    };
+    let Servers { url, key, name, .. } = servers;
+    view! {
+        <form class="server-form" aria-label="Connect to server" novalidate on:submit=connect>
+            <fieldset>
+                <legend>{"Task dataset server"}</legend>
+                <Field id="server-url" label="Server URL">
+                    <input
+                        type="text"
+                        id="server-url"
+                        autocomplete="off"
+                        inputmode="url"
+                        spellcheck="false"
+                        placeholder="http://127.0.0.1:8041"
+                        prop:value=move || url.get()
+                        on:input=move |event| url.set(event_target_value(&event))
+                        on:change=move |_| {
+                            servers.follow_address();
+                        }
+                    />
+                </Field>
+                <Field id="server-key" label="API key">
+                    <input
+                        type="password"
+                        id="server-key"
+                        autocomplete="off"
+                        aria-describedby="server-key-elsewhere server-key-help"
+                        prop:value=move || key.get()
+                        on:input=move |event| key.set(event_target_value(&event))
+                    />
+                    <KeyHelp
+                        elsewhere_id="server-key-elsewhere"
+                        elsewhere
+                        help_id="server-key-help"
+                    >
+                        "If the server requires one. It is only sent to this server. See API keys "
+                        "below for where it is stored."
+                    </KeyHelp>
+                    <InsecurePage/>
+                </Field>
+                <Field id="server-name" label="Name">
+                    <input
+                        type="text"
+                        id="server-name"
+                        autocomplete="off"
+                        prop:value=move || name.get()
+                        on:input=move |event| name.set(event_target_value(&event))
+                    />
+                    <p class="help">{"A display name. Defaults to the address."}</p>
+                </Field>
+                <div class="button-row">
+                    <button
+                        type="submit"
+                        class="primary"
+                        disabled=move || servers.attempt.get() == Standing::Asked
+                    >
+                        {"Connect"}
+                    </button>
+                </div>
+            </fieldset>
+        </form>
+    }
 }
 
-/// The status while connecting.
-fn asking(servers: Servers) -> AnyView {
-    dynamic(move || match servers.attempt.get() {
-        Standing::Asked => el("p")
-            .attr("role", "status")
-            .class("help")
-            .child("Contacting the server…")
-            .view(),
-        _ => nothing(),
-    })
-}
-
-/// Why the attempt to connect failed.
-fn refused(servers: Servers) -> AnyView {
-    dynamic(move || match servers.attempt.get() {
-        Standing::Down(diagnosis) => diagnosed(&diagnosis).attr("role", "alert").view(),
-        _ => nothing(),
-    })
-}
-
-/// A diagnosis: what failed, why, what to do, and lines to copy.
-pub(super) fn diagnosed(diagnosis: &Diagnosis) -> El {
+/// A diagnosis as an alert: what failed, why, what to do, and lines to copy.
+#[component]
+pub(super) fn Diagnosed(diagnosis: Diagnosis) -> impl IntoView {
     let lines = diagnosis.lines.iter().map(|lines| {
-        let text = lines.text.clone();
-        let copied = Callback::new(move |()| text.clone());
-        el("div")
-            .class("lines")
-            .child(
-                el("p")
-                    .class("lines-place")
-                    .child(lines.place)
-                    .child(copy_button(copied, "Copy", false)),
-            )
-            .child(
-                el("pre")
-                    .attr("tabindex", "0")
-                    .child(el("code").child(lines.text.clone())),
-            )
-            .view()
+        let (text, copied) = (lines.text.clone(), lines.text.clone());
+        view! {
+            <div class="lines">
+                <p class="lines-place">
+                    {lines.place}
+                    <CopyButton text=move || copied.clone()/>
+                </p>
+                <pre tabindex="0">
+                    <code>{text}</code>
+                </pre>
+            </div>
+        }
     });
-    el("div").class("alert inline diagnosis").child(
-        alert_words(&diagnosis.what, &diagnosis.why, &diagnosis.remedy).child(all(lines.collect())),
-    )
+    let lines = lines.collect_view();
+    view! {
+        <div class="alert inline diagnosis" role="alert">
+            <AlertWords what=diagnosis.what why=diagnosis.why advice=diagnosis.remedy>
+                {lines}
+            </AlertWords>
+        </div>
+    }
 }
 
 impl Servers {
@@ -190,8 +200,8 @@ impl Servers {
         let field = keys.address_is(origin, typed);
         self.typed_keys.set_value(keys);
         match field {
-            Field::Stays => true,
-            Field::Becomes { key, former } => {
+            typed_keys::Field::Stays => true,
+            typed_keys::Field::Becomes { key, former } => {
                 let is_other = former.is_some() || !key.is_empty();
                 self.key.set(key);
                 self.key_stays_with.set(former);

@@ -2,14 +2,12 @@
 
 use leptos::prelude::*;
 
-use super::section::{section as framed, small};
+use super::section::Section;
 use crate::browser::files;
 use crate::browser::storage_quota::{self, Quota};
 use crate::browser::{self, database::DatabaseError, network};
-use crate::components::alert_box::alert_words;
-use crate::components::erased::{dynamic, watch, words};
-use crate::components::markup::{El, all, button, el, nothing};
-use crate::components::text::inert_in;
+use crate::components::alert_box::AlertWords;
+use crate::components::text::inert;
 use crate::navigation::{Page, use_pages};
 use crate::projection::text::{plural, size_text};
 use crate::storage::unreadable::{self, Place};
@@ -37,153 +35,142 @@ enum State {
 }
 
 /// The section.
-pub fn section() -> El {
+#[component]
+pub(super) fn Storage() -> impl IntoView {
     let state = RwSignal::new(State::Looking);
     let sure = RwSignal::new(false);
     let shown = use_pages().shown;
     // The page keeps its state; reload it when the user returns.
-    watch(move || {
+    Effect::new(move |_| {
         if shown.get() == Page::Settings {
             look(state);
         }
     });
-    let body = dynamic(move || match state.get() {
-        State::Looking => el("p").class("help").child("Loading…").view(),
-        State::Refused(error) => el("div")
-            .class("alert inline")
-            .attr("role", "alert")
-            .child(alert_words(
-                "Nothing can be stored.",
-                &error.to_string(),
-                error.advice(),
-            ))
-            .view(),
-        State::Known(kept) => known(state, sure, &kept),
-    });
-    framed(
-        "storage-title",
-        "Storage",
-        format!(
-            "Everything you import, play and evaluate is stored in a database in this browser \
-             until you delete it. Other pages on {} can read and change it.",
-            network::page().origin
-        ),
-    )
-    .child(body)
-    .child(small("Refresh", move || look(state)))
+    let body = move || match state.get() {
+        State::Looking => view! { <p class="help">"Loading…"</p> }.into_any(),
+        State::Refused(error) => {
+            view! { <Refused what="Nothing can be stored." error/> }.into_any()
+        }
+        State::Known(kept) => view! { <Known state sure kept/> }.into_any(),
+    };
+    let about = format!(
+        "Everything you import, play and evaluate is stored in a database in this browser until \
+         you delete it. Other pages on {} can read and change it.",
+        network::page().origin
+    );
+    view! {
+        <Section id="storage-title" title="Storage" about>
+            {body}
+            <button type="button" class="quiet small" on:click=move |_| look(state)>
+                {"Refresh"}
+            </button>
+        </Section>
+    }
 }
 
-fn known(state: RwSignal<State>, sure: RwSignal<bool>, kept: &Kept) -> AnyView {
-    let row = |name: &'static str, value: String| {
-        el("div")
-            .child(el("dt").child(name))
-            .child(el("dd").child(value))
-            .view()
-    };
-    let mut rows = vec![
-        row(
-            "Episodes",
-            format!(
-                "{}, {}",
-                plural(kept.episodes, "episode"),
-                size_text(kept.size as usize)
-            ),
-        ),
-        row("Evaluations", plural(kept.evaluations, "evaluation")),
-    ];
-    if let Some(room) = kept.room {
-        rows.push(row(
-            "Storage used",
-            format!(
-                "{} of {}, by all pages of this host",
-                size_text(room.used as usize),
-                size_text(room.quota as usize)
-            ),
-        ));
+#[component]
+fn Refused(what: &'static str, error: DatabaseError) -> impl IntoView {
+    view! {
+        <div class="alert inline" role="alert">
+            <AlertWords what why=error.to_string() advice=error.advice()/>
+        </div>
     }
+}
+
+#[component]
+fn Known(
+    state: RwSignal<State>,
+    /// Whether the user was asked about deleting all.
+    sure: RwSignal<bool>,
+    kept: Kept,
+) -> impl IntoView {
+    let row = |name: &'static str, value: String| {
+        view! {
+            <div>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+            </div>
+        }
+    };
+    let size = size_text(kept.size as usize);
+    let episodes = format!("{}, {size}", plural(kept.episodes, "episode"));
+    let room = kept.room.map(|room| {
+        let (used, quota) = (
+            size_text(room.used as usize),
+            size_text(room.quota as usize),
+        );
+        let words = format!("{used} of {quota}, by all pages of this host");
+        row("Storage used", words)
+    });
+    let ask_to_last = move |_| {
+        browser::spawn(async move {
+            // The answer is seen in what is shown next.
+            storage_quota::ask_to_last().await;
+            look(state);
+        });
+    };
     let lasting = match kept.lasting {
-        true => el("p")
-            .class("help")
-            .child("The browser keeps this data even when the disk is full.")
-            .view(),
-        false => button("")
-            .on_click(move || {
-                browser::spawn(async move {
-                    // The answer is seen in what is shown next.
-                    storage_quota::ask_to_last().await;
-                    look(state);
-                });
-            })
-            .child("Request persistent storage")
-            .view(),
-    };
-    let read_only = match kept.is_read_only {
-        false => nothing(),
-        true => {
-            let error = DatabaseError::Newer;
-            let what = "Storage is read-only.";
-            el("div")
-                .class("alert inline")
-                .attr("role", "alert")
-                .child(alert_words(what, &error.to_string(), error.advice()))
-                .view()
+        true => view! {
+            <p class="help">"The browser keeps this data even when the disk is full."</p>
         }
-    };
-    let damaged = match kept.unreadable.is_empty() {
-        true => nothing(),
-        false => unreadable_view(state, &kept.unreadable),
-    };
-    let label = words(move || {
-        match sure.get() {
-            true => "Yes, delete all",
-            false => "Delete all",
+        .into_any(),
+        false => view! {
+            <button type="button" on:click=ask_to_last>
+                "Request persistent storage"
+            </button>
         }
-        .to_owned()
-    });
-    let delete = button("")
-        .on_click(move || {
-            if !sure.get_untracked() {
-                sure.set(true);
-                return;
+        .into_any(),
+    };
+    let read_only = kept
+        .is_read_only
+        .then(|| view! { <Refused what="Storage is read-only." error=DatabaseError::Newer/> });
+    let records = kept.unreadable;
+    let unreadable = (!records.is_empty()).then(|| view! { <Unreadable state records/> });
+    let delete = move |_| {
+        if !sure.get_untracked() {
+            sure.set(true);
+            return;
+        }
+        sure.set(false);
+        browser::spawn(async move {
+            match storage::forget_all().await {
+                Ok(()) => look(state),
+                Err(error) => state.set(State::Refused(error)),
             }
-            sure.set(false);
-            browser::spawn(async move {
-                match storage::forget_all().await {
-                    Ok(()) => look(state),
-                    Err(error) => state.set(State::Refused(error)),
-                }
-            });
-        })
-        .child(label);
-    let warning = dynamic(move || match sure.get() {
-        true => el("p")
-            .class("help")
-            .attr("role", "status")
-            .child("This deletes all stored evaluations and episodes.")
-            .view(),
-        false => nothing(),
-    });
-    all(vec![
-        read_only,
-        el("dl").class("storage-list").child(rows).view(),
-        el("div")
-            .class("button-row")
-            .child(lasting)
-            .child(delete)
-            .view(),
-        warning,
-        damaged,
-    ])
+        });
+    };
+    view! {
+        {read_only}
+        <dl class="storage-list">
+            {row("Episodes", episodes)}
+            {row("Evaluations", plural(kept.evaluations, "evaluation"))}
+            {room}
+        </dl>
+        <div class="button-row">
+            {lasting}
+            <button type="button" on:click=delete>
+                {move || if sure.get() { "Yes, delete all" } else { "Delete all" }}
+            </button>
+        </div>
+        <Show when=move || sure.get()>
+            <p class="help" role="status">
+                {"This deletes all stored evaluations and episodes."}
+            </p>
+        </Show>
+        {unreadable}
+    }
 }
 
 /// The unreadable records, with actions.
-fn unreadable_view(state: RwSignal<State>, records: &[(Place, String)]) -> AnyView {
+#[component]
+fn Unreadable(state: RwSignal<State>, records: Vec<(Place, String)>) -> impl IntoView {
     let title = format!("{} cannot be read", plural(records.len(), "stored record"));
     let lines = records.iter().map(|(place, why)| {
         let line = format!("{} {}: {why}", place.store().name(), place.key());
-        inert_in("li", "", &line).view()
+        view! { <li dir="auto">{inert(&line)}</li> }
     });
-    let export = move || {
+    let lines = lines.collect_view();
+    let export = move |_| {
         browser::spawn(async move {
             match unreadable::export().await {
                 Ok(lines) => {
@@ -197,7 +184,12 @@ fn unreadable_view(state: RwSignal<State>, records: &[(Place, String)]) -> AnyVi
             }
         });
     };
-    let delete = move || {
+    let sure = RwSignal::new(false);
+    let delete = move |_| {
+        if !sure.get_untracked() {
+            sure.set(true);
+            return;
+        }
         browser::spawn(async move {
             match unreadable::delete().await {
                 Ok(()) => look(state),
@@ -205,44 +197,32 @@ fn unreadable_view(state: RwSignal<State>, records: &[(Place, String)]) -> AnyVi
             }
         });
     };
-    let sure = RwSignal::new(false);
-    let label = words(move || {
-        match sure.get() {
-            true => "Yes, delete unreadable records",
-            false => "Delete unreadable records",
-        }
-        .to_owned()
-    });
-    el("section")
-        .class("alert inline")
-        .attr("aria-label", "Unreadable records")
-        .child(
-            alert_words(
-                &title,
-                "They are damaged or were stored by another version of this page.",
-                "They are left unchanged. Export them and report how they came about. A version \
-                 that can read them will find them.",
-            )
-            .child(
-                el("details")
-                    .child(el("summary").child("Show records"))
-                    .child(el("ul").child(lines.collect::<Vec<_>>())),
-            )
-            .child(
-                el("div")
-                    .class("button-row")
-                    .child(button("").on_click(export).child("Export raw records"))
-                    .child(
-                        button("")
-                            .on_click(move || match sure.get_untracked() {
-                                true => delete(),
-                                false => sure.set(true),
-                            })
-                            .child(label),
-                    ),
-            ),
-        )
-        .view()
+    let label = move || match sure.get() {
+        true => "Yes, delete unreadable records",
+        false => "Delete unreadable records",
+    };
+    view! {
+        <section class="alert inline" aria-label="Unreadable records">
+            <AlertWords
+                what=title
+                why="They are damaged or were stored by another version of this page."
+                advice="They are left unchanged. Export them and report how they came about. A version that can read them will find them."
+            >
+                <details>
+                    <summary>{"Show records"}</summary>
+                    <ul>{lines}</ul>
+                </details>
+                <div class="button-row">
+                    <button type="button" on:click=export>
+                        {"Export raw records"}
+                    </button>
+                    <button type="button" on:click=delete>
+                        {label}
+                    </button>
+                </div>
+            </AlertWords>
+        </section>
+    }
 }
 
 fn look(state: RwSignal<State>) {

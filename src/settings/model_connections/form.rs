@@ -5,99 +5,115 @@ use leptos::prelude::*;
 use volary_agent::model::connection::{Address, PRESETS, Preset, Space};
 use volary_agent::model::{ApiKey, Connection, ProviderKind};
 
-use super::super::section::{insecure_page, key_help, link_away, stays_with};
-use super::{Editor, actions};
+use super::super::section::{InsecurePage, KeyHelp, LinkAway, stays_with};
+use super::names::ModelField;
+use super::trial::{TestButton, TestResult};
+use super::{Actions, Editor};
 use crate::browser::{element, network};
-use crate::components::erased::{dynamic, words};
-use crate::components::markup::{El, all, el, nothing};
+use crate::components::field::Field;
 use crate::models::connections::{Saved, preset_of};
-use crate::playground::controls::{choice, field, help, option};
 use crate::secrets::{self, Keeping};
 
 /// The group **Model connection**.
-pub(super) fn form(editor: Editor) -> El {
-    el("fieldset")
-        .class("connection-form")
-        .child(el("legend").child("Model connection"))
-        .child(name_field(editor))
-        .child(provider_field(editor))
-        .child(base_url_field(editor))
-        .child(editor.names.field(editor))
-        .child(key_field(editor))
-        .child(
-            el("div")
-                .class("button-row")
-                .child(editor.trial.button(editor))
-                .child(el("span").class("stretch"))
-                .child(actions(editor)),
-        )
-        .child(editor.trial.result())
+#[component]
+pub(super) fn ConnectionForm(editor: Editor) -> impl IntoView {
+    view! {
+        <fieldset class="connection-form">
+            <legend>{"Model connection"}</legend>
+            <NameField editor/>
+            <ProviderField editor/>
+            <BaseUrlField editor/>
+            <ModelField editor/>
+            <KeyField editor/>
+            <div class="button-row">
+                <TestButton editor/>
+                <span class={"stretch"}></span>
+                <Actions editor/>
+            </div>
+            <TestResult editor/>
+        </fieldset>
+    }
 }
 
 /// A text field that is applied on blur, possibly normalized.
-pub(super) fn text_input(
+#[component]
+pub(super) fn TextInput(
     editor: Editor,
+    id: &'static str,
+    /// Reads its value from the connection.
     value: fn(&Saved) -> String,
-    take: impl Fn(String) + 'static,
-) -> El {
-    el("input")
-        .attr("autocomplete", "off")
-        .attr("autocapitalize", "off")
-        .attr("spellcheck", "false")
-        .text_property("value", words(move || value(&editor.shown())))
-        .on("change", move |event: Event| {
-            take(event_target_value(&event));
-            element::set_value(&event, &value(&editor.shown_untracked()));
-        })
-}
-
-fn name_field(editor: Editor) -> El {
-    let input = text_input(
-        editor,
-        |saved| saved.connection.name.to_string(),
-        move |name| {
-            // A connection without a name would be indistinguishable.
-            if !name.trim().is_empty() {
-                editor.edit(|saved| saved.connection.name = name.trim().into());
-            }
-        },
-    );
-    field("connection-name", "Name", input)
-}
-
-fn provider_field(editor: Editor) -> El {
-    let (near, far): (Vec<_>, Vec<_>) = PRESETS.iter().partition(|preset| is_near(preset));
-    let group = |label: &'static str, presets: Vec<&Preset>| {
-        let options = presets
-            .into_iter()
-            .map(|preset| option(preset.name, preset.name).view());
-        el("optgroup")
-            .attr("label", label)
-            .child(options.collect::<Vec<_>>())
-            .view()
+    /// Takes what was typed.
+    #[prop(into)]
+    take: Callback<String>,
+) -> impl IntoView {
+    let changed = move |event: Event| {
+        take.run(event_target_value(&event));
+        element::set_value(&event, &value(&editor.shown_untracked()));
     };
+    view! {
+        <input
+            id=id
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck="false"
+            prop:value=move || value(&editor.shown())
+            on:change=changed
+        />
+    }
+}
+
+#[component]
+fn NameField(editor: Editor) -> impl IntoView {
+    let take = move |name: String| {
+        // A connection without a name would be indistinguishable.
+        if !name.trim().is_empty() {
+            editor.edit(|saved| saved.connection.name = name.trim().into());
+        }
+    };
+    view! {
+        <Field id="connection-name" label="Name">
+            <TextInput
+                editor
+                id="connection-name"
+                value=|saved| saved.connection.name.to_string()
+                take
+            />
+        </Field>
+    }
+}
+
+#[component]
+fn ProviderField(editor: Editor) -> impl IntoView {
+    let (near, far): (Vec<_>, Vec<_>) = PRESETS.iter().partition(|preset| is_near(preset));
+    let options = |presets: Vec<&'static Preset>| {
+        let options = presets.into_iter();
+        options
+            .map(|preset| view! { <option value=preset.name>{preset.name}</option> })
+            .collect_view()
+    };
+    let (near, far) = (options(near), options(far));
     let formats = ProviderKind::ALL.into_iter().map(|kind| {
-        let name = format!("{OTHER}{}", kind.provider().name());
-        option(name, format!("Other, speaks {}", kind.title())).view()
+        let value = format!("{OTHER}{}", kind.provider().name());
+        view! { <option value=value>{format!("Other, speaks {}", kind.title())}</option> }
     });
-    let formats = el("optgroup")
-        .attr("label", "Other server")
-        .child(formats.collect::<Vec<_>>());
-    let value = words(move || provider_of(&editor.shown()));
-    let control = choice(value, move |value| choose_provider(editor, &value))
-        .attr("aria-describedby", "connection-provider-help")
-        .child(all(vec![
-            group("Providers", far),
-            group("On your computer or network", near),
-            formats.view(),
-        ]));
-    let hints = dynamic(move || hints(&editor.shown()));
-    field("connection-provider", "Provider", control).child(
-        el("div")
-            .class("hints")
-            .attr("id", "connection-provider-help")
-            .child(hints),
-    )
+    let formats = formats.collect_view();
+    view! {
+        <Field id="connection-provider" label="Provider">
+            <select
+                id="connection-provider"
+                aria-describedby="connection-provider-help"
+                prop:value=move || provider_of(&editor.shown())
+                on:change=move |event| choose_provider(editor, &event_target_value(&event))
+            >
+                <optgroup label="Providers">{far}</optgroup>
+                <optgroup label="On your computer or network">{near}</optgroup>
+                <optgroup label="Other server">{formats}</optgroup>
+            </select>
+            <div class="hints" id="connection-provider-help">
+                {move || hints(&editor.shown())}
+            </div>
+        </Field>
+    }
 }
 
 /// The prefix of formats that are not presets.
@@ -141,24 +157,21 @@ fn choose_provider(editor: Editor, value: &str) {
     });
 }
 
-/// Hints about the provider: its note, how to allow this page, where to create keys.
-fn hints(saved: &Saved) -> AnyView {
-    let Some(preset) = saved.preset else {
-        return nothing();
-    };
-    let hint = |words: String| help(words).view();
-    let mut hints = Vec::new();
-    if !preset.note.is_empty() {
-        hints.push(hint(preset.note.to_owned()));
-    }
-    if !preset.allow.is_empty() {
+/// Hints about the provider: its note, and how to allow this page.
+fn hints(saved: &Saved) -> Option<impl IntoView + use<>> {
+    let preset = saved.preset?;
+    let note = (!preset.note.is_empty()).then(|| preset.note.to_owned());
+    let allow = (!preset.allow.is_empty()).then(|| {
         let origin = network::page().origin;
-        hints.push(hint(preset.allow.replace("https://example.org", &origin)));
-    }
-    all(hints)
+        preset.allow.replace("https://example.org", &origin)
+    });
+    let hints = [note, allow].into_iter().flatten();
+    let hints = hints.map(|hint| view! { <p class="help">{hint}</p> });
+    Some(hints.collect_view())
 }
 
-fn base_url_field(editor: Editor) -> El {
+#[component]
+fn BaseUrlField(editor: Editor) -> impl IntoView {
     let take = move |typed: String| {
         let before = editor.shown_untracked();
         editor.edit(|saved| {
@@ -175,23 +188,25 @@ fn base_url_field(editor: Editor) -> El {
             let _ = secrets::put(&after.owner(), &after.origin(), &key);
         }
     };
-    let input = text_input(editor, |saved| saved.connection.base_url.to_string(), take)
-        .attr("type", "url")
-        .attr("inputmode", "url")
-        .attr(
-            "aria-invalid",
-            words(move || wrong_address(&editor.shown()).is_some().to_string()),
-        )
-        .attr("aria-describedby", "connection-base-url-error");
-    let error = dynamic(move || match wrong_address(&editor.shown()) {
-        Some(error) => el("p").class("error").child(error).view(),
-        None => nothing(),
-    });
-    field("connection-base-url", "Base URL", input).child(
-        el("div")
-            .attr("id", "connection-base-url-error")
-            .child(error),
-    )
+    let error = move || {
+        let error = wrong_address(&editor.shown());
+        error.map(|error| view! { <p class="error">{error}</p> })
+    };
+    view! {
+        <Field id="connection-base-url" label="Base URL">
+            <TextInput
+                editor
+                id="connection-base-url"
+                value=|saved| saved.connection.base_url.to_string()
+                take
+                attr:type="url"
+                attr:inputmode="url"
+                attr:aria-invalid=move || wrong_address(&editor.shown()).is_some().to_string()
+                attr:aria-describedby="connection-base-url-error"
+            />
+            <div id="connection-base-url-error">{error}</div>
+        </Field>
+    }
 }
 
 /// The error of the address, if one was entered.
@@ -206,7 +221,8 @@ fn wrong_address(saved: &Saved) -> Option<String> {
     connection.check().err().map(|error| error.to_string())
 }
 
-fn key_field(editor: Editor) -> El {
+#[component]
+fn KeyField(editor: Editor) -> impl IntoView {
     let take = move |typed: String| {
         // A draft becomes a connection, because only a connection can own a key.
         editor.edit(|_| {});
@@ -216,42 +232,46 @@ fn key_field(editor: Editor) -> El {
         let _ = secrets::put(&saved.owner(), &saved.origin(), &key);
         editor.trial.forget();
     };
-    let input = text_input(editor, |saved| saved.key().expose().to_owned(), take)
-        .attr("type", "password")
-        .attr(
-            "aria-describedby",
-            "connection-key-elsewhere connection-key-help",
-        );
-    let where_kept = words(|| {
+    let where_kept = || {
         let kept = match secrets::keeping() {
             Keeping::Page => "Stored in memory until the page is closed or reloaded",
             Keeping::Tab => "Stored in this tab",
             Keeping::Device => "Stored on this device",
         };
         format!("{kept}; see API keys below.")
-    });
-    let make = dynamic(move || {
-        let Some(preset) = editor.shown().preset else {
-            return nothing();
-        };
-        match preset.key_url {
-            Some(address) => link_away(address, format!("Create a key at {}", preset.name)),
+    };
+    let creation = move || {
+        let preset = editor.shown().preset?;
+        Some(match preset.key_url {
+            Some(address) => {
+                let words = format!("Create a key at {}", preset.name);
+                view! { <LinkAway address words/> }.into_any()
+            }
             None => "Only needed if the server was started with one.".into_any(),
-        }
-    });
-    let elsewhere = words(move || key_elsewhere(&editor.shown()));
-    let help = all(vec![
-        el("span").child(where_kept).view(),
-        el("span").child(" ").view(),
-        make,
-    ]);
-    field("connection-key", "API key", input)
-        .child(key_help(
-            ["connection-key-elsewhere", "connection-key-help"],
-            elsewhere,
-            help,
-        ))
-        .child(insecure_page())
+        })
+    };
+    view! {
+        <Field id="connection-key" label="API key">
+            <TextInput
+                editor
+                id="connection-key"
+                value=|saved| saved.key().expose().to_owned()
+                take
+                attr:type="password"
+                attr:aria-describedby="connection-key-elsewhere connection-key-help"
+            />
+            <KeyHelp
+                elsewhere_id="connection-key-elsewhere"
+                elsewhere=Signal::derive(move || key_elsewhere(&editor.shown()))
+                help_id="connection-key-help"
+            >
+                <span>{where_kept}</span>
+                <span>{" "}</span>
+                {creation}
+            </KeyHelp>
+            <InsecurePage/>
+        </Field>
+    }
 }
 
 /// The origins with a key of this connection; empty if there is none, or if the current address has one too.

@@ -12,26 +12,27 @@ use volary_agent::model::Connection;
 use volary_agent::model::connection::{PRESETS, Preset};
 use volary_core::json::Text;
 
-use super::section::{section as settings_section, small};
+use super::section::Section;
 use crate::browser::element;
-use crate::components::erased::{dynamic, flag, shown, words};
-use crate::components::icon::{Glyph, icon};
-use crate::components::markup::{El, all, button, el, keyed};
+use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
 use crate::models::connections::{self, Saved, new_id};
 use crate::secrets;
 
 /// The section.
-pub fn section() -> El {
+#[component]
+pub(super) fn ModelConnections() -> impl IntoView {
     let editor = Editor::new();
     let about = "Requests go directly from this page to the address that you enter, with your key, \
          and nowhere else.";
-    settings_section("settings-models", "Models", about).child(
-        el("div")
-            .class("connections")
-            .child(list(editor))
-            .child(form::form(editor)),
-    )
+    view! {
+        <Section id="settings-models" title="Models" about>
+            <div class="connections">
+                <List editor/>
+                <form::ConnectionForm editor/>
+            </div>
+        </Section>
+    }
 }
 
 /// The selected connection.
@@ -146,84 +147,95 @@ fn fresh(preset: &'static Preset) -> Saved {
 }
 
 /// The connections, or the draft if there are none, so that nothing moves when it becomes one.
-fn list(editor: Editor) -> El {
-    let count = || connections::read(|all| all.list().len().max(1) as u64);
-    let entries = keyed(
-        move || (0..count()).collect(),
-        move |place| entry(editor, place as usize),
-    );
-    let add = button("small")
-        .on_click(move || editor.add())
-        .child(icon(Glyph::Add))
-        .child("Add connection");
-    el("div")
-        .class("connection-list")
-        .child(el("ul").attr("aria-label", "Connections").child(entries))
-        .child(add)
+#[component]
+fn List(editor: Editor) -> impl IntoView {
+    let count = Memo::new(|_| connections::read(|all| all.list().len().max(1)));
+    view! {
+        <div class="connection-list">
+            <ul aria-label="Connections">
+                <For each=move || 0..count.get() key=|place| *place let(place)>
+                    <Entry editor place/>
+                </For>
+            </ul>
+            <button type="button" class="small" on:click=move |_| editor.add()>
+                <Icon glyph=Glyph::Add/>
+                {"Add connection"}
+            </button>
+        </div>
+    }
 }
 
 /// The entry at an index, whatever it currently shows: a click that blurs a field starts and ends on the same
 /// button.
-fn entry(editor: Editor, place: usize) -> AnyView {
+#[component]
+fn Entry(editor: Editor, place: usize) -> impl IntoView {
     let at = move || {
         let saved = connections::read(|all| all.list().get(place).cloned());
         saved.unwrap_or_else(|| editor.draft.get())
     };
-    let name = dynamic(move || inert(&at().connection.name));
-    let model = dynamic(move || {
+    let model = move || {
         let model = at().connection.model;
-        inert(if model.is_empty() {
-            "no model yet"
-        } else {
-            &model
+        inert(match model.is_empty() {
+            true => "no model yet",
+            false => &model,
         })
-    });
-    let badges = dynamic(move || badges(&at()));
-    let pressed = words(move || (at().id == editor.shown().id).to_string());
-    let choose = button("connection")
-        .attr("aria-pressed", pressed)
-        .on_click(move || editor.choose(untrack(at).id))
-        .child(el("span").class("connection-name").child(name))
-        .child(el("span").class("faint").child(model))
-        .child(el("span").class("connection-badges").child(badges));
-    el("li").child(choose).view()
+    };
+    view! {
+        <li>
+            <button
+                type="button"
+                class="connection"
+                aria-pressed=move || (at().id == editor.shown().id).to_string()
+                on:click=move |_| editor.choose(untrack(at).id)
+            >
+                <span class="connection-name">{move || inert(&at().connection.name)}</span>
+                <span class="faint">{model}</span>
+                <span class="connection-badges">{move || badges(&at())}</span>
+            </button>
+        </li>
+    }
 }
 
-fn badges(saved: &Saved) -> AnyView {
-    let badge =
-        |class: &'static str, words: &'static str| el("span").class(class).child(words).view();
+fn badges(saved: &Saved) -> impl IntoView + use<> {
     let is_default = connections::read(|all| {
         let default = all.default_one();
         all.list().len() > 1 && default.is_some_and(|default| default.id == saved.id)
     });
     let wants_key = saved.preset.is_none_or(|preset| preset.key_url.is_some());
-    let mut badges = Vec::new();
-    if is_default {
-        badges.push(badge("badge good", "default"));
+    let lacks_key = wants_key && !saved.has_key();
+    view! {
+        {is_default.then(|| view! { <span class="badge good">"default"</span> })}
+        {lacks_key.then(|| view! { <span class="badge notice">"no key"</span> })}
     }
-    if wants_key && !saved.has_key() {
-        badges.push(badge("badge notice", "no key"));
-    }
-    all(badges)
 }
 
 /// Actions on the connection.
-fn actions(editor: Editor) -> AnyView {
-    let is_default = flag(move || {
+#[component]
+fn Actions(editor: Editor) -> impl IntoView {
+    let is_default = move || {
         let shown = editor.shown().id;
         connections::read(|all| all.default_one().is_some_and(|default| default.id == shown))
-    });
+    };
     let is_saved = move || {
         let shown = editor.shown().id;
         connections::read(|all| all.find(&shown).is_some())
     };
-    shown(is_saved, move || {
-        all(vec![
-            small("Make default", move || editor.make_default())
-                .attr("disabled", is_default)
-                .view(),
-            small("Duplicate", move || editor.duplicate()).view(),
-            small("Delete", move || editor.remove()).view(),
-        ])
-    })
+    view! {
+        <Show when=is_saved>
+            <button
+                type="button"
+                class="quiet small"
+                disabled=is_default
+                on:click=move |_| editor.make_default()
+            >
+                {"Make default"}
+            </button>
+            <button type="button" class="quiet small" on:click=move |_| editor.duplicate()>
+                {"Duplicate"}
+            </button>
+            <button type="button" class="quiet small" on:click=move |_| editor.remove()>
+                {"Delete"}
+            </button>
+        </Show>
+    }
 }

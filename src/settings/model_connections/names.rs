@@ -3,14 +3,12 @@
 use leptos::prelude::*;
 use volary_core::json::Text;
 
-use super::super::section::{small, trouble};
+use super::super::section::Trouble;
 use super::Editor;
-use super::form::text_input;
+use super::form::TextInput;
 use crate::browser;
-use crate::components::erased::{dynamic, flag, words};
-use crate::components::markup::{El, all, el, nothing};
+use crate::components::field::Field;
 use crate::models::{diagnose, list};
-use crate::playground::controls::{choice, field, option};
 use crate::projection::notice::Notice;
 use crate::projection::text::count_text;
 
@@ -78,83 +76,89 @@ impl Names {
             }
         });
     }
+}
 
-    /// The field.
-    pub(super) fn field(self, editor: Editor) -> El {
-        let take = move |model: String| {
-            editor.edit(|saved| saved.connection.model = model.trim().into());
+/// The field.
+#[component]
+pub(super) fn ModelField(editor: Editor) -> impl IntoView {
+    let listed = editor.names.listed;
+    let take = move |model: String| {
+        editor.edit(|saved| saved.connection.model = model.trim().into());
+    };
+    let suggestions = move || {
+        let names = match listed.get() {
+            Listed::Names(names) => names.shown,
+            _ => examples(editor),
         };
-        let input = text_input(editor, |saved| saved.connection.model.to_string(), take)
-            .attr("list", "connection-names")
-            .attr("id", "connection-model");
-        let known = dynamic(move || {
-            let names = match self.listed.get() {
-                Listed::Names(names) => names.shown,
-                _ => examples(editor),
-            };
-            let options = names.iter().map(|name| option(name.to_string(), "").view());
-            all(options.collect())
-        });
-        let asking = flag(move || self.listed.with(|listed| *listed == Listed::Asking));
-        let ask = small("", move || self.ask(editor))
-            .attr("disabled", asking)
-            .child(words(move || match asking.get() {
-                true => "Loading…".to_owned(),
-                false => "List models".to_owned(),
-            }));
-        field("connection-model", "Model", input)
-            .child(el("datalist").attr("id", "connection-names").child(known))
-            .child(
-                el("div")
-                    .class("button-row")
-                    .child(ask)
-                    .child(self.pick(editor)),
-            )
-            .child(self.failure())
+        let names = names.into_iter();
+        names
+            .map(|name| view! { <option value=name.to_string()></option> })
+            .collect_view()
+    };
+    let is_asking = Memo::new(move |_| listed.with(|listed| *listed == Listed::Asking));
+    let failure = move || match listed.get() {
+        Listed::Failed(notice) => Some(view! { <Trouble notice/> }),
+        _ => None,
+    };
+    view! {
+        <Field id="connection-model" label="Model">
+            <TextInput
+                editor
+                id="connection-model"
+                value=|saved| saved.connection.model.to_string()
+                take
+                attr:list="connection-names"
+            />
+            <datalist id="connection-names">{suggestions}</datalist>
+            <div class="button-row">
+                <button
+                    type="button"
+                    class="quiet small"
+                    disabled=is_asking
+                    on:click=move |_| editor.names.ask(editor)
+                >
+                    {move || if is_asking.get() { "Loading…" } else { "List models" }}
+                </button>
+                {move || match listed.get() {
+                    Listed::Names(names) => Some(view! { <Pick editor names/> }),
+                    _ => None,
+                }}
+            </div>
+            {failure}
+        </Field>
     }
+}
 
-    /// A select of all listed models: the suggestions show only those that start with the current text.
-    fn pick(self, editor: Editor) -> AnyView {
-        dynamic(move || {
-            let Listed::Names(names) = self.listed.get() else {
-                return nothing();
-            };
-            let first = match names.more {
-                0 => format!("Choose one of {}", count_text(names.shown.len())),
-                more => format!(
-                    "Choose one of the first {}, or type one of the {} others",
-                    count_text(names.shown.len()),
-                    count_text(more)
-                ),
-            };
-            let first = option("", first);
-            let options = names
-                .shown
-                .into_iter()
-                .map(|name| option(name.to_string(), name.to_string()).view());
-            let value = words(move || {
-                let model = editor.shown().connection.model;
-                model.to_string()
-            });
-            let pick = move |model: String| {
-                if !model.is_empty() {
-                    editor.edit(|saved| saved.connection.model = model.as_str().into());
-                }
-            };
-            choice(value, pick)
-                .class("pick")
-                .attr("aria-label", "Listed models")
-                .child(first)
-                .child(options.collect::<Vec<_>>())
-                .view()
-        })
-    }
-
-    fn failure(self) -> AnyView {
-        dynamic(move || match self.listed.get() {
-            Listed::Failed(notice) => trouble(&notice).view(),
-            _ => nothing(),
-        })
+/// A select of all listed models: the suggestions show only those that start with the current text.
+#[component]
+fn Pick(editor: Editor, names: list::Names) -> impl IntoView {
+    let first = match names.more {
+        0 => format!("Choose one of {}", count_text(names.shown.len())),
+        more => format!(
+            "Choose one of the first {}, or type one of the {} others",
+            count_text(names.shown.len()),
+            count_text(more)
+        ),
+    };
+    let options = names.shown.into_iter();
+    let options =
+        options.map(|name| view! { <option value=name.to_string()>{name.to_string()}</option> });
+    let pick = move |event| {
+        let model = event_target_value(&event);
+        if !model.is_empty() {
+            editor.edit(|saved| saved.connection.model = model.as_str().into());
+        }
+    };
+    view! {
+        <select
+            class="pick"
+            aria-label="Listed models"
+            prop:value=move || editor.shown().connection.model.to_string()
+            on:change=pick
+        >
+            <option value="">{first}</option>
+            {options.collect_view()}
+        </select>
     }
 }
 

@@ -6,13 +6,11 @@ use volary_agent::model::limits::Spent;
 use volary_agent::model::{Concession, ModelRequest};
 use volary_core::Message;
 
-use super::super::section::trouble;
+use super::super::section::Trouble as TroubleAlert;
 use super::Editor;
 use crate::browser;
 use crate::browser::http::Patience;
-use crate::components::erased::{dynamic, words};
-use crate::components::icon::{Glyph, icon};
-use crate::components::markup::{El, all, el, nothing};
+use crate::components::icon::{Glyph, Icon};
 use crate::components::text::inert;
 use crate::models::{Ask, Asked, Progress, Saved, ask, diagnose, prices};
 use crate::projection::notice::Notice;
@@ -91,54 +89,55 @@ impl Trial {
             }
         });
     }
+}
 
-    /// The button.
-    pub(super) fn button(self, editor: Editor) -> AnyView {
-        let trying = Memo::new(move |_| self.outcome.with(|outcome| *outcome == Outcome::Trying));
-        let press = move || match trying.get_untracked() {
-            true => self.forget(),
-            false => self.start(editor),
-        };
-        let name = words(move || match trying.get() {
-            true => "Cancel test".to_owned(),
-            false => "Test connection".to_owned(),
-        });
-        // One button for both states, so that it keeps the focus.
-        crate::components::markup::button("primary")
-            .on_click(press)
-            .child(name)
-            .view()
+/// The button.
+#[component]
+pub(super) fn TestButton(editor: Editor) -> impl IntoView {
+    let trial = editor.trial;
+    let is_trying = Memo::new(move |_| trial.outcome.with(|outcome| *outcome == Outcome::Trying));
+    let press = move |_| match is_trying.get_untracked() {
+        true => trial.forget(),
+        false => trial.start(editor),
+    };
+    // One button for both states, so that it keeps the focus.
+    view! {
+        <button type="button" class="primary" on:click=press>
+            {move || if is_trying.get() { "Cancel test" } else { "Test connection" }}
+        </button>
     }
+}
 
-    /// The result.
-    pub(super) fn result(self) -> El {
-        let said = dynamic(move || match self.outcome.get() {
-            Outcome::NotYet | Outcome::Failed(_) => nothing(),
-            Outcome::Trying => el("p").child("Waiting for the model…").view(),
-            Outcome::Works(said) => el("div")
-                .class("works")
-                .child(icon(Glyph::Check))
-                .child(
-                    el("div").child(all(said
-                        .iter()
-                        .map(|said| el("p").attr("dir", "auto").child(inert(said)).view())
-                        .collect())),
-                )
-                .view(),
-        });
-        let failed = dynamic(move || match self.outcome.get() {
-            Outcome::Failed(notice) => trouble(&notice).view(),
-            _ => nothing(),
-        });
-        el("div")
-            .class("trial")
-            .child(
-                el("div")
-                    .attr("role", "status")
-                    .attr("aria-label", "Test result")
-                    .child(said),
-            )
-            .child(failed)
+/// The result.
+#[component]
+pub(super) fn TestResult(editor: Editor) -> impl IntoView {
+    let outcome = editor.trial.outcome;
+    let report = move || match outcome.get() {
+        Outcome::NotYet | Outcome::Failed(_) => ().into_any(),
+        Outcome::Trying => view! { <p>"Waiting for the model…"</p> }.into_any(),
+        Outcome::Works(facts) => {
+            let facts = facts.iter();
+            let facts = facts.map(|fact| view! { <p dir="auto">{inert(fact)}</p> });
+            view! {
+                <div class="works">
+                    <Icon glyph=Glyph::Check/>
+                    <div>{facts.collect_view()}</div>
+                </div>
+            }
+            .into_any()
+        }
+    };
+    let failure = move || match outcome.get() {
+        Outcome::Failed(notice) => Some(view! { <TroubleAlert notice/> }),
+        _ => None,
+    };
+    view! {
+        <div class="trial">
+            <div role="status" aria-label="Test result">
+                {report}
+            </div>
+            {failure}
+        </div>
     }
 }
 

@@ -1,0 +1,21 @@
+//! A control below its label.
+
+use leptos::prelude::*;
+
+/// A control below its label.
+#[component]
+pub fn Field(
+    /// The id of the control.
+    id: &'static str,
+    /// The label.
+    label: &'static str,
+    /// The control, and what belongs to it.
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <div class="field">
+            <label for=id>{label}</label>
+            {children()}
+        </div>
+    }
+}
