@@ -199,7 +199,7 @@ fn BaseUrlField(editor: Editor) -> impl IntoView {
                 id="connection-base-url"
                 value=|saved| saved.connection.base_url.to_string()
                 take
-                attr:type="url"
+                attr:r#type="url"
                 attr:inputmode="url"
                 attr:aria-invalid=move || wrong_address(&editor.shown()).is_some().to_string()
                 attr:aria-describedby="connection-base-url-error"
@@ -257,7 +257,7 @@ fn KeyField(editor: Editor) -> impl IntoView {
                 id="connection-key"
                 value=|saved| saved.key().expose().to_owned()
                 take
-                attr:type="password"
+                attr:r#type="password"
                 attr:aria-describedby="connection-key-elsewhere connection-key-help"
             />
             <KeyHelp
