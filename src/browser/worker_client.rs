@@ -3,10 +3,8 @@
 //! The worker runs the same wasm as the page: `start.js` starts it with the page's compiled module, so nothing is
 //! fetched or compiled twice.
 //!
-//! Invariants: each reply is decoded once, and only by the call with its request id ([`calls`]). When the worker
+//! Invariants: each reply is decoded once, and only by the call with its request id ([`Calls`]). When the worker
 //! is lost, every open call receives [`WorkerLoss`] and ends.
-
-pub(crate) mod calls;
 
 use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
@@ -15,15 +13,11 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use futures_util::Stream;
-use volary_core::json::Text;
 use volary_protocol::envelope::{Delivery, decode_delivery};
-use volary_protocol::{DecodeError, Request, RequestId, decode_event, encode};
+use volary_protocol::{Calls, Request, RequestId, WorkerLoss, decode_event, encode};
 use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageEvent, MessagePort, Worker};
 
-use calls::Calls;
-
-use super::lazy::Unloaded;
 use super::transferable::{Attachment, Letter};
 use super::worker_port::UNLOADED;
 
@@ -32,28 +26,6 @@ extern "C" {
     /// The address of `start.js`.
     #[wasm_bindgen(catch, js_name = startWorker)]
     fn start_worker() -> Result<Worker, JsValue>;
-}
-
-/// Why a worker does not reply any more.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum WorkerLoss {
-    /// Its code could not be loaded.
-    #[error("{}", Unloaded)]
-    Unloaded,
-    /// It panicked, or the browser ended it.
-    #[error("{message}")]
-    Crashed {
-        /// What is known about it.
-        message: Text,
-    },
-}
-
-impl From<DecodeError> for WorkerLoss {
-    fn from(error: DecodeError) -> Self {
-        WorkerLoss::Crashed {
-            message: error.to_string().into(),
-        }
-    }
 }
 
 /// A worker. Dropping it terminates the worker at once; open calls then end without another reply.

@@ -22,9 +22,10 @@ use orders::{AHEAD, Ordered, Share, watch};
 use super::remote_environments;
 use crate::browser::database::KeptText;
 use crate::browser::transferable::Attachment;
-use crate::browser::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
+use crate::browser::worker_client::{Replies, Reply, WorkerClient};
 use crate::browser::{self, timers};
 use crate::python;
+use volary_protocol::WorkerLoss;
 
 /// More workers than this make nothing faster: the page writes down what they do.
 const MOST_WORKERS: usize = 6;

@@ -21,13 +21,14 @@ use volary_trajectory::table::Row;
 
 use crate::browser::files::{self, GivenFile};
 use crate::browser::transferable::Attachment;
-use crate::browser::worker_client::{Replies, Reply, WorkerClient, WorkerLoss};
+use crate::browser::worker_client::{Replies, Reply, WorkerClient};
 use crate::browser::{location, spawn, timers};
 use crate::projection::notice::Notice;
 use crate::storage::episodes;
 use crate::storage::origin::PUBLISHED;
 use row_batcher::{Pace, RowBatcher};
 use site::Site;
+use volary_protocol::WorkerLoss;
 
 /// A worker that is asked to stop reading does so between two slices; one that is silent for so long has none.
 const PATIENCE: Duration = Duration::from_secs(4);

@@ -5,12 +5,12 @@ use volary_trajectory::{Episode, Relation};
 
 use super::controls::buttons;
 use super::intents::Intent;
-use super::session::Phase;
 use super::state::{length, use_playground};
 use crate::components::erased::{dynamic, flag, shown, words};
 use crate::components::markup::{El, button, el, nothing};
 use crate::components::{EpisodeStatus, Timeline};
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
+use volary_app::playground::session::Phase;
 
 /// The bar.
 pub fn episode_bar() -> El {

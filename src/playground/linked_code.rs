@@ -9,7 +9,6 @@ use leptos::prelude::*;
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_core::Object;
 
-use super::consent::{PlannedEpisode, Then};
 use super::state::{Playground, use_playground};
 use crate::browser::http::{self, Patience, Request};
 use crate::browser::{self, location, network};
@@ -18,6 +17,7 @@ use crate::components::text::inert;
 use crate::navigation::{Page, use_pages};
 use crate::projection::notice::Notice;
 use crate::python::files::{self, Description};
+use volary_app::playground::consent::{PlannedEpisode, Then};
 
 /// The name in an address that stands for Python code elsewhere.
 pub const ENVIRONMENT: &str = "python";

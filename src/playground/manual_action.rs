@@ -8,11 +8,11 @@ use volary_core::{AnyMessage, Tool, ToolCall, ToolRequestMessage, object};
 use volary_trajectory::call_id;
 
 use super::policy_settings::{PolicyKind, Run};
-use super::session::Session;
 use super::state::Playground;
 use super::tool_drafts::ToolDrafts;
 use crate::browser;
 use crate::projection::form::Form;
+use volary_app::playground::session::Session;
 
 /// The id of the form of the chosen tool.
 pub const TOOL_FORM: &str = "tool-form";

@@ -1,24 +1,24 @@
 //! The playground: pick an environment, configure it, act, watch.
 //!
-//! - [`session`]: the life of the episode, a pure state machine; [`incoming`]: episodes in parts.
+//! The life of the shown episode is a state machine of its own, `volary_app::playground::session`.
+//!
 //! - [`state`]: all signals in one value, [`state::Playground`]; panes read them and call its intents.
-//! - [`engine`]: session and worker together; [`setup`], [`hands`], [`drive`]: what a person sets up,
-//!   does by hand, leaves to a policy; [`player`]: who plays then; [`model`]: a model does.
-//! - [`run_loop`], [`playback`]: what goes on by itself.
-//! - [`opening`]: what a first visit shows before anything else is loaded; [`intents`]: what a person
-//!   wants, and the loading of what does it.
-//! - [`abroad`]: environments on task dataset servers; [`consent`]: whether an episode may run on one, [`planned`]: those that
-//!   wait for the user to agree, in the [`plan_dialog`].
-//! - [`python`]: environments of the user's Python files.
-//! - [`transfer`]: export, import, share; [`place`]: the address. `saving`: what was played goes into the library.
+//! - [`session_driver`]: the session together with its worker. [`setup`]: environment, task, configuration and seed;
+//!   [`manual_action`]: the action of the user; [`policy_settings`]: the policy; [`player`]: what acts, such as a
+//!   [`model`].
+//! - [`run_loop`], [`playback`]: running and playing back.
+//! - [`opening`]: what a first visit shows before anything else is loaded; [`intents`]: what the user wants, and the
+//!   loading of the code that does it.
+//! - [`remote_environments`]: environments on servers; [`python`]: those of the user's Python files; [`outside`]: what
+//!   environments ask the page for.
+//! - `planned`: episodes that wait for consent, in the [`plan_dialog`]; [`linked_code`]: Python files at an address.
+//! - [`transfer`]: export, import, share; [`url_sync`]: the address; `saving`: played episodes go into the library.
 //! - [`page`] and the panes draw it.
 
-pub mod consent;
 pub mod controls;
 pub mod episode_bar;
 pub mod frame_pane;
 pub mod hint;
-pub mod incoming;
 pub mod intents;
 pub mod linked_code;
 pub mod manual_action;
@@ -37,7 +37,6 @@ pub mod python;
 pub mod remote_environments;
 pub mod run_loop;
 mod saving;
-pub mod session;
 pub mod session_driver;
 pub mod setup;
 pub mod setup_pane;

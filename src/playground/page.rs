@@ -9,13 +9,13 @@ use super::intents::Intent;
 use super::model;
 use super::policy_pane::policy_pane;
 use super::policy_settings::PolicyKind;
-use super::session::Session;
 use super::setup_pane::{configuration_pane, setup_pane};
 use super::state::{Playground, use_playground};
 use super::tools_pane::tools_pane;
 use crate::components::erased::{flag, maybe_words, shown, words};
 use crate::components::markup::{El, el};
 use crate::components::{PaneJumps, Transcript};
+use volary_app::playground::session::Session;
 
 /// The playground.
 pub fn playground_page() -> El {

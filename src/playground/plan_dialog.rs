@@ -5,7 +5,6 @@ use leptos::prelude::*;
 use volary_core::Json;
 use volary_remote::task::{self, PYTHON_CODE};
 
-use super::consent::{PlannedEpisode, Resumed, Then, action_lines};
 use super::controls::buttons;
 use super::intents::Intent;
 use super::state::{Playground, use_playground};
@@ -15,6 +14,7 @@ use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::text::{inert, inert_in};
 use crate::navigation::{Page, use_pages};
 use crate::projection::text::{count_text, plural};
+use volary_app::playground::consent::{PlannedEpisode, Resumed, Then, action_lines};
 
 /// So many actions are shown at once; a button shows as many again.
 const ACTIONS_AT_ONCE: usize = 200;

@@ -1,14 +1,15 @@
-//! Episodes on servers that wait for the user to agree: what asks, and what the answer does. [`super::consent`] decides.
+//! Episodes that wait for consent before they run: what asks for it, and what happens on the answer.
+//! [`volary_app::playground::consent`] decides which ones wait.
 
 use leptos::prelude::*;
 use volary_remote::task;
 use volary_trajectory::Recipe;
 
-use super::consent::{PlannedEpisode, Resumed, Standing, Then};
 use super::intents::Intent;
 use super::state::Playground;
 use crate::remote::servers;
 use crate::route::Place;
+use volary_app::playground::consent::{PlannedEpisode, Resumed, Standing, Then};
 
 impl Playground {
     /// What this page knows of an environment.

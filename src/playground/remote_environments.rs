@@ -30,7 +30,7 @@ impl Playground {
     }
 
     /// Whether an environment of this name, or address, can be opened. On a server the user must agree first
-    /// ([`super::consent`]).
+    /// ([`volary_app::playground::consent`]).
     pub fn knows(self, environment: &str) -> bool {
         self.entry(environment).is_some()
             || self.server(environment).is_some()

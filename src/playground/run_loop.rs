@@ -9,7 +9,6 @@ use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_trajectory::Ending;
 
-use super::incoming::is_over;
 use super::model;
 use super::player::Move;
 use super::policy_settings::{Plan, PolicyKind, Run};
@@ -17,6 +16,7 @@ use super::state::Playground;
 use crate::browser::lazy::Unloaded;
 use crate::browser::{self, timers};
 use crate::projection::notice::Notice;
+use volary_app::playground::replay::is_over;
 
 /// How long Stop waits for the step that is under way before the worker is ended.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -7,7 +7,6 @@ use volary_core::json::Text;
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
-use super::incoming::is_over;
 use super::state::Playground;
 use crate::browser::database::KeptText;
 use crate::browser::{self, location};
@@ -16,6 +15,7 @@ use crate::navigation::{Page, use_pages};
 use crate::storage;
 use crate::storage::episodes::{self, StoredEpisode};
 use crate::storage::origin::PLAYED;
+use volary_app::playground::replay::is_over;
 
 /// What of the shown episode is kept.
 #[derive(Clone, Debug, Default)]

@@ -20,14 +20,15 @@ use volary_trajectory::{Episode, Recipe};
 
 use super::outside;
 use super::remote_environments::Abroad;
-use super::session::{Change, Command, Refusal, Session};
 use super::state::Playground;
 use crate::browser;
 use crate::browser::lazy::Unloaded;
 use crate::browser::timers::Alarm;
-use crate::browser::worker_client::{Replies, WorkerClient, WorkerLoss};
+use crate::browser::worker_client::{Replies, WorkerClient};
 use crate::projection::notice::Notice;
 use crate::python;
+use volary_app::playground::session::{Change, Command, Refusal, Session};
+use volary_protocol::WorkerLoss;
 
 /// After so many workers that were lost without a word, no more are started before they are needed.
 const MOST_LOSSES: u32 = 3;

@@ -9,19 +9,19 @@ use volary_connectivity::linked_file::Elsewhere;
 use volary_core::registry::Registry;
 use volary_trajectory::Episode;
 
-use super::consent::PlannedEpisode;
 use super::intents::Progress;
 use super::manual_action::Hands;
 use super::opening;
 use super::outside::Outside;
 use super::policy_settings::Drive;
 use super::saving::Saver;
-use super::session::Session;
 use super::session_driver::Engine;
 use super::setup::Setup;
 use super::transfer::Transfer;
 use crate::projection::notice::Notice;
 use crate::route::Place;
+use volary_app::playground::consent::PlannedEpisode;
+use volary_app::playground::session::Session;
 
 /// The playground. There is one, for as long as the page lives; this leads to it.
 #[derive(Clone, Copy)]

@@ -8,11 +8,11 @@ use super::controls::{buttons, field, form, help, typed};
 use super::intents::Intent;
 use super::manual_action::TOOL_FORM;
 use super::policy_settings::Run;
-use super::session::Refusal;
 use super::state::{Playground, use_playground};
 use crate::components::erased::{dynamic, flag, shown, words};
 use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::{Glyph, Icon, SchemaForm};
+use volary_app::playground::session::Refusal;
 
 /// The tools and what is done with them.
 pub fn tools_pane() -> El {

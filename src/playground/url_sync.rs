@@ -9,11 +9,9 @@ use leptos::prelude::*;
 use volary_remote::task;
 use volary_trajectory::{Episode, Recipe, native, share};
 
-use super::consent::{Author, PlannedEpisode, Standing, Then, Verdict, judge};
 use super::intents::Intent;
 use super::linked_code;
 use super::policy_settings::PolicyKind;
-use super::session::Session;
 use super::state::Playground;
 use super::tasks;
 use super::transfer::bare_actions;
@@ -23,6 +21,8 @@ use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::route::{Place, Route};
 use crate::storage::episodes;
+use volary_app::playground::consent::{Author, PlannedEpisode, Standing, Then, Verdict, judge};
+use volary_app::playground::session::Session;
 
 /// How long the state must rest before it is written into the address: browsers throttle frequent changes.
 const REST: Duration = Duration::from_millis(400);

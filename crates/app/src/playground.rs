@@ -1,1 +1,9 @@
-//! One episode that is played step by step, and the address that leads to it.
+//! One episode that is played step by step.
+//!
+//! - [`session`]: how the shown episode relates to the worker's environment; commands out, events in.
+//! - [`consent`]: whether an episode may run at once, or only after the user agreed.
+//! - [`replay`]: what a replay says about the episode.
+
+pub mod consent;
+pub mod replay;
+pub mod session;

@@ -5,6 +5,7 @@
 //! - [`library`]: the stored trajectories: listing, opening, searching, importing.
 //! - [`evaluation`]: playing whole cells of an evaluation.
 //! - [`episode`]: an episode in chunks, and its assembly.
+//! - [`Calls`]: which reply belongs to which call; [`WorkerLoss`]: why there are no more replies.
 //!
 //! Invariants:
 //! - Every request has an id that is never reused by a worker's client; every reply carries the id of its request.
@@ -15,11 +16,15 @@
 //!
 //! `tests/golden/` shows every message as JSON. `UPDATE_GOLDEN=1 cargo test -p volary-protocol` rewrites the files.
 
+mod calls;
 mod coded;
 pub mod envelope;
 pub mod environments;
 pub mod episode;
 pub mod evaluation;
 pub mod library;
+mod worker_loss;
 
+pub use calls::Calls;
 pub use envelope::{Channel, DecodeError, Delivery, Request, RequestId, decode_event, encode};
+pub use worker_loss::WorkerLoss;

@@ -2,10 +2,10 @@
 
 use leptos::prelude::*;
 
-use crate::playground::session::Change;
 use crate::playground::state::Playground;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
+use volary_app::playground::session::Change;
 
 impl Playground {
     pub(super) fn act_on(self, change: Change, before: usize) {

@@ -7,8 +7,8 @@ use leptos::prelude::*;
 
 use crate::browser::{self, timers};
 use crate::playground::policy_settings::Run;
-use crate::playground::session::Session;
 use crate::playground::state::Playground;
+use volary_app::playground::session::Session;
 
 /// The least time between two notifications, in seconds.
 const FRAME: f64 = 0.016;

@@ -10,12 +10,10 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::task::{Context, Poll, Waker};
 
-use volary_protocol::RequestId;
-
-use super::WorkerLoss;
+use crate::{RequestId, WorkerLoss};
 
 /// The open calls; `L` is what arrives for them.
-pub(crate) struct Calls<L> {
+pub struct Calls<L> {
     last: RequestId,
     open: BTreeMap<RequestId, Inbox<L>>,
     loss: Option<WorkerLoss>,
@@ -42,7 +40,7 @@ impl<L> Default for Calls<L> {
 
 impl<L> Calls<L> {
     /// Opens a call. One to a lost worker receives the loss.
-    pub(crate) fn begin(&mut self) -> RequestId {
+    pub fn begin(&mut self) -> RequestId {
         self.last += 1;
         let loss = self.loss.clone().filter(|_| !self.is_closed).map(Err);
         let inbox = Inbox {
@@ -56,7 +54,7 @@ impl<L> Calls<L> {
 
     /// Adds a letter to a call. Returns whom to wake.
     #[must_use]
-    pub(crate) fn deliver(&mut self, id: RequestId, letter: L) -> Option<Waker> {
+    pub fn deliver(&mut self, id: RequestId, letter: L) -> Option<Waker> {
         let inbox = self.open.get_mut(&id).filter(|inbox| !inbox.is_ended)?;
         inbox.letters.push_back(Ok(letter));
         inbox.waker.take()
@@ -64,13 +62,13 @@ impl<L> Calls<L> {
 
     /// No more letters will arrive for a call. Returns whom to wake.
     #[must_use]
-    pub(crate) fn end(&mut self, id: RequestId) -> Option<Waker> {
+    pub fn end(&mut self, id: RequestId) -> Option<Waker> {
         self.open.get_mut(&id).and_then(Inbox::end)
     }
 
     /// The worker is lost. Returns whom to wake.
     #[must_use]
-    pub(crate) fn lose(&mut self, loss: WorkerLoss) -> Vec<Waker> {
+    pub fn lose(&mut self, loss: WorkerLoss) -> Vec<Waker> {
         if self.loss.is_some() || self.is_closed {
             return Vec::new();
         }
@@ -86,7 +84,7 @@ impl<L> Calls<L> {
     /// The client is gone: every open call ends at once, after the reason if there is one. Returns whom to
     /// wake.
     #[must_use]
-    pub(crate) fn close(&mut self, reason: Option<WorkerLoss>) -> Vec<Waker> {
+    pub fn close(&mut self, reason: Option<WorkerLoss>) -> Vec<Waker> {
         if std::mem::replace(&mut self.is_closed, true) {
             return Vec::new();
         }
@@ -99,12 +97,12 @@ impl<L> Calls<L> {
     }
 
     /// The replies to a call were dropped.
-    pub(crate) fn give_up(&mut self, id: RequestId) {
+    pub fn give_up(&mut self, id: RequestId) {
         self.open.remove(&id);
     }
 
     /// The next letter of a call; `None` at its end.
-    pub(crate) fn poll(
+    pub fn poll(
         &mut self,
         id: RequestId,
         context: &Context<'_>,
@@ -123,7 +121,7 @@ impl<L> Calls<L> {
     }
 
     /// Whether the worker does not reply any more.
-    pub(crate) fn is_lost(&self) -> bool {
+    pub fn is_lost(&self) -> bool {
         self.loss.is_some()
     }
 }

@@ -1,11 +1,11 @@
-//! The life of the episode in the playground: how it stands with the worker, what may be asked
-//! next, and what the worker's answers change. Pure: commands out, events in.
+//! The life of the episode in the playground: how it relates to the worker's environment, which commands are possible,
+//! and what the worker's events change.
 //!
-//! What always holds:
-//! - The shown episode changes only here, and only by what a worker did or a file held.
-//! - Another episode takes its place at once and whole: while one is being opened, the shown one
-//!   stays, and if that fails it is as it was.
-//! - An event counts only if it is of the environment that is waited for.
+//! Invariants:
+//! - The shown episode changes only here, and only by what a worker did or a file contained.
+//! - Another episode replaces it at once and as a whole: while one is being opened, the shown one stays, and if opening
+//!   fails it is unchanged.
+//! - An event counts only if it comes from the awaited environment.
 
 use volary_core::AnyMessage;
 use volary_core::json::Text;
@@ -13,12 +13,10 @@ use volary_protocol::environments::{EnvironmentId, Event};
 use volary_protocol::episode::{AssemblyError, EpisodeAssembler, EpisodeChunk};
 use volary_trajectory::{Ending, Episode, Recipe};
 
-mod opening;
-
 use super::consent::{Author, may_rerun};
-use super::incoming::{ending, is_over, record_crash};
+use super::replay::{ending, first_difference, is_over, record_crash};
 
-/// What is wanted of the worker.
+/// A command to the worker.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
     /// Make an environment, reset it, and take the actions in order.
@@ -48,15 +46,15 @@ impl Command {
     }
 }
 
-/// How the shown episode stands with the worker.
+/// How the shown episode relates to the worker's environment.
 #[derive(Clone, Debug, Default)]
 pub enum Phase {
     /// Nothing was opened yet.
     #[default]
     Empty,
-    /// A record: no environment stands behind it (imported, or its worker is gone).
+    /// A record: no environment belongs to it, because it was imported or its worker is gone.
     Record,
-    /// The worker's environment stands where the episode ends.
+    /// The worker's environment is in the state in which the episode ends.
     Live {
         /// Which.
         environment: EnvironmentId,
@@ -78,14 +76,14 @@ pub struct Opening {
     environment: EnvironmentId,
     why: Why,
     actions: Vec<AnyMessage>,
-    /// What came so far.
+    /// What has arrived so far.
     incoming: EpisodeAssembler,
-    /// What stands behind the shown episode meanwhile, for the case that the opening fails.
+    /// What the shown episode relates to meanwhile, in case the opening fails.
     shown: Shown,
     then: Option<AnyMessage>,
 }
 
-/// What stands behind an episode that is shown while another is being opened.
+/// What an episode relates to that is shown while another is being opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Shown {
     Nothing,
@@ -103,14 +101,14 @@ pub enum Why {
         /// Its name.
         name: Text,
     },
-    /// The shown one, run again to stand where its record stands, or earlier.
+    /// The shown one, replayed up to where its record ends, or less far.
     Again,
 }
 
 /// What an event changed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// Nothing: it came too late, or only progress was made.
+    /// Nothing: the event came too late, or it reports progress only.
     Nothing,
     /// Steps were added to the shown episode.
     Appended,
@@ -142,7 +140,7 @@ pub enum Change {
         /// What is known of it.
         reason: Text,
     },
-    /// The worker broke down; the record so far is kept.
+    /// The worker crashed; the record so far is kept.
     Crashed {
         /// What is known of it.
         message: Text,
@@ -153,13 +151,13 @@ pub enum Change {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// Something is under way.
+    /// A command is running.
     #[error("The environment is still working.")]
     Busy,
-    /// The episode came to its end.
+    /// The episode has ended.
     #[error("The episode is over.")]
     Over,
-    /// Nobody knows how to make the environment again.
+    /// The recording does not say how to create its environment.
     #[error(
         "This episode was recorded elsewhere, and the recording does not say how to create its \
          environment."
@@ -197,13 +195,13 @@ pub struct Session {
     phase: Phase,
     /// Who chose the actions of the shown episode.
     author: Author,
-    /// To how many of them the user agreed, where somebody else chose them.
+    /// How many of them the user agreed to, if somebody else chose them.
     agreed: Option<usize>,
     last: EnvironmentId,
 }
 
 impl Session {
-    /// How the shown episode stands with the worker.
+    /// How the shown episode relates to the worker's environment.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
@@ -223,7 +221,7 @@ impl Session {
         self.agreed = None;
     }
 
-    /// Whether something is under way.
+    /// Whether a command is running.
     pub fn is_busy(&self) -> bool {
         matches!(self.phase, Phase::Stepping { .. } | Phase::Opening(_))
     }
@@ -454,7 +452,7 @@ impl Session {
         wanted
     }
 
-    /// The worker broke down. The record is kept, with the action that did it.
+    /// The worker crashed. The record is kept, with the action that caused it.
     pub fn lost(&mut self, message: Text, episode: &mut Episode) -> Change {
         match std::mem::take(&mut self.phase) {
             Phase::Empty => Change::Nothing,
@@ -473,6 +471,116 @@ impl Session {
                 Change::Crashed { message }
             }
         }
+    }
+
+    fn begin(
+        &mut self,
+        recipe: Recipe,
+        actions: Vec<AnyMessage>,
+        why: Why,
+        then: Option<AnyMessage>,
+    ) -> Command {
+        self.last += 1;
+        let environment = self.last;
+        let shown = match &self.phase {
+            Phase::Empty => Shown::Nothing,
+            Phase::Record => Shown::Record,
+            Phase::Live { environment } => Shown::Live(*environment),
+            // The worker takes the step first, but nobody waits for what comes of it.
+            Phase::Stepping { .. } => Shown::Record,
+            Phase::Opening(opening) => opening.shown,
+        };
+        self.phase = Phase::Opening(Box::new(Opening {
+            environment,
+            why,
+            actions: actions.clone(),
+            incoming: EpisodeAssembler::default(),
+            shown,
+            then,
+        }));
+        Command::Open {
+            environment,
+            recipe,
+            actions,
+        }
+    }
+
+    /// Puts the opened episode in the place of the shown one.
+    fn finish(&mut self, mut fresh: Episode, episode: &mut Episode) -> Change {
+        let Phase::Opening(opening) = std::mem::take(&mut self.phase) else {
+            return Change::Nothing;
+        };
+        let Opening {
+            environment,
+            why,
+            then,
+            ..
+        } = *opening;
+        let differs = match why {
+            Why::New { .. } => None,
+            Why::Again => first_difference(episode, &fresh),
+        };
+        keep_name(&mut fresh, &why, episode);
+        fresh.ending = ending(&fresh);
+        *episode = fresh;
+        self.set_author(Author::User);
+        self.phase = Phase::Live { environment };
+        Change::Replaced { why, differs, then }
+    }
+
+    /// Ends an opening whose worker is gone: a new episode is shown as far as it came; an episode
+    /// that was only run again is shown as its record was.
+    fn give_up(&mut self, opening: Opening, episode: &mut Episode, message: &Text) {
+        let Opening {
+            why,
+            actions,
+            incoming,
+            shown,
+            ..
+        } = opening;
+        let new = matches!(why, Why::New { .. });
+        let incoming = incoming.into_partial().filter(|_| new);
+        let came_to_something = incoming.is_some();
+        if let Some(mut fresh) = incoming {
+            keep_name(&mut fresh, &why, episode);
+            if let Some(action) = actions.into_iter().nth(fresh.steps.len()) {
+                record_crash(&mut fresh, action, message);
+            }
+            *episode = fresh;
+            self.set_author(Author::User);
+        }
+        self.phase = match shown {
+            Shown::Nothing if !came_to_something => Phase::Empty,
+            _ => Phase::Record,
+        };
+    }
+}
+
+/// A new episode gets its own name; one that is run again keeps what it had.
+fn keep_name(fresh: &mut Episode, why: &Why, shown: &Episode) {
+    match why {
+        Why::New { id, name } => {
+            fresh.id = id.clone();
+            fresh.name = name.clone();
+        }
+        Why::Again => {
+            fresh.id = shown.id.clone();
+            fresh.name = shown.name.clone();
+            fresh.policy = shown.policy.clone();
+            fresh.metadata = shown.metadata.clone();
+            fresh.recipe = shown.recipe.clone();
+            fresh.model = shown.model.clone();
+            fresh.links = shown.links.clone();
+            keep_asides(fresh, shown);
+        }
+    }
+}
+
+/// The same actions taken again came about as they did the first time.
+fn keep_asides(fresh: &mut Episode, shown: &Episode) {
+    for (step, former) in fresh.steps.iter_mut().zip(&shown.steps) {
+        step.details.clone_from(&former.details);
+        step.extras.clone_from(&former.extras);
     }
 }
 

@@ -1,16 +1,16 @@
-//! How an episode stands after what a worker did. Pure.
+//! The state of an episode after a worker played or replayed it.
 
 use volary_core::json::Text;
 use volary_core::{AnyMessage, Object};
 use volary_trajectory::{Ending, Episode, Outcome, StepRecord};
 
-/// How an episode stands that a worker has just played: its last step says so.
+/// The state of an episode that a worker has just played, as its last step says.
 pub fn ending(episode: &Episode) -> Ending {
     let last = episode.steps.last();
     last.map_or(Ending::Open, StepRecord::ending)
 }
 
-/// Adds the action at which the environment broke down.
+/// Adds the action at which the environment crashed.
 pub fn record_crash(episode: &mut Episode, action: AnyMessage, message: &Text) {
     episode.steps.push(StepRecord {
         action,

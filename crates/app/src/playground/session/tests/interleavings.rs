@@ -7,11 +7,9 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use proptest::prelude::*;
-use volary_protocol::RequestId;
+use volary_protocol::{Calls, RequestId, WorkerLoss};
 
 use super::*;
-use crate::browser::worker_client::WorkerLoss;
-use crate::browser::worker_client::calls::Calls;
 
 /// What the user, the worker or the page does next. Numbers choose among the calls so far.
 #[derive(Clone, Debug)]
