@@ -14,13 +14,13 @@ use super::manual_action::Hands;
 use super::opening;
 use super::outside::Outside;
 use super::policy_settings::Drive;
-use super::saving::Saver;
 use super::session_driver::Engine;
 use super::setup::Setup;
 use super::transfer::Transfer;
 use crate::projection::notice::Notice;
 use crate::route::Place;
 use volary_app::playground::consent::PlannedEpisode;
+use volary_app::playground::saver::Saver;
 use volary_app::playground::session::Session;
 
 /// The playground. There is one, for as long as the page lives; this leads to it.
