@@ -14,7 +14,7 @@ use volary_protocol::{Channel, DecodeError, RequestId};
 use super::environments::Environments;
 use super::evaluation::Evaluations;
 use super::library::fetching::fetch;
-use super::library::{LibraryService, Output};
+use super::library::{LibraryService, Output, listing, reading};
 use crate::browser::clock::BrowserClock;
 use crate::browser::lazy::Loaded;
 use crate::browser::transferable::{Attachment, Letter};
@@ -127,7 +127,7 @@ impl Host {
         match request {
             Request::Watch => change_feed::listen(move |news| {
                 let (host, send) = (Rc::clone(&self), send.clone());
-                spawn(async move { host.library.hear(news, &send).await });
+                spawn(async move { listing::hear(&host.library, news, &send).await });
             }),
             Request::Read { origin } => {
                 let files = attachments
@@ -136,7 +136,7 @@ impl Host {
                         Attachment::File(file) => Some(Rc::new(file) as Rc<dyn Source>),
                         Attachment::Blob(_) | Attachment::Texts(_) => None,
                     });
-                self.library.read(id, files.collect(), origin, &send).await;
+                reading::read(&self.library, id, files.collect(), origin, &send).await;
             }
             Request::Fetch { origin, files } => {
                 fetch(&self.library, id, origin, files, Rc::new(send)).await;

@@ -11,12 +11,12 @@
 mod cancelled;
 pub mod fetching;
 mod finding;
-mod listing;
+pub mod listing;
 mod naming;
 mod opening;
 mod packed;
 mod partial_preview;
-mod reading;
+pub mod reading;
 mod streaming_import;
 mod whole_file_import;
 
@@ -157,8 +157,8 @@ impl LibraryService {
             send(Output::Event(Event::Refused { reason }));
         };
         match request {
-            Request::List => self.list(send).await,
-            Request::Open { id } => match self.episode(&id).await {
+            Request::List => listing::list(self, send).await,
+            Request::Open { id } => match opening::episode(self, &id).await {
                 Ok(episode) => {
                     for chunk in chunks(episode, Vec::new()) {
                         send(Output::Event(Event::Episode(chunk)));
@@ -166,23 +166,23 @@ impl LibraryService {
                 }
                 Err(reason) => refuse(reason),
             },
-            Request::Check { id } => match self.check(&id).await {
+            Request::Check { id } => match opening::replay(self, &id).await {
                 Ok((words, step)) => {
                     let words = words.into();
                     send(Output::Event(Event::Checked { words, step }));
                 }
                 Err(reason) => refuse(reason),
             },
-            Request::Search { words } => self.search(id, &words, send).await,
+            Request::Search { words } => finding::search(self, id, &words, send).await,
             Request::Find { id, words } => {
-                let places = self.find(&id, &words).await;
+                let places = finding::find_in_episode(self, &id, &words).await;
                 send(Output::Event(Event::Places { places }));
             }
             Request::Forget { ids } => self.forget(&ids).await,
             Request::Tag { ids, tag, on } => self.tag(&ids, &tag, on, send).await,
             Request::Export { ids } => self.export(&ids, send).await,
             Request::Cancel { reading } => self.cancelled.add(reading),
-            Request::Settle => self.settle().await,
+            Request::Settle => finding::settle(self).await,
             // The host brings the files to `read`, and the changes to `hear_kept` and its like.
             Request::Read { .. } | Request::Fetch { .. } | Request::Watch => {}
         }
@@ -248,7 +248,7 @@ impl LibraryService {
     }
 
     async fn forget(&self, ids: &[Text]) {
-        self.kept(ids).await;
+        opening::wait_until_stored(self, ids).await;
         let ids = ids.iter().filter(|id| !self.is_of_site(id));
         let ids: Vec<Text> = ids.cloned().collect();
         let mut files = BTreeSet::new();
@@ -275,7 +275,7 @@ impl LibraryService {
     }
 
     async fn tag(&self, ids: &[Text], tag: &Text, on: bool, send: Send<'_>) {
-        self.kept(ids).await;
+        opening::wait_until_stored(self, ids).await;
         for ids in ids.chunks(BATCH) {
             let (mut rows, mut guests) = (Vec::new(), Vec::new());
             for mut row in self.rows_of(ids).await {
@@ -301,7 +301,7 @@ impl LibraryService {
         let mut parts = Vec::with_capacity(ids.len());
         for id in ids {
             // What can't be opened says so when it is opened; a file of the others is better than none.
-            if let Ok(episode) = self.tagged(id).await {
+            if let Ok(episode) = opening::tagged(self, id).await {
                 parts.push(native::to_text(&episode) + "\n");
             }
         }

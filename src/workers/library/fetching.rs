@@ -14,7 +14,7 @@ use volary_core::json::Text;
 use volary_protocol::RequestId;
 use volary_protocol::library::{Event, Origin, RemoteFile, Unfetched};
 
-use super::{LibraryService, Output};
+use super::{LibraryService, Output, reading as readings};
 use crate::browser::files::streaming_download::{FetchError, StreamingDownload};
 use crate::browser::http::HttpError;
 use crate::library::source::Source;
@@ -56,7 +56,7 @@ pub async fn fetch(
     let sources = downloads
         .iter()
         .map(|(_, file)| Rc::clone(file) as Rc<dyn Source>);
-    let reading = service.read(id, sources.collect(), origin, &*send);
+    let reading = readings::read(service, id, sources.collect(), origin, &*send);
     let cancelled = service.cancelled(id);
     let stop = || downloads.iter().for_each(|(_, file)| file.stop());
     if let Either::Right((_, reading)) = select(pin!(reading), pin!(cancelled)).await {

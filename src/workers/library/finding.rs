@@ -9,7 +9,7 @@ use volary_trajectory::Episode;
 use volary_trajectory::search::{Document, Hit, Query};
 use volary_trajectory::table::Row;
 
-use super::{BATCH, LibraryService, Output, Send, Volume};
+use super::{BATCH, LibraryService, Output, Send, Volume, listing, opening};
 use crate::library::findings::{Finding, Match, find};
 
 /// So many characters stand on either side of what was found.
@@ -19,152 +19,163 @@ const MOST_SHOWN: usize = 1000;
 /// Up to so many episodes are read for the search before anyone searches.
 pub(super) const SETTLED: usize = 20_000;
 
-impl LibraryService {
-    /// Takes into the index what it does not know yet, while nothing else is wanted.
-    pub(super) async fn settle(&self) {
-        self.ready().await;
-        if self.missing().len() <= SETTLED && !self.is_settling.replace(true) {
-            self.index_all(None, &|_| {}).await;
-            self.is_settling.set(false);
+/// Takes into the index what it does not know yet, while nothing else is wanted.
+pub(super) async fn settle(library: &LibraryService) {
+    listing::ready(library).await;
+    if missing(library).len() <= SETTLED && !library.is_settling.replace(true) {
+        index_all(library, None, &|_| {}).await;
+        library.is_settling.set(false);
+    }
+}
+
+/// What the index does not know, in the order in which it stands in files.
+fn missing(library: &LibraryService) -> Vec<(Text, Volume)> {
+    let (known, indexed) = (library.known.borrow(), library.indexed.borrow());
+    let missing = known
+        .episodes
+        .iter()
+        .filter(|(id, _)| !indexed.contains(*id));
+    let mut missing: Vec<(Text, Volume)> = missing
+        .map(|(id, volume)| (id.clone(), volume.clone()))
+        .collect();
+    missing.sort_by_cached_key(|(id, volume)| match &volume.place {
+        None => (None, 0, id.clone()),
+        Some(at) => {
+            let start = at.place.parts.first().map_or(0, |part| part.start);
+            (Some(at.file.clone()), start, id.clone())
+        }
+    });
+    missing
+}
+
+/// For a search: gives up once another one counts, and says so with `false`.
+async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Send<'_>) -> bool {
+    let missing = missing(library);
+    for (place, (id, volume)) in missing.iter().enumerate() {
+        if search.is_some_and(|number| number != library.last_search.get()) {
+            return false;
+        }
+        if search.is_some() && place > 0 && place.is_multiple_of(BATCH) {
+            send(Output::Event(Event::Progress {
+                doing: format!("Reading {place} of {} for the search", missing.len()).into(),
+                done: Some(place as f64 / missing.len() as f64),
+            }));
+        }
+        // Another one that indexes may have been here, or it is gone.
+        if library.indexed.borrow().contains(id) || library.volume(id).is_none() {
+            continue;
+        }
+        let episode = searched(library, id, volume).await;
+        if library.volume(id).is_none() {
+            // It was forgotten meanwhile.
+            continue;
+        }
+        if let Ok(episode) = episode {
+            library.index.borrow_mut().insert(id.clone(), &episode);
+        }
+        // One that can't be read is not tried at every search.
+        library.indexed.borrow_mut().insert(id.clone());
+    }
+    true
+}
+
+/// An episode as it is searched: of those in files, the row is not looked up for it.
+async fn searched(library: &LibraryService, id: &Text, volume: &Volume) -> Result<Episode, String> {
+    match &volume.place {
+        None => opening::episode(library, id).await,
+        Some(at) => {
+            let row = Row {
+                id: id.clone(),
+                name: volume.name.clone(),
+                ..Row::default()
+            };
+            opening::open_at(library, at, &row).await
         }
     }
+}
 
-    /// What the index does not know, in the order in which it stands in files.
-    fn missing(&self) -> Vec<(Text, Volume)> {
-        let (known, indexed) = (self.known.borrow(), self.indexed.borrow());
-        let missing = known
-            .episodes
-            .iter()
-            .filter(|(id, _)| !indexed.contains(*id));
-        let mut missing: Vec<(Text, Volume)> = missing
-            .map(|(id, volume)| (id.clone(), volume.clone()))
-            .collect();
-        missing.sort_by_cached_key(|(id, volume)| match &volume.place {
-            None => (None, 0, id.clone()),
-            Some(at) => {
-                let start = at.place.parts.first().map_or(0, |part| part.start);
-                (Some(at.file.clone()), start, id.clone())
-            }
-        });
-        missing
+/// Where words stand in an episode. The texts of the last one are kept: people type letter by letter.
+pub(super) async fn find_in_episode(
+    library: &LibraryService,
+    id: &Text,
+    words: &Text,
+) -> Vec<Finding> {
+    let query = Query::parse(words);
+    if query.is_empty() {
+        return Vec::new();
     }
-
-    /// For a search: gives up once another one counts, and says so with `false`.
-    async fn index_all(&self, search: Option<RequestId>, send: Send<'_>) -> bool {
-        let missing = self.missing();
-        for (place, (id, volume)) in missing.iter().enumerate() {
-            if search.is_some_and(|number| number != self.last_search.get()) {
-                return false;
+    let known = library
+        .found
+        .borrow()
+        .clone()
+        .filter(|known| known.0 == *id);
+    let (_, document) = match known {
+        Some(known) => known,
+        None => {
+            let Ok(episode) = opening::episode(library, id).await else {
+                return Vec::new();
+            };
+            let known = (id.clone(), Rc::new(Document::of(&episode)));
+            // Of a beginning, there will be more.
+            if !library.begun.borrow().contains_key(id) {
+                *library.found.borrow_mut() = Some(known.clone());
             }
-            if search.is_some() && place > 0 && place.is_multiple_of(BATCH) {
-                send(Output::Event(Event::Progress {
-                    doing: format!("Reading {place} of {} for the search", missing.len()).into(),
-                    done: Some(place as f64 / missing.len() as f64),
-                }));
-            }
-            // Another one that indexes may have been here, or it is gone.
-            if self.indexed.borrow().contains(id) || self.volume(id).is_none() {
-                continue;
-            }
-            let episode = self.searched(id, volume).await;
-            if self.volume(id).is_none() {
-                // It was forgotten meanwhile.
-                continue;
-            }
-            if let Ok(episode) = episode {
-                self.index.borrow_mut().insert(id.clone(), &episode);
-            }
-            // One that can't be read is not tried at every search.
-            self.indexed.borrow_mut().insert(id.clone());
+            known
         }
-        true
-    }
+    };
+    find(&document, &query)
+}
 
-    /// An episode as it is searched: of those in files, the row is not looked up for it.
-    async fn searched(&self, id: &Text, volume: &Volume) -> Result<Episode, String> {
-        match &volume.place {
-            None => self.episode(id).await,
-            Some(at) => {
-                let row = Row {
+pub(super) async fn search(
+    library: &LibraryService,
+    number: RequestId,
+    words: &Text,
+    send: Send<'_>,
+) {
+    library.last_search.set(number);
+    listing::ready(library).await;
+    if !index_all(library, Some(number), send).await {
+        return;
+    }
+    let query = Query::parse(words);
+    let (mut found, unsure) = {
+        let index = library.index.borrow();
+        let matches = index.search(&query);
+        let found = matches.found.iter().enumerate();
+        let found: Vec<Match> = found
+            .filter_map(|(place, (id, hit))| match place < MOST_SHOWN {
+                true => Some(found_in(id, index.document(id)?, hit)),
+                false => Some(Match {
                     id: id.clone(),
-                    name: volume.name.clone(),
-                    ..Row::default()
-                };
-                self.open_at(at, &row).await
-            }
-        }
-    }
-
-    /// Where words stand in an episode. The texts of the last one are kept: people type letter by letter.
-    pub(super) async fn find(&self, id: &Text, words: &Text) -> Vec<Finding> {
-        let query = Query::parse(words);
-        if query.is_empty() {
-            return Vec::new();
-        }
-        let known = self.found.borrow().clone().filter(|known| known.0 == *id);
-        let (_, document) = match known {
-            Some(known) => known,
-            None => {
-                let Ok(episode) = self.episode(id).await else {
-                    return Vec::new();
-                };
-                let known = (id.clone(), Rc::new(Document::of(&episode)));
-                // Of a beginning, there will be more.
-                if !self.begun.borrow().contains_key(id) {
-                    *self.found.borrow_mut() = Some(known.clone());
-                }
-                known
-            }
-        };
-        find(&document, &query)
-    }
-
-    pub(super) async fn search(&self, number: RequestId, words: &Text, send: Send<'_>) {
-        self.last_search.set(number);
-        self.ready().await;
-        if !self.index_all(Some(number), send).await {
+                    step: hit.place.step as u64,
+                    ..Match::default()
+                }),
+            })
+            .collect();
+        (found, matches.unsure)
+    };
+    for (place, id) in unsure.iter().enumerate() {
+        if number != library.last_search.get() {
             return;
         }
-        let query = Query::parse(words);
-        let (mut found, unsure) = {
-            let index = self.index.borrow();
-            let matches = index.search(&query);
-            let found = matches.found.iter().enumerate();
-            let found: Vec<Match> = found
-                .filter_map(|(place, (id, hit))| match place < MOST_SHOWN {
-                    true => Some(found_in(id, index.document(id)?, hit)),
-                    false => Some(Match {
-                        id: id.clone(),
-                        step: hit.place.step as u64,
-                        ..Match::default()
-                    }),
-                })
-                .collect();
-            (found, matches.unsure)
-        };
-        for (place, id) in unsure.iter().enumerate() {
-            if number != self.last_search.get() {
-                return;
-            }
-            if place > 0 && place.is_multiple_of(BATCH) {
-                send(Output::Event(Event::Progress {
-                    doing: format!("Searching {place} of {} again", unsure.len()).into(),
-                    done: Some(place as f64 / unsure.len() as f64),
-                }));
-            }
-            let Some(volume) = self.volume(id) else {
-                continue;
-            };
-            let document = self.searched(id, &volume).await;
-            let document = document.map(|episode| Document::of(&episode));
-            if let Ok(document) = document
-                && let Some(hit) = document.first(&query)
-            {
-                found.push(found_in(id, &document, &hit));
-            }
+        if place > 0 && place.is_multiple_of(BATCH) {
+            send(Output::Event(Event::Progress {
+                doing: format!("Searching {place} of {} again", unsure.len()).into(),
+                done: Some(place as f64 / unsure.len() as f64),
+            }));
         }
-        send(Output::Event(Event::Found { matches: found }));
+        let Some(volume) = library.volume(id) else {
+            continue;
+        };
+        let document = searched(library, id, &volume).await;
+        let document = document.map(|episode| Document::of(&episode));
+        if let Ok(document) = document
+            && let Some(hit) = document.first(&query)
+        {
+            found.push(found_in(id, &document, &hit));
+        }
     }
+    send(Output::Event(Event::Found { matches: found }));
 }
 
 fn found_in(id: &Text, document: &Document, hit: &Hit) -> Match {

@@ -9,6 +9,7 @@ use volary_core::virtual_clock::VirtualClock;
 
 use super::tests::*;
 use super::*;
+use super::{listing, opening, reading};
 use crate::library::repository::{Held, Item, Keeping, KnownFile, Listed, MemoryStore, Unkept};
 use crate::library::source::Source;
 use volary_protocol::episode::EpisodeChunk;
@@ -89,7 +90,13 @@ fn what_is_shown_before_it_is_kept_can_be_wanted_already() {
     let say = |words| said.borrow_mut().push(words);
     let two = Rc::new(file("x.jsonl", &[episode("a", "one"), episode("b", "two")]));
     let mut context = Context::from_waker(Waker::noop());
-    let mut reading = pin!(service.read(1, vec![two as Rc<dyn Source>], Origin::Imported, &say));
+    let mut reading = pin!(reading::read(
+        &service,
+        1,
+        vec![two as Rc<dyn Source>],
+        Origin::Imported,
+        &say
+    ));
     assert!(reading.as_mut().poll(&mut context).is_pending());
     assert_eq!(ids(&said.borrow()), ["a", "b"]);
 
@@ -156,9 +163,9 @@ fn what_is_heard_while_the_stock_is_asked_is_not_lost() {
     assert!(store.store.forget(&all).now_or_never().is_some());
     let [kept, gone] = [["b".into()], ["y".into()]];
     let mut hearing = pin!(async {
-        service.hear_forgotten("x-", &say).await;
-        service.hear_gone(&gone, &say).await;
-        service.hear_kept(&kept, &say).await;
+        listing::hear_forgotten(&service, "x-", &say).await;
+        listing::hear_gone(&service, &gone, &say).await;
+        listing::hear_kept(&service, &kept, &say).await;
     });
     assert!(hearing.as_mut().poll(&mut context).is_pending());
     store.is_slow_to_list.set(false);
@@ -181,7 +188,7 @@ fn two_tabs() -> [LibraryService; 2] {
 
 /// The words with which an episode begins.
 fn words_in(service: &LibraryService, id: &str) -> String {
-    let episode = service.episode(&id.into()).now_or_never();
+    let episode = opening::episode(&service, &id.into()).now_or_never();
     let episode = episode.unwrap().unwrap();
     let words = episode.start[0].body().content.as_ref();
     words.unwrap().to_string()

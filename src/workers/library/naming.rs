@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use volary_core::json::Text;
 use volary_trajectory::{Episode, native};
 
-use super::LibraryService;
+use super::{LibraryService, reading};
 use crate::library::repository::{Held, InFile, Item, Listed};
 use volary_protocol::library::Origin;
 
@@ -27,112 +27,120 @@ enum Standing {
     Another,
 }
 
-impl LibraryService {
-    /// An episode under an id that no other one has.
-    pub(super) async fn named(
-        &self,
-        origin: Origin,
-        mut episode: Episode,
-        batch: &[Item],
-    ) -> Named {
-        let mut ids = ids_like(&episode.id);
-        loop {
-            if let Some(id) = ids.next() {
-                episode.id = id;
-            }
-            let text = native::to_text(&episode);
-            let is_new = match self.standing(&episode.id, &text, batch).await {
-                Standing::Another => continue,
-                Standing::Nothing => true,
-                // What came with the site may be kept besides.
-                Standing::Same => self.stock_for(origin).row(&episode.id).await.is_none(),
-            };
-            return Named {
-                episode,
-                text,
-                is_new,
-            };
+/// An episode under an id that no other one has.
+pub(super) async fn named(
+    library: &LibraryService,
+    origin: Origin,
+    mut episode: Episode,
+    batch: &[Item],
+) -> Named {
+    let mut ids = ids_like(&episode.id);
+    loop {
+        if let Some(id) = ids.next() {
+            episode.id = id;
         }
-    }
-
-    async fn standing(&self, id: &Text, text: &str, batch: &[Item]) -> Standing {
-        let same = |is_same| match is_same {
-            true => Standing::Same,
-            false => Standing::Another,
+        let text = native::to_text(&episode);
+        let is_new = match standing(library, &episode.id, &text, batch).await {
+            Standing::Another => continue,
+            Standing::Nothing => true,
+            // What came with the site may be kept besides.
+            Standing::Same => reading::stock_for(library, origin)
+                .row(&episode.id)
+                .await
+                .is_none(),
         };
-        let Some(volume) = self.volume(id) else {
-            return Standing::Nothing;
+        return Named {
+            episode,
+            text,
+            is_new,
         };
-        if volume.place.is_some() {
-            return Standing::Another;
-        }
-        if let Some(waiting) = batch.iter().find(|item| item.row.id == *id) {
-            return same(matches!(&waiting.held, Held::Text(known) if known == text));
-        }
-        // Another reading may be about to keep it: then there is nothing yet, and the store decides.
-        let store = self.stock_of(id);
-        match store.row(id).await {
-            None => Standing::Nothing,
-            Some(_) => same(store.text(id).await.is_none_or(|known| known == text)),
-        }
     }
+}
 
-    /// An id for what stands there that nothing else has, and whether it is new.
-    pub(super) fn free_id(&self, wanted: &Text, at: &InFile) -> (Text, bool) {
-        let known = self.known.borrow();
-        let mut free = ids_like(wanted).filter_map(|id| match known.episodes.get(&id) {
-            None => Some((id, true)),
-            Some(volume) => {
-                let is_same = volume.place.as_deref() == Some(at);
-                is_same.then_some((id, false))
-            }
-        });
-        free.next().unwrap_or_else(|| (wanted.clone(), true))
+async fn standing(library: &LibraryService, id: &Text, text: &str, batch: &[Item]) -> Standing {
+    let same = |is_same| match is_same {
+        true => Standing::Same,
+        false => Standing::Another,
+    };
+    let Some(volume) = library.volume(id) else {
+        return Standing::Nothing;
+    };
+    if volume.place.is_some() {
+        return Standing::Another;
     }
+    if let Some(waiting) = batch.iter().find(|item| item.row.id == *id) {
+        return same(matches!(&waiting.held, Held::Text(known) if known == text));
+    }
+    // Another reading may be about to keep it: then there is nothing yet, and the store decides.
+    let store = library.stock_of(id);
+    match store.row(id).await {
+        None => Standing::Nothing,
+        Some(_) => same(store.text(id).await.is_none_or(|known| known == text)),
+    }
+}
 
-    /// The same episodes, under other ids where others have theirs: what has them is known from here on.
-    pub(super) async fn renamed(&self, origin: Origin, mut batch: Vec<Item>) -> Vec<Item> {
-        let ids: Vec<Text> = batch.iter().map(|item| item.row.id.clone()).collect();
-        let others = self.stock_for(origin).rows_of(&ids).await.into_iter();
-        let mut others: HashMap<Text, Listed> =
-            others.map(|other| (other.0.id.clone(), other)).collect();
-        let mut taken = Vec::new();
-        for (number, item) in batch.iter_mut().enumerate() {
-            let other = others.remove(&item.row.id).filter(|_| item.is_new);
-            if let Some((row, place)) = other {
-                self.lose(&row.id);
-                self.remember(&row, place);
-                // Until it has another one it has none.
-                taken.push((number, std::mem::take(&mut item.row.id)));
-            }
+/// An id for what stands there that nothing else has, and whether it is new.
+pub(super) fn free_id(library: &LibraryService, wanted: &Text, at: &InFile) -> (Text, bool) {
+    let known = library.known.borrow();
+    let mut free = ids_like(wanted).filter_map(|id| match known.episodes.get(&id) {
+        None => Some((id, true)),
+        Some(volume) => {
+            let is_same = volume.place.as_deref() == Some(at);
+            is_same.then_some((id, false))
         }
-        if taken.is_empty() {
-            // What has the ids can't be read, or was forgotten for this page alone: nobody misses it.
-            batch.iter_mut().for_each(|item| item.is_new = false);
+    });
+    free.next().unwrap_or_else(|| (wanted.clone(), true))
+}
+
+/// The same episodes, under other ids where others have theirs: what has them is known from here on.
+pub(super) async fn renamed(
+    library: &LibraryService,
+    origin: Origin,
+    mut batch: Vec<Item>,
+) -> Vec<Item> {
+    let ids: Vec<Text> = batch.iter().map(|item| item.row.id.clone()).collect();
+    let others = reading::stock_for(library, origin)
+        .rows_of(&ids)
+        .await
+        .into_iter();
+    let mut others: HashMap<Text, Listed> =
+        others.map(|other| (other.0.id.clone(), other)).collect();
+    let mut taken = Vec::new();
+    for (number, item) in batch.iter_mut().enumerate() {
+        let other = others.remove(&item.row.id).filter(|_| item.is_new);
+        if let Some((row, place)) = other {
+            library.lose(&row.id);
+            library.remember(&row, place);
+            // Until it has another one it has none.
+            taken.push((number, std::mem::take(&mut item.row.id)));
         }
-        for (number, wanted) in taken {
-            let (id, held, is_new) = match &batch[number].held {
-                Held::At(at) => {
-                    let (id, is_new) = self.free_id(&wanted, at);
-                    (id, Held::At(at.clone()), is_new)
-                }
-                Held::Text(text) => {
-                    let mut episode = rewritten(text);
-                    episode.id = wanted;
-                    let named = self.named(origin, episode, &batch).await;
-                    (named.episode.id, Held::Text(named.text), named.is_new)
-                }
-            };
-            let place = match &held {
-                Held::At(at) => Some(at.clone()),
-                Held::Text(_) => None,
-            };
-            let item = &mut batch[number];
-            (item.row.id, item.held, item.is_new) = (id, held, is_new);
-            self.remember(&item.row, place);
-        }
-        batch
     }
+    if taken.is_empty() {
+        // What has the ids can't be read, or was forgotten for this page alone: nobody misses it.
+        batch.iter_mut().for_each(|item| item.is_new = false);
+    }
+    for (number, wanted) in taken {
+        let (id, held, is_new) = match &batch[number].held {
+            Held::At(at) => {
+                let (id, is_new) = free_id(library, &wanted, at);
+                (id, Held::At(at.clone()), is_new)
+            }
+            Held::Text(text) => {
+                let mut episode = rewritten(text);
+                episode.id = wanted;
+                let named = named(library, origin, episode, &batch).await;
+                (named.episode.id, Held::Text(named.text), named.is_new)
+            }
+        };
+        let place = match &held {
+            Held::At(at) => Some(at.clone()),
+            Held::Text(_) => None,
+        };
+        let item = &mut batch[number];
+        (item.row.id, item.held, item.is_new) = (id, held, is_new);
+        library.remember(&item.row, place);
+    }
+    batch
 }
 
 /// The episode of a text that was written a moment ago, and therefore can be read.

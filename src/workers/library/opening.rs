@@ -8,7 +8,7 @@ use volary_trajectory::import::index;
 use volary_trajectory::table::Row;
 use volary_trajectory::{Episode, native};
 
-use super::{LibraryService, Volume};
+use super::{LibraryService, Volume, listing};
 use crate::library::repository::{EpisodeStore, InFile};
 use crate::library::source::Window;
 use crate::projection::text::size_text;
@@ -16,156 +16,159 @@ use crate::projection::text::size_text;
 /// Under this key of the metadata, tags go into files and come back.
 pub(super) const TAGS: &str = "library_tags";
 
-impl LibraryService {
-    /// Opens an episode.
-    pub(super) async fn episode(&self, id: &Text) -> Result<Episode, String> {
-        // Another one may have the id that a beginning had.
-        let is_free = self.volume(id).is_none();
-        let grown = self.grown.borrow().get(id).filter(|_| is_free).cloned();
-        let id = grown.as_ref().unwrap_or(id);
-        let gone = || "It is not in the library.".to_owned();
-        if let Some(begun) = self.begun.borrow().get(id) {
-            return Ok(begun.clone());
+/// Opens an episode.
+pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episode, String> {
+    // Another one may have the id that a beginning had.
+    let is_free = library.volume(id).is_none();
+    let grown = library.grown.borrow().get(id).filter(|_| is_free).cloned();
+    let id = grown.as_ref().unwrap_or(id);
+    let gone = || "It is not in the library.".to_owned();
+    if let Some(begun) = library.begun.borrow().get(id) {
+        return Ok(begun.clone());
+    }
+    let volume = awaited(library, id).await;
+    if let Some(begun) = library.begun.borrow().get(id) {
+        return Ok(begun.clone());
+    }
+    let volume = volume.ok_or_else(gone)?;
+    if let Some(episode) = library
+        .at_hand
+        .borrow_mut()
+        .take_if(|episode| episode.id == *id)
+    {
+        return Ok(episode);
+    }
+    match &volume.place {
+        Some(place) => {
+            let row = library.stock_of(id).row(id).await;
+            let (row, _) = row.ok_or_else(gone)?;
+            open_at(library, place, &row).await
         }
-        let volume = self.awaited(id).await;
-        if let Some(begun) = self.begun.borrow().get(id) {
-            return Ok(begun.clone());
-        }
-        let volume = volume.ok_or_else(gone)?;
-        if let Some(episode) = self
-            .at_hand
-            .borrow_mut()
-            .take_if(|episode| episode.id == *id)
-        {
-            return Ok(episode);
-        }
-        match &volume.place {
-            Some(place) => {
-                let row = self.stock_of(id).row(id).await;
-                let (row, _) = row.ok_or_else(gone)?;
-                self.open_at(place, &row).await
-            }
-            None => {
-                let text = self.stock_of(id).text(id).await.ok_or_else(gone)?;
-                let reading = native::read(&text).map_err(|error| error.to_string())?;
-                let first = reading.episodes.into_iter().next();
-                first.ok_or_else(|| "Its stored record is empty.".to_owned())
-            }
+        None => {
+            let text = library.stock_of(id).text(id).await.ok_or_else(gone)?;
+            let reading = native::read(&text).map_err(|error| error.to_string())?;
+            let first = reading.episodes.into_iter().next();
+            first.ok_or_else(|| "Its stored record is empty.".to_owned())
         }
     }
+}
 
-    /// What is known of an episode. If it is not there, files that are being read may have it.
-    async fn awaited(&self, id: &Text) -> Option<Volume> {
-        self.ready().await;
-        loop {
-            let state = self.in_flight.state();
-            let volume = self.volume(id);
-            if !self.in_flight.is_any() || self.begun.borrow().contains_key(id) {
-                return volume;
-            }
-            // It is shown a little before it is kept.
-            if volume.is_some() && self.stock_of(id).row(id).await.is_some() {
-                return volume;
-            }
-            self.in_flight.changed(state).await;
+/// What is known of an episode. If it is not there, files that are being read may have it.
+async fn awaited(library: &LibraryService, id: &Text) -> Option<Volume> {
+    listing::ready(library).await;
+    loop {
+        let state = library.in_flight.state();
+        let volume = library.volume(id);
+        if !library.in_flight.is_any() || library.begun.borrow().contains_key(id) {
+            return volume;
+        }
+        // It is shown a little before it is kept.
+        if volume.is_some() && library.stock_of(id).row(id).await.is_some() {
+            return volume;
+        }
+        library.in_flight.changed(state).await;
+    }
+}
+
+/// Waits until episodes that are shown are kept as well.
+pub(super) async fn wait_until_stored(library: &LibraryService, ids: &[Text]) {
+    listing::ready(library).await;
+    for id in ids {
+        if library.in_flight.is_any() && library.volume(id).is_some() {
+            awaited(library, id).await;
         }
     }
+}
 
-    /// Waits until episodes that are shown are kept as well.
-    pub(super) async fn kept(&self, ids: &[Text]) {
-        self.ready().await;
-        for id in ids {
-            if self.in_flight.is_any() && self.volume(id).is_some() {
-                self.awaited(id).await;
-            }
-        }
+/// Opens an episode, with the tags that a person gave it among its metadata.
+pub(super) async fn tagged(library: &LibraryService, id: &Text) -> Result<Episode, String> {
+    let mut episode = episode(library, id).await?;
+    if let Some((row, _)) = library.stock_of(id).row(id).await
+        && !row.tags.is_empty()
+    {
+        episode.metadata.insert(TAGS, row.tags);
     }
+    Ok(episode)
+}
 
-    /// Opens an episode, with the tags that a person gave it among its metadata.
-    pub(super) async fn tagged(&self, id: &Text) -> Result<Episode, String> {
-        let mut episode = self.episode(id).await?;
-        if let Some((row, _)) = self.stock_of(id).row(id).await
-            && !row.tags.is_empty()
-        {
-            episode.metadata.insert(TAGS, row.tags);
-        }
-        Ok(episode)
+/// Opens an episode where it stands in a file.
+pub(super) async fn open_at(
+    library: &LibraryService,
+    at: &InFile,
+    row: &Row,
+) -> Result<Episode, String> {
+    let window = window(library, &at.file).await?;
+    let mut parts = Vec::with_capacity(at.place.parts.len());
+    for part in &at.place.parts {
+        parts.push(window.read(part.clone()).await?);
     }
+    let name = window.source().name();
+    index::open(&name, parts, &at.place, row)
+        .ok_or_else(|| format!("{name} no longer contains a trajectory at this position."))
+}
 
-    /// Opens an episode where it stands in a file.
-    pub(super) async fn open_at(&self, at: &InFile, row: &Row) -> Result<Episode, String> {
-        let window = self.window(&at.file).await?;
-        let mut parts = Vec::with_capacity(at.place.parts.len());
-        for part in &at.place.parts {
-            parts.push(window.read(part.clone()).await?);
-        }
-        let name = window.source().name();
-        index::open(&name, parts, &at.place, row)
-            .ok_or_else(|| format!("{name} no longer contains a trajectory at this position."))
+async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, String> {
+    if let Some(window) = library.windows.borrow().get(id) {
+        return Ok(Rc::clone(window));
     }
+    let file = match library.guests.file(id).await {
+        None => library.store.file(id).await,
+        guest => guest,
+    };
+    let Some(file) = file else {
+        return Err("The file that contains it is not in the library.".to_owned());
+    };
+    let Some(source) = file.source else {
+        return Err(format!(
+            "It is part of {} ({}), which was not copied into this browser. Import the file \
+             again to open its trajectories.",
+            file.name,
+            size_text(file.size as usize)
+        ));
+    };
+    let window = Rc::new(Window::on(source));
+    let mut windows = library.windows.borrow_mut();
+    windows.insert(id.clone(), Rc::clone(&window));
+    Ok(window)
+}
 
-    async fn window(&self, id: &Text) -> Result<Rc<Window>, String> {
-        if let Some(window) = self.windows.borrow().get(id) {
-            return Ok(Rc::clone(window));
-        }
-        let file = match self.guests.file(id).await {
-            None => self.store.file(id).await,
-            guest => guest,
-        };
-        let Some(file) = file else {
-            return Err("The file that contains it is not in the library.".to_owned());
-        };
-        let Some(source) = file.source else {
-            return Err(format!(
-                "It is part of {} ({}), which was not copied into this browser. Import the file \
-                 again to open its trajectories.",
-                file.name,
-                size_text(file.size as usize)
-            ));
-        };
-        let window = Rc::new(Window::on(source));
-        let mut windows = self.windows.borrow_mut();
-        windows.insert(id.clone(), Rc::clone(&window));
-        Ok(window)
+/// Runs an episode again. Gives what came of it in words, and the first step that differs.
+pub(super) async fn replay(
+    library: &LibraryService,
+    id: &Text,
+) -> Result<(String, Option<u64>), String> {
+    let episode = episode(library, id).await?;
+    let known = episode.recipe.as_ref().is_some_and(|recipe| {
+        let mut names = library.registry.available();
+        names.any(|name| *name == *recipe.environment)
+    });
+    if !known {
+        return Err(
+            "This page does not have its environment, or the source does not say how to \
+             create it."
+                .to_owned(),
+        );
     }
-
-    /// Runs an episode again. Gives what came of it in words, and the first step that differs.
-    pub(super) async fn check(&self, id: &Text) -> Result<(String, Option<u64>), String> {
-        let episode = self.episode(id).await?;
-        let known = episode.recipe.as_ref().is_some_and(|recipe| {
-            let mut names = self.registry.available();
-            names.any(|name| *name == *recipe.environment)
-        });
-        if !known {
-            return Err(
-                "This page does not have its environment, or the source does not say how to \
-                 create it."
-                    .to_owned(),
-            );
-        }
-        let check = check(&self.registry, &episode, Rc::clone(&self.clock)).await;
-        match check.map_err(|error| error.to_string())? {
-            Check::Same { steps } => Ok((
-                format!("Replayed: all {steps} steps match the recording."),
-                None,
-            )),
-            Check::NoRecipe => {
-                Err("The source does not say how to create its environment.".to_owned())
-            }
-            Check::Differs(Divergence {
-                step,
-                what,
-                recorded,
-                now,
-            }) => Ok((
-                format!(
-                    "Replayed: step {step} differs. {what} was {} and is now {}.",
-                    short(&recorded),
-                    short(&now)
-                ),
-                Some(step as u64),
-            )),
-        }
+    let check = check(&library.registry, &episode, Rc::clone(&library.clock)).await;
+    match check.map_err(|error| error.to_string())? {
+        Check::Same { steps } => Ok((
+            format!("Replayed: all {steps} steps match the recording."),
+            None,
+        )),
+        Check::NoRecipe => Err("The source does not say how to create its environment.".to_owned()),
+        Check::Differs(Divergence {
+            step,
+            what,
+            recorded,
+            now,
+        }) => Ok((
+            format!(
+                "Replayed: step {step} differs. {what} was {} and is now {}.",
+                short(&recorded),
+                short(&now)
+            ),
+            Some(step as u64),
+        )),
     }
 }
 

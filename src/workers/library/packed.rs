@@ -5,7 +5,7 @@ use volary_trajectory::archive::listing::{Parts, Unlisted, list};
 use volary_trajectory::import::index::packed::PackedLog;
 
 use super::reading::{Outcome, Reading};
-use super::{BATCH, LibraryService};
+use super::{BATCH, LibraryService, reading, streaming_import};
 use crate::library::source::Window;
 
 /// No more rows are seen at once.
@@ -13,63 +13,61 @@ const SEEN: usize = 40;
 /// Logs have so many members at most.
 const MOST_MEMBERS: usize = 500_000;
 
-impl LibraryService {
-    /// Reads the directory of a packed log, and its first sample; `None` if it is something else.
-    pub(super) async fn open_packed(&self, window: &Window) -> Result<Option<PackedLog>, String> {
-        let (size, name) = (window.source().size(), window.source().name());
-        let mut parts = Parts::of(size);
-        let members = loop {
-            match list(&parts, MOST_MEMBERS) {
-                Ok(members) => break members,
-                // One that is cut off is looked through as a whole.
-                Err(Unlisted::Failed(_)) => return Ok(None),
-                Err(Unlisted::Wanted(range)) => {
-                    let bytes = window.source().read(range.clone()).await?;
-                    parts.add(range.start, bytes);
-                }
+/// Reads the directory of a packed log, and its first sample; `None` if it is something else.
+pub(super) async fn open_packed(window: &Window) -> Result<Option<PackedLog>, String> {
+    let (size, name) = (window.source().size(), window.source().name());
+    let mut parts = Parts::of(size);
+    let members = loop {
+        match list(&parts, MOST_MEMBERS) {
+            Ok(members) => break members,
+            // One that is cut off is looked through as a whole.
+            Err(Unlisted::Failed(_)) => return Ok(None),
+            Err(Unlisted::Wanted(range)) => {
+                let bytes = window.source().read(range.clone()).await?;
+                parts.add(range.start, bytes);
             }
-        };
-        let Some(mut log) = PackedLog::of(&name, &members) else {
-            return Ok(None);
-        };
-        // The header mostly stands right before the directory.
-        if let Some((start, bytes)) = parts.into_known().into_iter().next_back() {
-            window.hold(start, bytes);
         }
-        log.read_head(&window.read(log.head()).await?);
-        read_sample(&mut log, 0, window).await?;
-        Ok(Some(log))
+    };
+    let Some(mut log) = PackedLog::of(&name, &members) else {
+        return Ok(None);
+    };
+    // The header mostly stands right before the directory.
+    if let Some((start, bytes)) = parts.into_known().into_iter().next_back() {
+        window.hold(start, bytes);
     }
+    log.read_head(&window.read(log.head()).await?);
+    read_sample(&mut log, 0, window).await?;
+    Ok(Some(log))
+}
 
-    pub(super) async fn read_packed<'a>(
-        &'a self,
-        reading: &Reading<'a>,
-        id: &Text,
-        window: &Window,
-        mut log: PackedLog,
-    ) -> Result<Outcome, String> {
-        let (size, name) = (window.source().size(), window.source().name());
-        let mut done = 0;
-        for number in 0..log.samples().len() {
-            if self.is_cancelled(reading.number) {
-                return Ok(Outcome::Cancelled);
-            }
-            let places = log.samples()[number].iter();
-            done += places.map(|place| place.end - place.start).sum::<u64>();
-            if number > 0 {
-                read_sample(&mut log, number, window).await?;
-            }
-            // The first one is shown at once, and soon as many as are seen.
-            if number == 0 || number == SEEN || number.is_multiple_of(BATCH) {
-                self.take(reading, id, log.take_entries()).await;
-                reading.progress(&name, done.min(size));
-            }
+pub(super) async fn read_packed<'a>(
+    library: &'a LibraryService,
+    reading: &Reading<'a>,
+    id: &Text,
+    window: &Window,
+    mut log: PackedLog,
+) -> Result<Outcome, String> {
+    let (size, name) = (window.source().size(), window.source().name());
+    let mut done = 0;
+    for number in 0..log.samples().len() {
+        if reading::is_cancelled(library, reading.number) {
+            return Ok(Outcome::Cancelled);
         }
-        log.finish();
-        self.take(reading, id, log.take_entries()).await;
-        reading.notes.borrow_mut().extend_from_slice(log.notes());
-        Ok(Outcome::Taken)
+        let places = log.samples()[number].iter();
+        done += places.map(|place| place.end - place.start).sum::<u64>();
+        if number > 0 {
+            read_sample(&mut log, number, window).await?;
+        }
+        // The first one is shown at once, and soon as many as are seen.
+        if number == 0 || number == SEEN || number.is_multiple_of(BATCH) {
+            streaming_import::take(library, reading, id, log.take_entries()).await;
+            reading.progress(&name, done.min(size));
+        }
     }
+    log.finish();
+    streaming_import::take(library, reading, id, log.take_entries()).await;
+    reading.notes.borrow_mut().extend_from_slice(log.notes());
+    Ok(Outcome::Taken)
 }
 
 async fn read_sample(log: &mut PackedLog, number: usize, window: &Window) -> Result<(), String> {

@@ -11,7 +11,7 @@ use volary_trajectory::table::Row;
 
 use super::naming::Named;
 use super::reading::{Reading, kept};
-use super::{LibraryService, Output};
+use super::{LibraryService, Output, naming, reading};
 use crate::library::repository::{Held, Item};
 
 /// How a row says that its episode is still being read.
@@ -32,110 +32,120 @@ pub(super) struct Begun {
     due: f64,
 }
 
-impl LibraryService {
-    /// Shows the beginning of the first episode of a file, and more of it when it is time.
-    pub(super) fn show_begun(
-        &self,
-        reading: &Reading<'_>,
-        indexer: &Indexer,
-        begun: &mut Option<Begun>,
-    ) {
-        let start = self.clock.now();
-        let is_due = begun.as_ref().is_none_or(|begun| start >= begun.due);
-        let Some(mut episode) = is_due.then(|| indexer.begun()).flatten() else {
-            return;
-        };
-        let own = episode.id.clone();
-        let row = self.stamped(reading, Row::of(&episode, Vec::new()), 0);
-        let has_answered = self.known.borrow().is_whole;
-        let is_free =
-            |id: &Text| self.volume(id).is_none() && !self.begun.borrow().contains_key(id);
-        let id = match begun {
-            Some(known) if known.own != own => return,
-            // Now it is known that nobody has its own.
-            Some(known) if has_answered && known.id != row.id && is_free(&row.id) => row.id.clone(),
-            Some(known) => known.id.clone(),
-            None => {
-                let id = match has_answered {
-                    true => row.id.clone(),
-                    // Until the store answers nobody knows who has which id.
-                    false => format!("{} (reading {})", row.id, reading.number).into(),
-                };
-                if !is_free(&id) {
-                    return;
-                }
-                id
+/// Shows the beginning of the first episode of a file, and more of it when it is time.
+pub(super) fn show_begun(
+    library: &LibraryService,
+    reading: &Reading<'_>,
+    indexer: &Indexer,
+    begun: &mut Option<Begun>,
+) {
+    let start = library.clock.now();
+    let is_due = begun.as_ref().is_none_or(|begun| start >= begun.due);
+    let Some(mut episode) = is_due.then(|| indexer.begun()).flatten() else {
+        return;
+    };
+    let own = episode.id.clone();
+    let row = reading::stamped(reading, Row::of(&episode, Vec::new()), 0);
+    let has_answered = library.known.borrow().is_whole;
+    let is_free =
+        |id: &Text| library.volume(id).is_none() && !library.begun.borrow().contains_key(id);
+    let id = match begun {
+        Some(known) if known.own != own => return,
+        // Now it is known that nobody has its own.
+        Some(known) if has_answered && known.id != row.id && is_free(&row.id) => row.id.clone(),
+        Some(known) => known.id.clone(),
+        None => {
+            let id = match has_answered {
+                true => row.id.clone(),
+                // Until the store answers nobody knows who has which id.
+                false => format!("{} (reading {})", row.id, reading.number).into(),
+            };
+            if !is_free(&id) {
+                return;
             }
-        };
-        episode.id = id.clone();
-        self.begun.borrow_mut().insert(id.clone(), episode);
-        let row = Row {
-            id: id.clone(),
-            outcome: OUTCOME.into(),
-            // What is known so far is not what will be.
-            reward: None,
-            tokens: None,
-            cost: None,
-            seconds: None,
-            bytes: None,
-            ..row
-        };
-        (reading.send)(Output::Event(Event::Begun { row: Box::new(row) }));
-        if let Some(former) = begun.take_if(|known| known.id != id) {
-            self.say_grown(reading, former, id.clone());
+            id
         }
-        reading.first.take();
-        self.in_flight.notify();
-        let now = self.clock.now();
-        let due = now + PAUSE + SHARE * (now - start);
-        *begun = Some(Begun { id, own, due });
+    };
+    episode.id = id.clone();
+    library.begun.borrow_mut().insert(id.clone(), episode);
+    let row = Row {
+        id: id.clone(),
+        outcome: OUTCOME.into(),
+        // What is known so far is not what will be.
+        reward: None,
+        tokens: None,
+        cost: None,
+        seconds: None,
+        bytes: None,
+        ..row
+    };
+    (reading.send)(Output::Event(Event::Begun { row: Box::new(row) }));
+    if let Some(former) = begun.take_if(|known| known.id != id) {
+        say_grown(library, reading, former, id.clone());
     }
+    reading.first.take();
+    library.in_flight.notify();
+    let now = library.clock.now();
+    let due = now + PAUSE + SHARE * (now - start);
+    *begun = Some(Begun { id, own, due });
+}
 
-    /// What has begun is there as a whole.
-    pub(super) async fn grown<'a>(&'a self, reading: &Reading<'a>, begun: &mut Option<Begun>) {
-        if begun.is_none() || reading.found.get() == 0 {
-            return;
-        }
-        kept(reading).await;
-        if let Some((begun, into)) = begun.take().zip(reading.first.take()) {
-            self.say_grown(reading, begun, into);
-        }
+/// What has begun is there as a whole.
+pub(super) async fn grown<'a>(
+    library: &'a LibraryService,
+    reading: &Reading<'a>,
+    begun: &mut Option<Begun>,
+) {
+    if begun.is_none() || reading.found.get() == 0 {
+        return;
     }
+    kept(reading).await;
+    if let Some((begun, into)) = begun.take().zip(reading.first.take()) {
+        say_grown(library, reading, begun, into);
+    }
+}
 
-    /// The rest will not come: what came is kept as it is.
-    pub(super) async fn keep_begun<'a>(&'a self, reading: &Reading<'a>, begun: Option<Begun>) {
-        let Some(begun) = begun else { return };
-        let episode = self.begun.borrow().get(&begun.id).cloned();
-        let Some(mut episode) = episode else { return };
-        episode.id = begun.own.clone();
-        let Named {
-            episode,
-            text,
-            is_new,
-        } = self.named(reading.origin, episode, &[]).await;
-        let row = Row::of(&episode, Vec::new());
-        let row = self.stamped(reading, row, text.len() as u64);
-        self.remember(&row, None);
-        let held = Held::Text(text);
-        self.add(reading, vec![Item { row, held, is_new }]).await;
-        kept(reading).await;
-        let into = reading.first.take().unwrap_or(episode.id);
-        let words = "Only the beginning of a trajectory was read. The library contains that part.";
-        reading.note(NoteLevel::Unreadable, &"".into(), words.to_owned());
-        self.say_grown(reading, begun, into);
-    }
+/// The rest will not come: what came is kept as it is.
+pub(super) async fn keep_begun<'a>(
+    library: &'a LibraryService,
+    reading: &Reading<'a>,
+    begun: Option<Begun>,
+) {
+    let Some(begun) = begun else { return };
+    let episode = library.begun.borrow().get(&begun.id).cloned();
+    let Some(mut episode) = episode else { return };
+    episode.id = begun.own.clone();
+    let Named {
+        episode,
+        text,
+        is_new,
+    } = naming::named(library, reading.origin, episode, &[]).await;
+    let row = Row::of(&episode, Vec::new());
+    let row = reading::stamped(reading, row, text.len() as u64);
+    library.remember(&row, None);
+    let held = Held::Text(text);
+    reading::add(library, reading, vec![Item { row, held, is_new }]).await;
+    kept(reading).await;
+    let into = reading.first.take().unwrap_or(episode.id);
+    let words = "Only the beginning of a trajectory was read. The library contains that part.";
+    reading.note(NoteLevel::Unreadable, &"".into(), words.to_owned());
+    say_grown(library, reading, begun, into);
+}
 
-    /// The file was in the library already: what began is the first of its episodes.
-    pub(super) fn end_begun(&self, reading: &Reading<'_>, begun: Option<(Begun, Text)>) {
-        if let Some((begun, first)) = begun {
-            self.say_grown(reading, begun, first);
-        }
+/// The file was in the library already: what began is the first of its episodes.
+pub(super) fn end_begun(
+    library: &LibraryService,
+    reading: &Reading<'_>,
+    begun: Option<(Begun, Text)>,
+) {
+    if let Some((begun, first)) = begun {
+        say_grown(library, reading, begun, first);
     }
+}
 
-    fn say_grown(&self, reading: &Reading<'_>, begun: Begun, into: Text) {
-        let Begun { id, .. } = begun;
-        self.begun.borrow_mut().remove(&id);
-        self.grown.borrow_mut().insert(id.clone(), into.clone());
-        (reading.send)(Output::Event(Event::Grown { id, into }));
-    }
+fn say_grown(library: &LibraryService, reading: &Reading<'_>, begun: Begun, into: Text) {
+    let Begun { id, .. } = begun;
+    library.begun.borrow_mut().remove(&id);
+    library.grown.borrow_mut().insert(id.clone(), into.clone());
+    (reading.send)(Output::Event(Event::Grown { id, into }));
 }

@@ -13,6 +13,7 @@ use volary_trajectory::import::index::{Indexer, index};
 
 use super::tests::{id_of_now, large};
 use super::*;
+use super::{finding, opening, reading};
 use crate::library::repository::{Held, Item, MemoryStore};
 use crate::library::source::Source;
 use volary_protocol::library::Origin;
@@ -103,7 +104,9 @@ fn service_of(store: MemoryStore, clock: Rc<dyn Clock>) -> LibraryService {
 }
 
 fn opened(service: &LibraryService, id: &str) -> Result<Episode, String> {
-    service.episode(&id.into()).now_or_never().unwrap()
+    opening::episode(&service, &id.into())
+        .now_or_never()
+        .unwrap()
 }
 
 /// What is said while the file comes, a megabyte at a time, until `stop` bytes of it came.
@@ -111,7 +114,13 @@ fn read(service: &LibraryService, file: &Rc<Slow>, stop: u64, meanwhile: impl Fn
     let said = RefCell::new(Vec::new());
     let say = |words| said.borrow_mut().push(words);
     let source = Rc::clone(file) as Rc<dyn Source>;
-    let mut reading = pin!(service.read(1, vec![source], Origin::Imported, &say));
+    let mut reading = pin!(reading::read(
+        &service,
+        1,
+        vec![source],
+        Origin::Imported,
+        &say
+    ));
     let mut context = Context::from_waker(Waker::noop());
     while reading.as_mut().poll(&mut context).is_pending() {
         meanwhile();
@@ -147,7 +156,7 @@ fn the_beginning_can_be_opened_while_the_rest_is_read() {
     let service = service();
     let most = Cell::new(0);
     let said = read(&service, &log(""), u64::MAX, || {
-        if let Some(Ok(episode)) = service.episode(&"e-1-1".into()).now_or_never() {
+        if let Some(Ok(episode)) = opening::episode(&service, &"e-1-1".into()).now_or_never() {
             assert!(service.volume("e-1-1").is_none(), "it is in no store yet");
             most.set(most.get().max(episode.steps.len()));
         }
@@ -223,7 +232,7 @@ fn words_are_found_in_the_whole_though_the_beginning_was_looked_through() {
     let service = service();
     let find = || {
         let (id, words) = ("e-1-1".into(), "8999".into());
-        let found = service.find(&id, &words).now_or_never();
+        let found = finding::find_in_episode(&service, &id, &words).now_or_never();
         found.map_or(0, |found| found.len())
     };
     let looked = Cell::new(0);
@@ -298,7 +307,7 @@ fn what_was_found_before_a_file_broke_off_says_where_it_stands() {
 fn who_wants_what_is_still_to_come_waits_for_it() {
     let service = service();
     let id = Text::from("u1");
-    let mut opening = pin!(service.episode(&id));
+    let mut opening = pin!(opening::episode(&service, &id));
     let mut context = Context::from_waker(Waker::noop());
     let going = service.expect();
     assert!(opening.as_mut().poll(&mut context).is_pending());
@@ -308,7 +317,7 @@ fn who_wants_what_is_still_to_come_waits_for_it() {
     };
     assert_eq!(episode.steps.len(), 4_500);
     let nothing = Text::from("nothing");
-    let mut missing = pin!(service.episode(&nothing));
+    let mut missing = pin!(opening::episode(&service, &nothing));
     assert!(missing.as_mut().poll(&mut context).is_pending());
     drop(going);
     assert!(matches!(

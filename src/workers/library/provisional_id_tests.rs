@@ -9,6 +9,7 @@ use volary_core::virtual_clock::VirtualClock;
 use super::keeping_tests::SlowStore;
 use super::partial_preview_tests::{Slow, Watch, begun, grown, log};
 use super::*;
+use super::{opening, reading};
 use crate::library::source::Source;
 use volary_protocol::library::Origin;
 
@@ -34,7 +35,7 @@ fn read(
     let say = |words| said.borrow_mut().push(words);
     file.came.set(2 << 20);
     let sources = vec![Rc::clone(file) as Rc<dyn Source>];
-    let reading = service.read(1, sources, Origin::Imported, &say);
+    let reading = reading::read(&service, 1, sources, Origin::Imported, &say);
     let mut reading = pin!(reading);
     let mut context = Context::from_waker(Waker::noop());
     assert!(reading.as_mut().poll(&mut context).is_pending());
@@ -58,7 +59,9 @@ fn answers(said: Vec<Output>) -> Vec<Event> {
 }
 
 fn opened(service: &LibraryService, id: &str) -> Result<Episode, String> {
-    service.episode(&id.into()).now_or_never().unwrap()
+    opening::episode(&service, &id.into())
+        .now_or_never()
+        .unwrap()
 }
 
 #[test]
@@ -121,7 +124,7 @@ fn it_takes_its_own_id_once_nobody_is_known_to_have_it() {
     let say = |words| said.borrow_mut().push(words);
     let file = log("");
     let sources = vec![Rc::clone(&file) as Rc<dyn Source>];
-    let mut reading = pin!(service.read(1, sources, Origin::Imported, &say));
+    let mut reading = pin!(reading::read(&service, 1, sources, Origin::Imported, &say));
     let mut context = Context::from_waker(Waker::noop());
     for came in [1 << 20, 3 << 20] {
         file.came.set(came);

@@ -12,7 +12,9 @@ use volary_core::json::Text;
 use volary_trajectory::import::{Note, NoteLevel};
 use volary_trajectory::table::Row;
 
-use super::{LibraryService, Output, Send, tell_unkept};
+use super::{
+    LibraryService, Output, Send, naming, streaming_import, tell_unkept, whole_file_import,
+};
 use crate::library::repository::{EpisodeStore, Item, Unkept};
 use crate::library::source::Source;
 use crate::projection::text::{plural, size_text};
@@ -109,166 +111,163 @@ impl Reading<'_> {
     }
 }
 
-impl LibraryService {
-    /// Reads files and adds what is in them.
-    pub async fn read<'a>(
-        &'a self,
-        number: RequestId,
-        files: Vec<Rc<dyn Source>>,
-        origin: Origin,
-        send: Send<'a>,
-    ) {
-        let _going = self.expect();
-        let reading = Reading {
-            in_flight: &self.in_flight,
-            number,
-            origin,
-            send,
-            added: (self.today)(),
-            total: files.iter().map(|file| file.size()).sum(),
-            done: Cell::new(0),
-            found: Cell::new(0),
-            notes: RefCell::default(),
-            is_unkept: Cell::new(false),
-            keeping: RefCell::default(),
-            first: RefCell::default(),
-        };
-        let is_nothing = files.is_empty();
-        let mut together = Vec::new();
-        for file in files {
-            let size = file.size();
-            match self.read_in_place(&reading, &file).await {
-                Ok(Outcome::Taken) => {}
-                Ok(Outcome::Whole) => {
-                    together.push(file);
-                    continue;
-                }
-                Ok(Outcome::Cancelled) => break,
-                Err(reason) => {
-                    let text = format!("{} could not be read: {reason}", file.name());
-                    reading.note(NoteLevel::Unreadable, &file.name(), text);
-                }
+/// Reads files and adds what is in them.
+pub(in crate::workers) async fn read<'a>(
+    library: &'a LibraryService,
+    number: RequestId,
+    files: Vec<Rc<dyn Source>>,
+    origin: Origin,
+    send: Send<'a>,
+) {
+    let _going = library.expect();
+    let reading = Reading {
+        in_flight: &library.in_flight,
+        number,
+        origin,
+        send,
+        added: (library.today)(),
+        total: files.iter().map(|file| file.size()).sum(),
+        done: Cell::new(0),
+        found: Cell::new(0),
+        notes: RefCell::default(),
+        is_unkept: Cell::new(false),
+        keeping: RefCell::default(),
+        first: RefCell::default(),
+    };
+    let is_nothing = files.is_empty();
+    let mut together = Vec::new();
+    for file in files {
+        let size = file.size();
+        match streaming_import::read_in_place(library, &reading, &file).await {
+            Ok(Outcome::Taken) => {}
+            Ok(Outcome::Whole) => {
+                together.push(file);
+                continue;
             }
-            reading.done.set(reading.done.get() + size);
+            Ok(Outcome::Cancelled) => break,
+            Err(reason) => {
+                let text = format!("{} could not be read: {reason}", file.name());
+                reading.note(NoteLevel::Unreadable, &file.name(), text);
+            }
         }
-        if !self.is_cancelled(number) && !together.is_empty() {
-            self.read_together(&reading, &together).await;
-        }
-        kept(&reading).await;
-        self.end(&reading, is_nothing);
+        reading.done.set(reading.done.get() + size);
     }
+    if !is_cancelled(library, number) && !together.is_empty() {
+        whole_file_import::read_together(library, &reading, &together).await;
+    }
+    kept(&reading).await;
+    end(library, &reading, is_nothing);
+}
 
-    fn end(&self, reading: &Reading<'_>, is_nothing: bool) {
-        let number = reading.number;
-        let was_cancelled = self.cancelled.remove(number);
-        let mut notes = reading.notes.take();
-        if was_cancelled {
-            let found = plural(reading.found.get(), "trajectory");
-            let text = format!("Cancelled. {found} that were read are in the library.");
-            notes.push(Note {
-                level: NoteLevel::Unreadable,
-                file: "".into(),
-                text: text.into(),
-            });
-        }
-        let is_known = notes.iter().any(|note| note.level == NoteLevel::Read);
-        // What could not be read comes first: it is what a person must know.
-        notes.sort_by_key(|note| match note.level {
-            NoteLevel::Unreadable => 0,
-            NoteLevel::KeptRaw => 1,
-            NoteLevel::Read => 2,
+fn end(library: &LibraryService, reading: &Reading<'_>, is_nothing: bool) {
+    let number = reading.number;
+    let was_cancelled = library.cancelled.remove(number);
+    let mut notes = reading.notes.take();
+    if was_cancelled {
+        let found = plural(reading.found.get(), "trajectory");
+        let text = format!("Cancelled. {found} that were read are in the library.");
+        notes.push(Note {
+            level: NoteLevel::Unreadable,
+            file: "".into(),
+            text: text.into(),
         });
-        let first = notes.first().map(|note| note.file.clone());
-        let of_one = notes.iter().all(|note| Some(&note.file) == first.as_ref());
-        // Of one file everyone knows which it is.
-        let notes =
-            notes
-                .into_iter()
-                .take(MOST_NOTES)
-                .map(|note| match of_one || note.file.is_empty() {
-                    true => note.text,
-                    false => format!("{}: {}", note.file, note.text).into(),
-                });
-        let notes: Vec<Text> = notes.collect();
-        (reading.send)(Output::Event(
-            match reading.found.get() > 0 || was_cancelled || is_known || is_nothing {
-                true => Event::Read { notes },
-                false => Event::Refused {
-                    reason: notes.join(" ").into(),
-                },
+    }
+    let is_known = notes.iter().any(|note| note.level == NoteLevel::Read);
+    // What could not be read comes first: it is what a person must know.
+    notes.sort_by_key(|note| match note.level {
+        NoteLevel::Unreadable => 0,
+        NoteLevel::KeptRaw => 1,
+        NoteLevel::Read => 2,
+    });
+    let first = notes.first().map(|note| note.file.clone());
+    let of_one = notes.iter().all(|note| Some(&note.file) == first.as_ref());
+    // Of one file everyone knows which it is.
+    let notes =
+        notes
+            .into_iter()
+            .take(MOST_NOTES)
+            .map(|note| match of_one || note.file.is_empty() {
+                true => note.text,
+                false => format!("{}: {}", note.file, note.text).into(),
+            });
+    let notes: Vec<Text> = notes.collect();
+    (reading.send)(Output::Event(
+        match reading.found.get() > 0 || was_cancelled || is_known || is_nothing {
+            true => Event::Read { notes },
+            false => Event::Refused {
+                reason: notes.join(" ").into(),
             },
-        ));
-    }
+        },
+    ));
+}
 
-    pub(super) fn is_cancelled(&self, number: RequestId) -> bool {
-        self.cancelled.has(number)
-    }
+pub(super) fn is_cancelled(library: &LibraryService, number: RequestId) -> bool {
+    library.cancelled.has(number)
+}
 
-    pub(super) fn stock_for(&self, origin: Origin) -> &dyn EpisodeStore {
-        match origin {
-            Origin::Published | Origin::Linked => &self.guests,
-            Origin::Imported => &*self.store,
+pub(super) fn stock_for(library: &LibraryService, origin: Origin) -> &dyn EpisodeStore {
+    match origin {
+        Origin::Published | Origin::Linked => &library.guests,
+        Origin::Imported => &*library.store,
+    }
+}
+
+pub(super) fn stamped(reading: &Reading<'_>, mut row: Row, bytes: u64) -> Row {
+    if row.id.trim().is_empty() {
+        row.id = "episode".into();
+    }
+    row.origin = Some(origin::word(reading.origin).into());
+    row.added = Some(reading.added);
+    row.bytes = Some(bytes);
+    row
+}
+
+/// Adds episodes. They are shown, and are being kept from here on; [`kept`] waits for that.
+pub(super) async fn add<'a>(library: &'a LibraryService, reading: &Reading<'a>, batch: Vec<Item>) {
+    if batch.is_empty() {
+        return;
+    }
+    reading.found.set(reading.found.get() + batch.len());
+    let rows = batch.iter().map(|item| item.row.clone()).collect();
+    (reading.send)(Output::Event(Event::Added { rows }));
+    // Not more than one batch waits in memory.
+    kept(reading).await;
+    let mut keeping = keep(library, reading.origin, batch).boxed_local();
+    match (&mut keeping).now_or_never() {
+        Some(added) => reading.tell_kept(added),
+        None => {
+            reading.keeping.replace(Some(keeping));
         }
     }
+}
 
-    pub(super) fn stamped(&self, reading: &Reading<'_>, mut row: Row, bytes: u64) -> Row {
-        if row.id.trim().is_empty() {
-            row.id = "episode".into();
-        }
-        row.origin = Some(origin::word(reading.origin).into());
-        row.added = Some(reading.added);
-        row.bytes = Some(bytes);
-        row
-    }
-
-    /// Adds episodes. They are shown, and are being kept from here on; [`kept`] waits for that.
-    pub(super) async fn add<'a>(&'a self, reading: &Reading<'a>, batch: Vec<Item>) {
-        if batch.is_empty() {
-            return;
-        }
-        reading.found.set(reading.found.get() + batch.len());
-        let rows = batch.iter().map(|item| item.row.clone()).collect();
-        (reading.send)(Output::Event(Event::Added { rows }));
-        // Not more than one batch waits in memory.
-        kept(reading).await;
-        let mut keeping = self.keep(reading.origin, batch).boxed_local();
-        match (&mut keeping).now_or_never() {
-            Some(added) => reading.tell_kept(added),
-            None => {
-                reading.keeping.replace(Some(keeping));
+/// Keeps episodes, under other ids where somebody else took theirs meanwhile.
+async fn keep(library: &LibraryService, origin: Origin, mut batch: Vec<Item>) -> Added {
+    let ids_of =
+        |batch: &[Item]| -> Vec<Text> { batch.iter().map(|item| item.row.id.clone()).collect() };
+    let shown = ids_of(&batch);
+    loop {
+        let ids = ids_of(&batch);
+        let kept = match stock_for(library, origin).keep(batch).await {
+            Ok(()) => Ok(()),
+            Err(Unkept::InMemory(reason)) => Err(reason),
+            Err(Unkept::Taken(back)) => {
+                batch = naming::renamed(library, origin, back).await;
+                continue;
             }
-        }
-    }
-
-    /// Keeps episodes, under other ids where somebody else took theirs meanwhile.
-    async fn keep(&self, origin: Origin, mut batch: Vec<Item>) -> Added {
-        let ids_of = |batch: &[Item]| -> Vec<Text> {
-            batch.iter().map(|item| item.row.id.clone()).collect()
         };
-        let shown = ids_of(&batch);
-        loop {
-            let ids = ids_of(&batch);
-            let kept = match self.stock_for(origin).keep(batch).await {
-                Ok(()) => Ok(()),
-                Err(Unkept::InMemory(reason)) => Err(reason),
-                Err(Unkept::Taken(back)) => {
-                    batch = self.renamed(origin, back).await;
-                    continue;
-                }
-            };
-            let first = ids.first().cloned();
-            let moved = shown.into_iter().zip(ids).filter(|(id, into)| id != into);
-            let moved: Vec<(Text, Text)> = moved.collect();
-            let of_moved = moved.iter().flat_map(|(id, into)| [id, into]);
-            let of_moved: Vec<Text> = of_moved.cloned().collect();
-            let rows = self.rows_of(&of_moved).await;
-            return Added {
-                first,
-                moved,
-                rows,
-                kept,
-            };
-        }
+        let first = ids.first().cloned();
+        let moved = shown.into_iter().zip(ids).filter(|(id, into)| id != into);
+        let moved: Vec<(Text, Text)> = moved.collect();
+        let of_moved = moved.iter().flat_map(|(id, into)| [id, into]);
+        let of_moved: Vec<Text> = of_moved.cloned().collect();
+        let rows = library.rows_of(&of_moved).await;
+        return Added {
+            first,
+            moved,
+            rows,
+            kept,
+        };
     }
 }
 

@@ -14,7 +14,7 @@ use volary_trajectory::import::index::{Entry, Indexer};
 use super::finding::SETTLED;
 use super::partial_preview::Begun;
 use super::reading::{Outcome, Reading, kept};
-use super::{BATCH, LibraryService, Output};
+use super::{BATCH, LibraryService, Output, listing, naming, packed, partial_preview, reading};
 use crate::library::repository::{Held, InFile, Item, KnownFile};
 use crate::library::source::{Source, Window, end_of, start_of};
 
@@ -61,313 +61,315 @@ struct FirstSlice {
     begun: Option<Begun>,
 }
 
-impl LibraryService {
-    /// Goes through a file in slices, if it is large and of a kind that allows it.
-    pub(super) async fn read_in_place<'a>(
-        &'a self,
-        reading: &Reading<'a>,
-        file: &Rc<dyn Source>,
-    ) -> Result<Outcome, String> {
-        let size = file.size();
-        if size < LARGE_PACKED {
+/// Goes through a file in slices, if it is large and of a kind that allows it.
+pub(super) async fn read_in_place<'a>(
+    library: &'a LibraryService,
+    reading: &Reading<'a>,
+    file: &Rc<dyn Source>,
+) -> Result<Outcome, String> {
+    let size = file.size();
+    if size < LARGE_PACKED {
+        return Ok(Outcome::Whole);
+    }
+    let is_packed = is_archive(&file.read(0..4).await?);
+    if !is_packed && size < LARGE {
+        return Ok(Outcome::Whole);
+    }
+    let window = Rc::new(Window::on(Rc::clone(file)));
+    // What is known of it is asked for while its beginning is read: whoever waits for that sees it sooner.
+    let identified = async {
+        listing::ready(library).await;
+        identify(library, reading, &**file).await
+    };
+    let beginning = async {
+        match is_packed {
+            true => packed::open_packed(&window).await.map(Beginning::Packed),
+            false => read_beginning(library, reading, file).await,
+        }
+    };
+    let (identified, beginning) = join(identified, beginning).await;
+    let mut beginning = beginning?;
+    let (id, end) = match identified {
+        Ok(identified) => identified,
+        Err(reason) => {
+            partial_preview::keep_begun(library, reading, beginning.take_begun()).await;
+            return Err(reason);
+        }
+    };
+    let name = file.name();
+    let is_known = end.is_some();
+    let mut known = KnownFile {
+        id: id.clone(),
+        name: name.clone(),
+        size,
+        whole: true,
+        end,
+        source: Some(Rc::clone(file)),
+    };
+    library
+        .windows
+        .borrow_mut()
+        .insert(id.clone(), Rc::clone(&window));
+    if is_known {
+        keep_file(library, reading, known).await;
+        let first = tell_again(library, reading, &id).await;
+        partial_preview::end_begun(library, reading, beginning.take_begun().zip(first));
+        let text = format!("{name} is in the library and its trajectories can be opened.");
+        reading.note(NoteLevel::Read, &name, text);
+        return Ok(Outcome::Taken);
+    }
+    let outcome = match beginning {
+        Beginning::Packed(None) => Ok(Outcome::Whole),
+        Beginning::Packed(Some(log)) => {
+            packed::read_packed(library, reading, &id, &window, log).await
+        }
+        Beginning::Slices(first) => read_slices(library, reading, &id, file, first).await,
+    };
+    match &outcome {
+        Ok(Outcome::Whole) => {
+            library.windows.borrow_mut().remove(&id);
+        }
+        Ok(Outcome::Taken) => {
+            kept(reading).await;
+            known.end = Some(end_of(&**file).await?);
+            // Without all rows, it must be read again when it is given again.
+            known.whole = !reading.is_unkept.get();
+            keep_file(library, reading, known).await;
+        }
+        // Nothing was found in it before that.
+        Ok(Outcome::Cancelled) | Err(_) if !library.is_wanted(&id) => {
+            library.windows.borrow_mut().remove(&id);
+        }
+        Ok(Outcome::Cancelled) | Err(_) => {
+            // Nothing more is copied for a person who waits for the end, or of what can't be read.
+            (known.whole, known.source) = (false, None);
+            keep_file(library, reading, known).await;
+            note_uncopied(library, reading, &id, &name).await;
+        }
+    }
+    outcome
+}
+
+/// The id of a file, and what tells it from others that begin alike if all of it is in the library already.
+///
+/// A file may still be on its way, so its end is looked at only if another one has its start.
+async fn identify(
+    library: &LibraryService,
+    reading: &Reading<'_>,
+    file: &dyn Source,
+) -> Result<(Text, Option<Text>), String> {
+    let store = reading::stock_for(library, reading.origin);
+    let start = start_of(file).await?;
+    let Some(known) = store.file(&start).await.filter(|file| file.whole) else {
+        return Ok((start, None));
+    };
+    let end = end_of(file).await?;
+    if known.end.as_ref() == Some(&end) {
+        return Ok((start, Some(end)));
+    }
+    let id: Text = format!("{start}{end}").into();
+    let is_whole = store.file(&id).await.is_some_and(|file| file.whole);
+    Ok((id, is_whole.then_some(end)))
+}
+
+/// Says again what is known to stand in a file: the first of it, which is what people look for. Gives the very
+/// first.
+async fn tell_again(library: &LibraryService, reading: &Reading<'_>, file: &Text) -> Option<Text> {
+    let mut ids: Vec<(Rc<InFile>, Text)> = {
+        let known = library.known.borrow();
+        let places = known.episodes.iter().filter_map(|(id, volume)| {
+            let place = volume.place.as_ref()?;
+            (place.file == *file).then(|| (Rc::clone(place), id.clone()))
+        });
+        places.collect()
+    };
+    ids.sort_by_key(|(at, _)| {
+        let start = at.place.parts.first().map(|part| part.start);
+        (start, at.place.number)
+    });
+    let ids: Vec<Text> = ids.into_iter().take(BATCH).map(|(_, id)| id).collect();
+    let first = ids.first().cloned();
+    let rows = library.rows_of(&ids).await;
+    (reading.send)(Output::Event(Event::Added { rows }));
+    first
+}
+
+async fn keep_file(library: &LibraryService, reading: &Reading<'_>, file: KnownFile) {
+    let (id, name) = (file.id.clone(), file.name.clone());
+    reading.progress(&name, file.size);
+    let is_copied = file.source.is_some();
+    let keeping = reading::stock_for(library, reading.origin).keep_file(file);
+    let kept = match is_copied {
+        true => library.cancelled.unless(reading.number, keeping).await,
+        false => Some(keeping.await),
+    };
+    match kept {
+        Some(Ok(())) => {}
+        Some(Err(reason)) => reading.note(NoteLevel::Unreadable, &name, reason),
+        None => note_uncopied(library, reading, &id, &name).await,
+    }
+}
+
+/// Says so if a file is not kept with what was found in it.
+async fn note_uncopied(library: &LibraryService, reading: &Reading<'_>, id: &Text, name: &Text) {
+    let store = reading::stock_for(library, reading.origin);
+    let is_here = |file: KnownFile| file.source.is_some();
+    if library.is_wanted(id) && !store.file(id).await.is_some_and(is_here) {
+        let text = format!(
+            "{name} was not copied into this browser. What was read can be opened until you \
+             leave this page. After that, import the file again."
+        );
+        reading.note(NoteLevel::Unreadable, name, text);
+    }
+}
+
+/// Reads the first slice of a file, and shows the episode that begins there. Nothing is kept yet.
+async fn read_beginning(
+    library: &LibraryService,
+    reading: &Reading<'_>,
+    file: &Rc<dyn Source>,
+) -> Result<Beginning, String> {
+    let mut indexer = Indexer::new(file.name());
+    indexer.keep_texts(true);
+    let mut first = FirstSlice {
+        at: 0,
+        entries: Vec::new(),
+        begun: None,
+        indexer,
+    };
+    let end = slice_end(0, file.size());
+    let slice = library.cancelled.unless(reading.number, file.read(0..end));
+    // Who stops it already is heard when the next one is read.
+    if let Some(bytes) = slice.await {
+        first.at = end;
+        first.indexer.feed(&bytes?);
+        first.entries = first.indexer.take_entries();
+        if first.entries.is_empty() {
+            partial_preview::show_begun(library, reading, &first.indexer, &mut first.begun);
+        }
+    }
+    Ok(Beginning::Slices(first))
+}
+
+async fn read_slices<'a>(
+    library: &'a LibraryService,
+    reading: &Reading<'a>,
+    id: &Text,
+    file: &Rc<dyn Source>,
+    first: FirstSlice,
+) -> Result<Outcome, String> {
+    let FirstSlice {
+        mut at,
+        mut entries,
+        mut indexer,
+        mut begun,
+    } = first;
+    let (size, name) = (file.size(), file.name());
+    let mut copying = None;
+    let before = library.known.borrow().episodes.len();
+    let mut coming = file.read(at..slice_end(at, size));
+    loop {
+        if indexer.is_held() {
             return Ok(Outcome::Whole);
         }
-        let is_packed = is_archive(&file.read(0..4).await?);
-        if !is_packed && size < LARGE {
-            return Ok(Outcome::Whole);
+        if !entries.is_empty() {
+            take(library, reading, id, entries).await;
+            partial_preview::grown(library, reading, &mut begun).await;
+        } else if reading.found.get() == 0 {
+            partial_preview::show_begun(library, reading, &indexer, &mut begun);
         }
-        let window = Rc::new(Window::on(Rc::clone(file)));
-        // What is known of it is asked for while its beginning is read: whoever waits for that sees it sooner.
-        let identified = async {
-            self.ready().await;
-            self.identify(reading, &**file).await
-        };
-        let beginning = async {
-            match is_packed {
-                true => self.open_packed(&window).await.map(Beginning::Packed),
-                false => self.read_beginning(reading, file).await,
-            }
-        };
-        let (identified, beginning) = join(identified, beginning).await;
-        let mut beginning = beginning?;
-        let (id, end) = match identified {
-            Ok(identified) => identified,
-            Err(reason) => {
-                self.keep_begun(reading, beginning.take_begun()).await;
+        reading.progress(&name, at);
+        // As many as there will be, if it goes on like this.
+        let found = library.known.borrow().episodes.len().saturating_sub(before);
+        let expected = found as f64 * size as f64 / at.max(1) as f64;
+        indexer.keep_texts(before + expected as usize <= SETTLED);
+        if found > 0 && at >= COPIED_FROM {
+            // The file is copied meanwhile. What comes of that is asked when all of it was read.
+            let known = || KnownFile {
+                id: id.clone(),
+                name: name.clone(),
+                size,
+                whole: false,
+                end: None,
+                source: Some(Rc::clone(file)),
+            };
+            let copy =
+                || maybe_done(reading::stock_for(library, reading.origin).keep_file(known()));
+            let _ = copying.get_or_insert_with(copy).now_or_never();
+        }
+        if at >= size {
+            break;
+        }
+        let came = library.cancelled.unless(reading.number, &mut coming).await;
+        let bytes = match came {
+            Some(Ok(bytes)) => bytes,
+            Some(Err(reason)) => {
+                partial_preview::keep_begun(library, reading, begun).await;
                 return Err(reason);
             }
+            None => {
+                partial_preview::keep_begun(library, reading, begun).await;
+                return Ok(Outcome::Cancelled);
+            }
         };
-        let name = file.name();
-        let is_known = end.is_some();
-        let mut known = KnownFile {
-            id: id.clone(),
-            name: name.clone(),
-            size,
-            whole: true,
-            end,
-            source: Some(Rc::clone(file)),
-        };
-        self.windows
-            .borrow_mut()
-            .insert(id.clone(), Rc::clone(&window));
-        if is_known {
-            self.keep_file(reading, known).await;
-            let first = self.tell_again(reading, &id).await;
-            self.end_begun(reading, beginning.take_begun().zip(first));
-            let text = format!("{name} is in the library and its trajectories can be opened.");
-            reading.note(NoteLevel::Read, &name, text);
-            return Ok(Outcome::Taken);
-        }
-        let outcome = match beginning {
-            Beginning::Packed(None) => Ok(Outcome::Whole),
-            Beginning::Packed(Some(log)) => self.read_packed(reading, &id, &window, log).await,
-            Beginning::Slices(first) => self.read_slices(reading, &id, file, first).await,
-        };
-        match &outcome {
-            Ok(Outcome::Whole) => {
-                self.windows.borrow_mut().remove(&id);
-            }
-            Ok(Outcome::Taken) => {
-                kept(reading).await;
-                known.end = Some(end_of(&**file).await?);
-                // Without all rows, it must be read again when it is given again.
-                known.whole = !reading.is_unkept.get();
-                self.keep_file(reading, known).await;
-            }
-            // Nothing was found in it before that.
-            Ok(Outcome::Cancelled) | Err(_) if !self.is_wanted(&id) => {
-                self.windows.borrow_mut().remove(&id);
-            }
-            Ok(Outcome::Cancelled) | Err(_) => {
-                // Nothing more is copied for a person who waits for the end, or of what can't be read.
-                (known.whole, known.source) = (false, None);
-                self.keep_file(reading, known).await;
-                self.note_uncopied(reading, &id, &name).await;
-            }
-        }
-        outcome
+        at = slice_end(at, size);
+        // The next ones are fetched while these are gone through.
+        coming = file.read(at..slice_end(at, size));
+        indexer.feed(&bytes);
+        entries = indexer.take_entries();
     }
-
-    /// The id of a file, and what tells it from others that begin alike if all of it is in the library already.
-    ///
-    /// A file may still be on its way, so its end is looked at only if another one has its start.
-    async fn identify(
-        &self,
-        reading: &Reading<'_>,
-        file: &dyn Source,
-    ) -> Result<(Text, Option<Text>), String> {
-        let store = self.stock_for(reading.origin);
-        let start = start_of(file).await?;
-        let Some(known) = store.file(&start).await.filter(|file| file.whole) else {
-            return Ok((start, None));
-        };
-        let end = end_of(file).await?;
-        if known.end.as_ref() == Some(&end) {
-            return Ok((start, Some(end)));
-        }
-        let id: Text = format!("{start}{end}").into();
-        let is_whole = store.file(&id).await.is_some_and(|file| file.whole);
-        Ok((id, is_whole.then_some(end)))
+    if let Some(copying) = copying {
+        // All is read; whoever stops it now only wants no copy.
+        library.cancelled.unless(reading.number, copying).await;
     }
+    indexer.finish();
+    take(library, reading, id, indexer.take_entries()).await;
+    partial_preview::grown(library, reading, &mut begun).await;
+    partial_preview::keep_begun(library, reading, begun).await;
+    reading
+        .notes
+        .borrow_mut()
+        .extend_from_slice(indexer.notes());
+    Ok(Outcome::Taken)
+}
 
-    /// Says again what is known to stand in a file: the first of it, which is what people look for. Gives the very
-    /// first.
-    async fn tell_again(&self, reading: &Reading<'_>, file: &Text) -> Option<Text> {
-        let mut ids: Vec<(Rc<InFile>, Text)> = {
-            let known = self.known.borrow();
-            let places = known.episodes.iter().filter_map(|(id, volume)| {
-                let place = volume.place.as_ref()?;
-                (place.file == *file).then(|| (Rc::clone(place), id.clone()))
-            });
-            places.collect()
-        };
-        ids.sort_by_key(|(at, _)| {
-            let start = at.place.parts.first().map(|part| part.start);
-            (start, at.place.number)
-        });
-        let ids: Vec<Text> = ids.into_iter().take(BATCH).map(|(_, id)| id).collect();
-        let first = ids.first().cloned();
-        let rows = self.rows_of(&ids).await;
-        (reading.send)(Output::Event(Event::Added { rows }));
-        first
-    }
-
-    async fn keep_file(&self, reading: &Reading<'_>, file: KnownFile) {
-        let (id, name) = (file.id.clone(), file.name.clone());
-        reading.progress(&name, file.size);
-        let is_copied = file.source.is_some();
-        let keeping = self.stock_for(reading.origin).keep_file(file);
-        let kept = match is_copied {
-            true => self.cancelled.unless(reading.number, keeping).await,
-            false => Some(keeping.await),
-        };
-        match kept {
-            Some(Ok(())) => {}
-            Some(Err(reason)) => reading.note(NoteLevel::Unreadable, &name, reason),
-            None => self.note_uncopied(reading, &id, &name).await,
-        }
-    }
-
-    /// Says so if a file is not kept with what was found in it.
-    async fn note_uncopied(&self, reading: &Reading<'_>, id: &Text, name: &Text) {
-        let store = self.stock_for(reading.origin);
-        let is_here = |file: KnownFile| file.source.is_some();
-        if self.is_wanted(id) && !store.file(id).await.is_some_and(is_here) {
-            let text = format!(
-                "{name} was not copied into this browser. What was read can be opened until you \
-                 leave this page. After that, import the file again."
-            );
-            reading.note(NoteLevel::Unreadable, name, text);
-        }
-    }
-
-    /// Reads the first slice of a file, and shows the episode that begins there. Nothing is kept yet.
-    async fn read_beginning(
-        &self,
-        reading: &Reading<'_>,
-        file: &Rc<dyn Source>,
-    ) -> Result<Beginning, String> {
-        let mut indexer = Indexer::new(file.name());
-        indexer.keep_texts(true);
-        let mut first = FirstSlice {
-            at: 0,
-            entries: Vec::new(),
-            begun: None,
-            indexer,
-        };
-        let end = slice_end(0, file.size());
-        let slice = self.cancelled.unless(reading.number, file.read(0..end));
-        // Who stops it already is heard when the next one is read.
-        if let Some(bytes) = slice.await {
-            first.at = end;
-            first.indexer.feed(&bytes?);
-            first.entries = first.indexer.take_entries();
-            if first.entries.is_empty() {
-                self.show_begun(reading, &first.indexer, &mut first.begun);
-            }
-        }
-        Ok(Beginning::Slices(first))
-    }
-
-    async fn read_slices<'a>(
-        &'a self,
-        reading: &Reading<'a>,
-        id: &Text,
-        file: &Rc<dyn Source>,
-        first: FirstSlice,
-    ) -> Result<Outcome, String> {
-        let FirstSlice {
-            mut at,
-            mut entries,
-            mut indexer,
-            mut begun,
-        } = first;
-        let (size, name) = (file.size(), file.name());
-        let mut copying = None;
-        let before = self.known.borrow().episodes.len();
-        let mut coming = file.read(at..slice_end(at, size));
-        loop {
-            if indexer.is_held() {
-                return Ok(Outcome::Whole);
-            }
-            if !entries.is_empty() {
-                self.take(reading, id, entries).await;
-                self.grown(reading, &mut begun).await;
-            } else if reading.found.get() == 0 {
-                self.show_begun(reading, &indexer, &mut begun);
-            }
-            reading.progress(&name, at);
-            // As many as there will be, if it goes on like this.
-            let found = self.known.borrow().episodes.len().saturating_sub(before);
-            let expected = found as f64 * size as f64 / at.max(1) as f64;
-            indexer.keep_texts(before + expected as usize <= SETTLED);
-            if found > 0 && at >= COPIED_FROM {
-                // The file is copied meanwhile. What comes of that is asked when all of it was read.
-                let known = || KnownFile {
-                    id: id.clone(),
-                    name: name.clone(),
-                    size,
-                    whole: false,
-                    end: None,
-                    source: Some(Rc::clone(file)),
-                };
-                let copy = || maybe_done(self.stock_for(reading.origin).keep_file(known()));
-                let _ = copying.get_or_insert_with(copy).now_or_never();
-            }
-            if at >= size {
-                break;
-            }
-            let came = self.cancelled.unless(reading.number, &mut coming).await;
-            let bytes = match came {
-                Some(Ok(bytes)) => bytes,
-                Some(Err(reason)) => {
-                    self.keep_begun(reading, begun).await;
-                    return Err(reason);
-                }
-                None => {
-                    self.keep_begun(reading, begun).await;
-                    return Ok(Outcome::Cancelled);
-                }
+/// Takes in what was found in a file.
+pub(super) async fn take<'a>(
+    library: &'a LibraryService,
+    reading: &Reading<'a>,
+    file: &Text,
+    entries: Vec<Entry>,
+) {
+    // Whoever saw the beginning of the first one wants it next.
+    let mut is_first = reading.found.get() == 0;
+    let mut entries = entries.into_iter().peekable();
+    while entries.peek().is_some() {
+        let batch = entries.by_ref().take(BATCH).map(|entry| {
+            let at = InFile {
+                file: file.clone(),
+                place: entry.place,
             };
-            at = slice_end(at, size);
-            // The next ones are fetched while these are gone through.
-            coming = file.read(at..slice_end(at, size));
-            indexer.feed(&bytes);
-            entries = indexer.take_entries();
-        }
-        if let Some(copying) = copying {
-            // All is read; whoever stops it now only wants no copy.
-            self.cancelled.unless(reading.number, copying).await;
-        }
-        indexer.finish();
-        self.take(reading, id, indexer.take_entries()).await;
-        self.grown(reading, &mut begun).await;
-        self.keep_begun(reading, begun).await;
-        reading
-            .notes
-            .borrow_mut()
-            .extend_from_slice(indexer.notes());
-        Ok(Outcome::Taken)
-    }
-
-    /// Takes in what was found in a file.
-    pub(super) async fn take<'a>(
-        &'a self,
-        reading: &Reading<'a>,
-        file: &Text,
-        entries: Vec<Entry>,
-    ) {
-        // Whoever saw the beginning of the first one wants it next.
-        let mut is_first = reading.found.get() == 0;
-        let mut entries = entries.into_iter().peekable();
-        while entries.peek().is_some() {
-            let batch = entries.by_ref().take(BATCH).map(|entry| {
-                let at = InFile {
-                    file: file.clone(),
-                    place: entry.place,
-                };
-                let mut row = self.stamped(reading, entry.row, at.place.bytes());
-                let is_new;
-                (row.id, is_new) = self.free_id(&row.id, &at);
-                self.remember(&row, Some(at.clone()));
-                if std::mem::take(&mut is_first)
-                    && let Some(mut episode) = entry.episode
-                {
-                    episode.id = row.id.clone();
-                    self.at_hand.replace(Some(episode));
-                }
-                if let Some(texts) = entry.texts {
-                    let mut index = self.index.borrow_mut();
-                    index.insert_document(row.id.clone(), texts);
-                    self.indexed.borrow_mut().insert(row.id.clone());
-                }
-                Item {
-                    row,
-                    held: Held::At(at),
-                    is_new,
-                }
-            });
-            self.add(reading, batch.collect()).await;
-        }
+            let mut row = reading::stamped(reading, entry.row, at.place.bytes());
+            let is_new;
+            (row.id, is_new) = naming::free_id(library, &row.id, &at);
+            library.remember(&row, Some(at.clone()));
+            if std::mem::take(&mut is_first)
+                && let Some(mut episode) = entry.episode
+            {
+                episode.id = row.id.clone();
+                library.at_hand.replace(Some(episode));
+            }
+            if let Some(texts) = entry.texts {
+                let mut index = library.index.borrow_mut();
+                index.insert_document(row.id.clone(), texts);
+                library.indexed.borrow_mut().insert(row.id.clone());
+            }
+            Item {
+                row,
+                held: Held::At(at),
+                is_new,
+            }
+        });
+        reading::add(library, reading, batch.collect()).await;
     }
 }

@@ -10,6 +10,7 @@ use volary_core::virtual_clock::VirtualClock;
 use volary_protocol::episode::EpisodeChunk;
 use volary_trajectory::Episode;
 
+use super::reading;
 use super::*;
 use crate::library::repository::{Held, Item, MemoryStore};
 use crate::library::source::{Source, start_of};
@@ -88,7 +89,7 @@ fn read_as(service: &LibraryService, files: &[MemorySource], origin: Origin) -> 
     let files = files
         .iter()
         .map(|file| Rc::new(file.clone()) as Rc<dyn Source>);
-    let reading = service.read(1, files.collect(), origin, &say);
+    let reading = reading::read(&service, 1, files.collect(), origin, &say);
     assert!(reading.now_or_never().is_some());
     said.take()
 }
@@ -295,7 +296,7 @@ fn a_reading_that_is_cancelled_keeps_what_it_has() {
         "big.jsonl",
         &["a", "b", "c", "d", "e", "f", "g", "h"],
     ));
-    let reading = service.read(1, vec![big], Origin::Imported, &say);
+    let reading = reading::read(&service, 1, vec![big], Origin::Imported, &say);
     assert!(reading.now_or_never().is_some());
     let said = said.take();
     assert!((1..8).contains(&ids(&said).len()), "{:?}", ids(&said));

@@ -12,94 +12,95 @@ use volary_trajectory::table::Row;
 use super::naming::Named;
 use super::opening::TAGS;
 use super::reading::Reading;
-use super::{BATCH, LibraryService, Output};
+use super::{BATCH, LibraryService, Output, listing, naming, reading};
 use crate::library::repository::{Held, Item};
 use crate::library::source::Source;
 use crate::projection::text::size_text;
 
 /// So much fits into memory as a whole.
 const LARGEST_WHOLE: u64 = 512 << 20;
-impl LibraryService {
-    /// Reads files of which only the whole says what they are, and files that belong together.
-    pub(super) async fn read_together<'a>(
-        &'a self,
-        reading: &Reading<'a>,
-        files: &[Rc<dyn Source>],
-    ) {
-        let mut inputs = Vec::with_capacity(files.len());
-        let mut room = LARGEST_WHOLE;
-        for file in files {
-            if self.is_cancelled(reading.number) {
-                return;
-            }
-            let (name, size) = (file.name(), file.size());
-            reading.progress(&name, 0);
-            let Some(left) = room.checked_sub(size) else {
-                let text = format!(
-                    "{name} ({}) was not read: files of this kind are read as a whole and may have \
-                     {} in total. JSON Lines files and Inspect logs may have any size.",
-                    size_text(size as usize),
-                    size_text(LARGEST_WHOLE as usize)
-                );
-                reading.note(NoteLevel::Unreadable, &name, text);
-                continue;
-            };
-            room = left;
-            match file.read(0..size).await {
-                Ok(bytes) => inputs.push(InputFile {
-                    name: Some(name.to_string()),
-                    bytes,
-                }),
-                Err(reason) => {
-                    let text = format!("{name} could not be read: {reason}");
-                    reading.note(NoteLevel::Unreadable, &name, text);
-                }
-            }
-            reading.done.set(reading.done.get() + size);
-        }
-        if inputs.is_empty() {
+/// Reads files of which only the whole says what they are, and files that belong together.
+pub(super) async fn read_together<'a>(
+    library: &'a LibraryService,
+    reading: &Reading<'a>,
+    files: &[Rc<dyn Source>],
+) {
+    let mut inputs = Vec::with_capacity(files.len());
+    let mut room = LARGEST_WHOLE;
+    for file in files {
+        if reading::is_cancelled(library, reading.number) {
             return;
         }
-        let outcome = match import(&inputs) {
-            Ok(outcome) => outcome,
-            Err(error) => {
-                return reading.note(NoteLevel::Unreadable, &"".into(), error.to_string());
-            }
+        let (name, size) = (file.name(), file.size());
+        reading.progress(&name, 0);
+        let Some(left) = room.checked_sub(size) else {
+            let text = format!(
+                "{name} ({}) was not read: files of this kind are read as a whole and may have \
+                 {} in total. JSON Lines files and Inspect logs may have any size.",
+                size_text(size as usize),
+                size_text(LARGEST_WHOLE as usize)
+            );
+            reading.note(NoteLevel::Unreadable, &name, text);
+            continue;
         };
-        drop(inputs);
-        // Only now ids are compared; meanwhile the browser brought what is known.
-        self.ready().await;
-        reading.notes.borrow_mut().extend(outcome.notes);
-        let count = outcome.episodes.len();
-        let mut batch: Vec<Item> = Vec::new();
-        for (place, mut episode) in outcome.episodes.into_iter().enumerate() {
-            let tags = take_tags(&mut episode);
-            let named = self.named(reading.origin, episode, &batch).await;
-            let Named {
-                episode,
-                text,
-                is_new,
-            } = named;
-            let row = Row::of(&episode, tags);
-            let row = self.stamped(reading, row, text.len() as u64);
-            self.remember(&row, None);
-            self.index.borrow_mut().insert(episode.id.clone(), &episode);
-            self.indexed.borrow_mut().insert(episode.id);
-            let held = Held::Text(text);
-            batch.push(Item { row, held, is_new });
-            if batch.len() == BATCH {
-                self.add(reading, std::mem::take(&mut batch)).await;
-                (reading.send)(Output::Event(Event::Progress {
-                    doing: format!("{} of {count} trajectories", place + 1).into(),
-                    done: Some((place + 1) as f64 / count as f64),
-                }));
-                if self.is_cancelled(reading.number) {
-                    return;
-                }
+        room = left;
+        match file.read(0..size).await {
+            Ok(bytes) => inputs.push(InputFile {
+                name: Some(name.to_string()),
+                bytes,
+            }),
+            Err(reason) => {
+                let text = format!("{name} could not be read: {reason}");
+                reading.note(NoteLevel::Unreadable, &name, text);
             }
         }
-        self.add(reading, batch).await;
+        reading.done.set(reading.done.get() + size);
     }
+    if inputs.is_empty() {
+        return;
+    }
+    let outcome = match import(&inputs) {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            return reading.note(NoteLevel::Unreadable, &"".into(), error.to_string());
+        }
+    };
+    drop(inputs);
+    // Only now ids are compared; meanwhile the browser brought what is known.
+    listing::ready(library).await;
+    reading.notes.borrow_mut().extend(outcome.notes);
+    let count = outcome.episodes.len();
+    let mut batch: Vec<Item> = Vec::new();
+    for (place, mut episode) in outcome.episodes.into_iter().enumerate() {
+        let tags = take_tags(&mut episode);
+        let named = naming::named(library, reading.origin, episode, &batch).await;
+        let Named {
+            episode,
+            text,
+            is_new,
+        } = named;
+        let row = Row::of(&episode, tags);
+        let row = reading::stamped(reading, row, text.len() as u64);
+        library.remember(&row, None);
+        library
+            .index
+            .borrow_mut()
+            .insert(episode.id.clone(), &episode);
+        library.indexed.borrow_mut().insert(episode.id);
+        let held = Held::Text(text);
+        batch.push(Item { row, held, is_new });
+        if batch.len() == BATCH {
+            reading::add(library, reading, std::mem::take(&mut batch)).await;
+            (reading.send)(Output::Event(Event::Progress {
+                doing: format!("{} of {count} trajectories", place + 1).into(),
+                done: Some((place + 1) as f64 / count as f64),
+            }));
+            if reading::is_cancelled(library, reading.number) {
+                return;
+            }
+        }
+    }
+    reading::add(library, reading, batch).await;
 }
 
 /// Takes out the tags that an export of ours wrote among the metadata: the episode is then as it was before.
