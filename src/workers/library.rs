@@ -30,13 +30,13 @@ use volary_core::registry::Registry;
 use volary_protocol::RequestId;
 use volary_protocol::episode::chunks;
 use volary_protocol::library::{Event, Request};
-use volary_trajectory::Episode;
 
 use volary_trajectory::native;
-use volary_trajectory::search::{Document, SearchIndex};
 use volary_trajectory::table::Row;
 
 use self::cancelled::Cancelled;
+use self::finding::Search;
+use self::partial_preview::Previews;
 use crate::library::repository::{EpisodeStore, InFile, MemoryStore};
 use crate::library::source::Window;
 use crate::storage::origin::PUBLISHED;
@@ -74,23 +74,11 @@ pub struct LibraryService {
     known: RefCell<Known>,
     /// The files that episodes were opened from.
     windows: RefCell<BTreeMap<Text, Rc<Window>>>,
-    index: RefCell<SearchIndex>,
-    /// The ids of the episodes that the index knows.
-    indexed: RefCell<BTreeSet<Text>>,
-    /// The episode in which somebody looked for words last, and its texts.
-    found: RefCell<Option<(Text, Rc<Document>)>>,
+    search: Search,
     /// The readings that shall end.
     cancelled: Cancelled,
     in_flight: InFlight,
-    /// Beginnings of episodes that are being read.
-    begun: RefCell<BTreeMap<Text, Episode>>,
-    /// A long episode that was just read: it is opened once without being read again.
-    at_hand: RefCell<Option<Episode>>,
-    /// The ids that beginnings had, and those that their episodes have.
-    grown: RefCell<BTreeMap<Text, Text>>,
-    /// The search that counts: whoever types on wants no answer to what stood there before.
-    last_search: Cell<RequestId>,
-    is_settling: Cell<bool>,
+    previews: Previews,
     /// Whether the store was asked for all that there is.
     has_asked: Cell<bool>,
 }
@@ -136,16 +124,10 @@ impl LibraryService {
             today,
             known: RefCell::default(),
             windows: RefCell::default(),
-            index: RefCell::default(),
-            indexed: RefCell::default(),
-            found: RefCell::default(),
+            search: Search::default(),
             cancelled: Cancelled::default(),
             in_flight: InFlight::default(),
-            begun: RefCell::default(),
-            at_hand: RefCell::default(),
-            grown: RefCell::default(),
-            last_search: Cell::new(0),
-            is_settling: Cell::new(false),
+            previews: Previews::default(),
             has_asked: Cell::new(false),
         }
     }
@@ -210,12 +192,8 @@ impl LibraryService {
 
     /// Forgets what is known of an episode.
     fn lose(&self, id: &Text) -> Option<Volume> {
-        *self.found.borrow_mut() = None;
-        self.at_hand
-            .borrow_mut()
-            .take_if(|episode| episode.id == *id);
-        self.index.borrow_mut().remove(id);
-        self.indexed.borrow_mut().remove(id);
+        self.search.remove(id);
+        self.previews.remove(id);
         self.known.borrow_mut().episodes.remove(id)
     }
 

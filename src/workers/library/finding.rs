@@ -1,12 +1,14 @@
 //! Words in all texts of all episodes, and in those of one.
 
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use volary_protocol::RequestId;
 use volary_protocol::library::Event;
 
 use volary_core::json::Text;
 use volary_trajectory::Episode;
-use volary_trajectory::search::{Document, Hit, Query};
+use volary_trajectory::search::{Document, Hit, Query, SearchIndex};
 use volary_trajectory::table::Row;
 
 use super::{BATCH, LibraryService, Output, Send, Volume, listing, opening};
@@ -19,18 +21,67 @@ const MOST_SHOWN: usize = 1000;
 /// Up to so many episodes are read for the search before anyone searches.
 pub(super) const SETTLED: usize = 20_000;
 
+/// The index of all texts, and what was searched last.
+#[derive(Default)]
+pub(super) struct Search {
+    index: RefCell<SearchIndex>,
+    /// The ids of the episodes that the index knows, or that cannot be read.
+    indexed: RefCell<BTreeSet<Text>>,
+    /// The episode that was searched last, and its texts: people type letter by letter.
+    document: RefCell<Option<(Text, Rc<Document>)>>,
+    /// The latest search; earlier ones need no answer.
+    last: Cell<RequestId>,
+    is_settling: Cell<bool>,
+}
+
+impl Search {
+    /// Indexes an episode.
+    pub(super) fn insert(&self, episode: &Episode, id: &Text) {
+        self.index.borrow_mut().insert(id.clone(), episode);
+        self.skip(id);
+    }
+
+    /// Indexes the texts of an episode.
+    pub(super) fn insert_document(&self, document: Document, id: &Text) {
+        let mut index = self.index.borrow_mut();
+        index.insert_document(id.clone(), document);
+        self.skip(id);
+    }
+
+    /// Counts an episode as indexed.
+    fn skip(&self, id: &Text) {
+        self.indexed.borrow_mut().insert(id.clone());
+    }
+
+    fn is_indexed(&self, id: &Text) -> bool {
+        self.indexed.borrow().contains(id)
+    }
+
+    /// An episode changed: it is indexed again before the next search.
+    pub(super) fn changed(&self, id: &Text) {
+        self.indexed.borrow_mut().remove(id);
+    }
+
+    /// Removes an episode.
+    pub(super) fn remove(&self, id: &Text) {
+        *self.document.borrow_mut() = None;
+        self.index.borrow_mut().remove(id);
+        self.indexed.borrow_mut().remove(id);
+    }
+}
+
 /// Takes into the index what it does not know yet, while nothing else is wanted.
 pub(super) async fn settle(library: &LibraryService) {
     listing::ready(library).await;
-    if missing(library).len() <= SETTLED && !library.is_settling.replace(true) {
+    if missing(library).len() <= SETTLED && !library.search.is_settling.replace(true) {
         index_all(library, None, &|_| {}).await;
-        library.is_settling.set(false);
+        library.search.is_settling.set(false);
     }
 }
 
 /// What the index does not know, in the order in which it stands in files.
 fn missing(library: &LibraryService) -> Vec<(Text, Volume)> {
-    let (known, indexed) = (library.known.borrow(), library.indexed.borrow());
+    let (known, indexed) = (library.known.borrow(), library.search.indexed.borrow());
     let missing = known
         .episodes
         .iter()
@@ -52,7 +103,7 @@ fn missing(library: &LibraryService) -> Vec<(Text, Volume)> {
 async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Send<'_>) -> bool {
     let missing = missing(library);
     for (place, (id, volume)) in missing.iter().enumerate() {
-        if search.is_some_and(|number| number != library.last_search.get()) {
+        if search.is_some_and(|number| number != library.search.last.get()) {
             return false;
         }
         if search.is_some() && place > 0 && place.is_multiple_of(BATCH) {
@@ -62,7 +113,7 @@ async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Se
             }));
         }
         // Another one that indexes may have been here, or it is gone.
-        if library.indexed.borrow().contains(id) || library.volume(id).is_none() {
+        if library.search.is_indexed(id) || library.volume(id).is_none() {
             continue;
         }
         let episode = searched(library, id, volume).await;
@@ -70,11 +121,11 @@ async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Se
             // It was forgotten meanwhile.
             continue;
         }
-        if let Ok(episode) = episode {
-            library.index.borrow_mut().insert(id.clone(), &episode);
+        match episode {
+            Ok(episode) => library.search.insert(&episode, id),
+            // It is not tried again at every search.
+            Err(_) => library.search.skip(id),
         }
-        // One that can't be read is not tried at every search.
-        library.indexed.borrow_mut().insert(id.clone());
     }
     true
 }
@@ -105,7 +156,8 @@ pub(super) async fn find_in_episode(
         return Vec::new();
     }
     let known = library
-        .found
+        .search
+        .document
         .borrow()
         .clone()
         .filter(|known| known.0 == *id);
@@ -117,8 +169,8 @@ pub(super) async fn find_in_episode(
             };
             let known = (id.clone(), Rc::new(Document::of(&episode)));
             // Of a beginning, there will be more.
-            if !library.begun.borrow().contains_key(id) {
-                *library.found.borrow_mut() = Some(known.clone());
+            if !library.previews.has_begun(id) {
+                *library.search.document.borrow_mut() = Some(known.clone());
             }
             known
         }
@@ -132,14 +184,14 @@ pub(super) async fn search(
     words: &Text,
     send: Send<'_>,
 ) {
-    library.last_search.set(number);
+    library.search.last.set(number);
     listing::ready(library).await;
     if !index_all(library, Some(number), send).await {
         return;
     }
     let query = Query::parse(words);
     let (mut found, unsure) = {
-        let index = library.index.borrow();
+        let index = library.search.index.borrow();
         let matches = index.search(&query);
         let found = matches.found.iter().enumerate();
         let found: Vec<Match> = found
@@ -155,7 +207,7 @@ pub(super) async fn search(
         (found, matches.unsure)
     };
     for (place, id) in unsure.iter().enumerate() {
-        if number != library.last_search.get() {
+        if number != library.search.last.get() {
             return;
         }
         if place > 0 && place.is_multiple_of(BATCH) {

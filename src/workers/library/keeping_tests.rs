@@ -188,7 +188,7 @@ fn two_tabs() -> [LibraryService; 2] {
 
 /// The words with which an episode begins.
 fn words_in(service: &LibraryService, id: &str) -> String {
-    let episode = opening::episode(&service, &id.into()).now_or_never();
+    let episode = opening::episode(service, &id.into()).now_or_never();
     let episode = episode.unwrap().unwrap();
     let words = episode.start[0].body().content.as_ref();
     words.unwrap().to_string()

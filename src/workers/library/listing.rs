@@ -33,7 +33,7 @@ pub(in crate::workers) async fn hear_kept(library: &LibraryService, ids: &[Text]
     let mut rows = Vec::new();
     for (row, place) in library.store.rows_of(ids).await {
         library.remember(&row, place);
-        library.indexed.borrow_mut().remove(&row.id);
+        library.search.changed(&row.id);
         rows.push(row);
     }
     send(Output::Event(Event::Changed { rows }));

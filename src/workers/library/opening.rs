@@ -20,22 +20,18 @@ pub(super) const TAGS: &str = "library_tags";
 pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episode, String> {
     // Another one may have the id that a beginning had.
     let is_free = library.volume(id).is_none();
-    let grown = library.grown.borrow().get(id).filter(|_| is_free).cloned();
-    let id = grown.as_ref().unwrap_or(id);
+    let completed = library.previews.completed(id).filter(|_| is_free);
+    let id = completed.as_ref().unwrap_or(id);
     let gone = || "It is not in the library.".to_owned();
-    if let Some(begun) = library.begun.borrow().get(id) {
-        return Ok(begun.clone());
+    if let Some(begun) = library.previews.begun(id) {
+        return Ok(begun);
     }
     let volume = awaited(library, id).await;
-    if let Some(begun) = library.begun.borrow().get(id) {
-        return Ok(begun.clone());
+    if let Some(begun) = library.previews.begun(id) {
+        return Ok(begun);
     }
     let volume = volume.ok_or_else(gone)?;
-    if let Some(episode) = library
-        .at_hand
-        .borrow_mut()
-        .take_if(|episode| episode.id == *id)
-    {
+    if let Some(episode) = library.previews.take_held(id) {
         return Ok(episode);
     }
     match &volume.place {
@@ -59,7 +55,7 @@ async fn awaited(library: &LibraryService, id: &Text) -> Option<Volume> {
     loop {
         let state = library.in_flight.state();
         let volume = library.volume(id);
-        if !library.in_flight.is_any() || library.begun.borrow().contains_key(id) {
+        if !library.in_flight.is_any() || library.previews.has_begun(id) {
             return volume;
         }
         // It is shown a little before it is kept.

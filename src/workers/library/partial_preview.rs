@@ -3,8 +3,12 @@
 //! What always holds: it is in no store until the reading ends. Then the episode of the file stands in its place,
 //! or, if its end never came, itself.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use volary_core::json::Text;
 use volary_protocol::library::Event;
+use volary_trajectory::Episode;
 use volary_trajectory::import::NoteLevel;
 use volary_trajectory::import::index::Indexer;
 use volary_trajectory::table::Row;
@@ -21,6 +25,69 @@ const OUTCOME: &str = "importing";
 const PAUSE: f64 = 2.0;
 /// …and so many times as long as it took to read what is shown.
 const SHARE: f64 = 10.0;
+
+/// Episodes that can be opened before, or right after, they are stored.
+#[derive(Default)]
+pub(super) struct Previews {
+    /// The beginnings of episodes that are being read.
+    begun: RefCell<BTreeMap<Text, Episode>>,
+    /// A long episode that was just read: it is opened once without being read again.
+    held: RefCell<Option<Episode>>,
+    /// The provisional ids that beginnings had, and the ids of their episodes.
+    completed: RefCell<BTreeMap<Text, Text>>,
+}
+
+impl Previews {
+    /// The beginning of an episode, as far as it was read.
+    pub(super) fn begun(&self, id: &Text) -> Option<Episode> {
+        self.begun.borrow().get(id).cloned()
+    }
+
+    /// Whether an episode is being read.
+    pub(super) fn has_begun(&self, id: &Text) -> bool {
+        self.begun.borrow().contains_key(id)
+    }
+
+    /// The id of the episode that had a provisional id.
+    pub(super) fn completed(&self, id: &Text) -> Option<Text> {
+        self.completed.borrow().get(id).cloned()
+    }
+
+    /// Holds a long episode that was just read.
+    pub(super) fn hold(&self, episode: Episode) {
+        self.held.replace(Some(episode));
+    }
+
+    /// The episode that is held, once.
+    pub(super) fn take_held(&self, id: &Text) -> Option<Episode> {
+        self.held.borrow_mut().take_if(|episode| episode.id == *id)
+    }
+
+    /// Forgets an episode that was deleted.
+    pub(super) fn remove(&self, id: &Text) {
+        self.take_held(id);
+    }
+
+    fn begin(&self, id: Text, episode: Episode) {
+        self.begun.borrow_mut().insert(id, episode);
+    }
+
+    fn complete(&self, id: &Text, into: &Text) {
+        self.begun.borrow_mut().remove(id);
+        let mut completed = self.completed.borrow_mut();
+        completed.insert(id.clone(), into.clone());
+    }
+
+    #[cfg(test)]
+    pub(super) fn has_any_begun(&self) -> bool {
+        !self.begun.borrow().is_empty()
+    }
+
+    #[cfg(test)]
+    pub(super) fn holds_any(&self) -> bool {
+        self.held.borrow().is_some()
+    }
+}
 
 /// An episode that has begun.
 pub(super) struct Begun {
@@ -47,8 +114,7 @@ pub(super) fn show_begun(
     let own = episode.id.clone();
     let row = reading::stamped(reading, Row::of(&episode, Vec::new()), 0);
     let has_answered = library.known.borrow().is_whole;
-    let is_free =
-        |id: &Text| library.volume(id).is_none() && !library.begun.borrow().contains_key(id);
+    let is_free = |id: &Text| library.volume(id).is_none() && !library.previews.has_begun(id);
     let id = match begun {
         Some(known) if known.own != own => return,
         // Now it is known that nobody has its own.
@@ -67,7 +133,7 @@ pub(super) fn show_begun(
         }
     };
     episode.id = id.clone();
-    library.begun.borrow_mut().insert(id.clone(), episode);
+    library.previews.begin(id.clone(), episode);
     let row = Row {
         id: id.clone(),
         outcome: OUTCOME.into(),
@@ -112,7 +178,7 @@ pub(super) async fn keep_begun<'a>(
     begun: Option<Begun>,
 ) {
     let Some(begun) = begun else { return };
-    let episode = library.begun.borrow().get(&begun.id).cloned();
+    let episode = library.previews.begun(&begun.id);
     let Some(mut episode) = episode else { return };
     episode.id = begun.own.clone();
     let Named {
@@ -145,7 +211,6 @@ pub(super) fn end_begun(
 
 fn say_grown(library: &LibraryService, reading: &Reading<'_>, begun: Begun, into: Text) {
     let Begun { id, .. } = begun;
-    library.begun.borrow_mut().remove(&id);
-    library.grown.borrow_mut().insert(id.clone(), into.clone());
+    library.previews.complete(&id, &into);
     (reading.send)(Output::Event(Event::Grown { id, into }));
 }

@@ -11,6 +11,8 @@ use futures_util::future::LocalBoxFuture;
 use volary_core::virtual_clock::VirtualClock;
 use volary_trajectory::import::index::{Indexer, index};
 
+use volary_trajectory::Episode;
+
 use super::tests::{id_of_now, large};
 use super::*;
 use super::{finding, opening, reading};
@@ -104,7 +106,7 @@ fn service_of(store: MemoryStore, clock: Rc<dyn Clock>) -> LibraryService {
 }
 
 fn opened(service: &LibraryService, id: &str) -> Result<Episode, String> {
-    opening::episode(&service, &id.into())
+    opening::episode(service, &id.into())
         .now_or_never()
         .unwrap()
 }
@@ -115,7 +117,7 @@ fn read(service: &LibraryService, file: &Rc<Slow>, stop: u64, meanwhile: impl Fn
     let say = |words| said.borrow_mut().push(words);
     let source = Rc::clone(file) as Rc<dyn Source>;
     let mut reading = pin!(reading::read(
-        &service,
+        service,
         1,
         vec![source],
         Origin::Imported,
@@ -167,7 +169,7 @@ fn the_beginning_can_be_opened_while_the_rest_is_read() {
     assert_eq!(grown(&said), Some(("e-1-1", "e-1-1")));
     let whole = opened(&service, "e-1-1").unwrap();
     assert_eq!(whole.steps.len(), 4_500);
-    assert!(service.at_hand.borrow().is_none(), "given once");
+    assert!(!service.previews.holds_any(), "given once");
     let again = opened(&service, "e-1-1");
     assert_eq!(again, Ok(whole), "the same from its place");
 }
@@ -237,7 +239,7 @@ fn words_are_found_in_the_whole_though_the_beginning_was_looked_through() {
     };
     let looked = Cell::new(0);
     read(&service, &log(""), u64::MAX, || {
-        if service.begun.borrow().contains_key("e-1-1") {
+        if service.previews.has_begun(&"e-1-1".into()) {
             assert_eq!(find(), 0, "it is the last message that says so");
             looked.set(looked.get() + 1);
         }
@@ -259,7 +261,7 @@ fn who_takes_the_id_of_a_beginning_is_opened_under_it() {
         assert!(kept.now_or_never().is_some());
     };
     let said = read(&service, &log(""), u64::MAX, || {
-        if service.begun.borrow().contains_key("e-1-1") && !store.has("e-1-1") {
+        if service.previews.has_begun(&"e-1-1".into()) && !store.has("e-1-1") {
             keep();
         }
     });

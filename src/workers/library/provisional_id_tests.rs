@@ -6,6 +6,8 @@ use std::task::{Context, Waker};
 use futures_util::FutureExt;
 use volary_core::virtual_clock::VirtualClock;
 
+use volary_trajectory::Episode;
+
 use super::keeping_tests::SlowStore;
 use super::partial_preview_tests::{Slow, Watch, begun, grown, log};
 use super::*;
@@ -35,7 +37,7 @@ fn read(
     let say = |words| said.borrow_mut().push(words);
     file.came.set(2 << 20);
     let sources = vec![Rc::clone(file) as Rc<dyn Source>];
-    let reading = reading::read(&service, 1, sources, Origin::Imported, &say);
+    let reading = reading::read(service, 1, sources, Origin::Imported, &say);
     let mut reading = pin!(reading);
     let mut context = Context::from_waker(Waker::noop());
     assert!(reading.as_mut().poll(&mut context).is_pending());
@@ -59,7 +61,7 @@ fn answers(said: Vec<Output>) -> Vec<Event> {
 }
 
 fn opened(service: &LibraryService, id: &str) -> Result<Episode, String> {
-    opening::episode(&service, &id.into())
+    opening::episode(service, &id.into())
         .now_or_never()
         .unwrap()
 }
@@ -109,7 +111,7 @@ fn of_a_file_that_turns_out_to_be_known_it_is_what_is_in_the_library() {
     });
     assert!(notes.unwrap().contains("is in the library"));
     assert_eq!(opened(&next, PROVISIONAL).unwrap().steps.len(), 4_500);
-    assert!(next.begun.borrow().is_empty());
+    assert!(!next.previews.has_any_begun());
 }
 
 #[test]

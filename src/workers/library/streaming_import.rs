@@ -357,12 +357,10 @@ pub(super) async fn take<'a>(
                 && let Some(mut episode) = entry.episode
             {
                 episode.id = row.id.clone();
-                library.at_hand.replace(Some(episode));
+                library.previews.hold(episode);
             }
             if let Some(texts) = entry.texts {
-                let mut index = library.index.borrow_mut();
-                index.insert_document(row.id.clone(), texts);
-                library.indexed.borrow_mut().insert(row.id.clone());
+                library.search.insert_document(texts, &row.id);
             }
             Item {
                 row,

@@ -89,7 +89,7 @@ fn read_as(service: &LibraryService, files: &[MemorySource], origin: Origin) -> 
     let files = files
         .iter()
         .map(|file| Rc::new(file.clone()) as Rc<dyn Source>);
-    let reading = reading::read(&service, 1, files.collect(), origin, &say);
+    let reading = reading::read(service, 1, files.collect(), origin, &say);
     assert!(reading.now_or_never().is_some());
     said.take()
 }

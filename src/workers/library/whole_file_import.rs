@@ -82,11 +82,7 @@ pub(super) async fn read_together<'a>(
         let row = Row::of(&episode, tags);
         let row = reading::stamped(reading, row, text.len() as u64);
         library.remember(&row, None);
-        library
-            .index
-            .borrow_mut()
-            .insert(episode.id.clone(), &episode);
-        library.indexed.borrow_mut().insert(episode.id);
+        library.search.insert(&episode, &episode.id);
         let held = Held::Text(text);
         batch.push(Item { row, held, is_new });
         if batch.len() == BATCH {
