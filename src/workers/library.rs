@@ -1,12 +1,14 @@
-//! The library: reads files, stores episodes, opens them, searches in them.
+//! The library's service: reads files, stores episodes, opens them, searches in them. [`LibraryService`] holds the
+//! state; the jobs are modules of functions over it.
 //!
-//! - `listing`: what there is. `opening`: an episode from where it is kept. `finding`: words in all texts.
-//! - `reading`: files to episodes; large ones by `streaming_import`, `packed` logs among them, whose first episode can be
-//!   opened while it is read (`partial_preview`), others by `whole_file_import`; `naming`: ids for them; `cancelled`: the readings that
-//!   a person ended.
+//! - `listing`: all episodes, from the store and from changes by other tabs. `opening`: opens an episode from
+//!   where it is stored. `finding`: full-text search.
+//! - `reading`: files to episodes. Large files are imported by `streaming_import`, among them `packed` logs; their
+//!   first episode can be opened meanwhile (`partial_preview`). Other files are imported by `whole_file_import`.
+//!   `naming` chooses ids, and `cancelled` knows the readings to stop.
 //!
-//! It knows no browser: it replies through the function that it is given. Requests are
-//! carried out concurrently: between two slices of a large file another episode is opened.
+//! Nothing here knows a browser: replies go through a function. Requests are carried out concurrently: between two
+//! slices of a large file another episode is opened.
 
 mod cancelled;
 pub mod fetching;
@@ -42,30 +44,30 @@ use crate::library::source::Window;
 use crate::storage::origin::PUBLISHED;
 use crate::workers::in_flight::{Flight, InFlight};
 
-/// So many rows are said at once.
+/// How many rows are sent at once.
 const BATCH: usize = 200;
 
-/// What the service replies.
+/// A reply.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Output {
     /// An event.
     Event(Event),
-    /// A file that was asked for, in parts.
+    /// A file to save, in parts.
     File {
-        /// Its name.
+        /// The name.
         name: &'static str,
-        /// What it holds.
+        /// The contents.
         parts: Vec<String>,
     },
 }
 
-/// Where the service's words go.
+/// Where replies go.
 pub type Send<'a> = &'a dyn Fn(Output);
 
-/// The service of the library.
+/// The state of the library's service.
 pub struct LibraryService {
     store: Box<dyn EpisodeStore>,
-    /// What belongs to the site and is never kept.
+    /// Episodes of the site, which are never stored.
     guests: MemoryStore,
     registry: Registry,
     clock: Rc<dyn Clock>,
@@ -75,27 +77,27 @@ pub struct LibraryService {
     /// The files that episodes were opened from.
     windows: RefCell<BTreeMap<Text, Rc<Window>>>,
     search: Search,
-    /// The readings that shall end.
+    /// The readings to stop.
     cancelled: Cancelled,
     in_flight: InFlight,
     previews: Previews,
-    /// Whether the store was asked for all that there is.
+    /// Whether all episodes were requested from the store.
     has_asked: Cell<bool>,
 }
 
-/// All episodes that there are.
+/// The episodes.
 #[derive(Default)]
 struct Known {
-    /// Whether those that were kept before are among them.
+    /// Whether the stored ones are among them.
     is_whole: bool,
     episodes: HashMap<Text, Volume>,
 }
 
-/// What is known of an episode without looking.
+/// What is known of an episode without opening it.
 #[derive(Clone)]
 struct Volume {
     name: Text,
-    /// Where it stands, if not as a text.
+    /// Where the episode is, if it has no text of its own.
     place: Option<Rc<InFile>>,
 }
 
@@ -109,7 +111,7 @@ impl Volume {
 }
 
 impl LibraryService {
-    /// A library of a store, which can run episodes of these environments again.
+    /// A library over a store, which can replay episodes of these environments.
     pub fn new(
         store: impl EpisodeStore + 'static,
         registry: Registry,
@@ -132,7 +134,7 @@ impl LibraryService {
         }
     }
 
-    /// Carries out a request. Files to read come through [`LibraryService::read`].
+    /// Carries out a request. Files are passed to [`reading::read`].
     pub async fn handle(&self, id: RequestId, request: Request, send: Send<'_>) {
         let refuse = |reason: String| {
             let reason = reason.into();
@@ -165,17 +167,17 @@ impl LibraryService {
             Request::Export { ids } => self.export(&ids, send).await,
             Request::Cancel { reading } => self.cancelled.add(reading),
             Request::Settle => finding::settle(self).await,
-            // The host brings the files to `read`, and the changes to `hear_kept` and its like.
+            // The host passes files to `reading`, and changes to `listing`.
             Request::Read { .. } | Request::Fetch { .. } | Request::Watch => {}
         }
     }
 
-    /// Files are on their way that will be read: who wants an episode that is not there waits for them.
+    /// Files will be read soon: an episode that is not known is awaited.
     pub fn expect(&self) -> Flight<'_> {
         self.in_flight.begin()
     }
 
-    /// Waits until somebody wants a reading to end.
+    /// Resolves when a reading is to be stopped.
     pub fn cancelled(&self, number: RequestId) -> impl Future<Output = ()> {
         self.cancelled.of(number)
     }
@@ -197,7 +199,7 @@ impl LibraryService {
         self.known.borrow_mut().episodes.remove(id)
     }
 
-    /// Whether an episode stands in a file.
+    /// Whether any episode is in a file.
     fn is_wanted(&self, file: &Text) -> bool {
         let known = self.known.borrow();
         let mut places = known.episodes.values().flat_map(|volume| &volume.place);
@@ -220,7 +222,7 @@ impl LibraryService {
         rows.map(|(row, _)| row).collect()
     }
 
-    /// Whether an episode came with the site, and stays.
+    /// Whether an episode belongs to the site, and cannot be deleted.
     fn is_of_site(&self, id: &str) -> bool {
         self.guests.origin(id).as_deref() == Some(PUBLISHED)
     }
@@ -243,10 +245,10 @@ impl LibraryService {
                 self.guests.forget_file(&file).await;
                 self.store.forget_file(&file).await;
             } else if let Some(mut known) = self.store.file(&file).await {
-                // Given again, it is read again, and brings back what was forgotten of it.
+                // Imported again, the file is read again, which brings deleted episodes back.
                 known.whole = false;
                 known.source = None;
-                // It stays as it was, if that can't be kept.
+                // If this fails, what is stored stays as it was.
                 let _ = self.store.keep_file(known).await;
             }
         }
@@ -267,7 +269,7 @@ impl LibraryService {
                 }
             }
             let kept = self.store.label(rows.clone()).await;
-            // Memory takes everything.
+            // Memory accepts everything.
             let _ = self.guests.label(guests.clone()).await;
             rows.extend(guests);
             send(Output::Event(Event::Added { rows }));
@@ -278,7 +280,7 @@ impl LibraryService {
     async fn export(&self, ids: &[Text], send: Send<'_>) {
         let mut parts = Vec::with_capacity(ids.len());
         for id in ids {
-            // What can't be opened says so when it is opened; a file of the others is better than none.
+            // Opening reports what cannot be opened; a file of the others is better than none.
             if let Ok(episode) = opening::tagged(self, id).await {
                 parts.push(native::to_text(&episode) + "\n");
             }

@@ -1,4 +1,4 @@
-//! Which readings shall end. Those that wait for something else hear of it at once.
+//! The readings to stop. Those that wait are told at once.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,34 +9,34 @@ use volary_protocol::RequestId;
 
 use futures_util::future::{Either, select};
 
-/// The numbers of readings that shall end.
+/// The numbers of the readings to stop.
 #[derive(Default)]
 pub(super) struct Cancelled {
     numbers: RefCell<BTreeSet<RequestId>>,
-    /// Who waits to hear of it, the task of a reading each: wherever it waits, it is woken as a whole.
+    /// One waker for the task of each reading: the whole task is woken, wherever it waits.
     wakers: RefCell<BTreeMap<RequestId, Waker>>,
 }
 
 impl Cancelled {
-    /// A reading shall end.
+    /// Stops a reading.
     pub(super) fn add(&self, number: RequestId) {
         self.numbers.borrow_mut().insert(number);
         let waker = self.wakers.borrow_mut().remove(&number);
         waker.into_iter().for_each(Waker::wake);
     }
 
-    /// Whether it shall end.
+    /// Whether it is to be stopped.
     pub(super) fn has(&self, number: RequestId) -> bool {
         self.numbers.borrow().contains(&number)
     }
 
-    /// It has ended. Gives whether it was to.
+    /// A reading ended. Returns whether it was to be stopped.
     pub(super) fn remove(&self, number: RequestId) -> bool {
         self.wakers.borrow_mut().remove(&number);
         self.numbers.borrow_mut().remove(&number)
     }
 
-    /// Waits until a reading shall end.
+    /// Resolves when a reading is to be stopped.
     pub(super) fn of(&self, number: RequestId) -> impl Future<Output = ()> {
         poll_fn(move |context| match self.has(number) {
             true => Poll::Ready(()),
@@ -48,7 +48,7 @@ impl Cancelled {
         })
     }
 
-    /// What comes of something, unless the reading is to end before: then it is not waited for any longer.
+    /// The output of a future, unless the reading is to be stopped before.
     pub(super) async fn unless<T>(
         &self,
         number: RequestId,

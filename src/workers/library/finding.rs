@@ -1,4 +1,4 @@
-//! Words in all texts of all episodes, and in those of one.
+//! Search in the texts of all episodes, and of one.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -14,11 +14,11 @@ use volary_trajectory::table::Row;
 use super::{BATCH, LibraryService, Output, Send, Volume, listing, opening};
 use crate::library::findings::{Finding, Match, find};
 
-/// So many characters stand on either side of what was found.
+/// How many characters of context are shown on each side of a match.
 const AROUND: usize = 40;
-/// So many are shown with what stands around; the others are named.
+/// How many matches are shown with context; the others are only listed.
 const MOST_SHOWN: usize = 1000;
-/// Up to so many episodes are read for the search before anyone searches.
+/// At most this many episodes are indexed before anybody searches.
 pub(super) const SETTLED: usize = 20_000;
 
 /// The index of all texts, and what was searched last.
@@ -70,7 +70,7 @@ impl Search {
     }
 }
 
-/// Takes into the index what it does not know yet, while nothing else is wanted.
+/// Indexes missing episodes while nothing else is requested.
 pub(super) async fn settle(library: &LibraryService) {
     listing::ready(library).await;
     if missing(library).len() <= SETTLED && !library.search.is_settling.replace(true) {
@@ -79,7 +79,7 @@ pub(super) async fn settle(library: &LibraryService) {
     }
 }
 
-/// What the index does not know, in the order in which it stands in files.
+/// The episodes that the index lacks, in the order in which they are in files.
 fn missing(library: &LibraryService) -> Vec<(Text, Volume)> {
     let (known, indexed) = (library.known.borrow(), library.search.indexed.borrow());
     let missing = known
@@ -99,7 +99,7 @@ fn missing(library: &LibraryService) -> Vec<(Text, Volume)> {
     missing
 }
 
-/// For a search: gives up once another one counts, and says so with `false`.
+/// Indexes missing episodes for a search; returns false once another search replaces it.
 async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Send<'_>) -> bool {
     let missing = missing(library);
     for (place, (id, volume)) in missing.iter().enumerate() {
@@ -112,13 +112,13 @@ async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Se
                 done: Some(place as f64 / missing.len() as f64),
             }));
         }
-        // Another one that indexes may have been here, or it is gone.
+        // It was indexed or deleted meanwhile.
         if library.search.is_indexed(id) || library.volume(id).is_none() {
             continue;
         }
         let episode = searched(library, id, volume).await;
         if library.volume(id).is_none() {
-            // It was forgotten meanwhile.
+            // It was deleted meanwhile.
             continue;
         }
         match episode {
@@ -130,7 +130,7 @@ async fn index_all(library: &LibraryService, search: Option<RequestId>, send: Se
     true
 }
 
-/// An episode as it is searched: of those in files, the row is not looked up for it.
+/// An episode for indexing: for those in files, the row is not looked up.
 async fn searched(library: &LibraryService, id: &Text, volume: &Volume) -> Result<Episode, String> {
     match &volume.place {
         None => opening::episode(library, id).await,
@@ -145,7 +145,7 @@ async fn searched(library: &LibraryService, id: &Text, volume: &Volume) -> Resul
     }
 }
 
-/// Where words stand in an episode. The texts of the last one are kept: people type letter by letter.
+/// The matches in an episode. Its texts are kept, because people type letter by letter.
 pub(super) async fn find_in_episode(
     library: &LibraryService,
     id: &Text,

@@ -1,4 +1,4 @@
-//! What there is: learnt once from the store, and from other pages as it changes there.
+//! All episodes: read once from the store, then updated by the changes of other tabs.
 
 use volary_core::json::Text;
 use volary_protocol::library::Event;
@@ -10,7 +10,7 @@ use crate::library::repository::EpisodeStore;
 use crate::projection::notice::Notice;
 use crate::storage::change_feed::ChangedEpisodes;
 
-/// Another page, or this one, changed what is stored.
+/// Another tab, or this one, changed what is stored.
 pub(in crate::workers) async fn hear(
     library: &LibraryService,
     changed: ChangedEpisodes,
@@ -23,7 +23,7 @@ pub(in crate::workers) async fn hear(
     hear_kept(library, &changed.kept, send).await;
 }
 
-/// Another page, or this one, kept episodes: they are shown.
+/// Another tab, or this one, stored episodes.
 pub(in crate::workers) async fn hear_kept(library: &LibraryService, ids: &[Text], send: Send<'_>) {
     loaded(library).await;
     if !library.known.borrow().is_whole {
@@ -39,7 +39,7 @@ pub(in crate::workers) async fn hear_kept(library: &LibraryService, ids: &[Text]
     send(Output::Event(Event::Changed { rows }));
 }
 
-/// Another page, or this one, forgot the episodes whose ids begin so.
+/// Another tab, or this one, deleted the episodes whose ids have a prefix.
 pub(in crate::workers) async fn hear_forgotten(
     library: &LibraryService,
     start: &str,
@@ -54,7 +54,7 @@ pub(in crate::workers) async fn hear_forgotten(
     hear_gone(library, &gone, send).await;
 }
 
-/// Another page forgot episodes.
+/// Another tab deleted episodes.
 pub(in crate::workers) async fn hear_gone(library: &LibraryService, ids: &[Text], send: Send<'_>) {
     loaded(library).await;
     let gone = ids.iter().filter(|id| library.lose(id).is_some());
@@ -70,7 +70,7 @@ pub(super) async fn list(library: &LibraryService, send: Send<'_>) {
         send(Output::Event(Event::NotRead { reason }));
         Vec::new()
     });
-    // They are in memory, where all can be read.
+    // They are in memory, where reading cannot fail.
     let guests = library.guests.rows().await.unwrap_or_default();
     rows.extend(guests.into_iter().map(|(row, _)| row));
     rows.sort_by(newest_first);
@@ -85,7 +85,8 @@ pub(super) async fn list(library: &LibraryService, send: Send<'_>) {
     send(Output::Event(Event::Listed));
 }
 
-/// Learns what was kept before; gives the rows, or why they can't be read. Nobody waits for them after that.
+/// Reads the rows of all stored episodes; returns them, or why they cannot be read. From then on nobody waits for
+/// them.
 async fn load(library: &LibraryService) -> Result<Vec<Row>, String> {
     library.has_asked.set(true);
     let rows = library.store.rows().await;
@@ -97,17 +98,17 @@ async fn load(library: &LibraryService) -> Result<Vec<Row>, String> {
     Ok(rows?.into_iter().map(|(row, _)| row).collect())
 }
 
-/// Knows all episodes from here on.
+/// Resolves when all episodes are known.
 pub(super) async fn ready(library: &LibraryService) {
     loaded(library).await;
     if !library.known.borrow().is_whole {
-        // Why they can't be read is said to who wants the list.
+        // The list reports why they cannot be read.
         let _ = load(library).await;
     }
 }
 
-/// Waits for the store if it is being asked for all. What is heard meanwhile is heard after that: the store may
-/// have answered before it was so.
+/// Waits while the store is being read. Changes are applied after that, because the store may have answered before
+/// them.
 async fn loaded(library: &LibraryService) {
     while library.has_asked.get() && !library.known.borrow().is_whole {
         let state = library.in_flight.state();

@@ -1,7 +1,8 @@
-//! Ids: no episode takes the place of another one, and the same one, read again, is still one.
+//! Ids: no episode replaces another one, and the same episode, imported again, keeps its id.
 //!
-//! Ids of files are often mere numbers. They are chosen by what this worker knows. Another tab may keep an episode
-//! of the same id before either hears of the other; the store then refuses ours, and it gets another id.
+//! Ids in files are often plain numbers, so they are made unique among the episodes that this worker knows.
+//! Another tab may store an episode with the same id before either hears of the other; the store then rejects
+//! ours, and it gets another id.
 
 use std::collections::HashMap;
 
@@ -12,22 +13,22 @@ use super::{LibraryService, reading};
 use crate::library::repository::{Held, InFile, Item, Listed};
 use volary_protocol::library::Origin;
 
-/// An episode under its id.
+/// An episode with its id.
 pub(super) struct Named {
     pub(super) episode: Episode,
     pub(super) text: String,
-    /// Whether it was not in the library, as far as is known.
+    /// Whether it is new, as far as is known.
     pub(super) is_new: bool,
 }
 
-/// What there is under an id.
+/// What has an id.
 enum Standing {
     Nothing,
     Same,
     Another,
 }
 
-/// An episode under an id that no other one has.
+/// Gives an episode an id that no other one has.
 pub(super) async fn named(
     library: &LibraryService,
     origin: Origin,
@@ -43,7 +44,7 @@ pub(super) async fn named(
         let is_new = match standing(library, &episode.id, &text, batch).await {
             Standing::Another => continue,
             Standing::Nothing => true,
-            // What came with the site may be kept besides.
+            // An episode of the site may be stored as well.
             Standing::Same => reading::stock_for(library, origin)
                 .row(&episode.id)
                 .await
@@ -71,7 +72,7 @@ async fn standing(library: &LibraryService, id: &Text, text: &str, batch: &[Item
     if let Some(waiting) = batch.iter().find(|item| item.row.id == *id) {
         return same(matches!(&waiting.held, Held::Text(known) if known == text));
     }
-    // Another reading may be about to keep it: then there is nothing yet, and the store decides.
+    // Another reading may be about to store it: then there is nothing yet, and the store decides.
     let store = library.stock_of(id);
     match store.row(id).await {
         None => Standing::Nothing,
@@ -79,7 +80,7 @@ async fn standing(library: &LibraryService, id: &Text, text: &str, batch: &[Item
     }
 }
 
-/// An id for what stands there that nothing else has, and whether it is new.
+/// A free id for the episode at a place, and whether it is new.
 pub(super) fn free_id(library: &LibraryService, wanted: &Text, at: &InFile) -> (Text, bool) {
     let known = library.known.borrow();
     let mut free = ids_like(wanted).filter_map(|id| match known.episodes.get(&id) {
@@ -92,7 +93,7 @@ pub(super) fn free_id(library: &LibraryService, wanted: &Text, at: &InFile) -> (
     free.next().unwrap_or_else(|| (wanted.clone(), true))
 }
 
-/// The same episodes, under other ids where others have theirs: what has them is known from here on.
+/// The same episodes, with other ids where theirs are taken; the episodes that have these are known from now on.
 pub(super) async fn renamed(
     library: &LibraryService,
     origin: Origin,
@@ -111,12 +112,12 @@ pub(super) async fn renamed(
         if let Some((row, place)) = other {
             library.lose(&row.id);
             library.remember(&row, place);
-            // Until it has another one it has none.
+            // It has no id until it gets another one.
             taken.push((number, std::mem::take(&mut item.row.id)));
         }
     }
     if taken.is_empty() {
-        // What has the ids can't be read, or was forgotten for this page alone: nobody misses it.
+        // What has the ids cannot be read, or was deleted only in this page: it may be replaced.
         batch.iter_mut().for_each(|item| item.is_new = false);
     }
     for (number, wanted) in taken {
@@ -143,13 +144,13 @@ pub(super) async fn renamed(
     batch
 }
 
-/// The episode of a text that was written a moment ago, and therefore can be read.
+/// The episode of a text that was just written, and can therefore be read.
 fn rewritten(text: &str) -> Episode {
     let read = native::read(text).map(|reading| reading.episodes.into_iter().next());
     read.ok().flatten().unwrap_or_default()
 }
 
-/// An id, and as many others like it as anybody wants: `7`, `7 (2)`, `7 (3)`…
+/// An id, and variants of it: `7`, `7 (2)`, `7 (3)`…
 fn ids_like(wanted: &str) -> impl Iterator<Item = Text> + use<> {
     let wanted: Text = match wanted.trim() {
         "" => "episode".into(),

@@ -1,4 +1,4 @@
-//! An episode from where it is kept; and run again.
+//! Opens an episode from where it is stored, and replays it.
 
 use std::rc::Rc;
 
@@ -13,12 +13,12 @@ use crate::library::repository::{EpisodeStore, InFile};
 use crate::library::source::Window;
 use crate::projection::text::size_text;
 
-/// Under this key of the metadata, tags go into files and come back.
+/// The key of the metadata under which tags are exported and imported.
 pub(super) const TAGS: &str = "library_tags";
 
 /// Opens an episode.
 pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episode, String> {
-    // Another one may have the id that a beginning had.
+    // The provisional id of a beginning may have been given to another episode.
     let is_free = library.volume(id).is_none();
     let completed = library.previews.completed(id).filter(|_| is_free);
     let id = completed.as_ref().unwrap_or(id);
@@ -49,7 +49,7 @@ pub(super) async fn episode(library: &LibraryService, id: &Text) -> Result<Episo
     }
 }
 
-/// What is known of an episode. If it is not there, files that are being read may have it.
+/// What is known of an episode. If it is not known, files that are being read are awaited.
 async fn awaited(library: &LibraryService, id: &Text) -> Option<Volume> {
     listing::ready(library).await;
     loop {
@@ -58,7 +58,7 @@ async fn awaited(library: &LibraryService, id: &Text) -> Option<Volume> {
         if !library.in_flight.is_any() || library.previews.has_begun(id) {
             return volume;
         }
-        // It is shown a little before it is kept.
+        // It is shown a little before it is stored.
         if volume.is_some() && library.stock_of(id).row(id).await.is_some() {
             return volume;
         }
@@ -66,7 +66,7 @@ async fn awaited(library: &LibraryService, id: &Text) -> Option<Volume> {
     }
 }
 
-/// Waits until episodes that are shown are kept as well.
+/// Waits until displayed episodes are stored as well.
 pub(super) async fn wait_until_stored(library: &LibraryService, ids: &[Text]) {
     listing::ready(library).await;
     for id in ids {
@@ -76,7 +76,7 @@ pub(super) async fn wait_until_stored(library: &LibraryService, ids: &[Text]) {
     }
 }
 
-/// Opens an episode, with the tags that a person gave it among its metadata.
+/// Opens an episode, with its tags in its metadata.
 pub(super) async fn tagged(library: &LibraryService, id: &Text) -> Result<Episode, String> {
     let mut episode = episode(library, id).await?;
     if let Some((row, _)) = library.stock_of(id).row(id).await
@@ -87,7 +87,7 @@ pub(super) async fn tagged(library: &LibraryService, id: &Text) -> Result<Episod
     Ok(episode)
 }
 
-/// Opens an episode where it stands in a file.
+/// Opens an episode at a place in a file.
 pub(super) async fn open_at(
     library: &LibraryService,
     at: &InFile,
@@ -128,7 +128,7 @@ async fn window(library: &LibraryService, id: &Text) -> Result<Rc<Window>, Strin
     Ok(window)
 }
 
-/// Runs an episode again. Gives what came of it in words, and the first step that differs.
+/// Replays an episode. Returns the outcome in words, and the first step that differs.
 pub(super) async fn replay(
     library: &LibraryService,
     id: &Text,
@@ -168,7 +168,7 @@ pub(super) async fn replay(
     }
 }
 
-/// A value in few words.
+/// A value, shortened.
 fn short(value: &Json) -> String {
     let text = value.to_python_text();
     match text.char_indices().nth(120) {

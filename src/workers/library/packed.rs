@@ -1,4 +1,4 @@
-//! Packed logs: their directory says where each sample stands; samples are read one by one.
+//! Packed logs: the directory says where each sample is; samples are read one by one.
 
 use volary_core::json::Text;
 use volary_trajectory::archive::listing::{Parts, Unlisted, list};
@@ -8,9 +8,9 @@ use super::reading::{Outcome, Reading};
 use super::{BATCH, LibraryService, reading, streaming_import};
 use crate::library::source::Window;
 
-/// No more rows are seen at once.
+/// How many rows fit on a screen.
 const SEEN: usize = 40;
-/// Logs have so many members at most.
+/// The maximum number of members of a log.
 const MOST_MEMBERS: usize = 500_000;
 
 /// Reads the directory of a packed log, and its first sample; `None` if it is something else.
@@ -20,7 +20,7 @@ pub(super) async fn open_packed(window: &Window) -> Result<Option<PackedLog>, St
     let members = loop {
         match list(&parts, MOST_MEMBERS) {
             Ok(members) => break members,
-            // One that is cut off is looked through as a whole.
+            // A truncated archive is imported as a whole.
             Err(Unlisted::Failed(_)) => return Ok(None),
             Err(Unlisted::Wanted(range)) => {
                 let bytes = window.source().read(range.clone()).await?;
@@ -31,7 +31,7 @@ pub(super) async fn open_packed(window: &Window) -> Result<Option<PackedLog>, St
     let Some(mut log) = PackedLog::of(&name, &members) else {
         return Ok(None);
     };
-    // The header mostly stands right before the directory.
+    // The header is usually right before the directory.
     if let Some((start, bytes)) = parts.into_known().into_iter().next_back() {
         window.hold(start, bytes);
     }
@@ -58,7 +58,7 @@ pub(super) async fn read_packed<'a>(
         if number > 0 {
             read_sample(&mut log, number, window).await?;
         }
-        // The first one is shown at once, and soon as many as are seen.
+        // The first one is shown at once, and then as many as fit on a screen.
         if number == 0 || number == SEEN || number.is_multiple_of(BATCH) {
             streaming_import::take(library, reading, id, log.take_entries()).await;
             reading.progress(&name, done.min(size));

@@ -1,7 +1,7 @@
 //! The first episode of a file that is still being read: its beginning can be opened meanwhile.
 //!
-//! What always holds: it is in no store until the reading ends. Then the episode of the file stands in its place,
-//! or, if its end never came, itself.
+//! Invariant: it is in no store until the reading ends. Then the episode of the file replaces it; if the file
+//! breaks off, the beginning itself is stored.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,12 +18,12 @@ use super::reading::{Reading, kept};
 use super::{LibraryService, Output, naming, reading};
 use crate::library::repository::{Held, Item};
 
-/// How a row says that its episode is still being read.
+/// The outcome in the row of an episode that is still being read.
 const OUTCOME: &str = "importing";
 
-/// More of it is shown after so many seconds…
+/// The preview is updated after this many seconds…
 const PAUSE: f64 = 2.0;
-/// …and so many times as long as it took to read what is shown.
+/// …and this many times as long as reading it took.
 const SHARE: f64 = 10.0;
 
 /// Episodes that can be opened before, or right after, they are stored.
@@ -89,17 +89,17 @@ impl Previews {
     }
 }
 
-/// An episode that has begun.
+/// An episode that is being read.
 pub(super) struct Begun {
-    /// The id under which it is shown.
+    /// Its provisional id.
     id: Text,
-    /// The one that it says itself.
+    /// The id in the file.
     own: Text,
-    /// When more of it is to be shown.
+    /// When the preview is updated.
     due: f64,
 }
 
-/// Shows the beginning of the first episode of a file, and more of it when it is time.
+/// Shows the beginning of the first episode of a file, and more of it when it is due.
 pub(super) fn show_begun(
     library: &LibraryService,
     reading: &Reading<'_>,
@@ -117,13 +117,13 @@ pub(super) fn show_begun(
     let is_free = |id: &Text| library.volume(id).is_none() && !library.previews.has_begun(id);
     let id = match begun {
         Some(known) if known.own != own => return,
-        // Now it is known that nobody has its own.
+        // By now it is known that its own id is free.
         Some(known) if has_answered && known.id != row.id && is_free(&row.id) => row.id.clone(),
         Some(known) => known.id.clone(),
         None => {
             let id = match has_answered {
                 true => row.id.clone(),
-                // Until the store answers nobody knows who has which id.
+                // Until the store answers, it is not known which ids are free.
                 false => format!("{} (reading {})", row.id, reading.number).into(),
             };
             if !is_free(&id) {
@@ -137,7 +137,7 @@ pub(super) fn show_begun(
     let row = Row {
         id: id.clone(),
         outcome: OUTCOME.into(),
-        // What is known so far is not what will be.
+        // These are not final.
         reward: None,
         tokens: None,
         cost: None,
@@ -156,7 +156,7 @@ pub(super) fn show_begun(
     *begun = Some(Begun { id, own, due });
 }
 
-/// What has begun is there as a whole.
+/// The episode was read completely.
 pub(super) async fn grown<'a>(
     library: &'a LibraryService,
     reading: &Reading<'a>,
@@ -171,7 +171,7 @@ pub(super) async fn grown<'a>(
     }
 }
 
-/// The rest will not come: what came is kept as it is.
+/// The rest will not arrive: the beginning is stored as it is.
 pub(super) async fn keep_begun<'a>(
     library: &'a LibraryService,
     reading: &Reading<'a>,
@@ -198,7 +198,7 @@ pub(super) async fn keep_begun<'a>(
     say_grown(library, reading, begun, into);
 }
 
-/// The file was in the library already: what began is the first of its episodes.
+/// The file is in the library already: the preview is replaced by its first episode.
 pub(super) fn end_begun(
     library: &LibraryService,
     reading: &Reading<'_>,

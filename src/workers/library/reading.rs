@@ -1,5 +1,5 @@
-//! Files to episodes: what all readings share. Large files are gone through in slices (`in_place`), the others
-//! are read together (`together`).
+//! Reading files: what all imports share. Large files are imported in slices (`streaming_import`), the others
+//! together (`whole_file_import`).
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -22,30 +22,30 @@ use crate::storage::origin;
 use crate::workers::in_flight::InFlight;
 use volary_protocol::library::Origin;
 
-/// So many lines of a report are said; more help nobody.
+/// How many lines of a report are sent.
 const MOST_NOTES: usize = 50;
 
-/// What became of episodes that were added.
+/// The outcome of storing episodes.
 struct Added {
     first: Option<Text>,
-    /// The ids under which some were shown, and those that they have: others had taken theirs.
+    /// The ids under which some were shown, and their ids now: theirs had been taken.
     moved: Vec<(Text, Text)>,
-    /// The rows of those that were moved, and of the others.
+    /// The rows of both.
     rows: Vec<Row>,
     kept: Result<(), String>,
 }
 
-/// What became of a file.
+/// The outcome of a file.
 pub(super) enum Outcome {
     /// Its episodes are in the library.
     Taken,
-    /// Only the whole says what it is.
+    /// It must be read as a whole.
     Whole,
-    /// The person does not want it any more.
+    /// The user cancelled it.
     Cancelled,
 }
 
-/// A reading that is under way.
+/// A reading in progress.
 pub(super) struct Reading<'a> {
     pub(super) number: RequestId,
     pub(super) origin: Origin,
@@ -57,13 +57,13 @@ pub(super) struct Reading<'a> {
     pub(super) done: Cell<u64>,
     pub(super) found: Cell<usize>,
     pub(super) notes: RefCell<Vec<Note>>,
-    /// Whether the next visit will miss some of them.
+    /// Whether some were not stored, and will be missing at the next visit.
     pub(super) is_unkept: Cell<bool>,
-    /// Episodes on their way into the store, while the next ones are read.
+    /// Episodes that are being stored while the next ones are read.
     keeping: RefCell<Option<LocalBoxFuture<'a, Added>>>,
-    /// Who waits for an episode hears of each that is kept.
+    /// Notified of each stored episode.
     in_flight: &'a InFlight,
-    /// The first episode that was added since somebody asked.
+    /// The first episode that was added since this was last taken.
     pub(super) first: RefCell<Option<Text>>,
 }
 
@@ -92,7 +92,7 @@ impl Reading<'_> {
         tell_unkept(added.kept, self.send);
     }
 
-    /// Says how far it is, `within` bytes into a file.
+    /// Reports the progress, `within` bytes into a file.
     pub(super) fn progress(&self, name: &str, within: u64) {
         let done = self.done.get() + within;
         let found = match self.found.get() {
@@ -111,7 +111,7 @@ impl Reading<'_> {
     }
 }
 
-/// Reads files and adds what is in them.
+/// Reads files and adds their episodes.
 pub(in crate::workers) async fn read<'a>(
     library: &'a LibraryService,
     number: RequestId,
@@ -173,7 +173,7 @@ fn end(library: &LibraryService, reading: &Reading<'_>, is_nothing: bool) {
         });
     }
     let is_known = notes.iter().any(|note| note.level == NoteLevel::Read);
-    // What could not be read comes first: it is what a person must know.
+    // What could not be read comes first, because it matters most.
     notes.sort_by_key(|note| match note.level {
         NoteLevel::Unreadable => 0,
         NoteLevel::KeptRaw => 1,
@@ -181,7 +181,7 @@ fn end(library: &LibraryService, reading: &Reading<'_>, is_nothing: bool) {
     });
     let first = notes.first().map(|note| note.file.clone());
     let of_one = notes.iter().all(|note| Some(&note.file) == first.as_ref());
-    // Of one file everyone knows which it is.
+    // With one file its name need not be repeated.
     let notes =
         notes
             .into_iter()
@@ -222,7 +222,7 @@ pub(super) fn stamped(reading: &Reading<'_>, mut row: Row, bytes: u64) -> Row {
     row
 }
 
-/// Adds episodes. They are shown, and are being kept from here on; [`kept`] waits for that.
+/// Adds episodes. They are shown, and storing them begins; [`kept`] waits for that.
 pub(super) async fn add<'a>(library: &'a LibraryService, reading: &Reading<'a>, batch: Vec<Item>) {
     if batch.is_empty() {
         return;
@@ -230,7 +230,7 @@ pub(super) async fn add<'a>(library: &'a LibraryService, reading: &Reading<'a>, 
     reading.found.set(reading.found.get() + batch.len());
     let rows = batch.iter().map(|item| item.row.clone()).collect();
     (reading.send)(Output::Event(Event::Added { rows }));
-    // Not more than one batch waits in memory.
+    // At most one batch waits in memory.
     kept(reading).await;
     let mut keeping = keep(library, reading.origin, batch).boxed_local();
     match (&mut keeping).now_or_never() {
@@ -241,7 +241,7 @@ pub(super) async fn add<'a>(library: &'a LibraryService, reading: &Reading<'a>, 
     }
 }
 
-/// Keeps episodes, under other ids where somebody else took theirs meanwhile.
+/// Stores episodes, under other ids where theirs were taken meanwhile.
 async fn keep(library: &LibraryService, origin: Origin, mut batch: Vec<Item>) -> Added {
     let ids_of =
         |batch: &[Item]| -> Vec<Text> { batch.iter().map(|item| item.row.id.clone()).collect() };
@@ -271,7 +271,7 @@ async fn keep(library: &LibraryService, origin: Origin, mut batch: Vec<Item>) ->
     }
 }
 
-/// Waits until what was added is kept.
+/// Waits until all added episodes are stored.
 pub(super) async fn kept(reading: &Reading<'_>) {
     let keeping = reading.keeping.take();
     if let Some(keeping) = keeping {

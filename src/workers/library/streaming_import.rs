@@ -1,4 +1,4 @@
-//! Large files: gone through in slices; their episodes are opened where they stand.
+//! Large files: read in slices; their episodes are opened in place.
 
 use std::rc::Rc;
 use volary_protocol::library::Event;
@@ -18,18 +18,18 @@ use super::{BATCH, LibraryService, Output, listing, naming, packed, partial_prev
 use crate::library::repository::{Held, InFile, Item, KnownFile};
 use crate::library::source::{Source, Window, end_of, start_of};
 
-/// Files from here on are not copied into episodes, if they can be gone through in slices…
+/// Files of at least this size are not copied into episodes, if they can be read in slices…
 const LARGE: u64 = 4 << 20;
-/// …and zip files, which unpack to ten times as much.
+/// …and archives of this size, which unpack to ten times as much.
 const LARGE_PACKED: u64 = 1 << 18;
-/// So much is read at once: less than can be seen as standing still…
+/// How many bytes are read at once: few enough for visible progress…
 const SLICE: u64 = 2 << 20;
-/// …and less at first, so that there is something to see.
+/// …and fewer at first, so that something is visible soon.
 const FIRST_SLICE: u64 = 1 << 18;
-/// Files are copied from here on: what is read before that is on the screen first.
+/// Files are copied from this byte on: what precedes it is displayed first.
 const COPIED_FROM: u64 = 8 << 20;
 
-/// Where the slice ends that begins at a byte.
+/// The end of the slice that begins at a byte.
 fn slice_end(start: u64, size: u64) -> u64 {
     size.min(start + (start + FIRST_SLICE).min(SLICE))
 }
@@ -37,7 +37,7 @@ fn slice_end(start: u64, size: u64) -> u64 {
 /// What was read of a file before it was known whether it is in the library.
 enum Beginning {
     Slices(FirstSlice),
-    /// The directory and the first sample; nothing if it is no log.
+    /// The directory and the first sample; `None` if it is not a log.
     Packed(Option<PackedLog>),
 }
 
@@ -50,7 +50,7 @@ impl Beginning {
     }
 }
 
-/// What the first slice of a file holds.
+/// The first slice of a file.
 struct FirstSlice {
     /// Where it ends.
     at: u64,
@@ -61,7 +61,7 @@ struct FirstSlice {
     begun: Option<Begun>,
 }
 
-/// Goes through a file in slices, if it is large and of a kind that allows it.
+/// Reads a file in slices, if it is large and its format allows that.
 pub(super) async fn read_in_place<'a>(
     library: &'a LibraryService,
     reading: &Reading<'a>,
@@ -76,7 +76,7 @@ pub(super) async fn read_in_place<'a>(
         return Ok(Outcome::Whole);
     }
     let window = Rc::new(Window::on(Rc::clone(file)));
-    // What is known of it is asked for while its beginning is read: whoever waits for that sees it sooner.
+    // Identifying the file and reading its beginning run concurrently, so that the beginning is visible sooner.
     let identified = async {
         listing::ready(library).await;
         identify(library, reading, &**file).await
@@ -132,16 +132,16 @@ pub(super) async fn read_in_place<'a>(
         Ok(Outcome::Taken) => {
             kept(reading).await;
             known.end = Some(end_of(&**file).await?);
-            // Without all rows, it must be read again when it is given again.
+            // Without all rows, it must be read again when it is imported again.
             known.whole = !reading.is_unkept.get();
             keep_file(library, reading, known).await;
         }
-        // Nothing was found in it before that.
+        // Nothing was found in it before.
         Ok(Outcome::Cancelled) | Err(_) if !library.is_wanted(&id) => {
             library.windows.borrow_mut().remove(&id);
         }
         Ok(Outcome::Cancelled) | Err(_) => {
-            // Nothing more is copied for a person who waits for the end, or of what can't be read.
+            // A cancelled or unreadable file is not copied further.
             (known.whole, known.source) = (false, None);
             keep_file(library, reading, known).await;
             note_uncopied(library, reading, &id, &name).await;
@@ -150,9 +150,10 @@ pub(super) async fn read_in_place<'a>(
     outcome
 }
 
-/// The id of a file, and what tells it from others that begin alike if all of it is in the library already.
+/// The id of a file; and what distinguishes it from files that begin alike, if all of it is in the library
+/// already.
 ///
-/// A file may still be on its way, so its end is looked at only if another one has its start.
+/// A file may still be downloading, so its end is read only if another file has the same beginning.
 async fn identify(
     library: &LibraryService,
     reading: &Reading<'_>,
@@ -172,8 +173,7 @@ async fn identify(
     Ok((id, is_whole.then_some(end)))
 }
 
-/// Says again what is known to stand in a file: the first of it, which is what people look for. Gives the very
-/// first.
+/// Sends the rows of a known file again, the first ones first. Returns the very first.
 async fn tell_again(library: &LibraryService, reading: &Reading<'_>, file: &Text) -> Option<Text> {
     let mut ids: Vec<(Rc<InFile>, Text)> = {
         let known = library.known.borrow();
@@ -210,7 +210,7 @@ async fn keep_file(library: &LibraryService, reading: &Reading<'_>, file: KnownF
     }
 }
 
-/// Says so if a file is not kept with what was found in it.
+/// Reports a file that could not be copied into the browser.
 async fn note_uncopied(library: &LibraryService, reading: &Reading<'_>, id: &Text, name: &Text) {
     let store = reading::stock_for(library, reading.origin);
     let is_here = |file: KnownFile| file.source.is_some();
@@ -223,7 +223,7 @@ async fn note_uncopied(library: &LibraryService, reading: &Reading<'_>, id: &Tex
     }
 }
 
-/// Reads the first slice of a file, and shows the episode that begins there. Nothing is kept yet.
+/// Reads the first slice of a file, and shows the episode that begins there. Nothing is stored yet.
 async fn read_beginning(
     library: &LibraryService,
     reading: &Reading<'_>,
@@ -239,7 +239,7 @@ async fn read_beginning(
     };
     let end = slice_end(0, file.size());
     let slice = library.cancelled.unless(reading.number, file.read(0..end));
-    // Who stops it already is heard when the next one is read.
+    // A cancellation is handled with the next slice.
     if let Some(bytes) = slice.await {
         first.at = end;
         first.indexer.feed(&bytes?);
@@ -279,12 +279,12 @@ async fn read_slices<'a>(
             partial_preview::show_begun(library, reading, &indexer, &mut begun);
         }
         reading.progress(&name, at);
-        // As many as there will be, if it goes on like this.
+        // The estimated number, from what was found so far.
         let found = library.known.borrow().episodes.len().saturating_sub(before);
         let expected = found as f64 * size as f64 / at.max(1) as f64;
         indexer.keep_texts(before + expected as usize <= SETTLED);
         if found > 0 && at >= COPIED_FROM {
-            // The file is copied meanwhile. What comes of that is asked when all of it was read.
+            // Meanwhile the file is copied. The result is awaited at the end.
             let known = || KnownFile {
                 id: id.clone(),
                 name: name.clone(),
@@ -313,13 +313,13 @@ async fn read_slices<'a>(
             }
         };
         at = slice_end(at, size);
-        // The next ones are fetched while these are gone through.
+        // The next slice is read while this one is indexed.
         coming = file.read(at..slice_end(at, size));
         indexer.feed(&bytes);
         entries = indexer.take_entries();
     }
     if let Some(copying) = copying {
-        // All is read; whoever stops it now only wants no copy.
+        // Everything was read; cancelling now only skips the copy.
         library.cancelled.unless(reading.number, copying).await;
     }
     indexer.finish();
@@ -333,14 +333,14 @@ async fn read_slices<'a>(
     Ok(Outcome::Taken)
 }
 
-/// Takes in what was found in a file.
+/// Adds the episodes found in a file.
 pub(super) async fn take<'a>(
     library: &'a LibraryService,
     reading: &Reading<'a>,
     file: &Text,
     entries: Vec<Entry>,
 ) {
-    // Whoever saw the beginning of the first one wants it next.
+    // The first one is likely to be opened next.
     let mut is_first = reading.found.get() == 0;
     let mut entries = entries.into_iter().peekable();
     while entries.peek().is_some() {

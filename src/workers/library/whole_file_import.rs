@@ -1,5 +1,4 @@
-//! Files of which only the whole says what they are, and files that belong together: each of their episodes is
-//! kept as a text.
+//! Files that must be read as a whole, and files that belong together: each of their episodes is stored as a text.
 
 use std::rc::Rc;
 use volary_protocol::library::Event;
@@ -17,9 +16,9 @@ use crate::library::repository::{Held, Item};
 use crate::library::source::Source;
 use crate::projection::text::size_text;
 
-/// So much fits into memory as a whole.
+/// The maximum size of all such files together.
 const LARGEST_WHOLE: u64 = 512 << 20;
-/// Reads files of which only the whole says what they are, and files that belong together.
+/// Reads files that must be read as a whole, and files that belong together.
 pub(super) async fn read_together<'a>(
     library: &'a LibraryService,
     reading: &Reading<'a>,
@@ -66,7 +65,7 @@ pub(super) async fn read_together<'a>(
         }
     };
     drop(inputs);
-    // Only now ids are compared; meanwhile the browser brought what is known.
+    // Ids are compared from here on; what is stored was read meanwhile.
     listing::ready(library).await;
     reading.notes.borrow_mut().extend(outcome.notes);
     let count = outcome.episodes.len();
@@ -99,7 +98,7 @@ pub(super) async fn read_together<'a>(
     reading::add(library, reading, batch).await;
 }
 
-/// Takes out the tags that an export of ours wrote among the metadata: the episode is then as it was before.
+/// Removes the tags that an export of this program wrote into the metadata.
 fn take_tags(episode: &mut Episode) -> Vec<Text> {
     let Some(Json::List(tags)) = episode.metadata.remove(TAGS) else {
         return Vec::new();
