@@ -1,7 +1,7 @@
-//! An episode of an evaluation that a model plays: asked for each action within the pace and the budget, kept as
-//! a draft after each step, so that a step is never paid for twice.
+//! An episode of an evaluation that a model plays: the model is called for each action within rate limits and
+//! budget. Each step is stored as a draft, so that no step is paid for twice.
 //!
-//! Dropping the future ends the request that is under way. [`pace`] says when one may be sent.
+//! Dropping the future aborts the request in flight. [`rate_limits`] says when a request may be sent.
 
 mod rate_limits;
 
@@ -35,11 +35,11 @@ use rate_limits::Flight;
 const OFFLINE: &str =
     "The browser is offline. Nothing is lost: resume when the connection is back.";
 
-/// Why an episode does not go on.
+/// Why an episode does not continue.
 enum Halt {
-    /// It broke off: a result that can be tried again.
+    /// It failed; the result can be retried.
     Broken(Failure),
-    /// It is given up for now, and goes on later from the steps that are kept.
+    /// It is given up for now, and continues later from the stored steps.
     Back,
 }
 
@@ -49,7 +49,7 @@ impl From<Failure> for Halt {
     }
 }
 
-/// Plays a cell and keeps what comes of it.
+/// Plays a cell and stores the result.
 pub(super) async fn play(run: Rc<Run>, number: usize) {
     let Some(mut playing) = Playing::new(&run, number) else {
         return;
@@ -75,7 +75,7 @@ pub(super) async fn play(run: Rc<Run>, number: usize) {
             (result, None)
         }
         Err(Halt::Broken(mut failure)) => {
-            // What is tried again goes on from here, unless the environment is what broke.
+            // A retry continues from here, unless the environment is what failed.
             let draft = (failure.kind != FailureKind::Environment).then_some(draft);
             if failure.kind.is_of_model() {
                 run.model_ended(Some(&failure));
@@ -112,13 +112,13 @@ struct Playing<'a> {
     job: Job,
     episode: Episode,
     draft: Draft,
-    /// How long it was played, without the waits that the pace asks for.
+    /// How long it was played, without the waits for rate limits.
     seconds: f64,
-    /// What went over the wire for the step that came to nothing.
+    /// The exchanges of the step that failed.
     unanswered: Vec<Exchange>,
 }
 
-/// An answer, and what the record of its step says of it.
+/// A response, and what the record of its step says about it.
 struct Said {
     answer: Answer,
     details: StepDetails,
@@ -180,16 +180,16 @@ impl<'a> Playing<'a> {
         Ok(())
     }
 
-    /// The environment, at the last step that is kept.
+    /// The environment, replayed to the last stored step.
     async fn open(&mut self) -> Result<Box<dyn Stage>, Halt> {
         let kept = steps(&self.run.id, self.cell.number).await;
-        // What can't be read is paid for again; that is better than no result.
+        // Steps that cannot be read are paid for again, which is better than no result.
         let kept = kept.unwrap_or_default();
         let actions = kept.iter().map(|step| step.action.clone()).collect();
         let pool = self.run.pool();
         let opened = stage::open(&pool, self.job.recipe.clone(), actions).await;
         let (stage, mut episode) = opened.map_err(|error| Failure::of_runner(&error))?;
-        // What only the model's side knows of the steps.
+        // Details of the steps that only the model's side knows.
         for (step, kept) in episode.steps.iter_mut().zip(kept) {
             step.details = kept.details;
             step.extras = kept.extras;
@@ -205,7 +205,7 @@ impl<'a> Playing<'a> {
         })
     }
 
-    /// The connection as it is now, and how it is asked.
+    /// The connection as it is now, and the settings of the request.
     fn model(&self) -> Result<(Saved, Object), Halt> {
         let Actor::Model {
             connection,
@@ -239,7 +239,7 @@ impl<'a> Playing<'a> {
         Ok((saved, settings.clone()))
     }
 
-    /// Asks the model, once pace and budget allow it, and again where that may help.
+    /// Calls the model once rate limits and budget allow it, and retries where that may help.
     async fn ask(&mut self, saved: &Saved, settings: &Object) -> Result<Said, Halt> {
         let connection = &saved.connection;
         let mut request = model_settings::request(&connection.model, settings, &self.episode);
@@ -276,7 +276,7 @@ impl<'a> Playing<'a> {
                 }
             };
             if unanswered.partial.is_some() {
-                // What it spent counts, though there is nothing to go on with.
+                // Its cost counts, although there is no action.
                 self.keep_draft(None).await;
             }
             match next {
@@ -298,7 +298,7 @@ impl<'a> Playing<'a> {
         }
     }
 
-    /// Counts what an answer, or a part of one, cost; says how much that was.
+    /// Counts the cost of a response, or of a part of one, and returns it.
     fn land(&mut self, flight: Flight, model: &Text, answer: Option<&Answer>) -> Option<f64> {
         let usage = answer?.usage;
         let cost = usage.as_ref().and_then(|usage| price(model, usage));
@@ -315,7 +315,7 @@ impl<'a> Playing<'a> {
         self.run
             .update(|evaluation| evaluation.set_draft(number, changed));
         self.run.planned().await;
-        // Where the browser keeps nothing, it stands in memory, and the page says so.
+        // If the browser refuses, the draft is in memory, and the page says so.
         let _ = storage::write(step.into_iter().chain([draft]).collect()).await;
     }
 }
@@ -329,7 +329,7 @@ fn price(model: &str, usage: &Usage) -> Option<f64> {
     untrack(|| prices::read(|prices| prices.cost(model, usage)))
 }
 
-/// Whether it will be known what an answer costs: from the table, or because the provider says what it charges.
+/// Whether the cost of a response will be known: from the table, or from the provider.
 fn has_price(connection: &Connection) -> bool {
     let preset = connection.preset();
     let says = preset.is_some_and(|preset| preset.name == "OpenRouter");

@@ -1,5 +1,5 @@
-//! The workers of an evaluation: they play cells of policies without models in orders of a few, and hold the
-//! environments of episodes that models play. What a lost worker had is told, never forgotten.
+//! The workers of an evaluation: they play cells whose policies need no model, in orders of a few cells, and hold
+//! the environments of episodes that models play. The cells of a lost worker are reported.
 
 pub mod idle_workers;
 mod orders;
@@ -27,12 +27,12 @@ use crate::browser::{self, timers};
 use crate::python;
 use volary_protocol::WorkerLoss;
 
-/// More workers than this make nothing faster: the page writes down what they do.
+/// More workers do not help: the page, which stores the results, is the bottleneck.
 const MOST_WORKERS: usize = 6;
-/// The cells of an order on a server. They wait for it beside each other, and each may take long.
+/// The number of cells in an order on a server. They are played concurrently, and each may take long.
 const ORDER_ABROAD: usize = 4;
 
-/// What comes of the cells of an order.
+/// What happened to the cells of an order.
 pub enum News {
     /// Cells were played.
     Played {
@@ -43,18 +43,18 @@ pub enum News {
     },
     /// There was no time to begin these cells.
     Left(Vec<usize>),
-    /// The worker broke down, or was ended, with these cells.
+    /// The worker was lost with these cells.
     Lost {
         /// The cells.
         cells: BTreeSet<usize>,
-        /// Why.
+        /// The reason.
         message: String,
     },
 }
 
 type Hear = Rc<dyn Fn(News)>;
 
-/// The workers. Dropped, they end, and close first what they have on servers.
+/// The workers. Dropping the pool ends them, after they closed their environments on servers.
 pub struct Pool {
     workers: Vec<Rc<RefCell<WorkerSlot>>>,
     /// Whether environments are on servers.
@@ -64,22 +64,22 @@ pub struct Pool {
     last: Cell<EnvironmentId>,
 }
 
-/// A place for a worker, which is started when it is needed, and replaced when it is lost.
+/// A place for a worker, which is started on demand and replaced when it is lost.
 struct WorkerSlot {
     worker: Option<WorkerClient>,
-    /// Counts the workers of this slot: what is known of former ones no longer counts.
+    /// Counts the workers of this slot: events of earlier ones are ignored.
     generation: u32,
-    /// What it is to play, the first order first.
+    /// The orders, the first one in progress.
     orders: VecDeque<Ordered>,
-    /// How many environments of models it has.
+    /// How many environments of models the worker holds.
     environments: usize,
-    /// The environments that it has on servers.
+    /// The environments that the worker holds on servers.
     held: BTreeSet<Text>,
     /// Why the last worker of this slot was lost.
     loss: String,
 }
 
-/// The right to an environment of a model's episode within a worker. Dropped, the environment is closed.
+/// An environment of a model's episode in a worker. Dropping the lease closes it.
 pub struct Lease {
     slot: Rc<RefCell<WorkerSlot>>,
     hear: Hear,
@@ -89,8 +89,8 @@ pub struct Lease {
 }
 
 impl Pool {
-    /// Workers of so many cells, for whom somebody hears news, with environments on servers or here. They are started
-    /// when they are needed.
+    /// Workers for this many cells, with environments on servers or in the workers. They are started on
+    /// demand. `hear` is called with news.
     pub fn new(is_abroad: bool, cells: usize, hear: impl Fn(News) + 'static) -> Self {
         let slot = || {
             Rc::new(RefCell::new(WorkerSlot {
@@ -111,8 +111,9 @@ impl Pool {
         }
     }
 
-    /// Gives orders to workers that have too few, of as many cells as wait: `begin` begins some of them. While
-    /// `careful`, an order has one cell: then it is known which cell broke a worker.
+    /// Gives orders to workers that have too few. `waiting` is the number of cells that wait, and `begin`
+    /// begins some of them. While `careful`, an order has one cell, so that it is known which cell broke a
+    /// worker.
     pub fn fill(
         &self,
         careful: bool,
@@ -172,8 +173,8 @@ impl Pool {
         }
     }
 
-    /// Gives back the workers that have nothing to do; others are taken when there is something again. What
-    /// environments of models, or on servers, still do is not known here: workers that may have some stay.
+    /// Gives back idle workers; others are taken on demand. Workers that may hold environments of models, or
+    /// on servers, stay.
     pub fn rest(&self) {
         if self.is_abroad || self.last.get() > 0 {
             return;
@@ -184,7 +185,7 @@ impl Pool {
         }
     }
 
-    /// A new environment, in the worker that has the fewest.
+    /// A new environment, in the worker that holds the fewest.
     pub fn lease(&self) -> Option<Lease> {
         let slot = self
             .workers
@@ -207,7 +208,7 @@ impl Pool {
 }
 
 impl WorkerSlot {
-    /// Its worker, if that has nothing to do.
+    /// Its worker, if it is idle.
     fn spared(&mut self) -> Option<WorkerClient> {
         let worker = self.worker.take_if(|_| self.orders.is_empty())?;
         // What it still reports is for its next user.
@@ -215,12 +216,12 @@ impl WorkerSlot {
         Some(worker)
     }
 
-    /// Remembers what the worker has on servers, so that it can be closed without the worker.
+    /// Remembers the worker's environments on servers, so that they can be closed without it.
     fn note(&mut self, event: &Event) {
         match event {
             Event::Started(environment) => self.started(environment),
             Event::Stopped { env_id } => self.stopped(env_id),
-            // Of cells, not of servers.
+            // These are about cells, not about servers.
             Event::Played { .. } | Event::NotBegun { .. } => {}
         }
     }
@@ -236,7 +237,7 @@ impl WorkerSlot {
         remote_environments::closed(env_id);
     }
 
-    /// Ends the worker, if there is one, and closes what it has on servers.
+    /// Ends the worker, if there is one, and closes its environments on servers.
     fn finish(&mut self, reason: &str) {
         if let Some(worker) = self.worker.take() {
             worker.end(reason);
@@ -246,7 +247,7 @@ impl WorkerSlot {
 }
 
 impl Lease {
-    /// Sends a request to the environment's worker; if that was lost since, returns why.
+    /// Sends a request to the environment's worker; returns why if that was lost.
     pub fn call(
         &self,
         request: &environments::Request,
@@ -270,7 +271,7 @@ impl Lease {
         replies.ok_or_else(|| "no worker could be started".to_owned())
     }
 
-    /// The next event of the environment, or why no more will come.
+    /// The next event of the environment, or why there is none.
     pub async fn next(
         &self,
         replies: &mut Replies<environments::Event>,
@@ -328,12 +329,12 @@ fn is_python(recipe: &Recipe) -> bool {
     task::python_file(&recipe.environment).is_some()
 }
 
-/// How many workers an evaluation has.
+/// The number of workers of an evaluation.
 fn worker_count() -> usize {
     browser::processors().clamp(1, MOST_WORKERS)
 }
 
-/// Sends something to a slot's worker, which is started if it is not there.
+/// Sends something to a slot's worker, which is started if necessary.
 fn start<T>(
     slot: &Rc<RefCell<WorkerSlot>>,
     hear: &Hear,
@@ -354,7 +355,7 @@ fn start<T>(
     slot.borrow().worker.as_ref().map(send)
 }
 
-/// Takes in what comes of an order.
+/// Handles the replies to an order.
 async fn follow(
     slot: std::rc::Weak<RefCell<WorkerSlot>>,
     hear: Hear,
@@ -362,7 +363,7 @@ async fn follow(
     mut replies: Replies<Event>,
 ) {
     while let Some(reply) = replies.next().await {
-        // Without the slot there is nobody to tell.
+        // Without the slot the evaluation is gone.
         let Some(slot) = slot.upgrade() else { return };
         if let Ok(reply) = &reply {
             slot.borrow_mut().note(&reply.event);
@@ -408,7 +409,7 @@ fn take(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, reply: Result<Reply<Event>,
     hear(news);
 }
 
-/// The worker is of no more use; the next order starts another.
+/// A worker was lost; the next order starts another one.
 fn lose(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, message: String) {
     let cells = {
         let mut slot = slot.borrow_mut();
@@ -418,6 +419,6 @@ fn lose(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, message: String) {
         let orders = std::mem::take(&mut slot.orders);
         orders.into_iter().flat_map(|order| order.cells).collect()
     };
-    // Also without cells: environments of models may have been lost.
+    // Also without cells: it may have held environments of models.
     hear(News::Lost { cells, message });
 }

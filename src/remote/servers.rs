@@ -1,14 +1,15 @@
 //! The servers that the person connected to. Pure.
 
-use volary_core::json::{Json, Text};
-use volary_core::{Object, json};
+use serde::{Deserialize, Serialize};
+use volary_core::Object;
+use volary_core::json::{Json, Text, from_json, to_json};
 use volary_protocol::environments::ServerAccess;
 use volary_remote::request::Start;
 use volary_remote::{Frames, task};
 use volary_trajectory::{Recipe, TaskReference};
 
-/// A server, under a name. It holds no key: keys are kept apart, so that a list of servers can be shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A server, under a name. It holds no key: keys are stored separately, so that a list of servers can be shown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Server {
     /// What the person calls it.
     pub name: Text,
@@ -16,42 +17,25 @@ pub struct Server {
     pub url: Text,
     /// How many tasks it had when the person connected; `None` if it did not say.
     pub size: Option<u64>,
-    /// Whether it shows frames, where it said.
+    /// Whether it sends frames, if it says so.
     pub frames: Option<bool>,
 }
 
 impl Server {
-    /// The list as it is kept.
+    /// The list as it is stored.
     pub fn list_to_text(servers: &[Server]) -> String {
-        let servers = servers.iter().map(|server| {
-            json!({
-                "name": (server.name.clone()),
-                "url": (server.url.clone()),
-                "size": (server.size.and_then(|size| i64::try_from(size).ok())),
-                "frames": (server.frames)
-            })
-        });
-        Json::List(servers.collect()).to_compact_text()
+        // Texts and numbers can always be written.
+        to_json(servers).unwrap_or_default().to_compact_text()
     }
 
-    /// Reads what was kept. What can't be read is left out.
+    /// Reads a stored list. Servers that cannot be read are left out.
     pub fn list_of(text: &str) -> Vec<Server> {
-        let kept = Json::parse(text).ok();
-        let servers = kept.as_ref().and_then(Json::as_list).unwrap_or(&[]);
-        servers.iter().filter_map(Server::of).collect()
-    }
-
-    fn of(kept: &Json) -> Option<Server> {
-        let text = |key| kept.get(key).and_then(Json::as_text).cloned();
-        Some(Server {
-            name: text("name")?,
-            url: text("url").filter(|url| task::is_server(url))?,
-            size: kept
-                .get("size")
-                .and_then(Json::as_i64)
-                .and_then(|size| size.try_into().ok()),
-            frames: kept.get("frames").and_then(Json::as_bool),
-        })
+        let stored = Json::parse(text).ok();
+        let servers = stored.as_ref().and_then(Json::as_list).unwrap_or(&[]);
+        let servers = servers.iter().filter_map(|server| from_json(server).ok());
+        servers
+            .filter(|server: &Server| task::is_server(&server.url))
+            .collect()
     }
 }
 
@@ -136,6 +120,9 @@ mod tests {
         ];
         let text = Server::list_to_text(&servers);
         assert_eq!(Server::list_of(&text), servers);
+        let first =
+            r#"[{"name":"Class","url":"http://127.0.0.1:8041","size":78,"frames":true},{"name":"#;
+        assert!(text.starts_with(first), "{text}");
         for nonsense in [
             "",
             "{",

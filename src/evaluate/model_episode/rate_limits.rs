@@ -1,4 +1,4 @@
-//! When a request may be sent: the pace, the budget, waits between tries, and going elsewhere.
+//! When a request may be sent: rate limits, budget, waits between attempts, and leaving the page.
 
 use std::rc::Rc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl Playing<'_> {
                 }
                 Permit::Hold if self.run.with(Evaluation::is_left) => return Err(Halt::Back),
                 Permit::Hold => {
-                    // It may just have been paused, by its budget.
+                    // Its budget may just have paused it.
                     self.run.show_soon();
                     self.run.changed().await;
                 }
@@ -43,7 +43,7 @@ impl Playing<'_> {
         }
     }
 
-    /// Waits so many seconds, and says so meanwhile.
+    /// Waits this many seconds, and shows that.
     pub(super) async fn wait(&self, seconds: f64, why: &str) -> Result<(), Halt> {
         let until = timers::now() + seconds;
         while timers::now() < until {
@@ -56,7 +56,7 @@ impl Playing<'_> {
         Ok(())
     }
 
-    /// Waits until then, but at most for a second: limits may have been changed meanwhile.
+    /// Waits until then, but at most for a second: the limits may change meanwhile.
     async fn nap(&self, until: f64, why: &str) -> Result<(), Halt> {
         self.say_wait(until, why);
         timers::sleep(at_most_a_second(until)).await;
@@ -76,20 +76,20 @@ impl Playing<'_> {
         self.run.show_soon();
     }
 
-    /// Pauses the evaluation, and lets the cell wait until it goes on.
+    /// Pauses the evaluation, and lets the cell wait until it continues.
     pub(super) fn give_back(&self, trouble: String) -> Halt {
         self.run.pause(Why::Trouble(trouble.into()));
         Halt::Back
     }
 }
 
-/// What is left until then, for people who watch it pass.
+/// The time left, at most a second, so that the display counts down.
 fn at_most_a_second(until: f64) -> Duration {
     let left = (until - timers::now()).clamp(0.001, 1.0);
     Duration::try_from_secs_f64(left).unwrap_or_default()
 }
 
-/// A request that was let through. Dropped before it lands, it came to nothing.
+/// A permitted request. Dropped before it lands, it came to nothing.
 pub(super) struct Flight {
     run: Rc<Run>,
     policy: usize,
@@ -97,7 +97,7 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// It was answered.
+    /// A response arrived.
     pub(super) fn landed(mut self, usage: Option<&Usage>, cost: Option<f64>) {
         self.is_up = false;
         let (now, policy) = (timers::now(), self.policy);

@@ -1,5 +1,5 @@
-//! Workers that no evaluation uses: starting a worker takes longer than playing hundreds of episodes. Those of a
-//! finished evaluation are kept for the next one; others are started while one is set up.
+//! Idle workers: starting one takes longer than playing hundreds of episodes. Those of a finished evaluation are
+//! kept for the next one; others are started while one is set up.
 
 use std::cell::RefCell;
 
@@ -21,7 +21,7 @@ pub fn start() {
     }
 }
 
-/// Keeps a worker that has nothing to do, unless there are enough.
+/// Keeps an idle worker, unless there are enough.
 pub(super) fn give(worker: WorkerClient) {
     IDLE.with_borrow_mut(|idle| {
         if idle.len() < worker_count() {
@@ -35,7 +35,7 @@ pub fn end() {
     IDLE.take();
 }
 
-/// One of them, if any still works.
+/// Takes one that still works.
 pub(super) fn take() -> Option<WorkerClient> {
     IDLE.with_borrow_mut(|idle| {
         idle.retain(|worker| !worker.is_lost());

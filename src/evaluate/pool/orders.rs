@@ -1,4 +1,4 @@
-//! Orders of workers: how many cells each has, which cells are still to be played, and how long it may take.
+//! Orders for workers: how many cells each has, which cells are left, and how long it may take.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -8,51 +8,51 @@ use std::time::Duration;
 use super::{Hear, WorkerSlot, lose};
 use crate::browser::{self, timers};
 
-/// So many orders a worker has at a time: it goes on with the next one while the page takes in what came of one, or
-/// draws what nobody saw before.
+/// How many orders a worker has at a time, so that it continues while the page handles the results of one.
 pub(super) const AHEAD: usize = 3;
-/// An order has this part of a worker's share in what waits, so that few cells are left for the end.
+/// An order has this part of a worker's share of the waiting cells, so that few cells are left for the end.
 const PART: usize = 2;
-/// The most cells of an order. A worker gives back what it could not begin in time.
+/// The maximum number of cells in an order. A worker returns what it could not begin in time.
 const LARGEST: usize = 256;
-/// Smaller orders than this cost more than they even out.
+/// Smaller orders cost more than they balance.
 const SMALLEST: usize = 32;
 
-/// An order that is under way.
+/// An order in progress.
 pub(super) struct Ordered {
-    /// The cells that are not played yet.
+    /// The cells that are left.
     pub(super) cells: BTreeSet<usize>,
-    /// Since when it is the first.
+    /// When it became the first.
     pub(super) since: f64,
     /// How long it may take, in seconds. (Each request to a server has a limit of its own.)
     pub(super) limit: Option<f64>,
 }
 
-/// How the cells of an evaluation are shared out.
+/// How the cells of an evaluation are divided into orders.
 pub(super) struct Share {
-    /// So many orders of equal size would be all that waits.
+    /// How many orders of equal size would hold all waiting cells.
     parts: usize,
-    /// The fewest cells of an order, but for the last one.
+    /// The minimum number of cells in an order, except for the last one.
     least: usize,
 }
 
 impl Share {
-    /// For so many cells.
+    /// For this many cells.
     pub(super) fn new(cells: usize, workers: usize) -> Self {
         let parts = workers * PART;
-        // Where there are few, each may take long.
+        // Where there are few cells, each may take long.
         let least = cells.div_ceil(parts).clamp(1, SMALLEST);
         Share { parts, least }
     }
 
-    /// The size of an order when so many cells wait: all shall come to the end together, so the last ones are smaller.
+    /// The size of an order while this many cells wait. The last ones are smaller, so that all workers finish
+    /// together.
     pub(super) fn of(&self, waiting: usize) -> usize {
         waiting.div_ceil(self.parts).clamp(self.least, LARGEST)
     }
 }
 
 impl WorkerSlot {
-    /// Takes in that cells were played, or are given back. True if that ends an order.
+    /// Cells were played or returned. Returns whether that completes an order.
     pub(super) fn tick_off(&mut self, cells: impl Iterator<Item = usize>) -> bool {
         for cell in cells {
             let mut orders = self.orders.iter_mut();
