@@ -6,147 +6,150 @@ use leptos::prelude::*;
 
 use super::chart::{self, Axis};
 use super::run::Run;
-use crate::components::erased::dynamic;
-use crate::components::markup::{El, all, el, path, svg};
-use crate::components::text::inert_in;
+use crate::components::text::inert;
 
 /// The charts.
-pub(super) fn charts(run: &Rc<Run>) -> El {
+#[component]
+pub(super) fn Charts(run: Rc<Run>) -> impl IntoView {
+    let passes = (run.plan.repeats > 1).then(|| {
+        view! {
+            <Figure
+                title="pass@k and pass^k"
+                help="Solid: at least one of k tries succeeds. Dashed: all k succeed."
+                chart=view! { <Passes run=Rc::clone(&run)/> }.into_any()
+            />
+        }
+    });
+    view! {
+        <div class="charts">
+            <Figure
+                title="Mean reward"
+                help="Bars show means, lines their 95% intervals."
+                chart=view! { <Rewards run=Rc::clone(&run)/> }.into_any()
+            />
+            {passes}
+        </div>
+    }
+}
+
+#[component]
+fn Rewards(run: Rc<Run>) -> impl IntoView {
     let table = run.shown.table;
     let names = run.policy_names();
-    let of_names = names.clone();
-    let rewards = dynamic(move || {
+    move || {
         table.with(|table| {
             let axis = Axis::of_rewards(table);
             let rows = table.policies.iter().zip(&names).enumerate();
             let rows = rows.map(|(place, (row, name))| {
-                let drawing = svg()
-                    .attr("viewBox", "0 0 100 20")
-                    .attr("preserveAspectRatio", "none")
-                    .attr("role", "img")
-                    .attr(
-                        "aria-label",
-                        format!("{name}: mean reward {}", chart::reward_words(row)),
-                    )
-                    .child(path().class("bar-track").attr("d", "M0 10H100"))
-                    .child(
-                        path()
-                            .class(format!("bar series-{}", place % 6))
-                            .attr("d", chart::bar(axis, row)),
-                    )
-                    .child(path().class("whisker").attr("d", chart::whisker(axis, row)));
-                el("div")
-                    .class("bar-row")
-                    .child(inert_in("span", "bar-name", name))
-                    .child(drawing)
-                    .child(
-                        el("span")
-                            .class("number")
-                            .attr("aria-hidden", "true")
-                            .child(chart::reward_words(row)),
-                    )
-                    .view()
+                let reward = chart::reward_words(row);
+                view! {
+                    <div class="bar-row">
+                        <span class="bar-name" dir="auto">
+                            {inert(name)}
+                        </span>
+                        <svg
+                            viewBox="0 0 100 20"
+                            preserveAspectRatio="none"
+                            role="img"
+                            aria-label=format!("{name}: mean reward {reward}")
+                        >
+                            <path class="bar-track" d={"M0 10H100"}></path>
+                            <path
+                                class=format!("bar series-{}", place % 6)
+                                d=chart::bar(axis, row)
+                            ></path>
+                            <path class="whisker" d=chart::whisker(axis, row)></path>
+                        </svg>
+                        <span class="number" aria-hidden="true">
+                            {reward}
+                        </span>
+                    </div>
+                }
             });
-            let ends = el("div")
-                .class("bar-row bar-axis")
-                .attr("aria-hidden", "true")
-                .child(el("span"))
-                .child(
-                    el("span")
-                        .class("axis-ends")
-                        .child(el("span").child(chart::short(axis.low)))
-                        .child(el("span").child(chart::short(axis.high))),
-                )
-                .child(el("span"));
-            all(rows.chain([ends.view()]).collect())
+            view! {
+                {rows.collect_view()}
+                <div class="bar-row bar-axis" aria-hidden="true">
+                    <span></span>
+                    <span class="axis-ends">
+                        <span>{chart::short(axis.low)}</span>
+                        <span>{chart::short(axis.high)}</span>
+                    </span>
+                    <span></span>
+                </div>
+            }
         })
-    });
-    let figure = |title: &'static str, help: &'static str, content: AnyView| {
-        el("figure")
-            .class("card chart")
-            .child(
-                el("figcaption")
-                    .child(el("span").class("figure-title").child(title))
-                    .child(el("span").class("faint").child(help)),
-            )
-            .child(content)
-    };
-    let mut charts = el("div").class("charts").child(figure(
-        "Mean reward",
-        "Bars show means, lines their 95% intervals.",
-        rewards,
-    ));
-    if run.plan.repeats > 1 {
-        let passes = dynamic(move || {
-            table.with(|table| {
-                let curves = table.policies.iter().enumerate().flat_map(|(place, row)| {
-                    let line = |kind: &str, chances: Vec<Option<f64>>| {
-                        path()
-                            .class(format!("{kind} series-{}", place % 6))
-                            .attr("d", chart::curve(&table.tries, chances.into_iter()))
-                            .view()
-                    };
-                    [
-                        line("pass-at", row.passes.iter().map(|(at, _)| *at).collect()),
-                        line(
-                            "pass-all",
-                            row.passes.iter().map(|(_, each)| *each).collect(),
-                        ),
-                    ]
-                });
-                let drawing = svg()
-                    .class("curves")
-                    .attr("viewBox", "0 0 100 100")
-                    .attr("preserveAspectRatio", "none")
-                    .attr("role", "img")
-                    .attr(
-                        "aria-label",
-                        "pass@k and pass^k by number of tries. The table above lists the values.",
-                    )
-                    .child(
-                        path()
-                            .class("grid")
-                            .attr("d", "M0 0H100M0 25H100M0 50H100M0 75H100M0 100H100"),
-                    )
-                    .child(curves.collect::<Vec<_>>());
-                let legend = of_names.iter().enumerate().map(|(place, name)| {
-                    el("li")
-                        .child(el("span").class(format!("swatch series-{}", place % 6)))
-                        .child(inert_in("span", "", name))
-                        .view()
-                });
-                let most = table.tries.last().copied().unwrap_or(1);
-                all(vec![
-                    el("div")
-                        .class("curves-box")
-                        .child(
-                            el("div")
-                                .class("curves-y")
-                                .attr("aria-hidden", "true")
-                                .child(el("span").child("100 %"))
-                                .child(el("span").child("50 %"))
-                                .child(el("span").child("0 %")),
-                        )
-                        .child(drawing)
-                        .view(),
-                    el("div")
-                        .class("axis-ends curves-x")
-                        .attr("aria-hidden", "true")
-                        .child(el("span").child("1 try"))
-                        .child(el("span").child(format!("{most} tries")))
-                        .view(),
-                    el("ul")
-                        .class("legend")
-                        .child(legend.collect::<Vec<_>>())
-                        .view(),
-                ])
-            })
-        });
-        charts = charts.child(figure(
-            "pass@k and pass^k",
-            "Solid: at least one of k tries succeeds. Dashed: all k succeed.",
-            passes,
-        ));
     }
-    charts
+}
+
+#[component]
+fn Passes(run: Rc<Run>) -> impl IntoView {
+    let table = run.shown.table;
+    let names = run.policy_names();
+    let legend = names.iter().enumerate().map(|(place, name)| {
+        view! {
+            <li>
+                <span class=format!("swatch series-{}", place % 6)></span>
+                <span dir="auto">{inert(name)}</span>
+            </li>
+        }
+    });
+    let curves = move || {
+        table.with(|table| {
+            let curves = table.policies.iter().enumerate().map(|(place, row)| {
+                let line = |kind: &str, chances: Vec<Option<f64>>| {
+                    let class = format!("{kind} series-{}", place % 6);
+                    let curve = chart::curve(&table.tries, chances.into_iter());
+                    view! { <path class=class d=curve></path> }
+                };
+                let at = row.passes.iter().map(|(at, _)| *at).collect();
+                let each = row.passes.iter().map(|(_, each)| *each).collect();
+                view! {
+                    {line("pass-at", at)}
+                    {line("pass-all", each)}
+                }
+            });
+            curves.collect_view()
+        })
+    };
+    let most = move || {
+        let most = table.with(|table| table.tries.last().copied().unwrap_or(1));
+        format!("{most} tries")
+    };
+    view! {
+        <div class="curves-box">
+            <div class="curves-y" aria-hidden="true">
+                <span>{"100 %"}</span>
+                <span>{"50 %"}</span>
+                <span>{"0 %"}</span>
+            </div>
+            <svg
+                class="curves"
+                viewBox="0 0 100 100"
+                preserveAspectRatio="none"
+                role="img"
+                aria-label="pass@k and pass^k by number of tries. The table above lists the values."
+            >
+                <path class="grid" d={"M0 0H100M0 25H100M0 50H100M0 75H100M0 100H100"}></path>
+                {curves}
+            </svg>
+        </div>
+        <div class="axis-ends curves-x" aria-hidden="true">
+            <span>{"1 try"}</span>
+            <span>{most}</span>
+        </div>
+        <ul class="legend">{legend.collect_view()}</ul>
+    }
+}
+
+#[component]
+fn Figure(title: &'static str, help: &'static str, chart: AnyView) -> impl IntoView {
+    view! {
+        <figure class="card chart">
+            <figcaption>
+                <span class="figure-title">{title}</span>
+                <span class="faint">{help}</span>
+            </figcaption>
+            {chart}
+        </figure>
+    }
 }

@@ -3,11 +3,8 @@
 use leptos::prelude::*;
 
 use super::state::Evaluations;
-use crate::components::dialog::dialog;
-use crate::components::erased::dynamic;
-use crate::components::markup::{all, button, el, nothing};
-use crate::components::text::inert_in;
-use crate::playground::controls::buttons;
+use crate::components::Dialog;
+use crate::components::text::inert;
 use crate::projection::text::plural;
 
 /// An evaluation to delete.
@@ -22,13 +19,12 @@ pub struct Doomed {
 }
 
 /// The dialog; it is shown while `evaluations.is_asking` is set.
-pub(super) fn delete_dialog(evaluations: Evaluations) -> AnyView {
+#[component]
+pub(super) fn DeleteDialog(evaluations: Evaluations) -> impl IntoView {
     let open = evaluations.is_asking;
-    let content = dynamic(move || {
-        let Some(Doomed { id, name, episodes }) = evaluations.doomed.get() else {
-            return nothing();
-        };
-        let delete = move || {
+    let content = move || {
+        let Doomed { id, name, episodes } = evaluations.doomed.get()?;
+        let delete = move |_| {
             open.set(false);
             evaluations.delete(id.clone());
         };
@@ -37,15 +33,18 @@ pub(super) fn delete_dialog(evaluations: Evaluations) -> AnyView {
              kept.",
             plural(episodes, "episode")
         );
-        all(vec![
-            inert_in("p", "", &name).view(),
-            el("p").child(question).view(),
-            buttons([
-                button("").on_click(move || open.set(false)).child("Cancel"),
-                button("danger").on_click(delete).child("Delete"),
-            ])
-            .view(),
-        ])
-    });
-    dialog(open, "Delete evaluation".to_owned(), content)
+        Some(view! {
+            <p dir="auto">{inert(&name)}</p>
+            <p>{question}</p>
+            <div class="button-row">
+                <button type="button" on:click=move |_| open.set(false)>
+                    {"Cancel"}
+                </button>
+                <button type="button" class="danger" on:click=delete>
+                    {"Delete"}
+                </button>
+            </div>
+        })
+    };
+    view! { <Dialog open title="Delete evaluation">{content}</Dialog> }
 }

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_agent::evaluation::Phase;
 
@@ -9,25 +10,23 @@ use super::rate_limits;
 use super::run::Run;
 use super::state::Evaluations;
 use crate::browser;
-use crate::components::SchemaForm;
-use crate::components::dialog::dialog;
-use crate::components::erased::{shown, watch, words};
-use crate::components::markup::{button, el};
-use crate::playground::controls::form;
+use crate::components::{Dialog, SchemaForm};
 use crate::projection::form::Form;
 
 /// The id of the form.
 const FORM: &str = "evaluation-limits";
 
-/// The dialog; `open` says whether it is shown.
-pub(super) fn limits_dialog(
+/// The dialog.
+#[component]
+pub(super) fn LimitsDialog(
     evaluations: Evaluations,
-    run: &Rc<Run>,
+    run: Rc<Run>,
+    /// Whether it is shown.
     open: RwSignal<bool>,
-) -> AnyView {
-    let limits = RwSignal::new(filled(run));
+) -> impl IntoView {
+    let limits = RwSignal::new(filled(&run));
     let opened = evaluations.open;
-    watch(move || {
+    Effect::new(move |_| {
         if open.get()
             && let Some(run) = opened.get_untracked()
         {
@@ -44,31 +43,32 @@ pub(super) fn limits_dialog(
     };
     let phase = run.shown.phase;
     let paused = move || phase.with(|phase| matches!(phase, Phase::Paused(_)));
-    let submit = words(move || match paused() {
-        true => "Apply and resume".to_owned(),
-        false => "Apply".to_owned(),
-    });
-    let only_apply = shown(paused, move || {
-        button("")
-            .on_click(move || apply(false))
-            .child("Apply")
-            .view()
-    });
-    let buttons = el("div")
-        .class("button-row")
-        .child(
-            el("button")
-                .attr("type", "submit")
-                .class("primary")
-                .child(submit),
-        )
-        .child(only_apply);
-    let fields = view! { <SchemaForm form=limits id_prefix="evaluation-limits"/> };
-    let content = form("", "Limits for models", move || apply(untrack(paused)))
-        .attr("id", FORM)
-        .child(fields.into_any())
-        .child(buttons);
-    dialog(open, "Limits".to_owned(), content.view())
+    let submitted = move |event: SubmitEvent| {
+        event.prevent_default();
+        apply(untrack(paused));
+    };
+    view! {
+        <Dialog open title="Limits">
+            <form
+                aria-label="Limits for models"
+                novalidate
+                id=FORM
+                on:submit=submitted
+            >
+                <SchemaForm form=limits id_prefix="evaluation-limits"/>
+                <div class="button-row">
+                    <button type="submit" class="primary">
+                        {move || if paused() { "Apply and resume" } else { "Apply" }}
+                    </button>
+                    <Show when=paused>
+                        <button type="button" on:click=move |_| apply(false)>
+                            {"Apply"}
+                        </button>
+                    </Show>
+                </div>
+            </form>
+        </Dialog>
+    }
 }
 
 /// The form with the current limits of the run.

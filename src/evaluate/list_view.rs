@@ -3,16 +3,16 @@
 use leptos::prelude::*;
 
 use super::state::Evaluations;
-use crate::components::erased::{dynamic, shown};
-use crate::components::markup::{El, button, el, key_of, keyed, nothing};
-use crate::components::text::inert_in;
+use crate::components::markup::{key_of, keyed};
+use crate::components::text::inert;
 use crate::projection::text::{count_text, plural};
 use crate::route::Route;
 use crate::storage::evaluations::Head;
 
 /// The list; nothing if it is empty. Rows are keyed by evaluation, so that a focused button never comes to
 /// delete another one.
-pub fn list_view(evaluations: Evaluations) -> AnyView {
+#[component]
+pub(super) fn PreviousEvaluations(evaluations: Evaluations) -> impl IntoView {
     let heads = evaluations.heads;
     let keys = move || heads.with(|heads| heads.iter().map(|head| key_of(&head.id)).collect());
     let draw = move |key| {
@@ -22,25 +22,19 @@ pub fn list_view(evaluations: Evaluations) -> AnyView {
                 heads.find(|head| key_of(&head.id) == key).cloned()
             })
         });
-        dynamic(move || match head.get() {
-            Some(head) => row(evaluations, &head).view(),
-            None => nothing(),
-        })
+        (move || head.get().map(|head| row(evaluations, &head))).into_any()
     };
-    shown(
-        move || heads.with(|heads| !heads.is_empty()),
-        move || {
-            el("section")
-                .class("card")
-                .attr("aria-label", "Previous evaluations")
-                .child(el("h2").child("Previous evaluations"))
-                .child(el("ul").class("evaluation-list").child(keyed(keys, draw)))
-                .view()
-        },
-    )
+    view! {
+        <Show when=move || heads.with(|heads| !heads.is_empty())>
+            <section class="card" aria-label="Previous evaluations">
+                <h2>{"Previous evaluations"}</h2>
+                <ul class="evaluation-list">{keyed(keys, draw)}</ul>
+            </section>
+        </Show>
+    }
 }
 
-fn row(evaluations: Evaluations, head: &Head) -> El {
+fn row(evaluations: Evaluations, head: &Head) -> impl IntoView + use<> {
     let address = Route::Evaluate {
         evaluation: Some(head.id.to_string()),
     };
@@ -50,17 +44,20 @@ fn row(evaluations: Evaluations, head: &Head) -> El {
         words.push_str(&format!(", {} failed", count_text(head.failed)));
     }
     let (id, name) = (head.id.to_string(), head.name.to_string());
-    el("li")
-        .child(
-            el("a")
-                .attr("href", address.to_hash())
-                .child(inert_in("span", "", &head.name)),
-        )
-        .child(el("span").class("faint").child(words))
-        .child(
-            button("quiet small")
-                .attr("aria-label", format!("Delete {}", head.name))
-                .on_click(move || evaluations.ask_to_delete(id.clone(), name.clone()))
-                .child("Delete"),
-        )
+    view! {
+        <li>
+            <a href=address.to_hash()>
+                <span dir="auto">{inert(&head.name)}</span>
+            </a>
+            <span class="faint">{words}</span>
+            <button
+                type="button"
+                class="quiet small"
+                aria-label=format!("Delete {}", head.name)
+                on:click=move |_| evaluations.ask_to_delete(id.clone(), name.clone())
+            >
+                {"Delete"}
+            </button>
+        </li>
+    }
 }

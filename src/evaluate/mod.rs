@@ -15,7 +15,7 @@ pub mod chart;
 mod charts_view;
 mod delete_dialog;
 mod limits_view;
-pub mod list_view;
+mod list_view;
 pub mod model_episode;
 pub mod model_settings;
 mod policies_view;
@@ -23,27 +23,35 @@ pub mod pool;
 mod progress_view;
 pub mod rate_limits;
 pub mod remote_environments;
-pub mod results_view;
+mod results_view;
 pub mod run;
 pub mod setup;
-pub mod setup_view;
+mod setup_view;
 pub mod stage;
 pub mod state;
-pub mod tasks_view;
+mod tasks_view;
 
 use leptos::prelude::*;
 
-use crate::components::erased::{dynamic, watch, words};
-use crate::components::markup::{all, el};
 use crate::navigation::use_pages;
 use crate::playground::state::use_playground;
 use crate::projection::recovery::loading_text;
 use crate::route::Route;
 use crate::storage;
+use delete_dialog::DeleteDialog;
+use list_view::PreviousEvaluations;
+use results_view::{Results, StorageAlert};
+use setup_view::SetupForm;
 use state::Evaluations;
 
-/// The page.
+/// The page, for the router.
 pub fn page() -> AnyView {
+    view! { <EvaluatePage/> }.into_any()
+}
+
+/// The page.
+#[component]
+fn EvaluatePage() -> impl IntoView {
     let evaluations = Evaluations::new(use_playground());
     let pages = use_pages();
     let is_one_wanted = |route: &Route| {
@@ -58,42 +66,38 @@ pub fn page() -> AnyView {
     evaluations
         .is_loading
         .set(pages.route.with_untracked(is_one_wanted));
-    watch(move || {
+    Effect::new(move |_| {
         // While another page is shown, this one keeps its state and continues.
         match pages.route.get() {
             Route::Evaluate { evaluation } => untrack(|| evaluations.follow(evaluation)),
             _ => pool::idle_workers::end(),
         }
     });
-    let content = dynamic(move || match evaluations.open.get() {
-        Some(run) => results_view::results_view(evaluations, &run).view(),
-        None if evaluations.is_loading.get() => all(vec![
-            el("h1").child("Evaluate").view(),
-            el("p")
-                .class("faint")
-                .attr("role", "status")
-                .child(words(|| loading_text(storage::recovery())))
-                .view(),
-        ]),
-        None => all(vec![
-            el("h1").child("Evaluate").view(),
-            el("p")
-                .class("faint")
-                .child("Run policies on many tasks and compare their results.")
-                .view(),
-            results_view::storage_alert(evaluations),
-            el("section")
-                .class("card")
-                .attr("aria-label", "New evaluation")
-                .child(el("h2").child("New evaluation"))
-                .child(setup_view::setup_view(evaluations))
-                .view(),
-            list_view::list_view(evaluations),
-        ]),
-    });
-    el("div")
-        .class("evaluate")
-        .child(content)
-        .child(delete_dialog::delete_dialog(evaluations))
-        .view()
+    let content = move || match evaluations.open.get() {
+        Some(run) => view! { <Results evaluations run/> }.into_any(),
+        None if evaluations.is_loading.get() => view! {
+            <h1>"Evaluate"</h1>
+            <p class="faint" role="status">
+                {|| loading_text(storage::recovery())}
+            </p>
+        }
+        .into_any(),
+        None => view! {
+            <h1>"Evaluate"</h1>
+            <p class="faint">"Run policies on many tasks and compare their results."</p>
+            <StorageAlert evaluations/>
+            <section class="card" aria-label="New evaluation">
+                <h2>{"New evaluation"}</h2>
+                <SetupForm evaluations/>
+            </section>
+            <PreviousEvaluations evaluations/>
+        }
+        .into_any(),
+    };
+    view! {
+        <div class="evaluate">
+            {content}
+            <DeleteDialog evaluations/>
+        </div>
+    }
 }

@@ -7,86 +7,66 @@ use volary_agent::evaluation::table::PolicyRow;
 
 use super::chart;
 use super::run::Run;
-use crate::components::erased::dynamic;
-use crate::components::markup::{El, all, el};
-use crate::components::text::inert_in;
+use crate::components::text::inert;
 use crate::projection::summary::seconds_text;
 use crate::projection::text::{count_text, large_count_text};
 
 /// The table.
-pub(super) fn policies_table(run: &Rc<Run>) -> El {
+#[component]
+pub(super) fn PoliciesTable(run: Rc<Run>) -> impl IntoView {
     let table = run.shown.table;
     let names = run.policy_names();
-    let heads = move || {
-        let mut heads: Vec<String> = ["Policy", "Episodes", "Mean reward", "Successes"]
-            .map(str::to_owned)
-            .into();
-        table.with_untracked(|table| {
-            for k in &table.tries {
-                heads.push(format!("pass@{k}"));
-                if *k > 1 {
-                    heads.push(format!("pass^{k}"));
-                }
-            }
-        });
-        heads.extend(["Steps", "Tokens", "Cost", "Time", "Failures"].map(str::to_owned));
-        heads
-    };
-    let head_cells: Vec<AnyView> = heads()
-        .into_iter()
-        .map(|head| el("th").attr("scope", "col").child(head).view())
-        .collect();
-    let rows = dynamic(move || {
+    let heads = table.with_untracked(|table| heads(&table.tries));
+    let heads = heads.into_iter();
+    let heads = heads.map(|head| view! { <th scope="col">{head}</th> });
+    let rows = move || {
         table.with(|table| {
             let rows = table.policies.iter().zip(&names);
-            all(rows
-                .map(|(row, name)| policy_row(name, row, &table.tries))
-                .collect())
+            rows.map(|(row, name)| policy_row(name, row, &table.tries))
+                .collect_view()
         })
-    });
-    el("section")
-        .class("card outcomes")
-        .attr("aria-label", "Results")
-        .child(el("h2").child("Results"))
-        .child(
-            el("div")
-                .class("table-scroll")
-                .attr("tabindex", "0")
-                .attr("role", "region")
-                .attr("aria-label", "Table of results")
-                .child(
-                    el("table")
-                        .class("results-table")
-                        .child(
-                            el("caption")
-                                .class("visually-hidden")
-                                .child("Results by policy, with 95% intervals"),
-                        )
-                        .child(el("thead").child(el("tr").child(head_cells)))
-                        .child(el("tbody").child(rows)),
-                ),
-        )
+    };
+    view! {
+        <section class="card outcomes" aria-label="Results">
+            <h2>{"Results"}</h2>
+            <div class="table-scroll" tabindex="0" role="region" aria-label="Table of results">
+                <table class="results-table">
+                    <caption class="visually-hidden">
+                        {"Results by policy, with 95% intervals"}
+                    </caption>
+                    <thead>
+                        <tr>{heads.collect_view()}</tr>
+                    </thead>
+                    <tbody>{rows}</tbody>
+                </table>
+            </div>
+        </section>
+    }
+}
+
+fn heads(tries: &[usize]) -> Vec<String> {
+    let first = ["Policy", "Episodes", "Mean reward", "Successes"];
+    let mut heads: Vec<String> = first.map(str::to_owned).into();
+    for k in tries {
+        heads.push(format!("pass@{k}"));
+        if *k > 1 {
+            heads.push(format!("pass^{k}"));
+        }
+    }
+    heads.extend(["Steps", "Tokens", "Cost", "Time", "Failures"].map(str::to_owned));
+    heads
 }
 
 fn policy_row(name: &str, row: &PolicyRow, tries: &[usize]) -> AnyView {
-    let number = |text: String| el("td").class("number").child(text);
-    let mut line = el("tr")
-        .child(
-            el("th")
-                .attr("scope", "row")
-                .child(inert_in("span", "", name)),
-        )
-        .child(number(format!(
-            "{} of {}",
-            count_text(row.finished),
-            count_text(row.total)
-        )))
-        .child(number(chart::reward_words(row)))
-        .child(number(count_text(row.successes)));
+    let mut numbers = vec![
+        format!("{} of {}", count_text(row.finished), count_text(row.total)),
+        chart::reward_words(row),
+        count_text(row.successes),
+    ];
     for (k, (at, each)) in tries.iter().zip(&row.passes) {
-        line = line.child(number(chart::percent(*at)));
+        numbers.push(chart::percent(*at));
         if *k > 1 {
-            line = line.child(number(chart::percent(*each)));
+            numbers.push(chart::percent(*each));
         }
     }
     let average =
@@ -96,18 +76,27 @@ fn policy_row(name: &str, row: &PolicyRow, tries: &[usize]) -> AnyView {
         .iter()
         .map(|(kind, count)| format!("{} × {}", count_text(*count), kind.word()))
         .collect();
-    line.child(number(average(row.steps)))
-        .child(number(match row.tokens {
-            0 => "–".to_owned(),
-            tokens => large_count_text(tokens),
-        }))
-        .child(number(chart::cost_words(row.cost)))
-        .child(number(
-            row.seconds.map_or_else(|| "–".to_owned(), seconds_text),
-        ))
-        .child(el("td").child(match failures.is_empty() {
-            true => "none".to_owned(),
-            false => failures.join(", "),
-        }))
-        .view()
+    numbers.push(average(row.steps));
+    numbers.push(match row.tokens {
+        0 => "–".to_owned(),
+        tokens => large_count_text(tokens),
+    });
+    numbers.push(chart::cost_words(row.cost));
+    numbers.push(row.seconds.map_or_else(|| "–".to_owned(), seconds_text));
+    let numbers = numbers.into_iter();
+    let numbers = numbers.map(|number| view! { <td class="number">{number}</td> });
+    let failures = match failures.is_empty() {
+        true => "none".to_owned(),
+        false => failures.join(", "),
+    };
+    view! {
+        <tr>
+            <th scope="row">
+                <span dir="auto">{inert(name)}</span>
+            </th>
+            {numbers.collect_view()}
+            <td>{failures}</td>
+        </tr>
+    }
+    .into_any()
 }

@@ -10,112 +10,119 @@ use volary_agent::model::limits::Spent;
 use super::chart;
 use super::run::Run;
 use super::state::Evaluations;
-use crate::components::alert_box::alert_words;
-use crate::components::erased::{dynamic, flag, shown, words};
-use crate::components::markup::{El, all, button, el, nothing, path, svg};
-use crate::components::text::inert_in;
+use crate::components::alert_box::AlertWords;
+use crate::components::text::inert;
 use crate::projection::summary::seconds_text;
 use crate::projection::text::{count_text, large_plural, plural};
 
 const ELSEWHERE: &str = "This evaluation is running in another tab. Only one tab can run it, so \
      that nothing is paid for twice. Cancel it there or close that tab, then resume here.";
 
-/// The progress, and why it paused. `limits` opens the dialog of limits.
-pub(super) fn progress(run: &Rc<Run>, limits: RwSignal<bool>) -> AnyView {
+/// The progress, and why it paused.
+#[component]
+pub(super) fn ProgressView(
+    run: Rc<Run>,
+    /// Whether the dialog of limits is shown.
+    limits: RwSignal<bool>,
+) -> impl IntoView {
     let (progress, phase) = (run.shown.progress, run.shown.phase);
-    let done = move || {
-        let progress = progress.get();
-        progress.finished + progress.failed
-    };
     let total = run.plan.length();
-    let bar = svg()
-        .class("progress-bar")
-        .attr("role", "progressbar")
-        .attr("aria-label", "Progress")
-        .attr("aria-valuemin", "0")
-        .attr("aria-valuemax", total.to_string())
-        .attr("aria-valuenow", words(move || done().to_string()))
-        .attr("viewBox", "0 0 100 1")
-        .attr("preserveAspectRatio", "none")
-        .child(path().class("progress-done").attr(
-            "d",
-            words(move || {
-                let share =
-                    progress.with(|progress| progress.finished as f64 / total.max(1) as f64);
-                format!("M0 0H{:.2}V1H0Z", share * 100.0)
-            }),
-        ))
-        .child(path().class("progress-failed").attr(
-            "d",
-            words(move || {
-                let of = |count: usize| count as f64 / total.max(1) as f64 * 100.0;
-                let progress = progress.get();
-                let (start, end) = (
-                    of(progress.finished),
-                    of(progress.finished + progress.failed),
-                );
-                format!("M{start:.2} 0H{end:.2}V1H{start:.2}Z")
-            }),
-        ));
-    let status = el("output")
-        .class("evaluation-status")
-        .attr("aria-label", "Evaluation")
-        .child(words(move || {
-            progress.with(|progress| phase.with(|phase| status_words(phase, progress)))
-        }));
+    let done = move || progress.with(|progress| progress.finished + progress.failed);
+    let percent = move |count: usize| count as f64 / total.max(1) as f64 * 100.0;
+    let finished = move || {
+        let end = percent(progress.with(|progress| progress.finished));
+        format!("M0 0H{end:.2}V1H0Z")
+    };
+    let failed = move || {
+        let (start, end) = (progress.with(|progress| progress.finished), done());
+        let (start, end) = (percent(start), percent(end));
+        format!("M{start:.2} 0H{end:.2}V1H{start:.2}Z")
+    };
+    let status =
+        move || progress.with(|progress| phase.with(|phase| status_words(phase, progress)));
     let waiting = run.shown.waiting;
-    let waits = dynamic(move || match waiting.get() {
-        text if text.is_empty() => nothing(),
-        text => inert_in("p", "faint evaluation-waits", &text).view(),
-    });
-    all(vec![bar.view(), status.view(), waits, why(run, limits)])
+    let waits = move || {
+        let text = waiting.get();
+        (!text.is_empty()).then(|| {
+            view! {
+                <p class="faint evaluation-waits" dir="auto">
+                    {inert(&text)}
+                </p>
+            }
+        })
+    };
+    view! {
+        <svg
+            class="progress-bar"
+            role="progressbar"
+            aria-label="Progress"
+            aria-valuemin="0"
+            aria-valuemax=total.to_string()
+            aria-valuenow=move || done().to_string()
+            viewBox="0 0 100 1"
+            preserveAspectRatio="none"
+        >
+            <path class="progress-done" d=finished></path>
+            <path class="progress-failed" d=failed></path>
+        </svg>
+        <output class="evaluation-status" aria-label="Evaluation">
+            {status}
+        </output>
+        {waits}
+        <Reason run limits/>
+    }
 }
 
 /// Why it paused, if the user should know, or else the most common failure.
-fn why(run: &Rc<Run>, limits: RwSignal<bool>) -> AnyView {
+#[component]
+fn Reason(run: Rc<Run>, limits: RwSignal<bool>) -> impl IntoView {
     let (phase, table, total) = (run.shown.phase, run.shown.table, run.plan.length());
-    dynamic(move || {
+    move || {
         let (reason, is_budget) = match phase.get() {
             Phase::Paused(Why::Budget(end)) => {
                 (format!("{end} Raise the limit to continue."), true)
             }
             Phase::Paused(Why::Elsewhere) => (ELSEWHERE.to_owned(), false),
             Phase::Paused(Why::Trouble(trouble)) => (trouble.to_string(), false),
-            Phase::Running => return nothing(),
+            Phase::Running => return None,
             _ => {
                 let reason = table.with(|table| table.main_reason.clone());
-                return reason.map_or_else(nothing, |reason| failures(&reason, total));
+                return reason.map(|reason| view! { <Failures reason total/> }.into_any());
             }
         };
-        let raise = match is_budget {
-            true => button("")
-                .on_click(move || limits.set(true))
-                .child("Change limits")
-                .view(),
-            false => nothing(),
+        let raise = is_budget.then(|| {
+            view! {
+                <button type="button" on:click=move |_| limits.set(true)>
+                    "Change limits"
+                </button>
+            }
+        });
+        let alert = view! {
+            <div class="alert" role="alert">
+                <p class="alert-what" dir="auto">
+                    {inert(&reason)}
+                </p>
+                {raise}
+            </div>
         };
-        el("div")
-            .class("alert")
-            .attr("role", "alert")
-            .child(inert_in("p", "alert-what", &reason))
-            .child(raise)
-            .view()
-    })
+        Some(alert.into_any())
+    }
 }
 
 /// The number of failures and their most common reason.
-fn failures(reason: &MainReason, total: usize) -> AnyView {
+#[component]
+fn Failures(reason: MainReason, total: usize) -> impl IntoView {
     let advice = "Select a failed cell below to see its error. Fix the cause, then retry the \
          failures.";
-    el("div")
-        .class("alert")
-        .attr("role", "alert")
-        .child(alert_words(
-            &failed_words(reason, total),
-            &reason.message,
-            advice,
-        ))
-        .view()
+    view! {
+        <div class="alert" role="alert">
+            <AlertWords
+                what=failed_words(&reason, total)
+                why=reason.message.to_string()
+                advice
+            />
+        </div>
+    }
 }
 
 fn failed_words(reason: &MainReason, total: usize) -> String {
@@ -174,81 +181,82 @@ fn status_words(phase: &Phase, progress: &Progress) -> String {
 }
 
 /// The controls.
-pub(super) fn controls(evaluations: Evaluations, run: &Rc<Run>, limits: RwSignal<bool>) -> El {
-    let phase = run.shown.phase;
-    let progress = run.shown.progress;
-    let running = move || phase.with(|phase| *phase == Phase::Running);
-    let paused = move || phase.with(|phase| matches!(phase, Phase::Paused(_)));
-    let open = evaluations.open;
+#[component]
+pub(super) fn Controls(
+    evaluations: Evaluations,
+    run: Rc<Run>,
+    /// Whether the dialog of limits is shown.
+    limits: RwSignal<bool>,
+) -> impl IntoView {
+    let (phase, progress) = (run.shown.phase, run.shown.progress);
+    let is_running = move || phase.with(|phase| *phase == Phase::Running);
+    let is_paused = move || phase.with(|phase| matches!(phase, Phase::Paused(_)));
+    let has_failures = move || progress.with(|progress| progress.failed > 0);
     let act = move |act: fn(&Rc<Run>)| {
-        move || {
-            if let Some(run) = open.get_untracked() {
-                act(&run);
-            }
+        if let Some(run) = evaluations.open.get_untracked() {
+            act(&run);
         }
     };
-    let some_failed = move || progress.with(|progress| progress.failed > 0);
+    // One button for both states, so that it keeps the focus.
+    let pause_or_resume = move |_| match untrack(is_running) {
+        true => act(|run| run.pause(Why::Asked)),
+        false => act(Run::resume),
+    };
     let (id, name) = (run.id.to_string(), run.plan.name.to_string());
     let mut policies = run.plan.policies.iter();
-    let change_limits = match policies.any(|policy| policy.actor.is_model()) {
-        true => button("quiet")
-            .on_click(move || limits.set(true))
-            .child("Limits")
-            .view(),
-        false => nothing(),
-    };
-    el("div")
-        .class("button-row")
-        .child(shown(
-            move || running() || paused(),
-            move || {
-                // One button for both states, so that it keeps the focus.
-                let (pause, resume) = (act(|run| run.pause(Why::Asked)), act(Run::resume));
-                let press = move || match untrack(running) {
-                    true => pause(),
-                    false => resume(),
-                };
-                let does = words(move || match running() {
-                    true => "Pause".to_owned(),
-                    false => "Resume".to_owned(),
-                });
-                button("primary").on_click(press).child(does).view()
-            },
-        ))
-        .child(shown(running, move || {
-            button("").on_click(act(Run::cancel)).child("Cancel").view()
-        }))
-        .child(shown(
-            move || some_failed() && !running(),
-            move || {
-                button("")
-                    .on_click(act(Run::retry_failures))
-                    .child("Retry failures")
-                    .view()
-            },
-        ))
-        .child(change_limits)
-        .child(
-            button("quiet")
-                .on_click(move || evaluations.export_results(true))
-                .child("Export CSV"),
-        )
-        .child(
-            button("quiet")
-                .on_click(move || evaluations.export_results(false))
-                .child("Export JSONL"),
-        )
-        .child(
-            button("quiet")
-                .on_click(move || evaluations.export_episodes())
-                .child("Export episodes"),
-        )
-        .child(
-            button("quiet")
-                .flag_property("disabled", flag(running))
-                .on_click(move || evaluations.ask_to_delete(id.clone(), name.clone()))
-                .child("Delete"),
-        )
+    let has_limits = policies.any(|policy| policy.actor.is_model());
+    let change_limits = has_limits.then(|| {
+        view! {
+            <button type="button" class="quiet" on:click=move |_| limits.set(true)>
+                "Limits"
+            </button>
+        }
+    });
+    view! {
+        <div class="button-row">
+            <Show when=move || is_running() || is_paused()>
+                <button type="button" class="primary" on:click=pause_or_resume>
+                    {move || if is_running() { "Pause" } else { "Resume" }}
+                </button>
+            </Show>
+            <Show when=is_running>
+                <button type="button" on:click=move |_| act(Run::cancel)>
+                    {"Cancel"}
+                </button>
+            </Show>
+            <Show when=move || has_failures() && !is_running()>
+                <button type="button" on:click=move |_| act(Run::retry_failures)>
+                    {"Retry failures"}
+                </button>
+            </Show>
+            {change_limits}
+            <button
+                type="button"
+                class="quiet"
+                on:click=move |_| evaluations.export_results(true)
+            >
+                {"Export CSV"}
+            </button>
+            <button
+                type="button"
+                class="quiet"
+                on:click=move |_| evaluations.export_results(false)
+            >
+                {"Export JSONL"}
+            </button>
+            <button type="button" class="quiet" on:click=move |_| evaluations.export_episodes()>
+                {"Export episodes"}
+            </button>
+            <button
+                type="button"
+                class="quiet"
+                disabled=is_running
+                on:click=move |_| evaluations.ask_to_delete(id.clone(), name.clone())
+            >
+                {"Delete"}
+            </button>
+        </div>
+    }
 }
 
 #[cfg(test)]

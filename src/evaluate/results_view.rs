@@ -4,72 +4,72 @@ use std::rc::Rc;
 
 use leptos::prelude::*;
 
-use super::charts_view::charts;
-use super::limits_view::limits_dialog;
-use super::policies_view::policies_table;
-use super::progress_view::{controls, progress};
+use super::charts_view::Charts;
+use super::limits_view::LimitsDialog;
+use super::policies_view::PoliciesTable;
+use super::progress_view::{Controls, ProgressView};
 use super::run::Run;
 use super::state::Evaluations;
-use super::tasks_view::tasks_view;
-use crate::components::alert_box::alert_words;
-use crate::components::erased::dynamic;
-use crate::components::markup::{El, button, el, nothing};
-use crate::components::text::inert_in;
-use crate::storage;
+use super::tasks_view::TasksTable;
+use crate::components::alert_box::AlertWords;
+use crate::components::text::inert;
+use crate::{browser, storage};
 
-/// The view of an open evaluation.
-pub fn results_view(evaluations: Evaluations, run: &Rc<Run>) -> El {
-    let title = inert_in("h1", "evaluation-title", &run.plan.name);
+/// An open evaluation.
+#[component]
+pub(super) fn Results(evaluations: Evaluations, run: Rc<Run>) -> impl IntoView {
     let limits = RwSignal::new(false);
-    el("div")
-        .class("evaluation")
-        .child(
-            el("header")
-                .class("evaluation-head")
-                .child(el("a").attr("href", "#/evaluate").child("All evaluations"))
-                .child(title)
-                .child(progress(run, limits))
-                .child(controls(evaluations, run, limits)),
-        )
-        .child(storage_alert(evaluations))
-        .child(policies_table(run))
-        .child(charts(run))
-        .child(tasks_view(evaluations, run))
-        .child(limits_dialog(evaluations, run, limits))
+    view! {
+        <div class="evaluation">
+            <header class="evaluation-head">
+                <a href="#/evaluate">{"All evaluations"}</a>
+                <h1 class="evaluation-title" dir="auto">
+                    {inert(&run.plan.name)}
+                </h1>
+                <ProgressView run=Rc::clone(&run) limits/>
+                <Controls evaluations run=Rc::clone(&run) limits/>
+            </header>
+            <StorageAlert evaluations/>
+            <PoliciesTable run=Rc::clone(&run)/>
+            <Charts run=Rc::clone(&run)/>
+            <TasksTable evaluations run=Rc::clone(&run)/>
+            <LimitsDialog evaluations run open=limits/>
+        </div>
+    }
 }
 
 /// An alert that results are not stored, and what to do.
-pub fn storage_alert(evaluations: Evaluations) -> AnyView {
-    dynamic(move || {
-        let Some(trouble) = storage::trouble() else {
-            return nothing();
-        };
-        let try_again = move || {
-            crate::browser::spawn(async {
-                // Told by the same alert.
-                let _ = storage::keep_all().await;
-            });
-        };
-        el("div")
-            .class("alert")
-            .attr("role", "alert")
-            .child(
-                alert_words(
-                    "The results are not stored. They are lost when this tab is closed.",
-                    &trouble.to_string(),
-                    trouble.advice(),
-                )
-                .child(
-                    el("div")
-                        .class("button-row")
-                        .child(
-                            button("primary")
-                                .on_click(move || evaluations.export_episodes())
-                                .child("Save episodes"),
-                        )
-                        .child(button("").on_click(try_again).child("Try to store them")),
-                ),
-            )
-            .view()
-    })
+#[component]
+pub(super) fn StorageAlert(evaluations: Evaluations) -> impl IntoView {
+    let try_again = |_| {
+        browser::spawn(async {
+            // Told by the same alert.
+            let _ = storage::keep_all().await;
+        });
+    };
+    move || {
+        let trouble = storage::trouble()?;
+        Some(view! {
+            <div class="alert" role="alert">
+                <AlertWords
+                    what="The results are not stored. They are lost when this tab is closed."
+                    why=trouble.to_string()
+                    advice=trouble.advice()
+                >
+                    <div class="button-row">
+                        <button
+                            type="button"
+                            class="primary"
+                            on:click=move |_| evaluations.export_episodes()
+                        >
+                            {"Save episodes"}
+                        </button>
+                        <button type="button" on:click=try_again>
+                            {"Try to store them"}
+                        </button>
+                    </div>
+                </AlertWords>
+            </div>
+        })
+    }
 }

@@ -3,8 +3,10 @@
 mod planning;
 mod source;
 
+use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
+use self::source::{SourceField, TasksFields};
 use super::pool::idle_workers;
 use super::rate_limits;
 use super::setup::tasks::{CHOICES, Source, tasks_schema};
@@ -12,11 +14,8 @@ use super::setup::{self, Kind, MOST_CELLS};
 use super::state::Evaluations;
 use crate::browser;
 use crate::components::SchemaForm;
-use crate::components::erased::{dynamic, shown, watch, words};
-use crate::components::icon::{Glyph, named_icon};
-use crate::components::markup::{El, all, button, el, keyed, nothing};
+use crate::components::icon::{Glyph, NamedIcon};
 use crate::models::connections;
-use crate::playground::controls::{choice, form, help, option};
 use crate::playground::intents::Intent;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
@@ -57,7 +56,8 @@ impl Post {
 }
 
 /// The form of a new evaluation.
-pub fn setup_view(evaluations: Evaluations) -> El {
+#[component]
+pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
     let setup = Setup {
         evaluations,
         source: RwSignal::new("dataset:0".to_owned()),
@@ -72,130 +72,117 @@ pub fn setup_view(evaluations: Evaluations) -> El {
     setup.add_policy();
     let playground = evaluations.playground;
     playground.intend(Intent::Nothing);
-    watch(move || {
+    Effect::new(move |_| {
         if playground.whole.get() {
             untrack(|| setup.refresh());
             idle_workers::start();
         }
     });
-    let tasks = el("fieldset")
-        .class("group")
-        .child(el("legend").child("Tasks"))
-        .child(setup.source_field())
-        .child(setup.tasks_fields());
-    let policies = el("fieldset")
-        .class("group")
-        .child(el("legend").child("Policies"))
-        .child(keyed(
-            move || {
-                setup
-                    .policies
-                    .with(|posts| posts.iter().map(|post| post.key).collect())
-            },
-            move |key| setup.policy_view(key),
-        ))
-        .child(
-            button("")
-                .on_click(move || setup.add_policy())
-                .child("Add policy"),
-        );
-    let schema_form = |form: RwSignal<Form>, id: &'static str, legend: &'static str| {
-        view! { <SchemaForm form=form id_prefix=id legend=legend/> }.into_any()
+    let submitted = move |event: SubmitEvent| {
+        event.prevent_default();
+        setup.start();
     };
-    let limits = shown(
-        move || setup.has_model(),
-        move || schema_form(setup.pace, "evaluation-pace", "Limits for models"),
-    );
-    let side = || el("div").class("setup-side");
-    form("evaluation-form", "New evaluation", move || setup.start())
-        .attr("id", FORM)
-        .child(
-            side()
-                .child(tasks)
-                .child(schema_form(
-                    setup.general,
-                    "evaluation-general",
-                    "Repeats and success",
-                ))
-                .child(limits),
-        )
-        .child(side().child(policies))
-        .child(
-            el("div")
-                .class("start-row")
-                .child(
-                    el("button")
-                        .attr("type", "submit")
-                        .class("primary")
-                        .child("Start"),
-                )
-                .child(
-                    el("span")
-                        .class("faint")
-                        .attr("role", "status")
-                        .attr("aria-label", "Size")
-                        .child(words(move || setup.size_text())),
-                ),
-        )
+    view! {
+        <form
+            class="evaluation-form"
+            aria-label="New evaluation"
+            novalidate
+            id=FORM
+            on:submit=submitted
+        >
+            <div class="setup-side">
+                <fieldset class="group">
+                    <legend>{"Tasks"}</legend>
+                    <SourceField setup/>
+                    <TasksFields setup/>
+                </fieldset>
+                <SchemaForm
+                    form=setup.general
+                    id_prefix="evaluation-general"
+                    legend="Repeats and success"
+                />
+                <Show when=move || setup.has_model()>
+                    <SchemaForm
+                        form=setup.pace
+                        id_prefix="evaluation-pace"
+                        legend="Limits for models"
+                    />
+                </Show>
+            </div>
+            <div class="setup-side">
+                <fieldset class="group">
+                    <legend>{"Policies"}</legend>
+                    <For each=move || setup.policies.get() key=|post| post.key let(post)>
+                        <PolicyFields setup post/>
+                    </For>
+                    <button type="button" on:click=move |_| setup.add_policy()>
+                        {"Add policy"}
+                    </button>
+                </fieldset>
+            </div>
+            <div class="start-row">
+                <button type="submit" class="primary">
+                    {"Start"}
+                </button>
+                <span class="faint" role="status" aria-label="Size">
+                    {move || setup.size_text()}
+                </span>
+            </div>
+        </form>
+    }
+}
+
+/// The choice of a policy and its settings.
+#[component]
+fn PolicyFields(setup: Setup, post: Post) -> impl IntoView {
+    let built_in =
+        Kind::BUILT_IN.map(|kind| view! { <option value=kind.to_value()>{kind.name()}</option> });
+    let models = move || {
+        connections::read(|known| {
+            let list = known.list().iter();
+            list.map(|saved| {
+                let name = &saved.connection.name;
+                let value = Kind::Model(name.clone()).to_value();
+                view! { <option value=value>{format!("Model: {name}")}</option> }
+            })
+            .collect_view()
+        })
+    };
+    let pick = move |event| {
+        if let Some(kind) = Kind::of_value(&event_target_value(&event)) {
+            post.pick(kind);
+        }
+    };
+    let remove = move |_| {
+        let policies = setup.policies;
+        policies.update(|posts| posts.retain(|other| other.key != post.key));
+    };
+    let id = format!("policy-{}", post.key);
+    view! {
+        <div class="policy-post">
+            <div class="policy-head">
+                <div class="field">
+                    <label for=id.clone()>{"Policy"}</label>
+                    <select
+                        id=id.clone()
+                        prop:value=move || post.kind.with(Kind::to_value)
+                        on:change=pick
+                    >
+                        {built_in.into_iter().collect_view()}
+                        {models}
+                    </select>
+                </div>
+                <button type="button" class="quiet icon-button" on:click=remove>
+                    <NamedIcon glyph=Glyph::Close name="Remove policy"/>
+                </button>
+            </div>
+            <p class="help">{move || post.kind.with(Kind::summary)}</p>
+            <SchemaForm form=post.form id_prefix=format!("{id}-settings")/>
+        </div>
+    }
 }
 
 impl Setup {
-    fn policy_view(self, key: u64) -> AnyView {
-        let post = self
-            .policies
-            .with_untracked(|posts| posts.iter().find(|post| post.key == key).copied());
-        let Some(post) = post else {
-            return nothing();
-        };
-        let options = dynamic(move || {
-            let built_in =
-                Kind::BUILT_IN.map(|kind| option(kind.to_value(), kind.name().to_owned()).view());
-            let models = connections::read(|known| {
-                let list = known.list().iter();
-                list.map(|saved| {
-                    let name = &saved.connection.name;
-                    let value = Kind::Model(name.clone()).to_value();
-                    option(value, format!("Model: {name}")).view()
-                })
-                .collect::<Vec<_>>()
-            });
-            all(built_in.into_iter().chain(models).collect())
-        });
-        let value = words(move || post.kind.with(Kind::to_value));
-        let summary = words(move || post.kind.with(Kind::summary).to_owned());
-        let id = format!("policy-{key}");
-        let pick = move |value: String| {
-            if let Some(kind) = Kind::of_value(&value) {
-                post.pick(kind);
-            }
-        };
-        let select = choice(value, pick).attr("id", id.clone()).child(options);
-        let remove = button("quiet icon-button")
-            .on_click(move || {
-                self.policies
-                    .update(|posts| posts.retain(|post| post.key != key))
-            })
-            .child(named_icon(Glyph::Close, "Remove policy"));
-        let head = el("div")
-            .class("policy-head")
-            .child(
-                el("div")
-                    .class("field")
-                    .child(el("label").attr("for", id).child("Policy"))
-                    .child(select),
-            )
-            .child(remove);
-        el("div")
-            .class("policy-post")
-            .child(head)
-            .child(help(summary))
-            .child(
-                view! { <SchemaForm form=post.form id_prefix=format!("policy-{key}-settings")/> }
-                    .into_any(),
-            )
-            .view()
-    }
-
     fn has_model(self) -> bool {
         let posts = self.policies.get();
         posts.iter().any(|post| post.kind.with(Kind::is_model))

@@ -8,19 +8,18 @@ use volary_agent::evaluation::{CellResult, Status};
 
 use super::run::Run;
 use super::state::Evaluations;
-use crate::components::dialog::dialog;
-use crate::components::erased::{dynamic, watch};
-use crate::components::markup::{El, button, el, nothing};
+use crate::components::Dialog;
 use crate::components::rows::Rows;
-use crate::components::text::inert_in;
+use crate::components::text::inert;
 use crate::projection::summary::{reward_text, seconds_text};
 use crate::projection::text::plural;
 
-/// The height of a row, as the style sheet has it.
+/// The height of a row, as in the style sheet.
 const ROW: f64 = 40.0;
 
 /// The tasks. The plan fixes the row of each task, so new results change cells in place and keep the focus.
-pub fn tasks_view(evaluations: Evaluations, run: &Rc<Run>) -> El {
+#[component]
+pub(super) fn TasksTable(evaluations: Evaluations, run: Rc<Run>) -> impl IntoView {
     let table = run.shown.table;
     let chosen = RwSignal::new(None::<(usize, usize)>);
     let tasks = run.plan.tasks.len();
@@ -35,15 +34,14 @@ pub fn tasks_view(evaluations: Evaluations, run: &Rc<Run>) -> El {
         .map(|task| task.title.to_string())
         .collect();
     let names = run.policy_names();
-    let heads: Vec<AnyView> = names
-        .iter()
-        .map(|name| {
-            el("div")
-                .attr("role", "columnheader")
-                .child(inert_in("span", "", name))
-                .view()
-        })
-        .collect();
+    let heads = names.iter().map(|name| {
+        view! {
+            <div role="columnheader">
+                <span dir="auto">{inert(name)}</span>
+            </div>
+        }
+    });
+    let heads = heads.collect_view();
     let body = Rows {
         count: Signal::stored(tasks),
         edition: edition.into(),
@@ -62,48 +60,51 @@ pub fn tasks_view(evaluations: Evaluations, run: &Rc<Run>) -> El {
             let label = format!("{title}, {name}: {}", cell_words(cell));
             let is_empty = cell.rewards.is_empty() && cell.failures == 0;
             let content = match is_empty {
-                true => el("span").class("faint").child("–"),
-                false => button(cell_class(cell))
-                    .attr("aria-label", label)
-                    .on_click(move || chosen.set(Some((place, policy))))
-                    .child(cell_text(cell)),
+                true => view! { <span class="faint">"–"</span> }.into_any(),
+                false => view! {
+                    <button
+                        type="button"
+                        class=cell_class(cell)
+                        aria-label=label
+                        on:click=move |_| chosen.set(Some((place, policy)))
+                    >
+                        {cell_text(cell)}
+                    </button>
+                }
+                .into_any(),
             };
-            el("div").attr("role", "cell").child(content).view()
+            view! { <div role="cell">{content}</div> }
         });
-        el("div")
-            .class("task-row")
-            .attr("role", "row")
-            .child(el("div").attr("role", "rowheader").child(inert_in(
-                "span",
-                "task-title",
-                &title,
-            )))
-            .child(cells.collect::<Vec<_>>())
-            .view()
+        view! {
+            <div class="task-row" role="row">
+                <div role="rowheader">
+                    <span class="task-title" dir="auto">
+                        {inert(&title)}
+                    </span>
+                </div>
+                {cells.collect_view()}
+            </div>
+        }
+        .into_any()
     });
-    let grid = el("div")
-        .class("task-table")
-        .attr("role", "table")
-        .attr("aria-label", "Tasks")
-        .child(
-            el("div").class("task-head").attr("role", "rowgroup").child(
-                el("div")
-                    .class("task-row")
-                    .attr("role", "row")
-                    .child(el("div").attr("role", "columnheader").child("Task"))
-                    .child(heads),
-            ),
-        )
-        .child(body);
-    el("section")
-        .class("card tasks")
-        .attr("aria-label", "By task")
-        .child(el("h2").child("By task"))
-        .child(el("p").class("faint").child(
-            "Mean reward and number of successful tries. Select a cell to see its episodes.",
-        ))
-        .child(grid)
-        .child(episodes_dialog(evaluations, chosen))
+    view! {
+        <section class="card tasks" aria-label="By task">
+            <h2>{"By task"}</h2>
+            <p class="faint">
+                {"Mean reward and number of successful tries. Select a cell to see its episodes."}
+            </p>
+            <div class="task-table" role="table" aria-label="Tasks">
+                <div class="task-head" role="rowgroup">
+                    <div class="task-row" role="row">
+                        <div role="columnheader">{"Task"}</div>
+                        {heads}
+                    </div>
+                </div>
+                {body}
+            </div>
+            <EpisodesDialog evaluations chosen/>
+        </section>
+    }
 }
 
 fn cell_text(cell: &TaskCell) -> String {
@@ -151,23 +152,26 @@ fn cell_class(cell: &TaskCell) -> &'static str {
     }
 }
 
-fn episodes_dialog(evaluations: Evaluations, chosen: RwSignal<Option<(usize, usize)>>) -> AnyView {
+#[component]
+fn EpisodesDialog(
+    evaluations: Evaluations,
+    /// The cell: its task and policy.
+    chosen: RwSignal<Option<(usize, usize)>>,
+) -> impl IntoView {
     let open = RwSignal::new(false);
-    watch(move || {
+    Effect::new(move |_| {
         if chosen.with(Option::is_some) {
             open.set(true);
         }
     });
-    watch(move || {
+    Effect::new(move |_| {
         if !open.get() && chosen.with_untracked(Option::is_some) {
             chosen.set(None);
         }
     });
-    let content = dynamic(move || {
+    let content = move || {
         let run = evaluations.open.get_untracked();
-        let Some(((task, policy), run)) = chosen.get().zip(run) else {
-            return nothing();
-        };
+        let ((task, policy), run) = chosen.get().zip(run)?;
         let names = run.plan.tasks.get(task).zip(run.plan.policies.get(policy));
         let title = names.map_or_else(String::new, |(task, policy)| {
             format!("{}, {}", task.title, policy.name)
@@ -176,13 +180,16 @@ fn episodes_dialog(evaluations: Evaluations, chosen: RwSignal<Option<(usize, usi
             let cell = run.plan.number(task, policy, repeat);
             Some(episode_row(evaluations, repeat, open, &run.result(cell)?))
         });
-        let list = rows.fold(el("ul").class("episode-list"), El::child);
-        el("div")
-            .child(inert_in("p", "faint", &title))
-            .child(list)
-            .view()
-    });
-    dialog(open, "Episodes".to_owned(), content)
+        Some(view! {
+            <div>
+                <p class="faint" dir="auto">
+                    {inert(&title)}
+                </p>
+                <ul class="episode-list">{rows.collect_view()}</ul>
+            </div>
+        })
+    };
+    view! { <Dialog open title="Episodes">{content}</Dialog> }
 }
 
 fn episode_row(
@@ -190,7 +197,7 @@ fn episode_row(
     repeat: usize,
     open: RwSignal<bool>,
     result: &CellResult,
-) -> El {
+) -> impl IntoView + use<> {
     let cell = result.cell;
     let steps = usize::try_from(result.spent.steps).unwrap_or(usize::MAX);
     let words = match &result.status {
@@ -208,12 +215,16 @@ fn episode_row(
             failure.message
         ),
     };
-    let show = button("")
-        .attr("aria-label", format!("Open try {}", repeat + 1))
-        .on_click(move || {
-            open.set(false);
-            evaluations.show_episode(cell);
-        })
-        .child("Open");
-    el("li").child(inert_in("span", "", &words)).child(show)
+    let show = move |_| {
+        open.set(false);
+        evaluations.show_episode(cell);
+    };
+    view! {
+        <li>
+            <span dir="auto">{inert(&words)}</span>
+            <button type="button" aria-label=format!("Open try {}", repeat + 1) on:click=show>
+                {"Open"}
+            </button>
+        </li>
+    }
 }

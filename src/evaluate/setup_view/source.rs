@@ -4,105 +4,130 @@ use leptos::prelude::*;
 
 use super::Setup;
 use crate::components::SchemaForm;
-use crate::components::erased::{dynamic, shown, words};
-use crate::components::markup::{El, all, el, nothing};
+use crate::components::field::Field;
 use crate::evaluate::setup::Kind;
 use crate::evaluate::setup::tasks::{
     CHOICE_LABEL, CHOICES, Source, arguments_schema, tasks_schema,
 };
-use crate::playground::controls::{choice, field, option};
 use crate::playground::python::PythonEntry;
 use crate::projection::form::Form;
 use crate::projection::text::plural;
 
-impl Setup {
-    pub(super) fn source_field(self) -> El {
-        let playground = self.evaluations.playground;
-        let options = dynamic(move || {
-            playground.whole.track();
-            let datasets = playground.setup.sources.with(|sources| {
-                let lists = sources.iter().enumerate();
-                lists
-                    .map(|(place, list)| {
-                        let tasks = plural(list.tasks.len(), "task");
-                        option(
-                            format!("dataset:{place}"),
-                            format!("{} ({tasks})", list.dataset),
-                        )
-                        .view()
-                    })
-                    .collect::<Vec<_>>()
-            });
-            let environments = playground.registry.with_value(|registry| {
-                let entries = registry.environments.iter();
-                entries
-                    .map(|entry| option(format!("environment:{}", entry.name), entry.name).view())
-                    .collect::<Vec<_>>()
-            });
-            let servers = playground.setup.servers.with(|servers| {
-                let options = servers.iter().map(|server| {
-                    option(
-                        format!("server:{}", server.url),
-                        server_words(&server.name, server.size),
-                    )
-                    .view()
-                });
-                options.collect::<Vec<_>>()
-            });
-            let python = playground.setup.python.with(|entries| {
-                let runnable = entries.iter().filter(|entry| entry.description.is_some());
-                let options = runnable.map(|entry| {
-                    let text = server_words(&entry.name, python_size(entry));
-                    option(format!("python:{}", entry.environment), text).view()
-                });
-                options.collect::<Vec<_>>()
-            });
-            let group = |label: &'static str, options: Vec<AnyView>| match options.is_empty() {
-                true => nothing(),
-                false => el("optgroup").attr("label", label).child(options).view(),
-            };
-            all(vec![
-                group("Datasets", datasets),
-                group("Your Python environments", python),
-                group("Task dataset servers", servers),
-                group("Environments (each seed is a task)", environments),
-            ])
+/// The choice of the task source.
+#[component]
+pub(super) fn SourceField(setup: Setup) -> impl IntoView {
+    let known = setup.evaluations.playground.setup;
+    let playground = setup.evaluations.playground;
+    let datasets = move || {
+        let datasets = known.sources.with(|sources| {
+            let lists = sources.iter().enumerate();
+            lists
+                .map(|(place, list)| {
+                    let tasks = plural(list.tasks.len(), "task");
+                    let words = format!("{} ({tasks})", list.dataset);
+                    (format!("dataset:{place}"), words)
+                })
+                .collect()
         });
-        let value = words(move || self.source.get());
-        let control = choice(value, move |source| self.pick_source(source)).child(options);
-        field("evaluation-source", "Task source", control)
+        group("Datasets", datasets)
+    };
+    let python = move || {
+        let python = known.python.with(|entries| {
+            let runnable = entries.iter().filter(|entry| entry.description.is_some());
+            runnable
+                .map(|entry| {
+                    let words = server_words(&entry.name, python_size(entry));
+                    (format!("python:{}", entry.environment), words)
+                })
+                .collect()
+        });
+        group("Your Python environments", python)
+    };
+    let servers = move || {
+        let servers = known.servers.with(|servers| {
+            let servers = servers.iter();
+            servers
+                .map(|server| {
+                    let words = server_words(&server.name, server.size);
+                    (format!("server:{}", server.url), words)
+                })
+                .collect()
+        });
+        group("Task dataset servers", servers)
+    };
+    let environments = move || {
+        playground.whole.track();
+        let environments = playground.registry.with_value(|registry| {
+            let entries = registry.environments.iter();
+            entries
+                .map(|entry| (format!("environment:{}", entry.name), entry.name.to_owned()))
+                .collect()
+        });
+        group("Environments (each seed is a task)", environments)
+    };
+    view! {
+        <Field id="evaluation-source" label="Task source">
+            <select
+                id="evaluation-source"
+                prop:value=move || setup.source.get()
+                on:change=move |event| setup.pick_source(event_target_value(&event))
+            >
+                {datasets}
+                {python}
+                {servers}
+                {environments}
+            </select>
+        </Field>
     }
+}
 
-    /// How tasks are selected, or the environment that they use.
-    pub(super) fn tasks_fields(self) -> AnyView {
-        let are_numbered = Memo::new(move |_| self.origin().length().is_some());
-        dynamic(move || {
-            let fields = move || {
-                view! { <SchemaForm form=self.tasks id_prefix="evaluation-tasks"/> }.into_any()
-            };
-            match are_numbered.get() {
-                true => {
-                    let value = words(move || self.choice.get());
-                    let options = CHOICES.map(|name| option(name, name).view());
-                    let control = choice(value, move |choice| self.pick_choice(choice))
-                        .child(Vec::from(options));
-                    all(vec![
-                        field("evaluation-choice", CHOICE_LABEL, control).view(),
-                        // All tasks need no numbers.
-                        shown(move || self.choice.with(|choice| choice != CHOICES[0]), fields),
-                    ])
-                }
-                false => all(vec![
-                    fields(),
-                    view! {
-                        <SchemaForm form=self.configuration id_prefix="evaluation-configuration" legend="Configuration"/>
-                    }
-                    .into_any(),
-                ]),
+/// A group of options, each with its value and words; nothing if there are none.
+fn group(label: &'static str, options: Vec<(String, String)>) -> Option<impl IntoView> {
+    (!options.is_empty()).then(|| {
+        let options = options.into_iter();
+        let options = options.map(|(value, words)| view! { <option value=value>{words}</option> });
+        view! { <optgroup label=label>{options.collect_view()}</optgroup> }
+    })
+}
+
+/// How tasks are selected, or the environment that they use.
+#[component]
+pub(super) fn TasksFields(setup: Setup) -> impl IntoView {
+    let are_numbered = Memo::new(move |_| setup.origin().length().is_some());
+    let fields = move || view! { <SchemaForm form=setup.tasks id_prefix="evaluation-tasks"/> };
+    // All tasks need no numbers.
+    let are_some = move || setup.choice.with(|choice| choice != CHOICES[0]);
+    move || match are_numbered.get() {
+        true => {
+            let options = CHOICES.map(|name| view! { <option value=name>{name}</option> });
+            let choose = move |event| setup.pick_choice(event_target_value(&event));
+            view! {
+                <Field id="evaluation-choice" label=CHOICE_LABEL>
+                    <select
+                        id="evaluation-choice"
+                        prop:value=move || setup.choice.get()
+                        on:change=choose
+                    >
+                        {options.into_iter().collect_view()}
+                    </select>
+                </Field>
+                <Show when=are_some>{fields()}</Show>
             }
-        })
+            .into_any()
+        }
+        false => view! {
+            {fields()}
+            <SchemaForm
+                form=setup.configuration
+                id_prefix="evaluation-configuration"
+                legend="Configuration"
+            />
+        }
+        .into_any(),
     }
+}
 
+impl Setup {
     fn pick_source(self, source: String) {
         self.source.set(source);
         self.refresh();
