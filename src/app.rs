@@ -5,15 +5,14 @@ use leptos::prelude::*;
 
 use crate::browser::storage::{self, Keep};
 use crate::browser::{appearance, element, files, keys, location};
-use crate::components::erased::{dynamic, flag, kept, maybe_words, shown, watch, words};
+use crate::components::kept::Kept;
 use crate::components::key_help::KEY_HELP;
 use crate::components::lazy::{Coming, lazy};
-use crate::components::markup::{El, all, button, el, nothing};
 use crate::components::{AlertBox, Theme, ThemeSwitch};
 use crate::navigation::{Page, Pages};
 use crate::pages;
 use crate::playground::intents::Intent;
-use crate::playground::page::playground_page;
+use crate::playground::page::PlaygroundPage;
 use crate::playground::state::Playground;
 use crate::route::Route;
 
@@ -76,54 +75,51 @@ pub fn app() -> AnyView {
                 .unwrap_or_default(),
         }
     });
-    let key_help = dynamic(move || {
+    let key_help = move || {
         let keys = match pages.shown.get() {
             Page::Playground => KEYS,
             _ => pages.keys().unwrap_or(&[]),
         };
         playground.whole.track();
-        KEY_HELP.get().map_or_else(nothing, |view| view(help, keys))
-    });
+        KEY_HELP.get().map(|view| view(help, keys))
+    };
     let others = Page::ALL.iter().filter_map(|(page, name, _)| {
-        Some(kept_page(
-            pages,
-            *page,
-            lazy_page(name, pages::load(*page)?),
-        ))
+        let (page, load) = (*page, pages::load(*page)?);
+        Some(view! { <LazyPage pages page name load/> })
     });
-    let main = el("main")
-        .attr("id", "main")
-        .class("app-main")
-        .attr("tabindex", "-1")
-        .child(kept_page(pages, Page::Playground, || {
-            playground_page().view()
-        }))
-        .child(others.collect::<Vec<_>>());
-
-    all(vec![
-        el("a")
-            .class("skip-link")
-            .attr("href", "#main")
-            .on("click", |event: MouseEvent| {
-                event.prevent_default();
-                element::focus_id("main");
-            })
-            .child("Skip to the content")
-            .view(),
-        header(playground, pages, help).view(),
-        el("div")
-            .class("notices")
-            .child(view! { <AlertBox notice=playground.notice/> }.into_any())
-            .view(),
-        main.view(),
-        drop_overlay(playground, pages),
-        key_help,
-    ])
+    let skip = |event: MouseEvent| {
+        event.prevent_default();
+        element::focus_id("main");
+    };
+    view! {
+        <a class="skip-link" href="#main" on:click=skip>
+            {"Skip to the content"}
+        </a>
+        <Header playground pages help/>
+        <div class="notices">
+            <AlertBox notice=playground.notice/>
+        </div>
+        <main id="main" class="app-main" tabindex="-1">
+            <Kept is_wanted=is_shown(pages, Page::Playground)>
+                <PlaygroundPage/>
+            </Kept>
+            {others.collect_view()}
+        </main>
+        <DropOverlay playground pages/>
+        {key_help}
+    }
+    .into_any()
 }
 
-fn header(playground: Playground, pages: Pages, help: RwSignal<bool>) -> El {
+#[component]
+fn Header(
+    playground: Playground,
+    pages: Pages,
+    /// Whether the overlay of keys is shown.
+    help: RwSignal<bool>,
+) -> impl IntoView {
     let theme = RwSignal::new(stored_theme());
-    watch(move || {
+    Effect::new(move |_| {
         let name = theme.get().name();
         appearance::set_theme(name);
         match name {
@@ -133,74 +129,79 @@ fn header(playground: Playground, pages: Pages, help: RwSignal<bool>) -> El {
             None => storage::remove(Keep::Always, "theme"),
         }
     });
-    // Leads back to the episode that is there.
-    let home = words(move || Route::Playground(playground.place.get()).to_hash());
+    // Leads back to the current episode.
+    let home = Signal::derive(move || Route::Playground(playground.place.get()).to_hash());
     let linked = Page::ALL.iter().filter(|(page, ..)| page.is_in_header());
-    let links = linked.map(|(of, name, address)| {
-        let of = *of;
-        let current = maybe_words(move || (pages.shown.get() == of).then(|| "page".to_owned()));
-        let address = match of {
+    let links = linked.map(|(page, name, address)| {
+        let page = *page;
+        let address = match page {
             Page::Playground => home,
             _ => Signal::stored((*address).to_owned()),
         };
-        el("a")
-            .attr("href", address)
-            .attr("aria-current", current)
-            .child(*name)
-            .view()
+        let current = move || (pages.shown.get() == page).then_some("page");
+        view! {
+            <a href=address aria-current=current>
+                {*name}
+            </a>
+        }
     });
-    let keys = button("icon-button")
-        .attr("aria-label", "Keyboard shortcuts")
-        .attr("aria-haspopup", "dialog")
-        .on_click(move || help.set(true))
-        .child("?");
-    el("header")
-        .class("app-header")
-        .child(el("a").attr("href", home).class("brand").child("Volary"))
-        .child(
-            el("nav")
-                .attr("aria-label", "Main")
-                .child(links.collect::<Vec<_>>()),
+    view! {
+        <header class="app-header">
+            <a href=home class="brand">
+                {"Volary"}
+            </a>
+            <nav aria-label="Main">{links.collect_view()}</nav>
+            <div class="app-actions">
+                <button
+                    type="button"
+                    class="icon-button"
+                    aria-label="Keyboard shortcuts"
+                    aria-haspopup="dialog"
+                    on:click=move |_| help.set(true)
+                >
+                    {"?"}
+                </button>
+                <ThemeSwitch theme/>
+            </div>
+        </header>
+    }
+}
+
+fn is_shown(pages: Pages, page: Page) -> Signal<bool> {
+    Signal::derive(move || pages.shown.get() == page)
+}
+
+/// A page whose code is loaded at the first visit.
+#[component]
+fn LazyPage(
+    pages: Pages,
+    page: Page,
+    /// Its display name.
+    name: &'static str,
+    load: fn() -> Coming,
+) -> impl IntoView {
+    view! { <Kept is_wanted=is_shown(pages, page)>{lazy(name, load)}</Kept> }
+}
+
+#[component]
+fn DropOverlay(playground: Playground, pages: Pages) -> impl IntoView {
+    let words = move || {
+        let words = match pages.shown.get_untracked() {
+            Page::Playground => None,
+            _ => pages.with_hooks(|hooks| hooks.drop_words),
+        };
+        words.unwrap_or(
+            "Drop an episode (JSON, Renderer zip) or a GSM8K file (JSONL). It stays in your \
+             browser.",
         )
-        .child(
-            el("div")
-                .class("app-actions")
-                .child(keys)
-                .child(view! { <ThemeSwitch theme=theme/> }.into_any()),
-        )
-}
-
-/// A page that is made at the first visit, is seen while it is visited, and kept from then on.
-fn kept_page(pages: Pages, page: Page, load: impl Fn() -> AnyView + Send + 'static) -> AnyView {
-    el("div")
-        .class("page")
-        .attr("hidden", flag(move || pages.shown.get() != page))
-        .child(kept(move || pages.shown.get() == page, load))
-        .view()
-}
-
-fn lazy_page(name: &'static str, load: fn() -> Coming) -> impl Fn() -> AnyView + Send + 'static {
-    move || lazy(name, load)
-}
-
-fn drop_overlay(playground: Playground, pages: Pages) -> AnyView {
-    shown(
-        move || playground.transfer.dragging.get(),
-        move || {
-            let words = match pages.shown.get_untracked() {
-                Page::Playground => None,
-                _ => pages.with_hooks(|hooks| hooks.drop_words),
-            };
-            let words = words.unwrap_or(
-                "Drop an episode (JSON, Renderer zip) or a GSM8K file (JSONL). It stays in your \
-                 browser.",
-            );
-            el("div")
-                .class("drop-overlay")
-                .child(el("p").child(words))
-                .view()
-        },
-    )
+    };
+    view! {
+        <Show when=move || playground.transfer.dragging.get()>
+            <div class="drop-overlay">
+                <p>{words()}</p>
+            </div>
+        </Show>
+    }
 }
 
 fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {

@@ -5,8 +5,6 @@ use leptos::prelude::*;
 use super::templates::{TEMPLATES, Template};
 use crate::browser::files::{GivenFile, pick};
 use crate::browser::{location, spawn};
-use crate::components::erased::{dynamic, shown};
-use crate::components::markup::{El, all, button, el};
 use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{self, PythonFile};
@@ -17,113 +15,108 @@ use crate::route::Route;
 const LARGEST_FILE: usize = 1 << 20;
 
 /// The catalogue.
-pub fn catalogue() -> AnyView {
+#[component]
+pub(super) fn Catalogue() -> impl IntoView {
     let playground = use_playground();
     let choosing = RwSignal::new(false);
     let problem = RwSignal::new(String::new());
-    let new = button("primary")
-        .attr(
-            "aria-expanded",
-            Signal::derive(move || choosing.get().to_string()),
-        )
-        .on_click(move || choosing.update(|choosing| *choosing = !*choosing))
-        .child("New environment");
-    let import = button("")
-        .on_click(move || {
-            pick(".py,text/x-python", move |files| import(files, problem));
-        })
-        .child("Import .py");
-    let templates = shown(
-        move || choosing.get(),
-        || {
-            el("section")
-                .attr("aria-label", "Templates")
-                .child(
-                    el("p")
-                        .class("help")
-                        .child("Start with a template. You can change everything in it."),
-                )
-                .child(el("ul").class("environment-list").child(template_rows()))
-                .view()
-        },
-    );
-    all(vec![
-        el("div")
-            .class("environments-head")
-            .child(el("h1").child("Environments"))
-            .child(el("div").class("button-row").child(import).child(new))
-            .view(),
-        el("p")
-            .class("help")
-            .child(
-                "An environment gives an agent a task, tools and a reward. Play one by hand or let a policy or model act. \
-                 Your own are written in Python with fhaviary and run in this browser. ",
-            )
-            .child("What a chat template makes of an episode, and which tokens are trained, shows the ")
-            .child(
-                el("a")
-                    .attr("href", Route::Template.to_hash())
-                    .child("Template lab"),
-            )
-            .child(".")
-            .view(),
-        dynamic(move || {
-            let problem = problem.get();
-            el("p").class("error").attr("role", "alert").flag_property("hidden", problem.is_empty().into()).child(problem).view()
-        }),
-        templates,
-        own(playground),
-        built_in(playground),
-        servers(playground),
-    ])
+    let pick_files = move |_| pick(".py,text/x-python", move |files| import(files, problem));
+    let has_problem = move || problem.with(|problem| !problem.is_empty());
+    view! {
+        <div class="environments-head">
+            <h1>{"Environments"}</h1>
+            <div class="button-row">
+                <button type="button" on:click=pick_files>
+                    {"Import .py"}
+                </button>
+                <button
+                    type="button"
+                    class="primary"
+                    aria-expanded=move || choosing.get().to_string()
+                    on:click=move |_| choosing.update(|choosing| *choosing = !*choosing)
+                >
+                    {"New environment"}
+                </button>
+            </div>
+        </div>
+        <p class="help">
+            "An environment gives an agent a task, tools and a reward. Play one by hand or let a "
+            "policy or model act. Your own are written in Python with fhaviary and run in this "
+            "browser. What a chat template makes of an episode, and which tokens are trained, "
+            "shows the " <a href=Route::Template.to_hash()>{"Template lab"}</a> "."
+        </p>
+        <p class="error" role="alert" hidden=move || !has_problem()>
+            {move || problem.get()}
+        </p>
+        <Show when=move || choosing.get()>
+            <section aria-label="Templates">
+                <p class="help">
+                    {"Start with a template. You can change everything in it."}
+                </p>
+                <ul class="environment-list">
+                    <Templates/>
+                </ul>
+            </section>
+        </Show>
+        <Group id="yours" title="Yours">
+            {move || own(playground)}
+        </Group>
+        <Group id="built-in" title="Built in">
+            <ul class="environment-list">{built_in(playground)}</ul>
+        </Group>
+        <Group id="servers" title="On servers">
+            {move || servers(playground)}
+        </Group>
+    }
 }
 
-fn template_rows() -> Vec<El> {
-    TEMPLATES.iter().map(template_row).collect()
+#[component]
+fn Templates() -> impl IntoView {
+    let rows = TEMPLATES
+        .iter()
+        .map(|template| view! { <TemplateRow template/> });
+    rows.collect_view()
 }
 
-fn template_row(template: &'static Template) -> El {
-    let make = move || {
+#[component]
+fn TemplateRow(template: &'static Template) -> impl IntoView {
+    let make = move |_| {
         let name = untrack(stored::files).free_name(template.name);
         stored::save(&name, template.code);
         location::go(&Route::Environments { file: Some(name) }.to_hash());
     };
-    row(
-        template.name.to_owned(),
-        template.summary.to_owned(),
-        vec![
-            button("small")
-                .attr("aria-label", format!("Use template {}", template.name))
-                .on_click(make)
-                .child("Use"),
-        ],
-    )
+    view! {
+        <Row name=template.name summary=template.summary>
+            <button
+                type="button"
+                class="small"
+                aria-label=format!("Use template {}", template.name)
+                on:click=make
+            >
+                {"Use"}
+            </button>
+        </Row>
+    }
 }
 
 fn own(playground: Playground) -> AnyView {
-    dynamic(move || {
-        let files = stored::files().files;
-        if files.is_empty() {
-            return group(
-                "yours",
-                "Yours",
-                el("p")
-                    .class("help")
-                    .child("None yet. Create one with New environment, or import a .py file."),
-            )
-            .view();
+    let files = stored::files().files;
+    if files.is_empty() {
+        return view! {
+            <p class="help">
+                "None yet. Create one with New environment, or import a .py file."
+            </p>
         }
-        let rows: Vec<El> = files.iter().map(|file| own_row(playground, file)).collect();
-        group(
-            "yours",
-            "Yours",
-            el("ul").class("environment-list").child(rows),
-        )
-        .view()
-    })
+        .into_any();
+    }
+    let rows = files
+        .into_iter()
+        .map(|file| view! { <OwnRow playground file/> });
+    view! { <ul class="environment-list">{rows.collect_view()}</ul> }.into_any()
 }
 
-fn own_row(playground: Playground, file: &PythonFile) -> El {
+#[component]
+fn OwnRow(playground: Playground, file: PythonFile) -> impl IntoView {
     let name = file.name.clone();
     let description = file.last().and_then(|version| version.description.clone());
     let summary = match &description {
@@ -131,123 +124,134 @@ fn own_row(playground: Playground, file: &PythonFile) -> El {
         Some(description) => description.class().to_owned(),
         None => "Not run yet.".to_owned(),
     };
-    let play = description.and_then(|_| {
-        let environment = files::environment(&file.last()?.code);
-        Some(
-            button("small")
-                .attr("aria-label", format!("Play {name}"))
-                .on_click(move || {
-                    playground.intend(Intent::GoToEnvironment(environment.to_string()))
-                })
-                .child("Play"),
-        )
+    let environment = description.and_then(|_| Some(files::environment(&file.last()?.code)));
+    let play = environment.map(|environment| {
+        let environment = environment.to_string();
+        view! { <PlayButton playground name=name.clone() environment/> }
     });
-    let edit = el("a")
-        .class("button small")
-        .attr("aria-label", format!("Edit {name}"))
-        .attr(
-            "href",
-            Route::Environments {
-                file: Some(name.clone()),
-            }
-            .to_hash(),
-        )
-        .child("Edit");
-    let removed = name.clone();
-    let remove = confirmed_remove(removed);
-    let actions = play.into_iter().chain([edit, remove]).collect();
-    row(name, summary, actions)
+    let edit = Route::Environments {
+        file: Some(name.clone()),
+    };
+    view! {
+        <Row name=name.clone() summary>
+            {play}
+            <a class="button small" aria-label=format!("Edit {name}") href=edit.to_hash()>
+                {"Edit"}
+            </a>
+            <RemoveButton name=name.clone()/>
+        </Row>
+    }
+}
+
+/// Plays an environment.
+#[component]
+fn PlayButton(
+    playground: Playground,
+    /// Its display name.
+    name: String,
+    /// Its name or address.
+    environment: String,
+) -> impl IntoView {
+    view! {
+        <button
+            type="button"
+            class="small"
+            aria-label=format!("Play {name}")
+            on:click=move |_| playground.intend(Intent::GoToEnvironment(environment.clone()))
+        >
+            {"Play"}
+        </button>
+    }
 }
 
 /// A button that asks once more before it removes a file.
-fn confirmed_remove(name: String) -> El {
+#[component]
+fn RemoveButton(name: String) -> impl IntoView {
     let asked = RwSignal::new(false);
-    let label = {
-        let name = name.clone();
-        Signal::derive(move || match asked.get() {
-            true => format!("Confirm: remove {name}"),
-            false => format!("Remove {name}"),
-        })
+    let file = name.clone();
+    let label = move || match asked.get() {
+        true => format!("Confirm: remove {name}"),
+        false => format!("Remove {name}"),
     };
-    button("quiet small")
-        .attr("aria-label", label)
-        .on_click(move || match asked.get_untracked() {
-            true => stored::remove(&name),
-            false => asked.set(true),
-        })
-        .child(Signal::derive(move || match asked.get() {
-            true => "Remove for good".to_owned(),
-            false => "Remove".to_owned(),
-        }))
+    let remove = move |_| match asked.get_untracked() {
+        true => stored::remove(&file),
+        false => asked.set(true),
+    };
+    view! {
+        <button type="button" class="quiet small" aria-label=label on:click=remove>
+            {move || if asked.get() { "Remove for good" } else { "Remove" }}
+        </button>
+    }
 }
 
-fn built_in(playground: Playground) -> AnyView {
-    let rows: Vec<El> = volary_envs::CARDS
-        .iter()
+fn built_in(playground: Playground) -> impl IntoView {
+    let cards = volary_envs::CARDS.iter();
+    cards
         .map(|card| {
-            let name = card.name;
-            let play = button("small")
-                .attr("aria-label", format!("Play {name}"))
-                .on_click(move || playground.intend(Intent::GoToEnvironment(name.to_string())))
-                .child("Play");
-            row(name.to_owned(), card.summary.to_owned(), vec![play])
+            view! {
+                <Row name=card.name summary=card.summary>
+                    <PlayButton
+                        playground
+                        name=card.name.to_owned()
+                        environment=card.name.to_owned()
+                    />
+                </Row>
+            }
         })
-        .collect();
-    group(
-        "built-in",
-        "Built in",
-        el("ul").class("environment-list").child(rows),
-    )
-    .view()
+        .collect_view()
 }
 
 fn servers(playground: Playground) -> AnyView {
-    dynamic(move || {
-        let servers = playground.setup.servers.get();
-        let content = if servers.is_empty() {
-            el("p").class("help").child("None connected. ").child(
-                el("a")
-                    .attr("href", Route::Settings.to_hash())
-                    .child("Connect a task dataset server"),
-            )
-        } else {
-            let rows: Vec<El> = servers
-                .iter()
-                .map(|server| {
-                    let url = server.url.clone();
-                    let play = button("small")
-                        .attr("aria-label", format!("Play {}", server.name))
-                        .on_click(move || {
-                            playground.intend(Intent::GoToEnvironment(url.to_string()))
-                        })
-                        .child("Play");
-                    row(server.name.to_string(), server.url.to_string(), vec![play])
-                })
-                .collect();
-            el("ul").class("environment-list").child(rows)
-        };
-        group("servers", "On servers", content).view()
-    })
+    let servers = playground.setup.servers.get();
+    if servers.is_empty() {
+        return view! {
+            <p class="help">
+                "None connected. "
+                <a href=Route::Settings.to_hash()>{"Connect a task dataset server"}</a>
+            </p>
+        }
+        .into_any();
+    }
+    let rows = servers.into_iter().map(|server| {
+        view! {
+            <Row name=server.name.to_string() summary=server.url.to_string()>
+                <PlayButton
+                    playground
+                    name=server.name.to_string()
+                    environment=server.url.to_string()
+                />
+            </Row>
+        }
+    });
+    view! { <ul class="environment-list">{rows.collect_view()}</ul> }.into_any()
 }
 
-fn group(id: &'static str, title: &'static str, content: El) -> El {
-    el("section")
-        .class("settings-section")
-        .attr("aria-labelledby", id)
-        .child(el("h2").attr("id", id).child(title))
-        .child(content)
+#[component]
+fn Group(id: &'static str, title: &'static str, children: Children) -> impl IntoView {
+    view! {
+        <section class="settings-section" aria-labelledby=id>
+            <h2 id=id>{title}</h2>
+            {children()}
+        </section>
+    }
 }
 
-fn row(name: String, summary: String, actions: Vec<El>) -> El {
-    el("li")
-        .class("environment-row")
-        .child(
-            el("div")
-                .class("environment-words")
-                .child(el("strong").child(name))
-                .child(el("span").class("faint").child(summary)),
-        )
-        .child(el("div").class("button-row").child(actions))
+#[component]
+fn Row(
+    #[prop(into)] name: String,
+    #[prop(into)] summary: String,
+    /// The buttons.
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <li class="environment-row">
+            <div class="environment-words">
+                <strong>{name}</strong>
+                <span class="faint">{summary}</span>
+            </div>
+            <div class="button-row">{children()}</div>
+        </li>
+    }
 }
 
 /// Saves picked files as new files, and opens the last one.

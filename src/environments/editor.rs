@@ -2,15 +2,14 @@
 
 use std::rc::Rc;
 
+use leptos::html;
 use leptos::prelude::*;
 
 use crate::browser::code_editor::CodeEditor;
 use crate::browser::files::download;
 use crate::browser::spawn;
-use crate::components::erased::{dynamic, flag, watch, words};
+use crate::components::field::Field;
 use crate::components::growing_text::growing_text;
-use crate::components::markup::{El, ElementRef, all, button, el, nothing};
-use crate::playground::controls::{choice, field, option};
 use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{self, Description};
 use crate::python::runtime::{self, LoadError, Progress};
@@ -44,22 +43,23 @@ struct Editor {
     is_changed: RwSignal<bool>,
 }
 
-/// The editor of the file of a name.
-pub fn editor(name: String) -> AnyView {
+/// The editor of a file.
+#[component]
+pub(super) fn EditorPage(
+    /// The name of the file.
+    name: String,
+) -> impl IntoView {
     let playground = use_playground();
-    let file = untrack(stored::files).get(&name).cloned();
+    let file = stored::files().get(&name).cloned();
     let Some(code) = file.and_then(|file| Some(file.last()?.code.clone())) else {
-        return all(vec![
-            el("h1").child("Environments").view(),
-            el("p")
-                .child(format!("There is no file \"{name}\" in this browser. "))
-                .child(
-                    el("a")
-                        .attr("href", "#/environments")
-                        .child("All environments"),
-                )
-                .view(),
-        ]);
+        return view! {
+            <h1>"Environments"</h1>
+            <p>
+                {format!("There is no file \"{name}\" in this browser. ")}
+                <a href="#/environments">{"All environments"}</a>
+            </p>
+        }
+        .into_any();
     };
     let state = Editor {
         name: StoredValue::new(name.clone()),
@@ -68,37 +68,32 @@ pub fn editor(name: String) -> AnyView {
         outcome: RwSignal::new(Outcome::None),
         is_changed: RwSignal::new(false),
     };
-    let host = ElementRef::new();
+    let host = NodeRef::new();
     state.mount(host, code);
-    all(vec![
-        el("div")
-            .class("environments-head")
-            .child(
-                el("div")
-                    .child(
-                        el("a")
-                            .class("faint")
-                            .attr("href", "#/environments")
-                            .child("Environments"),
-                    )
-                    .child(el("h1").child(name)),
-            )
-            .child(actions(state, playground))
-            .view(),
-        el("div")
-            .class("editor-panes")
-            .child(el("div").class("editor-code").element_ref(host))
-            .child(side(state))
-            .view(),
-    ])
+    view! {
+        <div class="environments-head">
+            <div>
+                <a class="faint" href="#/environments">
+                    {"Environments"}
+                </a>
+                <h1>{name}</h1>
+            </div>
+            <Actions state playground/>
+        </div>
+        <div class="editor-panes">
+            <div class="editor-code" node_ref=host></div>
+            <Side state/>
+        </div>
+    }
+    .into_any()
 }
 
 impl Editor {
     /// Puts the editor on the page once its place is there.
-    fn mount(self, host: ElementRef, code: String) {
+    fn mount(self, host: NodeRef<html::Div>, code: String) {
         // Python takes seconds to load, and whoever opens the editor will run something.
         runtime::warm_up();
-        watch(move || {
+        Effect::new(move |_| {
             let Some(element) = host.get() else { return };
             let code = code.clone();
             spawn(async move {
@@ -163,66 +158,71 @@ impl Editor {
     }
 }
 
-fn actions(state: Editor, playground: Playground) -> El {
-    let is_running = flag(move || state.outcome.with(|outcome| *outcome == Outcome::Running));
-    let play = button("primary")
-        .attr("disabled", is_running)
-        .on_click(move || {
-            spawn(async move {
-                if let Some((code, description)) = state.run().await {
-                    playground.play_python(&state.name.get_value(), &code, description);
-                }
-            });
-        })
-        .child("Save and play");
-    let check = button("")
-        .attr("disabled", is_running)
-        .on_click(move || {
-            spawn(async move {
-                state.run().await;
-            });
-        })
-        .child("Save and check");
-    let export = button("quiet")
-        .on_click(move || {
-            if let Some(code) = state.text() {
-                let name = format!("{}.py", state.name.get_value());
-                download(&name, "text/x-python", code.as_bytes());
+#[component]
+fn Actions(state: Editor, playground: Playground) -> impl IntoView {
+    let is_running = move || state.outcome.with(|outcome| *outcome == Outcome::Running);
+    let play = move |_| {
+        spawn(async move {
+            if let Some((code, description)) = state.run().await {
+                playground.play_python(&state.name.get_value(), &code, description);
             }
+        });
+    };
+    let check = move |_| {
+        spawn(async move {
+            state.run().await;
+        });
+    };
+    let export = move |_| {
+        if let Some(code) = state.text() {
+            let name = format!("{}.py", state.name.get_value());
+            download(&name, "text/x-python", code.as_bytes());
+        }
+    };
+    view! {
+        <div class="button-row">
+            <button type="button" class="quiet" on:click=export>
+                {"Export .py"}
+            </button>
+            <button type="button" disabled=is_running on:click=check>
+                {"Save and check"}
+            </button>
+            <button type="button" class="primary" disabled=is_running on:click=play>
+                {"Save and play"}
+            </button>
+        </div>
+    }
+}
+
+#[component]
+fn Side(state: Editor) -> impl IntoView {
+    let problem = move || {
+        let problem = state.problem.get()?;
+        let words = format!("The editor could not be loaded: {problem} Reload the page.");
+        Some(view! {
+            <p class="error" role="alert">
+                {words}
+            </p>
         })
-        .child("Export .py");
-    el("div")
-        .class("button-row")
-        .child(export)
-        .child(check)
-        .child(play)
+    };
+    view! {
+        <div class="editor-side">
+            <Status/>
+            {problem}
+            {move || outcome_view(&state.outcome.get())}
+            {move || versions(state)}
+            <Console/>
+        </div>
+    }
 }
 
-fn side(state: Editor) -> El {
-    el("div")
-        .class("editor-side")
-        .child(status())
-        .child(dynamic(move || match state.problem.get() {
-            Some(problem) => el("p")
-                .class("error")
-                .attr("role", "alert")
-                .child(format!(
-                    "The editor could not be loaded: {problem} Reload the page."
-                ))
-                .view(),
-            None => nothing(),
-        }))
-        .child(dynamic(move || outcome_view(&state.outcome.get())))
-        .child(versions(state))
-        .child(console())
-}
-
-/// How far Python is, with a button that ends what it is doing.
-fn status() -> El {
+/// The state of Python, with a button that stops it.
+#[component]
+fn Status() -> impl IntoView {
     let progress = runtime::progress();
     let text = {
         let progress = progress.clone();
-        words(move || match progress.get() {
+        move || match progress.get() {
             Progress::Absent => "Python is not loaded.".to_owned(),
             Progress::Fetching(bytes, total) => format!(
                 "Loading Python: {:.1} of {:.1} MB",
@@ -233,47 +233,46 @@ fn status() -> El {
             Progress::Idle => "Python is ready.".to_owned(),
             Progress::Busy => "Python is running…".to_owned(),
             Progress::Failed(reason) => reason,
-        })
+        }
     };
-    let is_idle = flag(move || !progress.with(|progress| *progress == Progress::Busy));
-    el("div")
-        .class("editor-status")
-        .child(
-            el("p")
-                .attr("role", "status")
-                .attr("aria-label", "Python")
-                .child(text),
-        )
-        .child(
-            button("small")
-                .attr("disabled", is_idle)
-                .on_click(runtime::stop)
-                .child("Stop Python"),
-        )
+    let is_idle = move || !progress.with(|progress| *progress == Progress::Busy);
+    view! {
+        <div class="editor-status">
+            <p role="status" aria-label="Python">
+                {text}
+            </p>
+            <button type="button" class="small" disabled=is_idle on:click=|_| runtime::stop()>
+                {"Stop Python"}
+            </button>
+        </div>
+    }
 }
 
 fn outcome_view(outcome: &Outcome) -> AnyView {
     match outcome {
-        Outcome::None => el("p")
-            .class("help")
-            .child(
-                "Define a subclass of Environment with reset, step and tools, or a TaskDataset of environments. \
-                 Python has no network here.",
-            )
-            .view(),
-        Outcome::Running => el("p").child("Running the file…").view(),
+        Outcome::None => view! {
+            <p class="help">
+                "Define a subclass of Environment with reset, step and tools, or a TaskDataset of "
+                "environments. Python has no network here."
+            </p>
+        }
+        .into_any(),
+        Outcome::Running => view! { <p>"Running the file…"</p> }.into_any(),
         Outcome::Loaded(description) => {
             let size = description
                 .size
                 .map(|size| format!(" with {size} tasks"))
                 .unwrap_or_default();
-            el("div")
-                .class("editor-outcome")
-                .attr("role", "status")
-                .attr("aria-label", "Result")
-                .child(el("p").child(format!("{}{size} is ready to be played.", description.class())))
-                .child((!description.summary.is_empty()).then(|| el("p").class("faint").child(description.summary.clone())))
-                .view()
+            let words = format!("{}{size} is ready to be played.", description.class());
+            let summary = description.summary.clone();
+            let summary = (!summary.is_empty()).then(|| view! { <p class="faint">{summary}</p> });
+            view! {
+                <div class="editor-outcome" role="status" aria-label="Result">
+                    <p>{words}</p>
+                    {summary}
+                </div>
+            }
+            .into_any()
         }
         Outcome::Failed(error) => {
             let place = match error.line {
@@ -281,64 +280,65 @@ fn outcome_view(outcome: &Outcome) -> AnyView {
                 None if error.kind.is_empty() => "Python could not run the file".to_owned(),
                 None => error.kind.to_string(),
             };
-            el("div")
-                .class("alert inline editor-error")
-                .attr("role", "alert")
-                .child(el("strong").child(place))
-                .child(el("p").child(error.text.to_string()))
-                .child((!error.detail.is_empty()).then(|| {
-                    el("details")
-                        .child(el("summary").child("Traceback"))
-                        .child(el("pre").attr("tabindex", "0").child(error.detail.to_string()))
-                }))
-                .view()
+            let detail = (!error.detail.is_empty()).then(|| {
+                view! {
+                    <details>
+                        <summary>{"Traceback"}</summary>
+                        <pre tabindex="0">{error.detail.to_string()}</pre>
+                    </details>
+                }
+            });
+            view! {
+                <div class="alert inline editor-error" role="alert">
+                    <strong>{place}</strong>
+                    <p>{error.text.to_string()}</p>
+                    {detail}
+                </div>
+            }
+            .into_any()
         }
     }
 }
 
-/// Older versions, which can be brought back.
-fn versions(state: Editor) -> AnyView {
-    dynamic(move || {
-        let files = stored::files();
-        let name = state.name.get_value();
-        let versions = files.get(&name).map(|file| file.versions.clone());
-        let versions = versions.unwrap_or_default();
-        if versions.len() < 2 {
-            return nothing();
+/// Older versions, which can be restored; nothing if there are none.
+fn versions(state: Editor) -> Option<impl IntoView> {
+    let files = stored::files();
+    let name = state.name.get_value();
+    let versions = files.get(&name)?.versions.clone();
+    let last = versions.len().checked_sub(1).filter(|last| *last > 0)?;
+    let options = (0..=last).rev().map(|place| {
+        let text = match place == last {
+            true => format!("Version {} (last)", place + 1),
+            false => format!("Version {}", place + 1),
+        };
+        view! { <option value=place.to_string()>{text}</option> }
+    });
+    let options = options.collect_view();
+    let choose = move |event| {
+        let place = event_target_value(&event).parse().ok();
+        if let Some(version) = place.and_then(|place: usize| versions.get(place)) {
+            state.restore(&version.code);
         }
-        let count = versions.len();
-        let options = versions.iter().enumerate().rev().map(|(place, _)| {
-            let text = match place + 1 == count {
-                true => format!("Version {} (last)", place + 1),
-                false => format!("Version {}", place + 1),
-            };
-            option(place.to_string(), text).view()
-        });
-        let control = choice(words(move || (count - 1).to_string()), {
-            let versions = versions.clone();
-            move |place| {
-                let version = place
-                    .parse()
-                    .ok()
-                    .and_then(|place: usize| versions.get(place));
-                if let Some(version) = version {
-                    state.restore(&version.code);
-                }
-            }
-        })
-        .child(all(options.collect()));
-        field("python-version", "Version", control).view()
+    };
+    Some(view! {
+        <Field id="python-version" label="Version">
+            <select id="python-version" prop:value=last.to_string() on:change=choose>
+                {options}
+            </select>
+        </Field>
     })
 }
 
-fn console() -> El {
+#[component]
+fn Console() -> impl IntoView {
     let printed = runtime::console();
     let text = growing_text("editor-console", Some("Output"), move |shown| {
         printed.with(|text| text.get(shown..).unwrap_or_default().to_owned())
     });
-    el("section")
-        .class("editor-output")
-        .attr("aria-label", "Printed output")
-        .child(el("h2").child("Output"))
-        .child(text)
+    view! {
+        <section class="editor-output" aria-label="Printed output">
+            <h2>{"Output"}</h2>
+            {text}
+        </section>
+    }
 }

@@ -2,10 +2,8 @@
 
 use leptos::prelude::*;
 
-use super::catalogue::catalogue;
-use super::editor::editor;
-use crate::components::erased::dynamic;
-use crate::components::markup::el;
+use super::catalogue::Catalogue;
+use super::editor::EditorPage;
 use crate::navigation::use_pages;
 use crate::route::Route;
 
@@ -19,9 +17,9 @@ pub fn page() -> AnyView {
             _ => last.cloned().flatten(),
         })
     });
-    let content = dynamic(move || match file.get() {
-        Some(name) => untrack(|| editor(name)),
-        None => untrack(catalogue),
-    });
-    el("div").class("environments").child(content).view()
+    let content = move || match file.get() {
+        Some(name) => view! { <EditorPage name/> }.into_any(),
+        None => view! { <Catalogue/> }.into_any(),
+    };
+    view! { <div class="environments">{content}</div> }.into_any()
 }

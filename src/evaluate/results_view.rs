@@ -11,9 +11,10 @@ use super::progress_view::{Controls, ProgressView};
 use super::run::Run;
 use super::state::Evaluations;
 use super::tasks_view::TasksTable;
+use crate::browser;
 use crate::components::alert_box::AlertWords;
 use crate::components::text::inert;
-use crate::{browser, storage};
+use crate::storage;
 
 /// An open evaluation.
 #[component]

@@ -8,12 +8,9 @@ use volary_core::view::{View, ViewInput};
 use volary_core::{AnyMessage, Frame, Json};
 use volary_trajectory::{Ending, Episode};
 
-use super::controls::help;
 use super::remote_environments::is_abroad;
 use super::state::{Playground, use_playground};
 use crate::browser::{self, timers};
-use crate::components::erased::{shown as when, watch, words};
-use crate::components::markup::{all, el};
 use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
 use crate::projection::tree::StepFrames;
 
@@ -36,7 +33,8 @@ pub struct Shown {
 }
 
 /// The state of the playground's selected step.
-pub fn frame_pane() -> AnyView {
+#[component]
+pub(super) fn FramePane() -> impl IntoView {
     let playground = use_playground();
     let shown = Shown {
         episode: playground.episode,
@@ -44,17 +42,15 @@ pub fn frame_pane() -> AnyView {
         selected: playground.selected,
         path: RwSignal::default(),
     };
-    all(vec![
-        frame_and_tree(playground, shown),
-        view! {
-            <RewardCurve episode=shown.episode edition=shown.edition selected=shown.selected/>
-        }
-        .into_any(),
-    ])
+    view! {
+        <FrameAndTree playground shown/>
+        <RewardCurve episode=shown.episode edition=shown.edition selected=shown.selected/>
+    }
 }
 
 /// The frame of the selected step. The playground lends what it knows of environments.
-pub fn frame_and_tree(playground: Playground, shown: Shown) -> AnyView {
+#[component]
+pub(crate) fn FrameAndTree(playground: Playground, shown: Shown) -> impl IntoView {
     let selected = Memo::new(move |_| shown.selected.get());
     let frames = Memo::new(move |former: Option<&Option<StepFrames>>| {
         let (edition, step) = (shown.edition.get(), selected.get());
@@ -65,40 +61,31 @@ pub fn frame_and_tree(playground: Playground, shown: Shown) -> AnyView {
         })
     });
     let view = rich_view(playground, shown, selected, frames);
-    let heading = words(move || match selected.get() {
+    let heading = move || match selected.get() {
         0 => "After the reset".to_owned(),
         step => format!("After step {step}"),
-    });
-    let copied = Callback::new(move |()| {
+    };
+    let copied = move || {
         let dump = frames.with_untracked(|frames| Some(frames.as_ref()?.frame.dump()));
         Json::from(dump.unwrap_or_default()).to_python_text_indented(2)
-    });
-    let state = when(
-        move || frames.with(Option::is_some),
-        move || {
-            all(vec![
-                view! { <FrameView view=view/> }.into_any(),
-                view! { <FrameTree frames=frames chosen=shown.path/> }.into_any(),
-            ])
-        },
-    );
-    let lack = when(
-        move || frames.with(Option::is_none),
-        move || help(words(move || why_no_frame(shown))).view(),
-    );
-    all(vec![
-        el("div")
-            .class("pane-head")
-            .child(el("h2").child("Frame"))
-            .child(help(heading))
-            .child(view! { <CopyButton text=copied label="Copy"/> }.into_any())
-            .view(),
-        state,
-        lack,
-    ])
+    };
+    view! {
+        <div class="pane-head">
+            <h2>{"Frame"}</h2>
+            <p class="help">{heading}</p>
+            <CopyButton text=copied/>
+        </div>
+        <Show when=move || frames.with(Option::is_some)>
+            <FrameView view/>
+            <FrameTree frames chosen=shown.path/>
+        </Show>
+        <Show when=move || frames.with(Option::is_none)>
+            <p class="help">{move || why_no_frame(shown)}</p>
+        </Show>
+    }
 }
 
-fn why_no_frame(shown: Shown) -> String {
+fn why_no_frame(shown: Shown) -> &'static str {
     let (is_empty, is_abroad) = shown
         .episode
         .with(|episode| (episode.frames.is_empty(), is_abroad(episode)));
@@ -109,7 +96,6 @@ fn why_no_frame(shown: Shown) -> String {
         (true, false) => "No frames were recorded.",
         (false, _) => "No frame was recorded at this step.",
     }
-    .to_owned()
 }
 
 /// The environment's own view. It follows at once while it is cheap to make; in a long episode it
@@ -138,7 +124,7 @@ fn rich_view(
     };
     let cost = StoredValue::new(0.0);
     let changes = StoredValue::new(0u32);
-    watch(move || {
+    Effect::new(move |_| {
         selected.track();
         shown.episode.track();
         changes.update_value(|changes| *changes = changes.wrapping_add(1));

@@ -1,5 +1,5 @@
-//! A newcomer's first minute: three steps, each ticked off as it is done; the hint goes away after the
-//! last one, or when it is dismissed, and does not come back.
+//! The first steps for a new user: three items, each checked when it is done. The hint disappears after the last one or
+//! when it is dismissed, and does not come back.
 
 use std::sync::Arc;
 
@@ -9,23 +9,23 @@ use volary_trajectory::Episode;
 
 use super::state::use_playground;
 use crate::browser::storage::{self, Keep};
-use crate::components::erased::{flag, shown, watch, words};
-use crate::components::markup::{Child, El, all, button, el};
 use crate::components::{Glyph, Icon};
 
 const KEY: &str = "hint-seen";
 
 /// The hint.
-pub fn hint() -> AnyView {
+#[component]
+pub(super) fn Hint() -> impl IntoView {
     let playground = use_playground();
     let seen = RwSignal::new(storage::get(Keep::Always, KEY).is_some());
-    let acted = flag(move || playground.episode.with(|episode| !episode.steps.is_empty()));
-    let over = flag(move || playground.episode.with(|episode| episode.is_over()));
-    let typed = flag(move || {
+    let acted =
+        Signal::derive(move || playground.episode.with(|episode| !episode.steps.is_empty()));
+    let over = Signal::derive(move || playground.episode.with(|episode| episode.is_over()));
+    let typed = Signal::derive(move || {
         let gathered = playground.hands.calls.with(|calls| !calls.is_empty());
         acted.get() || gathered || playground.form_is_touched()
     });
-    let dismiss = move || {
+    let dismiss = move |_| {
         storage::set(Keep::Always, KEY, "yes");
         seen.set(true);
     };
@@ -36,18 +36,15 @@ pub fn hint() -> AnyView {
             .with(|name| &**name == "calculator")
     };
     let fell = move || over.get() && answers() && playground.episode.with(is_unanswered);
-    let last = words(move || {
-        let last = match answers() {
-            _ if fell() => "A failed step ended the episode. Press Undo and try again.",
-            true => "Submit your answer to finish the episode and see the reward.",
-            false => "Continue until the episode is done. The reward is shown above.",
-        };
-        last.to_owned()
+    let last = Signal::derive(move || match answers() {
+        _ if fell() => "A failed step ended the episode. Press Undo and try again.",
+        true => "Submit your answer to finish the episode and see the reward.",
+        false => "Continue until the episode is done. The reward is shown above.",
     });
-    let won = flag(move || over.get() && !fell());
-    // Who ended an episode needs no hint any more; it still stands there until the next one.
+    let won = Signal::derive(move || over.get() && !fell());
+    // After the first finished episode the hint stays only until the next one.
     let was_over = StoredValue::new(false);
-    watch(move || {
+    Effect::new(move |_| {
         if won.get() {
             storage::set(Keep::Always, KEY, "yes");
             was_over.set_value(true);
@@ -55,27 +52,28 @@ pub fn hint() -> AnyView {
             seen.set(true);
         }
     });
-    let hint = move || {
-        let steps = el("ol")
-            .child(item(
-                typed,
-                "Read the task below, choose a tool and fill in its form.",
-            ))
-            .child(item(acted, "Press Step and read the environment's answer."))
-            .child(item(won, last));
-        el("aside")
-            .class("first-steps")
-            .attr("aria-label", "First steps")
-            .child(steps)
-            .child(
-                button("icon-button")
-                    .attr("aria-label", "Dismiss hint")
-                    .on_click(dismiss)
-                    .child(view! { <Icon glyph=Glyph::Close/> }.into_any()),
-            )
-            .view()
-    };
-    shown(move || !seen.get(), hint)
+    view! {
+        <Show when=move || !seen.get()>
+            <aside class="first-steps" aria-label="First steps">
+                <ol>
+                    <Item
+                        done=typed
+                        text="Read the task below, choose a tool and fill in its form."
+                    />
+                    <Item done=acted text="Press Step and read the environment's answer."/>
+                    <Item done=won text=last/>
+                </ol>
+                <button
+                    type="button"
+                    class="icon-button"
+                    aria-label="Dismiss hint"
+                    on:click=dismiss
+                >
+                    <Icon glyph=Glyph::Close/>
+                </button>
+            </aside>
+        </Show>
+    }
 }
 
 /// Whether the last action of a calculator's episode submits no answer.
@@ -85,16 +83,15 @@ fn is_unanswered(episode: &Arc<Episode>) -> bool {
     !matches!(last, Some(AnyMessage::Request(request)) if request.tool_calls.iter().any(submits))
 }
 
-fn item(done: Signal<bool>, text: impl Child) -> El {
-    let mark = shown(
-        move || done.get(),
-        || {
-            all(vec![
-                view! { <Icon glyph=Glyph::Check/> }.into_any(),
-                el("span").class("visually-hidden").child("Done: ").view(),
-            ])
-        },
-    );
-    let class = words(move || if done.get() { "done" } else { "" }.to_owned());
-    el("li").class(class).child(mark).child(text)
+#[component]
+fn Item(done: Signal<bool>, #[prop(into)] text: Signal<&'static str>) -> impl IntoView {
+    view! {
+        <li class=move || if done.get() { "done" } else { "" }>
+            <Show when=move || done.get()>
+                <Icon glyph=Glyph::Check/>
+                <span class="visually-hidden">{"Done: "}</span>
+            </Show>
+            {text}
+        </li>
+    }
 }

@@ -1,28 +1,28 @@
-//! Letting a policy act: which one, its settings, Run and Stop.
+//! The policy, its settings, **Run** and **Stop**.
 
 use std::time::Duration;
 
+use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
-use super::controls::{buttons, choice, field, form, help, option};
 use super::intents::Intent;
 use super::model;
 use super::policy_settings::{POLICY_FORM, PolicyKind, Run};
 use super::state::{Playground, use_playground};
 use crate::browser::{self, timers};
 use crate::components::SchemaForm;
-use crate::components::erased::{dynamic, flag, shown, watch, words};
-use crate::components::markup::{El, all, button, el, nothing};
+use crate::components::field::Field;
 
-/// Whoever waits so long may want to stop it.
+/// After this time the user may want to stop a step.
 const LONG: Duration = Duration::from_millis(400);
 
 /// The policy and its settings.
-pub fn policy_pane() -> El {
+#[component]
+pub(super) fn PolicyPane() -> impl IntoView {
     let playground = use_playground();
     let drive = playground.drive;
-    // An environment without an oracle can't be left to one.
-    watch(move || {
+    // An environment without an oracle cannot be played by one.
+    Effect::new(move |_| {
         if !drive
             .kind
             .get_untracked()
@@ -31,83 +31,103 @@ pub fn policy_pane() -> El {
             playground.intend(Intent::ChoosePolicy(PolicyKind::Manual));
         }
     });
-    let kinds = dynamic(move || {
+    let kinds = move || {
         let entry = playground.chosen();
         let kinds = PolicyKind::ALL.into_iter();
         let fitting = kinds.filter(|kind| kind.fits(entry.as_ref()));
-        all(fitting
-            .map(|kind| option(kind.name(), kind.name()).view())
-            .collect())
-    });
-    let kind = words(move || drive.kind.get().name().to_owned());
-    let choose = move |name: String| {
+        fitting
+            .map(|kind| view! { <option value=kind.name()>{kind.name()}</option> })
+            .collect_view()
+    };
+    let choose = move |event| {
+        let name = event_target_value(&event);
         let kind = PolicyKind::ALL.into_iter().find(|kind| kind.name() == name);
         playground.intend(Intent::ChoosePolicy(kind.unwrap_or_default()));
     };
-    let control = choice(kind, choose)
-        .attr("aria-describedby", "policy-help")
-        .child(kinds);
-    let settings = dynamic(move || match drive.kind.get() {
-        PolicyKind::Manual => nothing(),
+    let settings = move || match drive.kind.get() {
+        PolicyKind::Manual => ().into_any(),
         PolicyKind::Model => model::settings_pane(),
         _ => view! { <SchemaForm form=drive.form id_prefix="policy"/> }.into_any(),
-    });
-    let script = shown(
-        move || drive.kind.get() == PolicyKind::Scripted,
-        move || {
-            buttons([button("quiet small")
-                .on_click(move || playground.intend(Intent::ScriptFromEpisode))
-                .child("Use this episode's actions")])
-            .view()
-        },
-    );
-    let summary = words(move || drive.kind.get().summary().to_owned());
-    form("policy-form", "Policy settings", move || {
-        playground.intend(Intent::Run)
-    })
-    .attr("id", POLICY_FORM)
-    .child(el("h2").class("visually-hidden").child("Policy"))
-    .child(field("policy", "Policy", control).child(help(summary).attr("id", "policy-help")))
-    .child(settings)
-    .child(script)
-    .child(run_and_stop(playground))
+    };
+    let run = move |event: SubmitEvent| {
+        event.prevent_default();
+        playground.intend(Intent::Run);
+    };
+    view! {
+        <form
+            class="policy-form"
+            aria-label="Policy settings"
+            novalidate
+            id=POLICY_FORM
+            on:submit=run
+        >
+            <h2 class="visually-hidden">{"Policy"}</h2>
+            <Field id="policy" label="Policy">
+                <select
+                    id="policy"
+                    aria-describedby="policy-help"
+                    prop:value=move || drive.kind.get().name()
+                    on:change=choose
+                >
+                    {kinds}
+                </select>
+                <p class="help" id="policy-help">
+                    {move || drive.kind.get().summary()}
+                </p>
+            </Field>
+            {settings}
+            <Show when=move || drive.kind.get() == PolicyKind::Scripted>
+                <div class="button-row">
+                    <button
+                        type="button"
+                        class="quiet small"
+                        on:click=move |_| playground.intend(Intent::ScriptFromEpisode)
+                    >
+                        {"Use this episode's actions"}
+                    </button>
+                </div>
+            </Show>
+            <RunAndStop playground/>
+        </form>
+    }
 }
 
-fn run_and_stop(playground: Playground) -> El {
+#[component]
+fn RunAndStop(playground: Playground) -> impl IntoView {
     let drive = playground.drive;
-    let slow = slow(playground);
-    let idle = move || drive.run.get() == Run::Idle;
-    let unfit = flag(move || {
+    let is_slow = slow(playground);
+    let is_idle = move || drive.run.get() == Run::Idle;
+    let is_unfit = move || {
         // The line below the tools says why no step is possible.
         drive.kind.get() == PolicyKind::Manual || playground.may_step().is_err()
-    });
-    let run = shown(idle, move || {
-        el("button")
-            .attr("type", "submit")
-            .class("primary")
-            .flag_property("disabled", unfit)
-            .child("Run")
-            .view()
-    });
-    // A step that takes long can be ended even if nobody runs.
-    let stop = shown(
-        move || !idle() || slow.get(),
-        move || {
-            button("primary")
-                .on_click(move || playground.intend(Intent::Stop))
-                .child("Stop")
-                .view()
-        },
-    );
-    el("div").class("button-row").child(run).child(stop)
+    };
+    // A step that takes long can be stopped even if no policy runs.
+    view! {
+        <div class="button-row">
+            <Show when=is_idle>
+                <button type="submit" class="primary" disabled=is_unfit>
+                    {"Run"}
+                </button>
+            </Show>
+            <Show when=move || !is_idle() || is_slow.get()>
+                <button
+                    type="button"
+                    class="primary"
+                    on:click=move |_| playground.intend(Intent::Stop)
+                >
+                    {"Stop"}
+                </button>
+            </Show>
+        </div>
+    }
 }
 
-/// Whether something has been under way for long.
+/// Whether the current operation takes long.
 fn slow(playground: Playground) -> RwSignal<bool> {
     let slow = RwSignal::new(false);
     let waits = StoredValue::new(0u32);
     let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
-    watch(move || {
+    Effect::new(move |_| {
         waits.update_value(|waits| *waits = waits.wrapping_add(1));
         let wait = waits.get_value();
         if !busy.get() {

@@ -1,12 +1,10 @@
-//! What Export and Share offer.
+//! The dialogs of **Export** and **Share**.
 
 use leptos::prelude::*;
 
-use super::controls::field;
 use super::state::use_playground;
 use super::transfer::{Format, Shared};
-use crate::components::erased::{dynamic, watch};
-use crate::components::markup::{all, button, el, nothing};
+use crate::components::field::Field;
 use crate::components::{CopyButton, Dialog};
 
 const FORMATS: [(Format, &str, &str); 3] = [
@@ -30,23 +28,20 @@ const FORMATS: [(Format, &str, &str); 3] = [
 /// The formats to export.
 pub fn export_dialog() -> AnyView {
     let playground = use_playground();
-    let list = move || {
-        let rows = FORMATS.map(|(format, name, words)| {
-            el("li")
-                .child(
-                    button("")
-                        .on_click(move || playground.export(format))
-                        .child(name),
-                )
-                .child(el("span").class("help").child(words))
-        });
-        let list = el("ul").class("choices");
-        rows.into_iter()
-            .fold(list, |list, row| list.child(row))
-            .view()
-    };
+    let rows = FORMATS.map(|(format, name, words)| {
+        view! {
+            <li>
+                <button type="button" on:click=move |_| playground.export(format)>
+                    {name}
+                </button>
+                <span class="help">{words}</span>
+            </li>
+        }
+    });
     view! {
-        <Dialog open=playground.transfer.exporting title="Export this episode">{list()}</Dialog>
+        <Dialog open=playground.transfer.exporting title="Export this episode">
+            <ul class="choices">{rows.into_iter().collect_view()}</ul>
+        </Dialog>
     }
     .into_any()
 }
@@ -56,46 +51,42 @@ pub fn share_dialog() -> AnyView {
     let playground = use_playground();
     let sharing = playground.transfer.sharing;
     let open = RwSignal::new(false);
-    watch(move || {
+    Effect::new(move |_| {
         if sharing.with(Option::is_some) {
             open.set(true);
         }
     });
-    let body = move || match sharing.get() {
-        None => nothing(),
-        Some(Shared::Link(link)) => offer_link(link),
-        Some(Shared::File(reason)) => all(vec![
-            el("p").attr("role", "alert").child(reason).view(),
-            el("p")
-                .child("Share the episode as a file instead. Importing it shows the same episode.")
-                .view(),
-            button("primary")
-                .on_click(move || {
-                    open.set(false);
-                    playground.export(Format::Native);
-                })
-                .child("Save as a file")
-                .view(),
-        ]),
+    let save = move |_| {
+        open.set(false);
+        playground.export(Format::Native);
     };
-    view! { <Dialog open=open title="Share this episode">{dynamic(body)}</Dialog> }.into_any()
+    let body = move || match sharing.get()? {
+        Shared::Link(link) => Some(offer_link(link)),
+        Shared::File(reason) => {
+            let advice = view! {
+                <p role="alert">{reason}</p>
+                <p>"Share the episode as a file instead. Importing it shows the same episode."</p>
+                <button type="button" class="primary" on:click=save>
+                    "Save as a file"
+                </button>
+            };
+            Some(advice.into_any())
+        }
+    };
+    view! { <Dialog open title="Share this episode">{body}</Dialog> }.into_any()
 }
 
 fn offer_link(link: String) -> AnyView {
     let copied = link.clone();
-    let input = el("input")
-        .attr("type", "text")
-        .attr("readonly", "")
-        .attr("value", link);
-    all(vec![
-        el("p")
-            .child(
-                "The link contains the environment, configuration, seed and actions. Opening it \
-                 runs the same episode in the recipient's browser.",
-            )
-            .view(),
-        field("share-link", "Link", input).view(),
-        view! { <CopyButton text=Callback::new(move |()| copied.clone()) label="Copy link"/> }
-            .into_any(),
-    ])
+    view! {
+        <p>
+            "The link contains the environment, configuration, seed and actions. Opening it runs "
+            "the same episode in the recipient's browser."
+        </p>
+        <Field id="share-link" label="Link">
+            <input type="text" id="share-link" readonly value=link.clone()/>
+        </Field>
+        <CopyButton text=move || copied.clone() label="Copy link"/>
+    }
+    .into_any()
 }

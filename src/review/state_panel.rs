@@ -15,7 +15,7 @@ use super::panels::{NOTES, STATE};
 use super::viewer::Viewer;
 use crate::components::reward_curve::measure_curve;
 use crate::components::text::inert;
-use crate::playground::frame_pane::frame_and_tree;
+use crate::playground::frame_pane::FrameAndTree;
 use crate::playground::state::Playground;
 use crate::projection::measures::{COST, Measure, REWARD, TOKENS};
 use crate::projection::state_path::{of_pointer, words as path_words};
@@ -59,7 +59,7 @@ pub(super) fn StatePanel(viewer: Viewer, notes: Notes, playground: Playground) -
     });
     let has_frames = move || shown.episode.with(|episode| !episode.frames.is_empty());
     view! {
-        {frame_and_tree(playground, shown)}
+        <FrameAndTree playground shown/>
         <Show when=has_frames>
             <History viewer notes part found/>
         </Show>

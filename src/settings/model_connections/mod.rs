@@ -7,6 +7,7 @@ mod form;
 mod names;
 mod trial;
 
+use form::ConnectionForm;
 use leptos::prelude::*;
 use volary_agent::model::Connection;
 use volary_agent::model::connection::{PRESETS, Preset};
@@ -29,7 +30,7 @@ pub(super) fn ModelConnections() -> impl IntoView {
         <Section id="settings-models" title="Models" about>
             <div class="connections">
                 <List editor/>
-                <form::ConnectionForm editor/>
+                <ConnectionForm editor/>
             </div>
         </Section>
     }
