@@ -9,9 +9,9 @@ use super::intents::Intent;
 use super::model;
 use super::policy_pane::PolicyPane;
 use super::policy_settings::PolicyKind;
-use super::setup_pane::{configuration_pane, setup_pane};
+use super::setup_pane::{ConfigurationPane, SetupPane};
 use super::state::{Playground, use_playground};
-use super::tools_pane::tools_pane;
+use super::tools_pane::ToolsPane;
 use crate::components::{PaneJumps, Transcript};
 use volary_app::playground::session::Session;
 
@@ -42,8 +42,8 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
             <div class="panes">
                 <div class="side">
                     <section class="pane setup-pane" id="setup-pane" aria-label="Setup and tools">
-                        {setup_pane().view()}
-                        {tools_pane().view()}
+                        <SetupPane/>
+                        <ToolsPane/>
                     </section>
                     <section
                         class="pane settings-pane"
@@ -52,7 +52,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
                         data-waits=move || waits.get().then_some("")
                     >
                         <PolicyPane/>
-                        {configuration_pane()}
+                        <ConfigurationPane/>
                     </section>
                 </div>
                 <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">

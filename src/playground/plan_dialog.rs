@@ -5,52 +5,53 @@ use leptos::prelude::*;
 use volary_core::Json;
 use volary_remote::task::{self, PYTHON_CODE};
 
-use super::controls::buttons;
 use super::intents::Intent;
 use super::state::{Playground, use_playground};
-use crate::components::dialog::dialog;
-use crate::components::erased::{dynamic, watch};
-use crate::components::markup::{El, all, button, el, nothing};
-use crate::components::text::{inert, inert_in};
+use crate::components::Dialog;
+use crate::components::text::inert;
 use crate::navigation::{Page, use_pages};
 use crate::projection::text::{count_text, plural};
 use volary_app::playground::consent::{PlannedEpisode, Resumed, Then, action_lines};
 
-/// So many actions are shown at once; a button shows as many again.
+/// The number of actions shown at first; a button shows as many more.
 const ACTIONS_AT_ONCE: usize = 200;
 
 /// The dialogs, one of which is open while an episode is planned and the playground is shown.
 pub fn plan_dialog() -> AnyView {
-    all(vec![
-        dialog_for(
-            "Run this episode on a server?",
-            |plan| !is_python(plan),
-            plan_view,
-        ),
-        dialog_for("Run this Python code?", is_python, python_view),
-    ])
+    view! {
+        <PlanDialog
+            title="Run this episode on a server?"
+            concerns=|plan| !is_python(plan)
+            draw=plan_view
+        />
+        <PlanDialog title="Run this Python code?" concerns=is_python draw=python_view/>
+    }
+    .into_any()
 }
 
 fn is_python(plan: &PlannedEpisode) -> bool {
     task::python_file(&plan.recipe.environment).is_some()
 }
 
-fn dialog_for(
+#[component]
+fn PlanDialog(
     title: &'static str,
+    /// Whether this dialog asks about a plan.
     concerns: fn(&PlannedEpisode) -> bool,
-    view: fn(Playground, &PlannedEpisode) -> AnyView,
-) -> AnyView {
+    /// Renders the question.
+    draw: fn(Playground, &PlannedEpisode) -> AnyView,
+) -> impl IntoView {
     let (playground, pages) = (use_playground(), use_pages());
     let planned = playground.planned;
     let open = RwSignal::new(false);
-    watch(move || {
+    Effect::new(move |_| {
         let is_planned = planned.with(|plan| plan.as_ref().is_some_and(concerns));
         let wanted = is_planned && pages.shown.get() == Page::Playground;
         if open.get_untracked() != wanted {
             open.set(wanted);
         }
     });
-    watch(move || {
+    Effect::new(move |_| {
         // Closed by Escape or its button, not because another page is shown.
         let is_planned = planned.with_untracked(|plan| plan.as_ref().is_some_and(concerns));
         let is_closed = !open.get() && is_planned;
@@ -58,45 +59,59 @@ fn dialog_for(
             playground.intend(Intent::DismissPlanned);
         }
     });
-    let content = dynamic(move || {
-        planned.with(|plan| match plan {
-            Some(plan) if concerns(plan) => view(playground, plan),
-            _ => nothing(),
+    let content = move || {
+        planned.with(|plan| {
+            let plan = plan.as_ref().filter(|plan| concerns(plan))?;
+            Some(draw(playground, plan))
         })
-    });
-    dialog(open, title.to_owned(), content)
+    };
+    view! { <Dialog open title>{content}</Dialog> }
 }
 
 /// The code, and what it can and cannot do.
 fn python_view(playground: Playground, plan: &PlannedEpisode) -> AnyView {
     let code = plan.recipe.configuration.get(PYTHON_CODE);
     let code = code.and_then(Json::as_text).cloned().unwrap_or_default();
-    all(vec![
-        el("p")
-            .child(
-                "It came with a link or a file. It runs sandboxed in your browser: it cannot use the network, read your \
-                 episodes, keys or cookies, or leave its frame. Its answers are shown here and sent to the model that you \
-                 chose. It can keep your processor busy: Stop ends it at once.",
-            )
-            .view(),
-        el("pre")
-            .class("plan-code")
-            .attr("role", "region")
-            .attr("tabindex", "0")
-            .attr("aria-label", "Code")
-            .child(inert(&code))
-            .view(),
-        actions(plan),
-        buttons([
-            button("")
-                .on_click(move || playground.intend(Intent::DismissPlanned))
-                .child("Don't run"),
-            button("primary")
-                .on_click(move || playground.intend(Intent::RunPlanned))
-                .child("Run this code"),
-        ])
-        .view(),
-    ])
+    view! {
+        <p>
+            "It came with a link or a file. It runs sandboxed in your browser: it cannot use the "
+            "network, read your episodes, keys or cookies, or leave its frame. Its answers are "
+            "shown here and sent to the model that you chose. It can keep your processor busy: "
+            "Stop ends it at once."
+        </p>
+        <pre class="plan-code" role="region" tabindex="0" aria-label="Code">
+            {inert(&code)}
+        </pre>
+        {actions(plan)}
+        <Choice playground agree="Run this code"/>
+    }
+    .into_any()
+}
+
+/// The buttons that refuse or run a plan.
+#[component]
+fn Choice(
+    playground: Playground,
+    /// The label of the button that runs it.
+    agree: &'static str,
+) -> impl IntoView {
+    view! {
+        <div class="button-row">
+            <button
+                type="button"
+                on:click=move |_| playground.intend(Intent::DismissPlanned)
+            >
+                {"Don't run"}
+            </button>
+            <button
+                type="button"
+                class="primary"
+                on:click=move |_| playground.intend(Intent::RunPlanned)
+            >
+                {agree}
+            </button>
+        </div>
+    }
 }
 
 fn plan_view(playground: Playground, plan: &PlannedEpisode) -> AnyView {
@@ -118,70 +133,70 @@ fn plan_view(playground: Playground, plan: &PlannedEpisode) -> AnyView {
     let task = plan
         .task()
         .unwrap_or_else(|| "The server chooses.".to_owned());
-    let facts = el("dl")
-        .class("plan-facts")
-        .child(fact(
-            "Server",
-            el("code").child(inert(&plan.recipe.environment)),
-        ))
-        .child(fact("Task", el("code").child(inert(&task))))
-        .child(fact(
-            "Actions",
-            el("span").child(count_text(plan.actions.len())),
-        ));
-    all(vec![
-        el("p").child(who).view(),
-        facts.view(),
-        actions(plan),
-        el("p")
-            .child(
-                "Nothing has been sent to the server yet. If you agree, the server starts an \
-                 environment and its tools execute the actions, using your API key for this server \
-                 if you entered one. Agree only if you trust the author.",
-            )
-            .view(),
-        buttons([
-            button("")
-                .on_click(move || playground.intend(Intent::DismissPlanned))
-                .child("Don't run"),
-            button("primary")
-                .on_click(move || playground.intend(Intent::RunPlanned))
-                .child("Run on this server"),
-        ])
-        .view(),
-    ])
-}
-
-fn fact(name: &'static str, value: El) -> El {
-    el("div")
-        .child(el("dt").child(name))
-        .child(el("dd").child(value))
+    view! {
+        <p>{who}</p>
+        <dl class="plan-facts">
+            <div>
+                <dt>{"Server"}</dt>
+                <dd>
+                    <code>{inert(&plan.recipe.environment)}</code>
+                </dd>
+            </div>
+            <div>
+                <dt>{"Task"}</dt>
+                <dd>
+                    <code>{inert(&task)}</code>
+                </dd>
+            </div>
+            <div>
+                <dt>{"Actions"}</dt>
+                <dd>
+                    <span>{count_text(plan.actions.len())}</span>
+                </dd>
+            </div>
+        </dl>
+        {actions(plan)}
+        <p>
+            "Nothing has been sent to the server yet. If you agree, the server starts an "
+            "environment and its tools execute the actions, using your API key for this server if "
+            "you entered one. Agree only if you trust the author."
+        </p>
+        <Choice playground agree="Run on this server"/>
+    }
+    .into_any()
 }
 
 /// The actions as tool calls, in parts if there are many.
-fn actions(plan: &PlannedEpisode) -> AnyView {
+fn actions(plan: &PlannedEpisode) -> Option<impl IntoView + use<>> {
     if plan.actions.is_empty() {
-        return nothing();
+        return None;
     }
     let lines: Vec<Vec<String>> = plan.actions.iter().map(action_lines).collect();
     let total = lines.len();
     let count = RwSignal::new(ACTIONS_AT_ONCE);
-    dynamic(move || {
+    Some(move || {
         let shown = count.get().min(total);
         let rows = lines.iter().take(shown).map(|lines| {
-            let lines = lines.iter().map(|line| inert_in("code", "", line));
-            el("li").child(lines.collect::<Vec<_>>())
+            let lines = lines.iter();
+            let lines = lines.map(|line| view! { <code dir="auto">{inert(line)}</code> });
+            view! { <li>{lines.collect_view()}</li> }
         });
-        let list = el("ol")
-            .class("plan-actions")
-            .attr("aria-label", "Actions")
-            .attr("tabindex", "0")
-            .child(rows.collect::<Vec<_>>());
         let more = (shown < total).then(|| {
-            button("small")
-                .on_click(move || count.update(|count| *count += ACTIONS_AT_ONCE))
-                .child(format!("Show more of {}", plural(total, "action")))
+            view! {
+                <button
+                    type="button"
+                    class="small"
+                    on:click=move |_| count.update(|count| *count += ACTIONS_AT_ONCE)
+                >
+                    {format!("Show more of {}", plural(total, "action"))}
+                </button>
+            }
         });
-        all(vec![list.view(), el("div").child(more).view()])
+        view! {
+            <ol class="plan-actions" aria-label="Actions" tabindex="0">
+                {rows.collect_view()}
+            </ol>
+            <div>{more}</div>
+        }
     })
 }

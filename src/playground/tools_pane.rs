@@ -1,100 +1,122 @@
-//! Acting by hand: the tools, the form of the chosen one, the calls gathered so far, Step.
+//! Manual actions: the tools, the form of the chosen one, the calls of the action so far, and **Step**.
 
+use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::tool::ToolCallFunction;
 
-use super::controls::{buttons, field, form, help, typed};
 use super::intents::Intent;
 use super::manual_action::TOOL_FORM;
 use super::policy_settings::Run;
 use super::state::{Playground, use_playground};
-use crate::components::erased::{dynamic, flag, shown, words};
-use crate::components::markup::{El, all, button, el, nothing};
+use crate::components::field::Field;
 use crate::components::{Glyph, Icon, SchemaForm};
 use volary_app::playground::session::Refusal;
 
-/// The tools and what is done with them.
-pub fn tools_pane() -> El {
+/// The tools and the actions with them.
+#[component]
+pub(super) fn ToolsPane() -> impl IntoView {
     let playground = use_playground();
+    view! {
+        <section class="act" id="tools" aria-label="Act">
+            <h2>{"Tools"}</h2>
+            <ToolList playground/>
+            <ToolForm playground/>
+            {move || call_queue(playground)}
+            <div class="act-bar">
+                <Actions playground/>
+                <p class="help">{move || outlook(playground)}</p>
+            </div>
+            <MoreOptions playground/>
+        </section>
+    }
+}
+
+/// The buttons: Step, Stop while a policy runs, and what changes the action.
+#[component]
+fn Actions(playground: Playground) -> impl IntoView {
     let hands = playground.hands;
-    let add = words(move || {
-        let saves = hands.editing.get().is_some();
-        if saves { "Save call" } else { "Add call" }.to_owned()
-    });
-    let may_undo = flag(move || {
+    let may_undo = Memo::new(move |_| {
         let steps = playground.episode.with(|episode| episode.steps.len());
         steps > 0 && playground.may_go_back()
     });
-    let undo = move || {
-        let steps = playground
-            .episode
-            .with_untracked(|episode| episode.steps.len());
-        playground.intend(Intent::GoBack(steps.saturating_sub(1)));
+    let can_step = Memo::new(move |_| may_step(playground));
+    let step = move |_| {
+        if can_step.get_untracked() {
+            playground.intend(Intent::Step);
+        }
     };
-    let edit = move || playground.intend(Intent::EditLastAction);
-    let can_step = flag(move || may_step(playground));
-    let step = move || playground.intend(Intent::Step);
-    let actions =
-        buttons([where_it_can(can_step, button("primary"), step).child("Step")]).child(shown(
-            move || playground.drive.run.get() != Run::Idle,
-            // Beside what began it: on a phone all other ways to stop are out of sight.
-            move || {
-                button("act-stop")
-                    .attr("aria-label", "Stop the current step")
-                    .on_click(move || playground.intend(Intent::Stop))
-                    .child("Stop")
-                    .view()
-            },
-        ));
-    let others = [
-        button("")
-            .flag_property("disabled", no_tool(playground))
-            .on_click(move || {
-                playground.intend(Intent::AddCall);
-            })
-            .child(add),
-        where_it_can(may_undo, button("quiet"), undo).child("Undo"),
-        where_it_can(may_undo, button("quiet"), edit)
-            .attr(
-                "title",
-                "Undoes the last action and puts it back into the form",
-            )
-            .attr("aria-label", "Edit last action")
-            .child("Edit last"),
-    ];
-    let actions = others.into_iter().fold(actions, El::child);
-    el("section")
-        .class("act")
-        .attr("id", "tools")
-        .attr("aria-label", "Act")
-        .child(el("h2").child("Tools"))
-        .child(tool_list(playground))
-        .child(tool_form(playground))
-        .child(call_queue(playground))
-        .child(
-            el("div")
-                .class("act-bar")
-                .child(actions)
-                .child(help(words(move || outlook(playground)))),
-        )
-        .child(besides(playground))
+    let undo = move |_| {
+        if may_undo.get_untracked() {
+            let steps = playground
+                .episode
+                .with_untracked(|episode| episode.steps.len());
+            playground.intend(Intent::GoBack(steps.saturating_sub(1)));
+        }
+    };
+    let edit = move |_| {
+        if may_undo.get_untracked() {
+            playground.intend(Intent::EditLastAction);
+        }
+    };
+    let add = move || match hands.editing.get().is_some() {
+        true => "Save call",
+        false => "Add call",
+    };
+    // A button that cannot be pressed for a while says so and does nothing: a disabled one would lose the focus. Stop is next
+    // to Step, because on a phone all other ways to stop are out of view.
+    view! {
+        <div class="button-row">
+            <button
+                type="button"
+                class="primary"
+                aria-disabled=move || (!can_step.get()).to_string()
+                on:click=step
+            >
+                {"Step"}
+            </button>
+            <Show when=move || playground.drive.run.get() != Run::Idle>
+                <button
+                    type="button"
+                    class="act-stop"
+                    aria-label="Stop the current step"
+                    on:click=move |_| playground.intend(Intent::Stop)
+                >
+                    {"Stop"}
+                </button>
+            </Show>
+            <button
+                type="button"
+                disabled=move || lacks_tool(playground)
+                on:click=move |_| playground.intend(Intent::AddCall)
+            >
+                {add}
+            </button>
+            <button
+                type="button"
+                class="quiet"
+                aria-disabled=move || (!may_undo.get()).to_string()
+                on:click=undo
+            >
+                {"Undo"}
+            </button>
+            <button
+                type="button"
+                class="quiet"
+                title="Undoes the last action and puts it back into the form"
+                aria-label="Edit last action"
+                aria-disabled=move || (!may_undo.get()).to_string()
+                on:click=edit
+            >
+                {"Edit last"}
+            </button>
+        </div>
+    }
 }
 
-/// A button that at times can't be pressed: it says so and does nothing. One that is really disabled, be it for
-/// the time of a step, would lose the focus of whoever goes on by keyboard.
-fn where_it_can(can: Signal<bool>, button: El, act: impl Fn() + 'static) -> El {
-    button
-        .attr("aria-disabled", words(move || (!can.get()).to_string()))
-        .on_click(move || {
-            if can.get_untracked() {
-                act();
-            }
-        })
-}
-
-/// The tools on offer.
-fn tool_list(playground: Playground) -> El {
+/// The available tools.
+#[component]
+fn ToolList(playground: Playground) -> impl IntoView {
     let tools = Memo::new(move |_| {
         playground.edition.track();
         playground.episode.with(|episode| {
@@ -104,131 +126,157 @@ fn tool_list(playground: Playground) -> El {
                 .collect::<Vec<_>>()
         })
     });
-    let rows = dynamic(move || {
+    let rows = move || {
         let tools = tools.get();
         if tools.is_empty() {
-            return el("li").class("help").child("No tools").view();
+            return view! { <li class="help">"No tools"</li> }.into_any();
         }
-        let row = |(name, description)| tool_row(playground, name, description).view();
-        all(tools.into_iter().map(row).collect())
-    });
-    el("ul")
-        .class("tools-list")
-        .attr("aria-label", "Tools")
-        .attr("role", "list")
-        .child(rows)
+        let tools = tools.into_iter();
+        tools
+            .map(|(name, description)| view! { <ToolRow playground name description/> })
+            .collect_view()
+            .into_any()
+    };
+    view! {
+        <ul class="tools-list" aria-label="Tools" role="list">
+            {rows}
+        </ul>
+    }
 }
 
-fn tool_row(playground: Playground, name: Text, description: Text) -> El {
+#[component]
+fn ToolRow(playground: Playground, name: Text, description: Text) -> impl IntoView {
     let first_line = description.lines().next().unwrap_or_default().to_owned();
     let shown_name = name.to_string();
     let choice = name.clone();
-    let pressed = words(move || {
-        let chosen = playground.hands.tool.read();
-        (chosen.as_deref() == Some(&*name)).to_string()
-    });
-    el("li")
-        .child(
-            button("tool-button")
-                .attr("aria-pressed", pressed)
-                .attr("title", description.to_string())
-                .on_click(move || playground.intend(Intent::ChooseTool(choice.clone())))
-                .child(shown_name),
-        )
-        .child(el("span").class("help").child(first_line))
+    let is_chosen = move || playground.hands.tool.read().as_deref() == Some(&*name);
+    view! {
+        <li>
+            <button
+                type="button"
+                class="tool-button"
+                aria-pressed=move || is_chosen().to_string()
+                title=description.to_string()
+                on:click=move |_| playground.intend(Intent::ChooseTool(choice.clone()))
+            >
+                {shown_name}
+            </button>
+            <span class="help">{first_line}</span>
+        </li>
+    }
 }
 
 /// The form of the chosen tool.
-fn tool_form(playground: Playground) -> AnyView {
+#[component]
+fn ToolForm(playground: Playground) -> impl IntoView {
     let hands = playground.hands;
     let name = Memo::new(move |_| hands.tool.get().map(|name| name.to_string()));
-    dynamic(move || {
-        let Some(name) = name.get() else {
-            return nothing();
-        };
-        form("tool-form", name, move || {
-            playground.intend(Intent::StepByHand)
+    let submitted = move |event: SubmitEvent| {
+        event.prevent_default();
+        playground.intend(Intent::StepByHand);
+    };
+    // Enter in a field presses the hidden button.
+    move || {
+        let name = name.get()?;
+        Some(view! {
+            <form class="tool-form" aria-label=name novalidate id=TOOL_FORM on:submit=submitted>
+                <SchemaForm form=hands.form id_prefix="tool"/>
+                <button type="submit" hidden>
+                    {"Send"}
+                </button>
+            </form>
         })
-        .attr("id", TOOL_FORM)
-        .child(view! { <SchemaForm form=hands.form id_prefix="tool"/> }.into_any())
-        // What Enter in a field presses.
-        .child(
-            el("button")
-                .attr("type", "submit")
-                .attr("hidden", "")
-                .child("Send"),
-        )
-        .view()
-    })
+    }
 }
 
-/// The calls that are in the action already.
-fn call_queue(playground: Playground) -> AnyView {
-    let calls = playground.hands.calls;
-    dynamic(move || {
-        calls.with(|calls| {
-            if calls.is_empty() {
-                return nothing();
+/// The calls that are already in the action; nothing if there are none.
+fn call_queue(playground: Playground) -> Option<impl IntoView> {
+    playground.hands.calls.with(|calls| {
+        let rows = calls.iter().enumerate();
+        let rows = rows.map(|(place, call)| call_row(playground, place, &call.function));
+        (!calls.is_empty()).then(|| {
+            view! {
+                <ol class="call-queue" aria-label="Calls in this action">
+                    {rows.collect_view()}
+                </ol>
             }
-            let list = el("ol")
-                .class("call-queue")
-                .attr("aria-label", "Calls in this action");
-            let rows = calls.iter().enumerate();
-            rows.fold(list, |list, (place, call)| {
-                list.child(call_row(playground, place, &call.function))
-            })
-            .view()
         })
     })
 }
 
-fn call_row(playground: Playground, place: usize, call: &ToolCallFunction) -> El {
+fn call_row(
+    playground: Playground,
+    place: usize,
+    call: &ToolCallFunction,
+) -> impl IntoView + use<> {
     let named = |verb: &str| format!("{verb} call {} of {}", place + 1, call.name);
-    el("li")
-        .child(el("code").child(short(&call.to_string())))
-        .child(
-            button("quiet small")
-                .attr("aria-label", named("Edit"))
-                .on_click(move || playground.intend(Intent::EditCall(place)))
-                .child("Edit"),
-        )
-        .child(
-            button("icon-button")
-                .attr("aria-label", named("Remove"))
-                .on_click(move || playground.intend(Intent::RemoveCall(place)))
-                .child(view! { <Icon glyph=Glyph::Close/> }.into_any()),
-        )
+    view! {
+        <li>
+            <code>{short(&call.to_string())}</code>
+            <button
+                type="button"
+                class="quiet small"
+                aria-label=named("Edit")
+                on:click=move |_| playground.intend(Intent::EditCall(place))
+            >
+                {"Edit"}
+            </button>
+            <button
+                type="button"
+                class="icon-button"
+                aria-label=named("Remove")
+                on:click=move |_| playground.intend(Intent::RemoveCall(place))
+            >
+                <Icon glyph=Glyph::Close/>
+            </button>
+        </li>
+    }
 }
 
-/// What else an action can hold, or leave out.
-fn besides(playground: Playground) -> El {
-    let message = el("textarea")
-        .attr("rows", "2")
-        .attr("aria-describedby", "words-help");
-    el("details")
-        .class("besides")
-        .child(el("summary").child("More options"))
-        .child(
-            field("words", "Message", typed(message, playground.hands.words))
-                .child(help("Text sent along with the calls.").attr("id", "words-help")),
-        )
-        .child(buttons([button("small")
-            .flag_property("disabled", no_tool(playground))
-            .on_click(move || playground.intend(Intent::ChooseNoTool))
-            .child("Deselect tool")]))
+/// A message to send with the calls, and the choice of no tool.
+#[component]
+fn MoreOptions(playground: Playground) -> impl IntoView {
+    let words = playground.hands.words;
+    view! {
+        <details class="besides">
+            <summary>{"More options"}</summary>
+            <Field id="words" label="Message">
+                <textarea
+                    id="words"
+                    rows="2"
+                    aria-describedby="words-help"
+                    prop:value=move || words.get()
+                    on:input=move |event| words.set(event_target_value(&event))
+                ></textarea>
+                <p class="help" id="words-help">
+                    {"Text sent along with the calls."}
+                </p>
+            </Field>
+            <div class="button-row">
+                <button
+                    type="button"
+                    class="small"
+                    disabled=move || lacks_tool(playground)
+                    on:click=move |_| playground.intend(Intent::ChooseNoTool)
+                >
+                    {"Deselect tool"}
+                </button>
+            </div>
+        </details>
+    }
 }
 
-fn no_tool(playground: Playground) -> Signal<bool> {
-    flag(move || playground.hands.tool.with(Option::is_none))
+fn lacks_tool(playground: Playground) -> bool {
+    playground.hands.tool.with(Option::is_none)
 }
 
-/// Whether Step does something: a model that is asked already is not asked twice.
+/// Whether Step has an effect: a model with a request in progress is not asked again.
 fn may_step(playground: Playground) -> bool {
     let asked = playground.drive.run.get() != Run::Idle && playground.is_left_to_model();
     playground.may_step().is_ok() && !asked
 }
 
-/// What Step would send, or why it can't.
+/// What Step would send, or why it cannot.
 fn outlook(playground: Playground) -> String {
     let progress = playground.session.with(|session| session.progress());
     if let Some((done, all)) = progress.filter(|(_, all)| *all > 0) {
