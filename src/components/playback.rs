@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use super::erased::watch;
 use crate::browser::{self, timers};
 
 /// The state of playback.
@@ -34,7 +33,7 @@ impl Player {
     /// Advances the selection while playing.
     pub fn play_along(self) {
         let round = StoredValue::new(0u32);
-        watch(move || {
+        Effect::new(move |_| {
             round.update_value(|round| *round = round.wrapping_add(1));
             if !self.playing.get() {
                 return;

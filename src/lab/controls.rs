@@ -7,66 +7,103 @@ use super::examples::EXAMPLES;
 use super::input::FieldErrors;
 use super::page::{Lab, OWN};
 use crate::browser::files::pick;
-use crate::components::erased::{dynamic, flag, maybe_words, shown, words};
-use crate::components::markup::{El, button, el, nothing};
-use crate::playground::controls::{choice, field, help, option, typed};
+use crate::components::field::Field;
+
+/// Reads the error of a field.
+type ErrorOf = fn(&FieldErrors) -> Option<String>;
 
 /// All fields.
-pub(super) fn controls(lab: Lab) -> El {
-    el("section")
-        .class("lab-input")
-        .attr("aria-label", "Input")
-        .child(examples(lab))
-        .child(template(lab))
-        .child(tokenizer(lab))
-        .child(file_error(lab))
-        .child(json_field(
-            lab,
-            "lab-messages",
-            "Messages (JSON)",
-            lab.messages,
-            |errors| errors.messages.clone(),
-        ))
-        .child(json_field(
-            lab,
-            "lab-tools",
-            "Tools (JSON, may be blank)",
-            lab.tools,
-            |errors| errors.tools.clone(),
-        ))
-        .child(prompt(lab))
-        .child(error(lab, "lab-whole-error", |errors| errors.whole.clone()))
+#[component]
+pub(super) fn Controls(lab: Lab) -> impl IntoView {
+    let file_error = move || {
+        let reason = lab.file_error.get()?;
+        Some(view! {
+            <p class="error" role="alert">
+                {reason}
+            </p>
+        })
+    };
+    view! {
+        <section class="lab-input" aria-label="Input">
+            <Examples lab/>
+            <Template lab/>
+            <TokenizerChoice lab/>
+            {file_error}
+            <TextField
+                lab
+                id="lab-messages"
+                label="Messages (JSON)"
+                error_id="lab-messages-error"
+                text=lab.messages
+                of=|errors| errors.messages.clone()
+            />
+            <TextField
+                lab
+                id="lab-tools"
+                label="Tools (JSON, may be blank)"
+                error_id="lab-tools-error"
+                text=lab.tools
+                of=|errors| errors.tools.clone()
+            />
+            <label class="lab-check">
+                <input
+                    type="checkbox"
+                    prop:checked=lab.add_generation_prompt
+                    on:change=move |event| {
+                        lab.add_generation_prompt.set(event_target_checked(&event));
+                    }
+                />
+                {" Add the generation prompt to the rendered text"}
+            </label>
+            <FieldError lab id="lab-whole-error" of=|errors| errors.whole.clone()/>
+        </section>
+    }
 }
 
-fn examples(lab: Lab) -> El {
+#[component]
+fn Examples(lab: Lab) -> impl IntoView {
     let names = EXAMPLES.iter().enumerate();
-    let options = names.map(|(place, example)| option(place.to_string(), example.name));
-    let control = choice(words(move || lab.example.get().to_string()), move |place| {
-        if let Ok(place) = place.parse() {
+    let options = names
+        .map(|(place, example)| view! { <option value=place.to_string()>{example.name}</option> });
+    let options = options.collect_view();
+    let choose = move |event| {
+        if let Ok(place) = event_target_value(&event).parse() {
             lab.show_example(place);
         }
-    })
-    .child(options.collect::<Vec<_>>())
-    .attr("aria-describedby", "lab-lesson");
-    field("lab-example", "Worked example", control).child(
-        el("p")
-            .class("help")
-            .attr("id", "lab-lesson")
-            .child(words(move || {
-                let example = EXAMPLES.get(lab.example.get());
-                example.map_or("", |example| example.lesson).to_owned()
-            })),
-    )
+    };
+    let lesson = move || {
+        let example = EXAMPLES.get(lab.example.get());
+        example.map_or("", |example| example.lesson)
+    };
+    view! {
+        <Field id="lab-example" label="Worked example">
+            <select
+                id="lab-example"
+                aria-describedby="lab-lesson"
+                prop:value=move || lab.example.get().to_string()
+                on:change=choose
+            >
+                {options}
+            </select>
+            <p class="help" id="lab-lesson">
+                {lesson}
+            </p>
+        </Field>
+    }
 }
 
-fn template(lab: Lab) -> El {
+#[component]
+fn Template(lab: Lab) -> impl IntoView {
     let names = [
-        (Builtin::Qwen25, "Qwen2.5"),
-        (Builtin::Qwen3, "Qwen3 (hybrid thinking)"),
-        (Builtin::Qwen3Instruct2507, "Qwen3-2507"),
+        (Builtin::Qwen25.name(), "Qwen2.5"),
+        (Builtin::Qwen3.name(), "Qwen3 (hybrid thinking)"),
+        (Builtin::Qwen3Instruct2507.name(), "Qwen3-2507"),
+        (OWN, "Own text"),
     ];
-    let builtin = names.map(|(builtin, name)| option(builtin.name(), name));
-    let control = choice(words(move || lab.template.get()), move |name| {
+    let options = names.map(|(value, name)| view! { <option value=value>{name}</option> });
+    let options = options.into_iter().collect_view();
+    let choose = move |event| {
+        let name = event_target_value(&event);
         // Own text begins as a copy of the template that was shown.
         let shown = Builtin::from_name(&lab.template.get_untracked());
         if let Some(shown) = shown.filter(|_| name == OWN)
@@ -75,127 +112,134 @@ fn template(lab: Lab) -> El {
             lab.source.set(shown.source().to_owned());
         }
         lab.template.set(name);
-    })
-    .child(Vec::from(builtin))
-    .child(option(OWN, "Own text"));
-    let open = button("small")
-        .on_click(move || pick("", move |files| lab.take(files)))
-        .child("Open a template file");
-    let is_own = move || lab.template.with(|name| name == OWN);
-    let source = shown(is_own, move || {
-        let control = typed(el("textarea").class("mono").attr("rows", "10"), lab.source);
-        let control = faulty(lab, control, "lab-source-error", |errors| {
-            errors.template.clone()
-        });
-        field("lab-source", "Template (Jinja)", control).view()
-    });
-    el("div")
-        .class("lab-group")
-        .child(field("lab-template", "Template", control))
-        .child(source)
-        .child(error(lab, "lab-source-error", |errors| {
-            errors.template.clone()
-        }))
-        .child(el("div").class("button-row").child(open))
+    };
+    let of: ErrorOf = |errors| errors.template.clone();
+    view! {
+        <div class="lab-group">
+            <Field id="lab-template" label="Template">
+                <select
+                    id="lab-template"
+                    prop:value=move || lab.template.get()
+                    on:change=choose
+                >
+                    {options}
+                </select>
+            </Field>
+            <Show when=move || lab.template.with(|name| name == OWN)>
+                <Field id="lab-source" label="Template (Jinja)">
+                    <TextInput
+                        lab
+                        id="lab-source"
+                        rows="10"
+                        error_id="lab-source-error"
+                        text=lab.source
+                        of
+                    />
+                </Field>
+            </Show>
+            <FieldError lab id="lab-source-error" of/>
+            <div class="button-row">
+                <button
+                    type="button"
+                    class="small"
+                    on:click=move |_| pick("", move |files| lab.take(files))
+                >
+                    {"Open a template file"}
+                </button>
+            </div>
+        </div>
+    }
 }
 
-fn tokenizer(lab: Lab) -> El {
-    let name = words(move || match lab.tokenizer_file.get() {
+#[component]
+fn TokenizerChoice(lab: Lab) -> impl IntoView {
+    let name = move || match lab.tokenizer_file.get() {
         None => "Toy: each byte is a token, <|im_start|> and <|im_end|> are one each.".to_owned(),
         Some(file) => format!("From {file}."),
-    });
-    let open = button("small")
-        .on_click(move || pick("", move |files| lab.take(files)))
-        .child("Open a tokenizer file");
-    let toy = button("quiet small")
-        .attr("disabled", flag(move || lab.tokenizer_file.get().is_none()))
-        .on_click(move || lab.use_toy())
-        .child("Use the toy");
-    el("div")
-        .class("lab-group")
-        .attr("role", "group")
-        .attr("aria-label", "Tokenizer")
-        .child(el("span").class("label").child("Tokenizer"))
-        .child(el("p").attr("role", "status").child(name))
-        .child(help(
-            "tokenizer.json or a tiktoken file. Files can be dropped on the page.",
-        ))
-        .child(el("div").class("button-row").child(open).child(toy))
+    };
+    view! {
+        <div class="lab-group" role="group" aria-label="Tokenizer">
+            <span class="label">{"Tokenizer"}</span>
+            <p role="status">{name}</p>
+            <p class="help">
+                {"tokenizer.json or a tiktoken file. Files can be dropped on the page."}
+            </p>
+            <div class="button-row">
+                <button
+                    type="button"
+                    class="small"
+                    on:click=move |_| pick("", move |files| lab.take(files))
+                >
+                    {"Open a tokenizer file"}
+                </button>
+                <button
+                    type="button"
+                    class="quiet small"
+                    disabled=move || lab.tokenizer_file.with(Option::is_none)
+                    on:click=move |_| lab.use_toy()
+                >
+                    {"Use the toy"}
+                </button>
+            </div>
+        </div>
+    }
 }
 
-fn file_error(lab: Lab) -> AnyView {
-    dynamic(move || match lab.file_error.get() {
-        Some(reason) => el("p")
-            .class("error")
-            .attr("role", "alert")
-            .child(reason)
-            .view(),
-        None => nothing(),
-    })
-}
-
-fn json_field(
+/// A field for JSON, with its error.
+#[component]
+fn TextField(
     lab: Lab,
     id: &'static str,
     label: &'static str,
-    text: RwSignal<String>,
-    of: fn(&FieldErrors) -> Option<String>,
-) -> El {
-    let error_id = match id {
-        "lab-messages" => "lab-messages-error",
-        _ => "lab-tools-error",
-    };
-    let control = typed(el("textarea").class("mono").attr("rows", "6"), text);
-    let control = faulty(lab, control.attr("spellcheck", "false"), error_id, of);
-    field(id, label, control).child(error(lab, error_id, of))
-}
-
-fn prompt(lab: Lab) -> El {
-    el("label")
-        .class("lab-check")
-        .child(
-            el("input")
-                .attr("type", "checkbox")
-                .flag_property("checked", lab.add_generation_prompt.into())
-                .on("change", move |event: leptos::ev::Event| {
-                    lab.add_generation_prompt.set(event_target_checked(&event));
-                }),
-        )
-        .child(" Add the generation prompt to the rendered text")
-}
-
-/// Ties a control to the error that is shown below it.
-fn faulty(
-    lab: Lab,
-    control: El,
     error_id: &'static str,
-    of: fn(&FieldErrors) -> Option<String>,
-) -> El {
-    let has = move || error_of(lab, of).is_some();
-    control
-        .attr(
-            "aria-invalid",
-            maybe_words(move || has().then(|| "true".to_owned())),
-        )
-        .attr(
-            "aria-describedby",
-            maybe_words(move || has().then(|| error_id.to_owned())),
-        )
+    text: RwSignal<String>,
+    of: ErrorOf,
+) -> impl IntoView {
+    view! {
+        <Field id label>
+            <TextInput lab id rows="6" error_id text of attr:spellcheck="false"/>
+            <FieldError lab id=error_id of/>
+        </Field>
+    }
 }
 
-fn error(lab: Lab, id: &'static str, of: fn(&FieldErrors) -> Option<String>) -> AnyView {
-    dynamic(move || match error_of(lab, of) {
-        Some(reason) => el("p")
-            .class("error")
-            .attr("id", id)
-            .attr("role", "alert")
-            .child(reason)
-            .view(),
-        None => nothing(),
-    })
+/// A text area that names its error.
+#[component]
+fn TextInput(
+    lab: Lab,
+    id: &'static str,
+    rows: &'static str,
+    error_id: &'static str,
+    text: RwSignal<String>,
+    of: ErrorOf,
+) -> impl IntoView {
+    let has_error = move || error_of(lab, of).is_some();
+    view! {
+        <textarea
+            class="mono"
+            rows=rows
+            id=id
+            aria-invalid=move || has_error().then_some("true")
+            aria-describedby=move || has_error().then_some(error_id)
+            prop:value=move || text.get()
+            on:input=move |event| text.set(event_target_value(&event))
+        ></textarea>
+    }
 }
 
-fn error_of(lab: Lab, of: fn(&FieldErrors) -> Option<String>) -> Option<String> {
+#[component]
+fn FieldError(lab: Lab, id: &'static str, of: ErrorOf) -> impl IntoView {
+    move || {
+        let reason = error_of(lab, of)?;
+        Some(view! {
+            <p class="error" id=id role="alert">
+                {reason}
+            </p>
+        })
+    }
+}
+
+fn error_of(lab: Lab, of: ErrorOf) -> Option<String> {
     lab.report.with(|report| match report {
         Some(Err(errors)) => of(errors),
         _ => None,

@@ -8,16 +8,14 @@ use std::time::Duration;
 use leptos::prelude::*;
 use volary_tokens::{Builtin, Tokenizer, ToyTokenizer};
 
-use super::controls::controls;
+use super::controls::Controls;
 use super::examples::EXAMPLES;
 use super::given::Given;
 use super::input::{FieldErrors, Input};
 use super::report::{Report, examine};
-use super::results::results;
+use super::results::Results;
 use crate::browser::files::GivenFile;
 use crate::browser::{spawn, timers};
-use crate::components::erased::watch;
-use crate::components::markup::el;
 use crate::navigation::{Hooks, Page, use_pages};
 
 /// How long nothing must change before the report is made.
@@ -66,21 +64,20 @@ pub fn page() -> AnyView {
             drop_words: "Drop a chat template, a tokenizer or messages. They stay in your browser.",
         },
     );
-    el("div")
-        .class("lab")
-        .child(el("h1").child("Template lab"))
-        .child(
-            el("p").class("help").child(
-                "What a chat template makes of messages, and which tokens a training loop would learn from.",
-            ),
-        )
-        .child(
-            el("div")
-                .class("lab-panes")
-                .child(controls(lab))
-                .child(results(lab)),
-        )
-        .view()
+    view! {
+        <div class="lab">
+            <h1>{"Template lab"}</h1>
+            <p class="help">
+                {"What a chat template makes of messages, and which tokens a training loop would \
+                  learn from."}
+            </p>
+            <div class="lab-panes">
+                <Controls lab/>
+                <Results lab/>
+            </div>
+        </div>
+    }
+    .into_any()
 }
 
 impl Lab {
@@ -101,7 +98,7 @@ impl Lab {
         };
         lab.show_example(0);
         lab.compute();
-        watch(move || lab.changed());
+        Effect::new(move |_| lab.changed());
         lab
     }
 

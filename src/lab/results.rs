@@ -6,87 +6,89 @@ use volary_tokens::{MaskMode, TokenStrip, Tokenizer};
 use super::checks::{Check, Outcome, shown};
 use super::page::Lab;
 use super::report::{Difference, ModeReport, Part, Rendering, Report};
-use crate::components::erased::dynamic;
-use crate::components::markup::{El, all, el};
 use crate::components::text::inert;
 
 /// How many tokens of a text, or of a mode, are drawn.
 const MOST_DRAWN: usize = 1500;
 
-/// All of it.
-pub(super) fn results(lab: Lab) -> El {
-    el("section")
-        .class("lab-results")
-        .attr("aria-label", "Report")
-        .child(dynamic(move || {
-            lab.report.with(|report| match report {
-                Some(Ok(report)) => lab
-                    .tokenizer
-                    .with_value(|tokenizer| drawn(report, &**tokenizer)),
-                Some(Err(_)) => el("p")
-                    .attr("role", "status")
-                    .child("There is no report: the input has errors.")
-                    .view(),
-                None => el("p").child("…").view(),
-            })
-        }))
+/// The report.
+#[component]
+pub(super) fn Results(lab: Lab) -> impl IntoView {
+    let report = move || {
+        lab.report.with(|report| match report {
+            Some(Ok(report)) => lab
+                .tokenizer
+                .with_value(|tokenizer| drawn(report, &**tokenizer)),
+            Some(Err(_)) => {
+                view! { <p role="status">"There is no report: the input has errors."</p> }
+                    .into_any()
+            }
+            None => view! { <p>"…"</p> }.into_any(),
+        })
+    };
+    view! {
+        <section class="lab-results" aria-label="Report">
+            {report}
+        </section>
+    }
 }
 
 fn drawn(report: &Report, tokenizer: &dyn Tokenizer) -> AnyView {
-    all(vec![
-        checks(&report.checks).view(),
-        modes(report, tokenizer).view(),
-        rendered(&report.rendered, tokenizer).view(),
-    ])
+    view! {
+        <Section id="lab-checks" title="Checks" content=checks(&report.checks)/>
+        <Section
+            id="lab-modes"
+            title="Tokens and mask in three modes"
+            content=modes(report, tokenizer)
+        />
+        <Section
+            id="lab-rendered"
+            title="Rendered text"
+            content=rendered(&report.rendered, tokenizer)
+        />
+    }
+    .into_any()
 }
 
-fn section(id: &'static str, title: &'static str) -> El {
-    el("section")
-        .class("lab-part")
-        .attr("aria-labelledby", id)
-        .child(el("h2").attr("id", id).child(title))
-}
-
-fn checks(checks: &[Check]) -> El {
+fn checks(checks: &[Check]) -> AnyView {
     let rows = checks.iter().map(|check| {
         let (class, word) = match check.outcome {
             Outcome::Good => ("badge good", "Yes"),
             Outcome::Bad => ("badge bad", "No"),
             Outcome::Idle => ("badge", "Not checked"),
         };
-        el("li")
-            .child(el("strong").child(check.question))
-            .child(" ")
-            .child(el("span").class(class).child(word))
-            .child(el("p").child(inert(&check.reason)))
-    });
-    section("lab-checks", "Checks")
-        .child(el("ul").class("lab-checks").child(rows.collect::<Vec<_>>()))
-}
-
-fn modes(report: &Report, tokenizer: &dyn Tokenizer) -> El {
-    let section = section("lab-modes", "Tokens and mask in three modes");
-    match &report.modes {
-        Err(reason) => section.child(el("p").child(inert(reason))),
-        Ok(modes) => {
-            let columns = modes.iter().map(|mode| column(mode, tokenizer));
-            section
-                .child(el("p").class("help").child(
-                    "Trained tokens are underlined and tinted, special tokens are boxed. ▼ marks the first difference from the rendered text.",
-                ))
-                .child(
-                    el("div")
-                        .class("lab-modes")
-                        .child(columns.collect::<Vec<_>>()),
-                )
+        view! {
+            <li>
+                <strong>{check.question}</strong>
+                {" "}
+                <span class=class>{word}</span>
+                <p>{inert(&check.reason)}</p>
+            </li>
         }
-    }
+    });
+    view! { <ul class="lab-checks">{rows.collect_view()}</ul> }.into_any()
 }
 
-fn column(mode: &ModeReport, tokenizer: &dyn Tokenizer) -> El {
+fn modes(report: &Report, tokenizer: &dyn Tokenizer) -> AnyView {
+    let modes = match &report.modes {
+        Err(reason) => return view! { <p>{inert(reason)}</p> }.into_any(),
+        Ok(modes) => modes,
+    };
+    let columns: Vec<AnyView> = modes.iter().map(|mode| column(mode, tokenizer)).collect();
+    view! {
+        <p class="help">
+            {"Trained tokens are underlined and tinted, special tokens are boxed. ▼ marks the \
+              first difference from the rendered text."}
+        </p>
+        <div class="lab-modes">{columns}</div>
+    }
+    .into_any()
+}
+
+fn column(mode: &ModeReport, tokenizer: &dyn Tokenizer) -> AnyView {
     let name = mode.mode.name();
     let mut left = MOST_DRAWN;
-    let parts: Vec<El> = mode
+    let parts: Vec<AnyView> = mode
         .parts
         .iter()
         .enumerate()
@@ -98,28 +100,22 @@ fn column(mode: &ModeReport, tokenizer: &dyn Tokenizer) -> El {
         })
         .collect();
     let error = mode.error.as_ref().map(|reason| {
-        el("p")
-            .class("error")
-            .child(inert(&format!("It ends here. {reason}")))
+        let words = format!("It ends here. {reason}");
+        view! { <p class="error">{inert(&words)}</p> }
     });
-    el("section")
-        .class("lab-mode")
-        .attr("aria-label", format!("Mode {name}"))
-        .child(el("h3").child(name))
-        .child(el("p").class("help").child(meaning(mode.mode)))
-        .child(el("p").class("lab-counts").child(format!(
-            "{} tokens, {} trained",
-            mode.len(),
-            mode.trained()
-        )))
-        .child(
-            el("p")
-                .class("lab-difference")
-                .child(inert(&difference(mode))),
-        )
-        .child(el("ol").class("lab-parts").child(parts))
-        .child(cut(mode.len()))
-        .child(error)
+    let counts = format!("{} tokens, {} trained", mode.len(), mode.trained());
+    view! {
+        <section class="lab-mode" aria-label=format!("Mode {name}")>
+            <h3>{name}</h3>
+            <p class="help">{meaning(mode.mode)}</p>
+            <p class="lab-counts">{counts}</p>
+            <p class="lab-difference">{inert(&difference(mode))}</p>
+            <ol class="lab-parts">{parts}</ol>
+            {cut(mode.len())}
+            {error}
+        </section>
+    }
+    .into_any()
 }
 
 fn meaning(mode: MaskMode) -> &'static str {
@@ -157,24 +153,27 @@ fn difference(mode: &ModeReport) -> String {
     }
 }
 
-fn part_row(part: &Part, difference: Option<usize>, room: usize, tokenizer: &dyn Tokenizer) -> El {
+fn part_row(
+    part: &Part,
+    difference: Option<usize>,
+    room: usize,
+    tokenizer: &dyn Tokenizer,
+) -> AnyView {
     let counts = format!(
         "{} tokens, {} trained",
         part.strip.len(),
         part.strip.trained()
     );
-    el("li")
-        .class(match difference {
-            Some(_) => "differs",
-            None => "",
-        })
-        .child(
-            el("div")
-                .class("lab-part-head")
-                .child(el("span").child(part.name.clone()))
-                .child(el("span").class("faint").child(counts)),
-        )
-        .child(tokens(&part.strip, difference, room, tokenizer))
+    view! {
+        <li class=difference.map(|_| "differs")>
+            <div class="lab-part-head">
+                <span>{part.name.clone()}</span>
+                <span class="faint">{counts}</span>
+            </div>
+            {tokens(&part.strip, difference, room, tokenizer)}
+        </li>
+    }
+    .into_any()
 }
 
 /// Tokens in runs of the same mask: a trained run is a `mark`, so that it is one without colours too.
@@ -183,46 +182,44 @@ fn tokens(
     difference: Option<usize>,
     room: usize,
     tokenizer: &dyn Tokenizer,
-) -> El {
-    let mut out = el("div").class("lab-tokens");
-    let mut run: Option<(bool, El)> = None;
+) -> AnyView {
+    let mut runs: Vec<(bool, Vec<AnyView>)> = Vec::new();
     let (mut at, mut mark) = (0, difference);
     let ids = strip.ids().iter().zip(strip.mask()).take(room);
     for (id, is_trained) in ids {
-        let text = shown(*id, tokenizer);
-        let mut element = match run.take() {
-            Some((of, element)) if of == *is_trained => element,
-            former => {
-                out = out.child(former.map(|(_, element)| element));
-                match is_trained {
-                    true => el("mark").class("trained"),
-                    false => el("span").class("untrained"),
-                }
-            }
-        };
+        let mut drawn = Vec::new();
         at += tokenizer.decode(&[*id]).map_or(0, |bytes| bytes.len());
         if mark.is_some_and(|place| place < at) {
             mark = None;
-            element = element.child(first_difference());
+            drawn.push(first_difference());
         }
         let class = match tokenizer.is_special(*id) {
             true => "token special",
             false => "token",
         };
-        element = element.child(el("span").class(class).child(inert(&visible(&text))));
-        run = Some((*is_trained, element));
+        let text = inert(&visible(&shown(*id, tokenizer)));
+        drawn.push(view! { <span class=class>{text}</span> }.into_any());
+        match runs.last_mut() {
+            Some((of, run)) if of == is_trained => run.extend(drawn),
+            _ => runs.push((*is_trained, drawn)),
+        }
     }
-    out = out.child(run.map(|(_, element)| element));
+    let runs = runs.into_iter().map(|(is_trained, run)| match is_trained {
+        true => view! { <mark class="trained">{run}</mark> }.into_any(),
+        false => view! { <span class="untrained">{run}</span> }.into_any(),
+    });
     let is_whole = strip.len() <= room;
-    out.child(mark.filter(|_| is_whole).map(|_| first_difference()))
+    let at_end = mark.filter(|_| is_whole).map(|_| first_difference());
+    view! { <div class="lab-tokens">{runs.collect_view()} {at_end}</div> }.into_any()
 }
 
-fn first_difference() -> El {
-    el("strong")
-        .class("lab-mark")
-        .attr("role", "img")
-        .attr("aria-label", "First difference")
-        .child("▼")
+fn first_difference() -> AnyView {
+    view! {
+        <strong class="lab-mark" role="img" aria-label="First difference">
+            "▼"
+        </strong>
+    }
+    .into_any()
 }
 
 /// A token's text with its line breaks visible.
@@ -230,53 +227,55 @@ fn visible(text: &str) -> String {
     text.replace('\n', "↵\n")
 }
 
-fn cut(tokens: usize) -> Option<El> {
+fn cut(tokens: usize) -> Option<impl IntoView> {
     (tokens > MOST_DRAWN).then(|| {
-        el("p").class("help").child(format!(
-            "The first {MOST_DRAWN} of {tokens} tokens are drawn."
-        ))
+        let words = format!("The first {MOST_DRAWN} of {tokens} tokens are drawn.");
+        view! { <p class="help">{words}</p> }
     })
 }
 
-fn rendered(rendered: &Result<Rendering, String>, tokenizer: &dyn Tokenizer) -> El {
-    let section = section("lab-rendered", "Rendered text");
+fn rendered(rendered: &Result<Rendering, String>, tokenizer: &dyn Tokenizer) -> AnyView {
+    let error = |reason: &str| {
+        view! {
+            <p class="error" role="alert">
+                {inert(reason)}
+            </p>
+        }
+        .into_any()
+    };
     let rendering = match rendered {
         Ok(rendering) => rendering,
-        Err(reason) => {
-            return section.child(
-                el("p")
-                    .class("error")
-                    .attr("role", "alert")
-                    .child(inert(reason)),
-            );
-        }
+        Err(reason) => return error(reason),
     };
-    let text = el("pre")
-        .class("lab-text")
-        .attr("tabindex", "0")
-        .attr("role", "group")
-        .attr("aria-label", "Text")
-        .child(inert(&rendering.text));
-    let section = section.child(text);
-    match &rendering.tokens {
-        Err(reason) => section.child(
-            el("p")
-                .class("error")
-                .attr("role", "alert")
-                .child(inert(reason)),
-        ),
-        Ok(strip) => section
-            .child(
-                el("p")
-                    .class("lab-counts")
-                    .attr("role", "status")
-                    .child(format!("{} tokens", strip.len())),
-            )
-            .child(
-                el("details")
-                    .child(el("summary").child("Show the tokens"))
-                    .child(tokens(strip, None, MOST_DRAWN, tokenizer))
-                    .child(cut(strip.len())),
-            ),
+    let strip = match &rendering.tokens {
+        Err(reason) => error(reason),
+        Ok(strip) => view! {
+            <p class="lab-counts" role="status">
+                {format!("{} tokens", strip.len())}
+            </p>
+            <details>
+                <summary>{"Show the tokens"}</summary>
+                {tokens(strip, None, MOST_DRAWN, tokenizer)}
+                {cut(strip.len())}
+            </details>
+        }
+        .into_any(),
+    };
+    view! {
+        <pre class="lab-text" tabindex="0" role="group" aria-label="Text">
+            {inert(&rendering.text)}
+        </pre>
+        {strip}
+    }
+    .into_any()
+}
+
+#[component]
+fn Section(id: &'static str, title: &'static str, content: AnyView) -> impl IntoView {
+    view! {
+        <section class="lab-part" aria-labelledby=id>
+            <h2 id=id>{title}</h2>
+            {content}
+        </section>
     }
 }

@@ -8,7 +8,6 @@ use volary_trajectory::Recipe;
 
 use super::intents::Intent;
 use super::state::Playground;
-use crate::components::erased::watch;
 use crate::projection::form::Form;
 use crate::python::files::{self, Description, PythonFiles};
 use crate::python::stored;
@@ -29,7 +28,7 @@ pub struct PythonEntry {
 impl Playground {
     /// Follows the files that the browser keeps, which other tabs change as well.
     pub(super) fn follow_python_files(self) {
-        watch(move || {
+        Effect::new(move |_| {
             let files = stored::files();
             self.setup.python.update(|entries| {
                 // What episodes brought stays.

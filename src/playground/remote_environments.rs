@@ -9,7 +9,6 @@ use volary_trajectory::{Episode, Recipe};
 use super::setup::CONFIGURATION_FORM;
 use super::state::Playground;
 use crate::browser;
-use crate::components::erased::watch;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::remote::servers::{self, Server};
@@ -50,7 +49,7 @@ impl Playground {
     /// Follows the list of servers, which other tabs change as well.
     pub(super) fn follow_servers(self) {
         self.setup.servers.set(untrack(keeping::servers));
-        watch(move || self.setup.servers.set(keeping::servers()));
+        Effect::new(move |_| self.setup.servers.set(keeping::servers()));
     }
 
     /// Fills the set-up for a server.

@@ -7,7 +7,6 @@ use volary_trajectory::{Episode, native};
 use super::state::Playground;
 use crate::browser::database::KeptText;
 use crate::browser::{self, location};
-use crate::components::erased::watch;
 use crate::navigation::{Page, use_pages};
 use crate::storage;
 use crate::storage::episodes::{self, StoredEpisode};
@@ -58,7 +57,7 @@ impl Playground {
     /// Stores the shown episode whenever the user leaves it.
     pub(super) fn keep_on_leaving(self) {
         let pages = use_pages();
-        watch(move || {
+        Effect::new(move |_| {
             if pages.shown.get() != Page::Playground {
                 self.keep_played();
             }

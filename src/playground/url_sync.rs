@@ -16,7 +16,6 @@ use super::state::Playground;
 use super::tasks;
 use super::transfer::bare_actions;
 use crate::browser::{self, location, timers};
-use crate::components::erased::watch;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::route::{Place, Route};
@@ -202,7 +201,7 @@ impl Playground {
     pub fn write_address(self) {
         let soon = StoredValue::new_local(None);
         let is_opening = Memo::new(move |_| self.session.with(Session::is_opening));
-        watch(move || {
+        Effect::new(move |_| {
             self.selected.track();
             self.edition.track();
             self.episode.track();

@@ -11,7 +11,6 @@ use super::model_exchange::THOUGHT;
 use super::reader::{MESSAGE, Reader, STEP, TextPlace};
 use super::reading::{Kind, Reading, Spot};
 use crate::browser;
-use crate::components::erased::watch;
 use crate::components::text::Fold;
 use crate::projection::content::{Content, Part as ContentPart, content};
 use crate::projection::highlight::{Spot as Words, holder_id};
@@ -69,7 +68,7 @@ impl Reader {
     /// Calls back when the size of the rendered content changes.
     pub fn on_layout(self, changed: impl Fn() + Clone + 'static) {
         let sizes = StoredValue::new_local(None);
-        watch(move || {
+        Effect::new(move |_| {
             if let Some(list) = self.place.list.get() {
                 sizes.set_value(browser::element::watch_size(&[&list], changed.clone()));
             }

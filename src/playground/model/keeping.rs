@@ -7,7 +7,6 @@ use volary_core::json::{Json, Text};
 use super::seat::Seat;
 use super::settings::{asking_form_of, limits_form, sampling_form};
 use crate::browser::storage::{self, Keep};
-use crate::components::erased::watch;
 use crate::projection::form::Form;
 
 /// Under this name they are stored.
@@ -40,7 +39,7 @@ fn forms_of(kept: &Json) -> [Form; 3] {
 /// Keeps them from now on, whenever they are as they should be.
 pub(super) fn keep(seat: Seat) {
     let former = StoredValue::new(Text::default());
-    watch(move || {
+    Effect::new(move |_| {
         let value = |form: RwSignal<Form>| form.with(Form::value).ok();
         let values = (value(seat.asking), value(seat.sampling), value(seat.limits));
         let (Some(asking), Some(sampling), Some(limits)) = values else {

@@ -1,14 +1,12 @@
-//! The dialog **Request**: what went over the wire for a step, or for the turn that is none yet.
+//! The dialog **Request**: the requests of a step, or of the streaming response that will become one.
 
 use leptos::prelude::*;
 use volary_agent::model::Exchange;
 use volary_agent::model::exchange::KeptError;
 
 use super::seat::seat;
-use crate::components::dialog::dialog;
-use crate::components::erased::{watch, words};
-use crate::components::inspector::inspector;
-use crate::components::markup::{all, el};
+use crate::components::Dialog;
+use crate::components::inspector::Inspector;
 use crate::models::record;
 use crate::playground::state::use_playground;
 
@@ -17,23 +15,25 @@ pub(super) fn requests_dialog() -> AnyView {
     let playground = use_playground();
     let inspected = playground.drive.inspected;
     let open = RwSignal::new(false);
-    watch(move || open.set(inspected.get().is_some()));
-    watch(move || {
+    Effect::new(move |_| open.set(inspected.get().is_some()));
+    Effect::new(move |_| {
         if !open.get() && inspected.get_untracked().is_some() {
             inspected.set(None);
         }
     });
     // Looked up when it is opened, not whenever a step is made.
     let found = Memo::new(move |_| inspected.get().map(found_at));
-    let step = words(move || match inspected.get() {
+    let step = move || match inspected.get() {
         Some(step) => format!("Step {step}"),
         None => String::new(),
-    });
-    let content = all(vec![
-        el("p").class("inspector-step").child(step).view(),
-        inspector(Signal::derive(move || found.get().unwrap_or_default())),
-    ]);
-    dialog(open, "Request".to_owned(), content)
+    };
+    view! {
+        <Dialog open title="Request">
+            <p class="inspector-step">{step}</p>
+            <Inspector exchanges=Signal::derive(move || found.get().unwrap_or_default())/>
+        </Dialog>
+    }
+    .into_any()
 }
 
 fn found_at(step: usize) -> Vec<Result<Exchange, KeptError>> {

@@ -1,4 +1,4 @@
-//! The settings of the policy Model: whom to ask and for what; the rest is folded away.
+//! The settings of the policy Model: the connection and the request; sampling and limits are collapsed.
 
 use leptos::prelude::*;
 use volary_core::json::Text;
@@ -6,9 +6,7 @@ use volary_core::json::Text;
 use super::seat::{Seat, seat};
 use super::settings::{asking_form_like, in_short};
 use crate::components::SchemaForm;
-use crate::components::erased::{shown, watch, words};
-use crate::components::icon::{Glyph, icon};
-use crate::components::markup::{El, all, button, el};
+use crate::components::icon::{Glyph, Icon};
 use crate::models::connections;
 use crate::playground::state::{Playground, use_playground};
 use crate::projection::form::Form;
@@ -17,57 +15,48 @@ use crate::projection::form::Form;
 pub(super) fn settings_view() -> AnyView {
     let playground = use_playground();
     let seat = seat();
-    watch(move || follow(playground, seat));
+    Effect::new(move |_| follow(playground, seat));
     let connected = Memo::new(move |_| connections::read(|known| !known.list().is_empty()));
-    let empty = shown(
-        move || !connected.get(),
-        || {
-            el("div")
-                .class("no-connection")
-                .child(el("p").child("No model is connected yet."))
-                .child(
-                    el("a")
-                        .class("button")
-                        .attr("href", "#/settings")
-                        .child("Connect model"),
-                )
-                .child(el("p").class("help").child(
-                    "Requests go directly from this page to the address that you enter, with your \
-                     own key.",
-                ))
-                .view()
-        },
-    );
-    let forms = shown(
-        move || connected.get(),
-        move || {
-            let asking = view! { <SchemaForm form=seat.asking id_prefix="asking"/> };
-            all(vec![
-                asking.into_any(),
-                folded("Sampling", "sampling", "provider default", seat.sampling).view(),
-                folded("Limits", "limits", "none", seat.limits).view(),
-                el("p")
-                    .class("help")
-                    .child("Manage connections, keys and prices in the ")
-                    .child(el("a").attr("href", "#/settings").child("settings"))
-                    .child(".")
-                    .view(),
-            ])
-        },
-    );
-    el("div")
-        .class("model-settings")
-        .child(empty)
-        .child(forms)
-        .view()
+    view! {
+        <div class="model-settings">
+            <Show when=move || !connected.get()>
+                <div class="no-connection">
+                    <p>{"No model is connected yet."}</p>
+                    <a class="button" href="#/settings">
+                        {"Connect model"}
+                    </a>
+                    <p class="help">
+                        {"Requests go directly from this page to the address that you enter, with \
+                          your own key."}
+                    </p>
+                </div>
+            </Show>
+            <Show when=move || connected.get()>
+                <SchemaForm form=seat.asking id_prefix="asking"/>
+                <Folded
+                    name="Sampling"
+                    prefix="sampling"
+                    nothing="provider default"
+                    form=seat.sampling
+                />
+                <Folded name="Limits" prefix="limits" nothing="none" form=seat.limits/>
+                <p class="help">
+                    {"Manage connections, keys and prices in the "}
+                    <a href="#/settings">{"settings"}</a>
+                    {"."}
+                </p>
+            </Show>
+        </div>
+    }
+    .into_any()
 }
 
-/// Brings the form in line with the connections and tools that there are.
+/// Updates the form to the current connections and tools.
 pub(super) fn follow(playground: Playground, seat: Seat) {
     let names: Vec<Text> = connections::read(|known| {
         let preferred = known.default_one().map(|saved| saved.id.clone());
         let mut list: Vec<_> = known.list().iter().collect();
-        // The first one is what is chosen where nobody chose.
+        // The first one is the default.
         list.sort_by_key(|saved| Some(&saved.id) != preferred.as_ref());
         let names = list.into_iter().map(|saved| saved.connection.name.clone());
         names.collect()
@@ -88,37 +77,44 @@ pub(super) fn follow(playground: Playground, seat: Seat) {
     }
 }
 
-/// A form that stands folded away, with what was filled in beside its name. A field at fault unfolds it.
-fn folded(
+/// A collapsed form with a summary of its values. It opens when a field is invalid.
+#[component]
+fn Folded(
     name: &'static str,
     prefix: &'static str,
+    /// The summary if nothing is filled in.
     nothing: &'static str,
     form: RwSignal<Form>,
-) -> El {
+) -> impl IntoView {
     let open = RwSignal::new(false);
-    watch(move || {
+    Effect::new(move |_| {
         if form.with(|form| !form.errors().is_empty()) {
             open.set(true);
         }
     });
-    let summary = words(move || {
+    let summary = move || {
         let short = form.with(in_short);
         short.unwrap_or_else(|| nothing.to_owned())
-    });
-    let class = words(move || match open.get() {
-        true => "quiet disclosure open".to_owned(),
-        false => "quiet disclosure".to_owned(),
-    });
-    let toggle = button("")
-        .class(class)
-        .attr("aria-expanded", words(move || open.get().to_string()))
-        .on_click(move || open.update(|open| *open = !*open))
-        .child(icon(Glyph::Chevron))
-        .child(el("span").child(name))
-        .child(el("span").class("faint").child(summary));
-    let fields = shown(
-        move || open.get(),
-        move || view! { <SchemaForm form=form id_prefix=prefix legend=name/> }.into_any(),
-    );
-    el("div").class("folded-form").child(toggle).child(fields)
+    };
+    let class = move || match open.get() {
+        true => "quiet disclosure open",
+        false => "quiet disclosure",
+    };
+    view! {
+        <div class="folded-form">
+            <button
+                type="button"
+                class=class
+                aria-expanded=move || open.get().to_string()
+                on:click=move |_| open.update(|open| *open = !*open)
+            >
+                <Icon glyph=Glyph::Chevron/>
+                <span>{name}</span>
+                <span class="faint">{summary}</span>
+            </button>
+            <Show when=move || open.get()>
+                <SchemaForm form id_prefix=prefix legend=name/>
+            </Show>
+        </div>
+    }
 }

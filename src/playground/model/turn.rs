@@ -1,14 +1,13 @@
-//! The turn at the end of the transcript, as long as the episode stands where it began.
+//! The streaming response at the end of the transcript, while the episode is where it was asked for.
 
 use leptos::prelude::*;
 
 use super::seat::seat;
-use crate::components::erased::shown;
-use crate::components::turn::{TurnActions, turn_view};
+use crate::components::turn::{TurnActions, TurnView};
 use crate::playground::intents::Intent;
 use crate::playground::state::use_playground;
 
-/// What the model is saying.
+/// The streaming response.
 pub(super) fn turn_pane() -> AnyView {
     let playground = use_playground();
     let seat = seat();
@@ -29,8 +28,10 @@ pub(super) fn turn_pane() -> AnyView {
         again: Callback::new(move |()| playground.intend(Intent::RunAgain)),
         dismiss: Callback::new(move |()| seat.turn.set(None)),
     };
-    shown(
-        move || here.get(),
-        move || turn_view(seat.turn, seat.clock.into(), actions),
-    )
+    view! {
+        <Show when=move || here.get()>
+            <TurnView turn=seat.turn clock=seat.clock.into() actions/>
+        </Show>
+    }
+    .into_any()
 }
