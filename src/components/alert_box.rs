@@ -3,8 +3,7 @@
 use leptos::prelude::*;
 
 use super::icon::{Glyph, Icon, NamedIcon};
-use super::markup::{El, el};
-use super::text::{inert, inert_in};
+use super::text::inert;
 use crate::projection::notice::Notice;
 
 /// Shows a notice until it is dismissed.
@@ -56,13 +55,4 @@ pub fn AlertWords(
             {children.map(|children| children())}
         </div>
     }
-}
-
-/// [`AlertWords`] for views that are built without `view!`.
-pub fn alert_words(what: &str, why: &str, advice: &str) -> El {
-    el("div")
-        .class("alert-words")
-        .child(inert_in("p", "alert-what", what))
-        .child(inert_in("p", "alert-why", why))
-        .child(inert_in("p", "alert-advice", advice))
 }

@@ -75,8 +75,3 @@ pub fn CopyButton(
         </span>
     }
 }
-
-/// [`CopyButton`] for views that are built without `view!`.
-pub fn copy_button(text: Callback<(), String>, label: &'static str, icon_only: bool) -> AnyView {
-    view! { <CopyButton text label icon_only/> }.into_any()
-}

@@ -42,8 +42,3 @@ pub fn Dialog(
         </dialog>
     }
 }
-
-/// [`Dialog`] for views that are built without `view!`.
-pub fn dialog(open: RwSignal<bool>, title: String, content: AnyView) -> AnyView {
-    view! { <Dialog open title>{content}</Dialog> }.into_any()
-}

@@ -2,8 +2,6 @@
 
 use leptos::prelude::*;
 
-use super::markup::{Child, el};
-
 /// An icon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyph {
@@ -99,19 +97,4 @@ pub fn NamedIcon(
         <Icon glyph/>
         <span class="visually-hidden">{name}</span>
     }
-}
-
-/// [`Icon`] for views that are built without `view!`.
-pub fn icon(glyph: Glyph) -> AnyView {
-    view! { <Icon glyph/> }.into_any()
-}
-
-/// [`NamedIcon`] for views that are built without `view!`.
-pub fn named_icon(glyph: Glyph, name: &'static str) -> AnyView {
-    view! { <NamedIcon glyph name/> }.into_any()
-}
-
-/// A name for screen readers, in views that are built without `view!`.
-pub fn hidden_name(name: impl Child) -> AnyView {
-    el("span").class("visually-hidden").child(name).view()
 }

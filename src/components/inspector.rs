@@ -35,11 +35,6 @@ pub fn Inspector(
     }
 }
 
-/// [`Inspector`] for views that are built without `view!`.
-pub fn inspector(exchanges: Signal<Vec<Result<Exchange, KeptError>>>) -> AnyView {
-    view! { <Inspector exchanges/> }.into_any()
-}
-
 /// Selects one of several exchanges.
 fn tries(
     exchanges: &[Result<Exchange, KeptError>],

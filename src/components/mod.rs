@@ -8,7 +8,6 @@ pub mod alert_box;
 pub mod copy_button;
 pub mod dialog;
 pub mod episode_status;
-pub mod erased;
 pub mod field;
 mod folds;
 pub mod form;
@@ -21,8 +20,8 @@ pub mod json_text;
 
 pub mod kept;
 pub mod key_help;
+pub mod keyed;
 pub mod lazy;
-pub mod markup;
 pub mod outline;
 pub mod pane_jumps;
 pub mod playback;

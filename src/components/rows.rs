@@ -6,7 +6,7 @@ use std::sync::Arc;
 use leptos::html;
 use leptos::prelude::*;
 
-use super::markup::keyed;
+use super::keyed::keyed;
 use crate::browser;
 use crate::projection::rows::{reveal, window};
 

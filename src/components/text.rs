@@ -4,7 +4,6 @@
 use leptos::prelude::*;
 use volary_core::json::Text;
 
-use super::markup::{El, el};
 use crate::later::Later;
 use crate::projection::size_text;
 use crate::projection::text::{PART_BYTES, Piece, part, part_count, pieces, preview_end};
@@ -25,11 +24,6 @@ pub fn inert(text: &str) -> AnyView {
         .into_any(),
     });
     views.collect_view().into_any()
-}
-
-/// A text in its own element, for views that are built without `view!`. The text determines its direction.
-pub fn inert_in(tag: &'static str, class: &'static str, text: &str) -> El {
-    el(tag).class(class).attr("dir", "auto").child(inert(text))
 }
 
 /// Names up to this number of bytes need no line break.

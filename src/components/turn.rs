@@ -57,15 +57,6 @@ pub fn TurnView(
     }
 }
 
-/// [`TurnView`] for views that are built without `view!`.
-pub fn turn_view(
-    turn: RwSignal<Option<Turn>>,
-    clock: Signal<f64>,
-    actions: TurnActions,
-) -> AnyView {
-    view! { <TurnView turn clock actions/> }.into_any()
-}
-
 /// Reads the turn; the fallback for no turn is never shown.
 fn look<T: Default>(turn: RwSignal<Option<Turn>>, look: impl FnOnce(&Turn) -> T) -> T {
     turn.with(|turn| turn.as_ref().map(look).unwrap_or_default())

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::state::Evaluations;
-use crate::components::markup::{key_of, keyed};
+use crate::components::keyed::{key_of, keyed};
 use crate::components::text::inert;
 use crate::projection::text::{count_text, plural};
 use crate::route::Route;

@@ -21,8 +21,6 @@ use super::transfer_dialogs::{export_dialog, share_dialog};
 use crate::browser::files::GivenFile;
 use crate::browser::lazy::{Loaded, Unloaded};
 use crate::browser::{self, crash_recovery, first_interaction, location};
-use crate::components::erased::dynamic;
-use crate::components::markup::{all, nothing};
 use crate::components::styles;
 use crate::later;
 use crate::navigation::Page;
@@ -193,12 +191,13 @@ fn rest() -> Loaded<Rest> {
                 <FetchCodeDialog/>
                 <OutsideDialog/>
             };
-            all(vec![
-                export_dialog(),
-                share_dialog(),
-                plan_dialog(),
-                questions.into_any(),
-            ])
+            view! {
+                {export_dialog()}
+                {share_dialog()}
+                {plan_dialog()}
+                {questions}
+            }
+            .into_any()
         },
     })
 }
@@ -245,14 +244,13 @@ impl Playground {
 
     /// The dialogs, once they can be wanted.
     pub fn dialogs(self) -> AnyView {
-        dynamic(move || {
+        (move || {
             let whole = self.whole.get();
             let rest = self.progress.with_value(|progress| progress.rest);
-            match rest.filter(|_| whole) {
-                Some((_, dialogs)) => dialogs(),
-                None => nothing(),
-            }
+            let (_, dialogs) = rest.filter(|_| whole)?;
+            Some(dialogs())
         })
+        .into_any()
     }
 
     /// Whether something that the person wants waits for its code.

@@ -15,7 +15,6 @@
 //! - [`transfer`]: export, import, share; [`url_sync`]: the address; `saving`: played episodes go into the library.
 //! - [`page`] and the panes draw it.
 
-pub mod controls;
 pub mod episode_bar;
 pub mod frame_pane;
 pub mod hint;

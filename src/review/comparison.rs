@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use volary_trajectory::Episode;
 use volary_trajectory::align::{Alignment, Row, align_episodes};
 
-use crate::components::markup::key_of;
+use crate::components::keyed::key_of;
 
 /// A comparison of two episodes.
 #[derive(Clone, Copy)]

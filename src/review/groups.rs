@@ -9,7 +9,7 @@ use volary_trajectory::table::groups::{Group, GroupBy, Grouping, Passes, SUCCESS
 
 use super::gradually::{Work, gradually};
 use super::selection::Look;
-use crate::components::markup::{key_of, keyed};
+use crate::components::keyed::{key_of, keyed};
 use crate::components::text::inert;
 use crate::projection::summary::reward_text;
 use crate::projection::text::{count_text, plural};

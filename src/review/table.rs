@@ -8,7 +8,7 @@ use volary_trajectory::table::order::Direction;
 use volary_trajectory::table::{Column, Row};
 
 use super::selection::{Found, Look};
-use crate::components::markup::key_of;
+use crate::components::keyed::key_of;
 use crate::components::rows::Rows;
 use crate::components::text::inert;
 use crate::library::findings::Match;

@@ -9,7 +9,7 @@ use super::field::{Slot, draw};
 use super::nested::nest;
 use crate::browser;
 use crate::components::icon::{Glyph, Icon};
-use crate::components::markup::keyed;
+use crate::components::keyed::keyed;
 use crate::components::text::inert;
 use crate::projection::form::edit::Direction;
 use crate::projection::form::{Draft, Field};

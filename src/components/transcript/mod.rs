@@ -30,7 +30,7 @@ use leptos::prelude::*;
 use volary_trajectory::{Ending, Episode};
 
 use super::icon::{Glyph, Icon};
-use super::markup::keyed;
+use super::keyed::keyed;
 use super::text::inert;
 use crate::browser;
 use crate::projection::scroll::Scroll;

@@ -1,26 +1,25 @@
-//! Lists that change: a view for each key, kept as long as its key is there.
+//! A keyed list: a view for each key, kept as long as its key is there.
 //!
-//! What always holds: as long as the order stays, no view that is kept is touched. An element that is taken out of the page
-//! and put back, if at the same place, has to be styled and laid out anew with all that is in it; the list that
-//! leptos brings does that to those that stay whenever several come or go before them.
+//! **Invariant:** while the order stays the same, a view that is kept is not touched. An element that is removed and inserted
+//! again is styled and laid out again with everything in it and loses the focus; the `<For>` of leptos does that to views
+//! that stay when several come or go before them. Long lists, and lists whose buttons keep the focus, use this list.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use leptos::attr::Attribute;
+use leptos::attr::any_attribute::AnyAttribute;
 use leptos::prelude::*;
+use leptos::tachys::hydration::Cursor;
 use leptos::tachys::reactive_graph::{OwnedView, OwnedViewState};
 use leptos::tachys::renderer::Rndr;
 use leptos::tachys::renderer::types::{Element, Node, Placeholder};
 use leptos::tachys::view::any_view::AnyViewState;
-use leptos::tachys::view::{Mountable, Render};
+use leptos::tachys::view::{Mountable, Position, PositionState, Render, RenderHtml};
 use leptos::wasm_bindgen::JsCast;
 
-use super::drawn::in_browsers_alone;
-use crate::components::erased::dynamic;
-
-/// A list that changes: a view for each key, kept as long as its key is there. No key may come twice.
+/// A keyed list. No two keys may be equal.
 pub fn keyed(
     keys: impl Fn() -> Vec<u64> + Send + Sync + 'static,
     draw: impl Fn(u64) -> AnyView + Send + Sync + 'static,
@@ -28,7 +27,7 @@ pub fn keyed(
     keyed_boxed(Box::new(keys), Arc::new(draw))
 }
 
-/// A key for what is told apart by a name.
+/// The key of an item that is identified by a value.
 pub fn key_of(name: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
@@ -39,46 +38,47 @@ fn keyed_boxed(
     keys: Box<dyn Fn() -> Vec<u64> + Send + Sync>,
     draw: Arc<dyn Fn(u64) -> AnyView + Send + Sync>,
 ) -> AnyView {
-    // What a view has belongs to the list, so that it outlives the list's next change.
+    // The views belong to the list's owner, so that they outlive its next change.
     let owner = Owner::current().unwrap_or_default();
-    dynamic(move || {
+    let list = move || {
         let list = Keyed {
             keys: keys(),
             draw: Arc::clone(&draw),
             owner: owner.clone(),
         };
         list.into_any()
-    })
+    };
+    list.into_any()
 }
 
-/// A list as it shall be.
+/// A description of the list.
 struct Keyed {
     keys: Vec<u64>,
     draw: Arc<dyn Fn(u64) -> AnyView + Send + Sync>,
     owner: Owner,
 }
 
-/// A list on the page.
+/// The list on the page.
 struct Standing {
     views: Vec<(u64, View)>,
-    /// Stands after the last of them.
+    /// The node after the last of them.
     end: Placeholder,
 }
 
 type View = OwnedViewState<AnyViewState>;
 
-/// Where the view of a key comes from.
+/// The origin of the view of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
-    /// It stands in the right place, and was at this one of the former list.
+    /// It stays in place; its index in the previous list.
     Stays(usize),
-    /// It has to be brought here from this one.
+    /// It moves; its index in the previous list.
     Comes(usize),
-    /// It is drawn.
+    /// It is new.
     Drawn,
 }
 
-/// Where the views of a list come from. Those that stay are in the order in which they stood.
+/// The origins of the views of a list. Those that stay keep their order.
 fn sources(former: &[u64], keys: &[u64]) -> Vec<Source> {
     let places: BTreeMap<u64, usize> = (0..).zip(former).map(|(at, key)| (*key, at)).collect();
     let mut passed = 0;
@@ -125,7 +125,7 @@ impl Render for Keyed {
         for mut gone in former.into_iter().flatten() {
             gone.unmount();
         }
-        // From the end on: each is put before one that stands already.
+        // From the end: each view is inserted before one that is in place already.
         let parent = Rndr::get_parent(&list.end).and_then(|parent| parent.dyn_into().ok());
         let parent: Option<Element> = parent;
         let wanted = self.keys.iter().zip(sources).zip(kept);
@@ -164,7 +164,14 @@ impl Mountable for Standing {
     fn insert_before_this(&self, child: &mut dyn Mountable) -> bool {
         match self.views.first() {
             Some((_, first)) => first.insert_before_this(child),
-            None => super::drawn::before(&self.end, child),
+            None => {
+                let parent = Rndr::get_parent(&self.end);
+                let parent = parent.and_then(|parent| parent.dyn_into::<Element>().ok());
+                if let Some(parent) = &parent {
+                    child.mount(parent, Some(&self.end));
+                }
+                parent.is_some()
+            }
         }
     }
 
@@ -183,7 +190,37 @@ impl AddAnyAttr for Keyed {
     }
 }
 
-in_browsers_alone!(Keyed);
+/// The page is rendered in browsers only: it writes no HTML, and takes none over.
+impl RenderHtml for Keyed {
+    type AsyncOutput = Self;
+    type Owned = Self;
+
+    const MIN_LENGTH: usize = 0;
+
+    fn dry_resolve(&mut self) {}
+
+    fn resolve(self) -> impl Future<Output = Self> + Send {
+        std::future::ready(self)
+    }
+
+    fn to_html_with_buf(
+        self,
+        _: &mut String,
+        _: &mut Position,
+        _: bool,
+        _: bool,
+        _: Vec<AnyAttribute>,
+    ) {
+    }
+
+    fn hydrate<const FROM_SERVER: bool>(self, _: &Cursor, _: &PositionState) -> Self::State {
+        self.build()
+    }
+
+    fn into_owned(self) -> Self {
+        self
+    }
+}
 
 #[cfg(test)]
 mod tests {
