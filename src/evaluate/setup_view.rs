@@ -135,8 +135,8 @@ pub(super) fn SetupForm(evaluations: Evaluations) -> impl IntoView {
 /// The choice of a policy and its settings.
 #[component]
 fn PolicyFields(setup: Setup, post: Post) -> impl IntoView {
-    let built_in =
-        Kind::BUILT_IN.map(|kind| view! { <option value=kind.to_value()>{kind.name()}</option> });
+    let built_in = Kind::BUILT_IN
+        .map(|kind| view! { <option value=kind.to_value()>{kind.name().to_owned()}</option> });
     let models = move || {
         connections::read(|known| {
             let list = known.list().iter();
