@@ -82,14 +82,15 @@ fn plan(playground: Playground, code: &str) {
 pub fn FetchCodeDialog() -> impl IntoView {
     let (playground, pages) = (use_playground(), use_pages());
     let open = RwSignal::new(false);
-    Effect::new(move |_| {
+    let wanted = Memo::new(move |_| {
         let is_asked = playground.linked_code.with(Option::is_some);
-        open.set(is_asked && pages.shown.get() == Page::Playground);
+        is_asked && pages.shown.get() == Page::Playground
     });
+    Effect::new(move |_| open.set(wanted.get()));
     let decline = move || playground.linked_code.set(None);
     Effect::new(move |_| {
         // Closed by Escape or its button, not because another page is shown.
-        if !open.get() && pages.shown.get_untracked() == Page::Playground {
+        if !open.get() && wanted.get_untracked() {
             decline();
         }
     });

@@ -18,13 +18,16 @@ pub fn OutsideDialog() -> impl IntoView {
         waiting.with(|waiting| waiting.first().map(|waiting| waiting.asked.clone()))
     });
     let open = RwSignal::new(false);
+    let wanted =
+        Memo::new(move |_| asked.with(Option::is_some) && pages.shown.get() == Page::Playground);
     Effect::new(move |_| {
-        open.set(asked.with(Option::is_some) && pages.shown.get() == Page::Playground);
+        // The next question opens the dialog again if Escape closed it.
+        asked.track();
+        open.set(wanted.get());
     });
     Effect::new(move |_| {
         // Closed by Escape or its button, not because another page is shown.
-        let is_closed = !open.get() && asked.with_untracked(Option::is_some);
-        if is_closed && pages.shown.get_untracked() == Page::Playground {
+        if !open.get() && wanted.get_untracked() {
             outside::decline(playground);
         }
     });
