@@ -34,6 +34,8 @@ pub enum Asked {
         purpose: Text,
         /// The name of the connection.
         connection: Text,
+        /// The address that is called.
+        base_url: Text,
     },
     /// A text, in the place of the customer.
     Person {
@@ -56,6 +58,9 @@ pub struct Waiting {
 pub struct Outside {
     /// The questions that wait, oldest first.
     pub waiting: RwSignal<Vec<Waiting>>,
+    /// Counts the workers. A reply to a question of an earlier worker must not reach a later one, which uses the same
+    /// ids.
+    worker: StoredValue<u32>,
     /// Hosts that may be fetched from, and purposes for which the model may be asked.
     allowed: StoredValue<BTreeSet<String>>,
 }
@@ -70,8 +75,9 @@ impl Outside {
         self.waiting.try_update(|waiting| waiting.remove(0))
     }
 
-    /// Gives up all questions: their environment is gone.
+    /// Gives up all questions: their worker is gone.
     pub fn clear(self) {
+        self.worker.update_value(|worker| *worker += 1);
         if !self.waiting.with_untracked(Vec::is_empty) {
             self.waiting.set(Vec::new());
         }
@@ -90,6 +96,7 @@ pub fn hear(playground: Playground, id: QuestionId, question: Question) {
             Some(saved) => Asked::Model {
                 purpose: purpose.clone(),
                 connection: saved.connection.name,
+                base_url: saved.connection.base_url,
             },
             None => {
                 let why = format!(
@@ -122,9 +129,8 @@ fn key_of(asked: &Asked) -> Option<String> {
     match asked {
         Asked::Host(file) => Some(format!("host {}", file.host)),
         Asked::Model {
-            purpose,
-            connection,
-        } => Some(format!("{purpose} {connection}")),
+            purpose, base_url, ..
+        } => Some(format!("{purpose} {base_url}")),
         Asked::Person { .. } => None,
     }
 }
@@ -157,13 +163,16 @@ pub fn reply(playground: Playground, text: String) {
 }
 
 fn carry_out(playground: Playground, id: QuestionId, question: Question) {
+    let worker = playground.outside.worker.get_value();
     browser::spawn(async move {
         let result = match question {
             Question::Page { url } => page(&url).await,
             Question::Model { messages, .. } => complete(messages).await,
             Question::Person { .. } => return,
         };
-        answer(playground, id, result);
+        if playground.outside.worker.get_value() == worker {
+            answer(playground, id, result);
+        }
     });
 }
 

@@ -49,10 +49,14 @@ pub fn OutsideDialog() -> impl IntoView {
                 }
                 .into_any()
             }
-            Asked::Model { purpose, connection } => {
+            Asked::Model {
+                purpose,
+                connection,
+                base_url,
+            } => {
                 let text = format!(
-                    "The environment needs a model as the {purpose}. If you agree, your connection {connection} is \
-                     called with the conversation, at your cost, for the rest of this visit.",
+                    "The environment needs a model as the {purpose}. If you agree, your connection {connection} ({base_url}) \
+                     is called with the conversation, at your cost, for the rest of this visit.",
                 );
                 view! {
                     <p>{text}</p>

@@ -147,11 +147,18 @@ impl Environments {
             return None;
         }
         recipe.configuration.extend(used);
-        let silent: Send<'_> = &|_| {};
+        // Everything was recorded, so nothing is asked; if something is, the replay fails instead of waiting.
+        let refuse: Send<'_> = &|event| {
+            if let Event::Question { id, .. } = event {
+                let reason = "The answer was not recorded.";
+                self.outside.answer(id, Err(reason.into()));
+            }
+        };
         let clock = Rc::clone(&self.clock);
-        let (_, mut live) = self.open_live(recipe, &[], clock, silent).await.ok()?;
-        self.replay(&mut live, actions, silent).await.ok()?;
-        Some(live)
+        let (_, mut live) = self.open_live(recipe, &[], clock, refuse).await.ok()?;
+        let replayed = self.replay(&mut live, actions, refuse);
+        let replayed = self.outside.asking(replayed, &question(refuse)).await;
+        replayed.ok().map(|()| live)
     }
 
     async fn open_live(
