@@ -10,6 +10,7 @@ use leptos::prelude::*;
 use super::folds::Folds;
 use super::icon::{Glyph, Icon};
 use super::json_text::token_class;
+use super::keyed::keyed;
 use super::text::{folded_text, inert};
 use crate::browser;
 use crate::projection::text::count_text;
@@ -119,6 +120,11 @@ pub fn FrameTree(
     let folds = Folds::new();
     let count = Memo::new(move |_| rows.with(Vec::len));
     let empty = Memo::new(move |_| rows.with(Vec::is_empty));
+    let keys = move || (0..count.get() as u64).collect();
+    let draw = move |place: u64| {
+        let place = usize::try_from(place).unwrap_or_default();
+        view! { <TreeRow rows current place folds/> }.into_any()
+    };
     view! {
         <Show when=move || empty.get()>
             <p class="faint">{"This environment does not expose its state."}</p>
@@ -133,9 +139,7 @@ pub fn FrameTree(
             on:keydown=pressed
         >
             <div role="none">
-                <For each=move || 0..count.get() key=|place| *place let(place)>
-                    <TreeRow rows current place folds/>
-                </For>
+                {keyed(keys, draw)}
             </div>
         </div>
     }
@@ -191,16 +195,41 @@ fn TreeRow(
         // A row that is about to be removed stays as it is.
         row.or_else(|| former.cloned().flatten())
     });
-    move || {
-        row.with(|row| {
-            let (row, is_current) = row.as_ref()?;
-            Some(tree_row(row, *is_current, folds))
+    // The element stays while its row changes, because replacing its attributes would take the focus from it.
+    let attribute = move |of: fn(&Row, bool) -> Option<String>| {
+        Signal::derive(move || {
+            row.with(|row| {
+                let (row, is_current) = row.as_ref()?;
+                of(row, *is_current)
+            })
         })
+    };
+    let class = Signal::derive(move || {
+        row.with(|row| {
+            row.as_ref()
+                .map(|(row, _)| class_of(row))
+                .unwrap_or_default()
+        })
+    });
+    view! {
+        <div
+            class=class
+            role="treeitem"
+            attr:aria-level=attribute(|row, _| Some(row.level.to_string()))
+            aria-posinset=attribute(|row, _| Some(row.position.to_string()))
+            aria-setsize=attribute(|row, _| Some(row.siblings.to_string()))
+            aria-expanded=attribute(|row, _| row.open().map(|open| open.to_string()))
+            tabindex=attribute(|_, is_current| {
+                Some(if is_current { "0" } else { "-1" }.to_owned())
+            })
+            data-path=attribute(|row, _| Some(row.path.clone()))
+        >
+            {move || row.with(|row| row.as_ref().map(|(row, _)| content(row, folds)))}
+        </div>
     }
 }
 
-fn tree_row(row: &Row, is_current: bool, folds: Folds<String>) -> impl IntoView + use<> {
-    let open = row.open();
+fn class_of(row: &Row) -> String {
     let mark = match &row.mark {
         Mark::Same => "",
         Mark::Added => " added",
@@ -209,6 +238,11 @@ fn tree_row(row: &Row, is_current: bool, folds: Folds<String>) -> impl IntoView 
         Mark::Inside => " inside",
     };
     let level = row.level.min(MOST_INDENTS);
+    format!("tree-row level-{level}{mark}")
+}
+
+fn content(row: &Row, folds: Folds<String>) -> AnyView {
+    let open = row.open();
     let toggle = match open {
         Some(true) => "tree-toggle open",
         Some(false) | None => "tree-toggle",
@@ -224,27 +258,16 @@ fn tree_row(row: &Row, is_current: bool, folds: Folds<String>) -> impl IntoView 
         }
         _ => None,
     };
-    let tab_index = if is_current { "0" } else { "-1" };
     view! {
-        <div
-            class=format!("tree-row level-{level}{mark}")
-            role="treeitem"
-            attr:aria-level=row.level.to_string()
-            aria-posinset=row.position.to_string()
-            aria-setsize=row.siblings.to_string()
-            aria-expanded=open.map(|open| open.to_string())
-            tabindex=tab_index
-            data-path=row.path.clone()
-        >
-            <span class="tree-line">
-                <span class=toggle>{chevron}</span>
-                {name}
-                {row_value(&row.kind)}
-                {row_mark(&row.mark)}
-            </span>
-            {text}
-        </div>
+        <span class="tree-line">
+            <span class=toggle>{chevron}</span>
+            {name}
+            {row_value(&row.kind)}
+            {row_mark(&row.mark)}
+        </span>
+        {text}
     }
+    .into_any()
 }
 
 fn span(class: &'static str, text: &str) -> AnyView {

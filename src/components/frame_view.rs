@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use volary_core::json::Text;
 use volary_core::view::{Block, Shape, Tone, View};
 
+use super::keyed::keyed;
 use super::text::{folded_text, inert};
 use crate::later::Later;
 use crate::projection::shapes::{circle, polyline, rectangle};
@@ -21,16 +22,16 @@ pub fn FrameView(
     let count =
         Memo::new(move |_| view.with(|view| view.as_ref().map_or(0, |view| view.blocks.len())));
     // Blocks that stay the same are not rendered again.
-    let draw = move |place: usize| {
+    let keys = move || (0..count.get() as u64).collect();
+    let draw = move |place: u64| {
+        let place = usize::try_from(place).unwrap_or_default();
         let found = Memo::new(move |_| view.with(|view| view.as_ref()?.blocks.get(place).cloned()));
-        move || found.with(|found| found.as_ref().map(block))
+        (move || found.with(|found| found.as_ref().map(block))).into_any()
     };
     view! {
         <Show when=move || is_there.get()>
             <div class="frame-view">
-                <For each=move || 0..count.get() key=|place| *place let(place)>
-                    {draw(place)}
-                </For>
+                {keyed(keys, draw)}
             </div>
         </Show>
     }

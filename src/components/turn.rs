@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use super::growing_text::growing_text;
 use super::icon::{Glyph, Icon};
+use super::keyed::keyed;
 use super::text::{inert, inert_name};
 use crate::projection::text::{count_text, large_count_text};
 use crate::projection::turn::{Stage, Turn, stage_text};
@@ -99,6 +100,11 @@ fn Message(turn: RwSignal<Option<Turn>>) -> impl IntoView {
         })
     };
     let count = Memo::new(move |_| look(turn, |turn| turn.calls.len()));
+    let keys = move || (0..count.get() as u64).collect();
+    let draw = move |place: u64| {
+        let place = usize::try_from(place).unwrap_or_default();
+        view! { <Call turn place/> }.into_any()
+    };
     view! {
         <li class="message assistant partial">
             <div class="message-head">
@@ -108,9 +114,7 @@ fn Message(turn: RwSignal<Option<Turn>>) -> impl IntoView {
             <div class="message-body">
                 <Show when=move || look(turn, |turn| !turn.text.is_empty())>{text()}</Show>
             </div>
-            <For each=move || 0..count.get() key=|place| *place let(place)>
-                <Call turn place/>
-            </For>
+            {keyed(keys, draw)}
         </li>
     }
 }

@@ -12,6 +12,7 @@ use volary_core::registry::Registry;
 
 use super::linked_code::FetchCodeDialog;
 use super::opening;
+use super::outside::Outside;
 use super::outside_dialog::OutsideDialog;
 use super::plan_dialog::plan_dialog;
 use super::policy_settings::PolicyKind;
@@ -174,6 +175,8 @@ fn rest() -> Loaded<Rest> {
         sources,
         act,
         begin: |playground| {
+            // Made for the page, not for whatever asks first.
+            Outside::of(playground);
             playground.follow_servers();
             playground.follow_python_files();
             location::on_leave(move || playground.leave_servers());

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_core::Object;
 
+use super::outside::Outside;
 use super::state::{Playground, use_playground};
 use crate::browser::http::{self, Patience, Request};
 use crate::browser::{self, location, network};
@@ -28,13 +29,13 @@ const ADVICE: &str = "Download the file and import it under Environments.";
 
 /// Plans the code of a file; first asks whether to fetch it if it has another origin.
 pub fn open(playground: Playground, url: &str) {
-    playground.linked_code.set(None);
+    Outside::of(playground).linked_code.set(None);
     let whole = location::whole(url).unwrap_or_default();
     match LinkedFile::of(&whole, &network::page().origin) {
         LinkedFile::SameOrigin { url } => fetch(playground, url),
         LinkedFile::Elsewhere(file) => {
             playground.begin_behind();
-            playground.linked_code.set(Some(file));
+            Outside::of(playground).linked_code.set(Some(file));
         }
         LinkedFile::Refused(why) => refuse(playground, why.to_string()),
     }
@@ -83,11 +84,11 @@ pub fn FetchCodeDialog() -> impl IntoView {
     let (playground, pages) = (use_playground(), use_pages());
     let open = RwSignal::new(false);
     let wanted = Memo::new(move |_| {
-        let is_asked = playground.linked_code.with(Option::is_some);
+        let is_asked = Outside::of(playground).linked_code.with(Option::is_some);
         is_asked && pages.shown.get() == Page::Playground
     });
     Effect::new(move |_| open.set(wanted.get()));
-    let decline = move || playground.linked_code.set(None);
+    let decline = move || Outside::of(playground).linked_code.set(None);
     Effect::new(move |_| {
         // Closed by Escape or its button, not because another page is shown.
         if !open.get() && wanted.get_untracked() {
@@ -100,7 +101,7 @@ pub fn FetchCodeDialog() -> impl IntoView {
         fetch(playground, url);
     };
     let question = move || {
-        playground.linked_code.get().map(|file| {
+        Outside::of(playground).linked_code.get().map(|file| {
             let warning = file.warning();
             let shown = inert(&file.url);
             view! {

@@ -56,6 +56,8 @@ pub struct Waiting {
 /// What the user allowed, and what waits.
 #[derive(Clone, Copy, Default)]
 pub struct Outside {
+    /// The file with Python code that the address names, while the user is asked whether to fetch it.
+    pub linked_code: RwSignal<Option<Elsewhere>>,
     /// The questions that wait, oldest first.
     pub waiting: RwSignal<Vec<Waiting>>,
     /// Counts the workers. A reply to a question of an earlier worker must not reach a later one, which uses the same
@@ -66,6 +68,11 @@ pub struct Outside {
 }
 
 impl Outside {
+    /// The questions of the playground.
+    pub fn of(playground: Playground) -> Outside {
+        *playground.outside.get_or_init(Outside::default)
+    }
+
     /// Takes the oldest question that waits.
     fn next(self) -> Option<Waiting> {
         let is_empty = self.waiting.with_untracked(Vec::is_empty);
@@ -110,7 +117,7 @@ pub fn hear(playground: Playground, id: QuestionId, question: Question) {
         },
     };
     let is_allowed = key_of(&asked).is_some_and(|key| {
-        let allowed = playground.outside.allowed;
+        let allowed = Outside::of(playground).allowed;
         allowed.with_value(|allowed| allowed.contains(&key))
     });
     if is_allowed {
@@ -121,7 +128,9 @@ pub fn hear(playground: Playground, id: QuestionId, question: Question) {
         question,
         asked,
     };
-    playground.outside.waiting.update(|all| all.push(waiting));
+    Outside::of(playground)
+        .waiting
+        .update(|all| all.push(waiting));
 }
 
 /// What is remembered if the user allows it; a person answers every time.
@@ -137,9 +146,9 @@ fn key_of(asked: &Asked) -> Option<String> {
 
 /// The user allowed the oldest question.
 pub fn allow(playground: Playground) {
-    if let Some(waiting) = playground.outside.next() {
+    if let Some(waiting) = Outside::of(playground).next() {
         if let Some(key) = key_of(&waiting.asked) {
-            let allowed = playground.outside.allowed;
+            let allowed = Outside::of(playground).allowed;
             allowed.update_value(|allowed| {
                 allowed.insert(key);
             });
@@ -150,27 +159,27 @@ pub fn allow(playground: Playground) {
 
 /// The user declined the oldest question.
 pub fn decline(playground: Playground) {
-    if let Some(waiting) = playground.outside.next() {
+    if let Some(waiting) = Outside::of(playground).next() {
         answer(playground, waiting.id, Err(DECLINED.to_owned()));
     }
 }
 
 /// The user answered the oldest question in person.
 pub fn reply(playground: Playground, text: String) {
-    if let Some(waiting) = playground.outside.next() {
+    if let Some(waiting) = Outside::of(playground).next() {
         answer(playground, waiting.id, Ok(text));
     }
 }
 
 fn carry_out(playground: Playground, id: QuestionId, question: Question) {
-    let worker = playground.outside.worker.get_value();
+    let worker = Outside::of(playground).worker.get_value();
     browser::spawn(async move {
         let result = match question {
             Question::Page { url } => page(&url).await,
             Question::Model { messages, .. } => complete(messages).await,
             Question::Person { .. } => return,
         };
-        if playground.outside.worker.get_value() == worker {
+        if Outside::of(playground).worker.get_value() == worker {
             answer(playground, id, result);
         }
     });

@@ -3,7 +3,7 @@
 
 use leptos::prelude::*;
 
-use super::outside::{self, Asked};
+use super::outside::{self, Asked, Outside};
 use super::state::{Playground, use_playground};
 use crate::components::Dialog;
 use crate::components::text::inert;
@@ -13,7 +13,7 @@ use crate::navigation::{Page, use_pages};
 #[component]
 pub fn OutsideDialog() -> impl IntoView {
     let (playground, pages) = (use_playground(), use_pages());
-    let waiting = playground.outside.waiting;
+    let waiting = Outside::of(playground).waiting;
     let asked = Memo::new(move |_| {
         waiting.with(|waiting| waiting.first().map(|waiting| waiting.asked.clone()))
     });

@@ -18,7 +18,7 @@ use volary_protocol::environments::{EnvironmentId, Event, Request};
 use volary_remote::task;
 use volary_trajectory::{Episode, Recipe};
 
-use super::outside;
+use super::outside::{self, Outside};
 use super::remote_environments::Abroad;
 use super::state::Playground;
 use crate::browser;
@@ -410,7 +410,7 @@ impl Playground {
 
     fn drop_worker(self) {
         self.leave_servers();
-        self.outside.clear();
+        Outside::of(self).clear();
         let worker = self
             .engine
             .try_update_value(|engine| engine.worker.take())

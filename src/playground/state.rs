@@ -2,10 +2,9 @@
 //! signals, and call the intents that the other modules add to it.
 
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use leptos::prelude::*;
-use volary_connectivity::linked_file::Elsewhere;
 use volary_core::registry::Registry;
 use volary_trajectory::Episode;
 
@@ -55,8 +54,8 @@ pub struct Signals {
     pub drive: Drive,
     /// Export, import, share.
     pub transfer: Transfer,
-    /// What environments need from outside.
-    pub(super) outside: Outside,
+    /// Questions about the world outside. Set with the rest of the code, so that the first load does without it.
+    pub(super) outside: OnceLock<Outside>,
     /// What went wrong last.
     pub notice: RwSignal<Option<Notice>>,
     /// What else there is to say.
@@ -65,8 +64,6 @@ pub struct Signals {
     pub former: RwSignal<Option<Arc<Episode>>>,
     /// The episode that waits for the user to agree before it runs on a server.
     pub planned: RwSignal<Option<PlannedEpisode>>,
-    /// The file with Python code that the address names, while the user is asked whether to fetch it.
-    pub(super) linked_code: RwSignal<Option<Elsewhere>>,
     /// The place in the address.
     pub place: RwSignal<Place>,
     /// The step to select once the episode is there.
@@ -102,12 +99,11 @@ impl Playground {
             hands: Hands::new(),
             drive: Drive::new(),
             transfer: Transfer::new(),
-            outside: Outside::default(),
+            outside: OnceLock::new(),
             notice: RwSignal::new(None),
             said: RwSignal::default(),
             former: RwSignal::new(None),
             planned: RwSignal::new(None),
-            linked_code: RwSignal::new(None),
             place: RwSignal::default(),
             wanted_step: StoredValue::new(None),
             engine: StoredValue::new_local(Engine::default()),
