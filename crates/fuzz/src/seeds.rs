@@ -74,7 +74,7 @@ const FIXTURES: [(&str, &[&[&str]]); 15] = [
 
 /// Every format with its files: the fixtures of the importers, and what Volary itself writes.
 pub fn formats() -> io::Result<Vec<Format>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/fixtures");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trajectory/tests/fixtures");
     let mut formats = Vec::new();
     for (name, bundles) in FIXTURES {
         let mut seeds = Vec::new();
