@@ -8,7 +8,7 @@ import { visit } from "./support/browser.mjs";
 import { Playground } from "./support/playground.mjs";
 
 /** Of all that is fetched until the first problem can be played, gzipped, in bytes. */
-const LIMIT = 350_000;
+const LIMIT = 350 * 1024;
 
 const name = (url) => new URL(url).pathname.split("/").pop();
 /** All wasm but the first part. */

@@ -7,7 +7,7 @@ use crate::project::{Project, output_aloud};
 use crate::{Row, number};
 
 /// Of all that is fetched, in bytes.
-const LIMIT: f64 = 350_000.0;
+const LIMIT: f64 = 350.0 * 1024.0;
 /// Until the playground can be played, in milliseconds.
 const PATIENCE: f64 = 600.0;
 /// The original in a browser, through Pyodide, up to its first episode: bytes and milliseconds.
