@@ -123,6 +123,8 @@ test("a reload brings task, seed, policy, steps and selection back", () =>
     const playground = new Playground(page);
     await playground.ready();
     const task = page.getByRole("combobox", { name: "Task" });
+    // The first interaction loads the other tasks.
+    await page.mouse.move(10, 10);
     await task.selectOption({ index: 3 });
     const chosen = await task.inputValue();
     await page.getByRole("textbox", { name: "Seed", exact: true }).fill("7");
@@ -155,6 +157,9 @@ test("a reload brings back an episode that is too long for an address", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {
     const playground = new Playground(page);
     await playground.plays(600);
+    // It is stored when the user leaves it.
+    await page.getByRole("link", { name: "Review", exact: true }).click();
+    await page.getByRole("link", { name: "Playground", exact: true }).click();
     await page.waitForURL(/id=played-/);
     await page.reload();
     await playground.says("600 steps");
