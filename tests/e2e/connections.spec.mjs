@@ -17,7 +17,9 @@ test("a failed connection names its cause", async () => {
     scripted(),
   ]);
   const urls = [silent, strict.url, closed.url, server.url, "http://10.255.255.1:9"];
-  await connecting(urls, { allowedErrors: [FAILED] }, async (page, servers) => {
+  // Before the page loads: a timer that was set by the real clock could no longer be cleared.
+  const init = (context) => context.clock.install();
+  await connecting(urls, { allowedErrors: [FAILED], init }, async (page, servers) => {
     const says = async (url, ...words) => {
       await servers.enter(url, { name: "X" });
       for (const word of words) await servers.alert.getByText(word).first().waitFor();
@@ -50,7 +52,6 @@ test("a failed connection names its cause", async () => {
     server.tell({ "/info": { status: 500, body: { detail: "Oh" } } });
     await says(server.url, /The server failed/);
     server.tell({ "/info": { hang: true } });
-    await page.clock.install();
     await servers.enter(server.url, { name: "X" });
     await page.getByText("Contacting the server").waitFor();
     await page.clock.runFor(20_000);
