@@ -8,6 +8,7 @@ mod install;
 mod wasm_std;
 
 use std::io::Write;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -239,8 +240,12 @@ pub fn ensure(project: &Project, tools: &[&'static Tool]) -> Result<()> {
     ensure_beside(project, tools, Vec::new())
 }
 
+/// Held while tools are looked for and installed: two threads must not install the same one.
+static INSTALLING: Mutex<()> = Mutex::new(());
+
 /// Installs what is missing. If that takes a while, does other jobs meanwhile.
 pub fn ensure_beside(project: &Project, tools: &[&'static Tool], jobs: Vec<Job<'_>>) -> Result<()> {
+    let _installing = INSTALLING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut missing: Vec<&Tool> = Vec::new();
     for tool in tools.iter().filter(|tool| tool.path(project).is_none()) {
         // What it is installed with comes first.

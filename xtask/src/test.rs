@@ -10,7 +10,7 @@ use crate::setup::{
     self, HAPROXY, HARNESSES, ORIGINAL, PLAYWRIGHT, SDKS, TOKENIZER, TOKENIZER_FILE, Tool,
 };
 use crate::test_summary::Count;
-use crate::{journeys, run};
+use crate::{journeys, page, run};
 
 /// The parts, in the order in which they fail soonest.
 const PARTS: [&str; 4] = ["unit", "golden", "interop", "e2e"];
@@ -30,11 +30,17 @@ pub fn parts(project: &Project, only: &[String]) -> Result<Count> {
             PARTS.join(", ")
         );
     }
+    // The golden cases are among the native tests already, unless they are asked for alone.
+    let wanted =
+        |part: &&str| only.iter().any(|name| name == part) || only.is_empty() && *part != "golden";
     let mut total = Count::default();
-    for part in PARTS {
-        // The golden cases are among the native tests already, unless they are asked for alone.
-        let wanted = only.iter().any(|name| name == part) || only.is_empty() && part != "golden";
-        if wanted {
+    std::thread::scope(|scope| {
+        if only.is_empty() {
+            // Mostly on one core, so the other parts go on meanwhile. The journeys build again: they find the page
+            // up to date, or report what is wrong with it.
+            scope.spawn(|| page::build(project));
+        }
+        for part in PARTS.into_iter().filter(wanted) {
             println!("\n== {part} ==");
             let count = match part {
                 "unit" => unit(project),
@@ -47,7 +53,7 @@ pub fn parts(project: &Project, only: &[String]) -> Result<Count> {
                 Count::of(false)
             });
         }
-    }
+    });
     Ok(total)
 }
 
