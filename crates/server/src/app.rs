@@ -12,7 +12,7 @@ use volary_remote::description::PROTOCOL;
 
 use crate::error::ApiError;
 use crate::server::Server;
-use crate::{handlers, host, origin, telemetry};
+use crate::{handlers, host, origin, telemetry, unread_body};
 
 /// The routes of a server. `page` answers all other paths, if the server also serves the page.
 pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
@@ -41,6 +41,10 @@ pub fn app(server: Arc<Server>, page: Option<Router>) -> Router {
     let routes = routes
         .layer(from_fn_with_state(Arc::clone(&server), host::check_host))
         .layer(from_fn_with_state(Arc::clone(&server), telemetry::record))
+        .layer(from_fn_with_state(
+            Arc::clone(&server),
+            unread_body::discard,
+        ))
         .with_state(server);
     match cors {
         Some(cors) => routes.layer(cors),

@@ -1,8 +1,7 @@
 //! Extractors: the body of a request as JSON, and the permission to call.
 //!
 //! A body takes no more memory than what has arrived of it, and all large bodies together no more than
-//! a fixed multiple of the limit. A large body that is refused is still read from the connection, so
-//! that the client reads the reply instead of failing to write.
+//! a fixed multiple of the limit. [`crate::unread_body`] reads the rest of a body that is refused.
 
 use std::sync::Arc;
 
@@ -22,9 +21,6 @@ use crate::server::Server;
 
 /// Bodies up to this size do not count as large, and no more is accepted without a key.
 const SMALL: usize = 64 << 10;
-
-/// How much of a refused body is read.
-const DISCARDED: usize = 256 << 20;
 
 /// Larger bodies are parsed on a thread for blocking work.
 const PARSED_INLINE: usize = 256 << 10;
@@ -134,10 +130,6 @@ async fn collect(
         (options.max_body, ApiError::TooLarge(options.max_body))
     };
     if body.size_hint().lower() > limit as u64 {
-        // A client that expects a `100 Continue` has not sent the body.
-        if !headers.contains_key(header::EXPECT) {
-            discard(body).await;
-        }
         return Err(error);
     }
     let mut memory = BodyMemory::new(Arc::clone(&server.shared.body_memory));
@@ -147,8 +139,6 @@ async fn collect(
             continue;
         };
         if all.len() + data.len() > limit {
-            drop(all);
-            discard(body).await;
             return Err(error);
         }
         // Nearly every body arrives as one frame and needs no copy.
@@ -156,24 +146,9 @@ async fn collect(
             return Ok((data, None));
         }
         all.extend_from_slice(&data);
-        if let Err(error) = memory.grow_to(all.len()) {
-            drop((all, memory));
-            discard(body).await;
-            return Err(error);
-        }
+        memory.grow_to(all.len())?;
     }
     Ok((all.into(), memory.permit))
-}
-
-async fn discard(mut body: Body) {
-    let mut left = DISCARDED;
-    while let Some(Ok(frame)) = body.frame().await {
-        let length = frame.data_ref().map_or(0, Bytes::len);
-        match left.checked_sub(length) {
-            Some(rest) => left = rest,
-            None => return,
-        }
-    }
 }
 
 /// The permits for the bytes of one large body.

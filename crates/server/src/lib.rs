@@ -26,5 +26,6 @@ pub mod serve;
 pub mod server;
 pub mod telemetry;
 pub mod time;
+pub mod unread_body;
 pub mod watchdog;
 pub mod worker;

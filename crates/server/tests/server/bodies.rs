@@ -1,6 +1,7 @@
 //! Bodies and methods as they should not be.
 
 use std::io::Write;
+use std::time::Duration;
 
 use volary_core::json;
 use volary_server::options::ServerOptions;
@@ -245,4 +246,29 @@ fn what_is_no_http_and_old_http() {
     ));
     let _ = connection.stream.get_mut().flush();
     assert!(connection.receive().is_none_or(|reply| reply.status == 431));
+}
+
+#[test]
+fn a_connection_survives_replies_that_ignore_the_body() {
+    let options = ServerOptions {
+        api_key: Some("secret".into()),
+        ..ServerOptions::default()
+    };
+    let server = Running::serving("dummy", options);
+    let mut connection = server.connect();
+    for (host, path, status) in [
+        ("localhost", "/nothing", 404),
+        ("localhost", "/info", 405),
+        ("localhost", "/start/", 307),
+        ("localhost", "/start", 403),
+        ("attacker.example", "/start", 421),
+    ] {
+        let head = format!("POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 2\r\n\r\n");
+        connection.write(head).unwrap();
+        // Clients write head and body in two packets, and the reply may be ready between them.
+        std::thread::sleep(Duration::from_millis(20));
+        connection.write("{}").unwrap();
+        let reply = connection.receive();
+        assert_eq!(reply.map(|reply| reply.status), Some(status), "{path}");
+    }
 }
