@@ -11,17 +11,15 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use futures_util::StreamExt;
 use futures_util::future::{Either, select};
 use gloo_net::http as gloo;
 use js_sys::Uint8Array;
 use volary_connectivity::{Address, Space};
 use wasm_bindgen::{JsCast, JsValue};
-use wasm_streams::ReadableStream;
-use wasm_streams::readable::IntoStream;
+use wasm_bindgen_futures::JsFuture;
 use web_sys::{
-    AbortController, ReferrerPolicy, RequestCache, RequestCredentials, RequestInit, RequestMode,
-    RequestRedirect, ResponseType,
+    AbortController, ReadableStreamDefaultReader, ReferrerPolicy, RequestCache, RequestCredentials,
+    RequestInit, RequestMode, RequestRedirect, ResponseType,
 };
 
 use super::timers;
@@ -113,7 +111,7 @@ pub enum HttpError {
 /// A response: its head, and its body as a stream.
 pub struct Response {
     head: gloo::Response,
-    body: Option<IntoStream<'static>>,
+    body: Option<ReadableStreamDefaultReader>,
     within: Duration,
     /// Aborts the request when it is dropped.
     _cancel: Cancel,
@@ -131,19 +129,8 @@ pub async fn send(request: &Request, patience: Patience) -> Result<Response, Htt
     if head.type_() == ResponseType::Opaqueredirect {
         return Err(HttpError::Redirected);
     }
-    let body = head.body().map(|body| {
-        // The body is not locked, so this cannot fail.
-        let stream = ReadableStream::from_raw(body.unchecked_into());
-        stream.try_into_stream()
-    });
-    let body = match body.transpose() {
-        Ok(body) => body,
-        Err((error, _)) => {
-            return Err(HttpError::Broken {
-                reason: words_of(&error),
-            });
-        }
-    };
+    // A reader of bytes; nobody else reads the body.
+    let body = head.body().map(|body| body.get_reader().unchecked_into());
     Ok(Response {
         head,
         body,
@@ -230,13 +217,16 @@ impl Response {
 
     /// The same, as a JavaScript array.
     pub async fn raw_piece(&mut self) -> Result<Option<Uint8Array>, HttpError> {
-        let Some(body) = &mut self.body else {
+        let Some(body) = &self.body else {
             return Ok(None);
         };
-        match in_time(self.within, body.next()).await? {
-            None => Ok(None),
-            Some(Ok(piece)) => Ok(Some(piece.unchecked_into())),
-            Some(Err(error)) => Err(HttpError::Broken {
+        let read = in_time(self.within, JsFuture::from(body.read())).await?;
+        let chunk = read.and_then(|chunk| js_sys::Reflect::get(&chunk, &"value".into()));
+        match chunk {
+            // The end of the body: `{ done: true, value: undefined }`.
+            Ok(value) if value.is_undefined() => Ok(None),
+            Ok(value) => Ok(Some(value.unchecked_into())),
+            Err(error) => Err(HttpError::Broken {
                 reason: words_of(&error),
             }),
         }
