@@ -27,6 +27,7 @@ pub mod later;
 pub mod library;
 pub mod models;
 pub mod navigation;
+pub mod outside;
 pub mod pages;
 pub mod playground;
 pub mod projection;

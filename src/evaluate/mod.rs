@@ -32,8 +32,10 @@ pub mod state;
 mod tasks_view;
 
 use leptos::prelude::*;
+use volary_app::outside::Place;
 
 use crate::navigation::use_pages;
+use crate::outside::dialog::OutsideDialog;
 use crate::playground::state::use_playground;
 use crate::projection::recovery::loading_text;
 use crate::route::Route;
@@ -98,6 +100,7 @@ fn EvaluatePage() -> impl IntoView {
         <div class="evaluate">
             {content}
             <DeleteDialog evaluations/>
+            <OutsideDialog place=Place::Evaluation/>
         </div>
     }
 }

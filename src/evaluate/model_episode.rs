@@ -13,7 +13,7 @@ use volary_agent::model::exchange::Exchange;
 use volary_agent::model::limits::Exhausted;
 use volary_agent::model::retry::Next;
 use volary_agent::model::selector::ToolSelector;
-use volary_agent::model::{Answer, Connection, Usage, select as select_action};
+use volary_agent::model::{Answer, Usage, select as select_action};
 use volary_agent::{RunnerError, Stage};
 use volary_app::evaluation::{Done, Draft};
 use volary_core::ToolRequestMessage;
@@ -21,8 +21,9 @@ use volary_core::json::{Json, Object, Text};
 use volary_trajectory::table::Row;
 use volary_trajectory::{Ending, Episode, FramePatch, StepDetails, StepRecord, call_id, native};
 
+use super::model_settings;
 use super::run::Run;
-use super::{model_settings, stage};
+use super::stage::WorkerStage;
 use crate::browser::database::Change;
 use crate::browser::{network, timers};
 use crate::models::{self, Ask, Asking, Progress, Saved, connections, prices, record};
@@ -146,6 +147,7 @@ impl<'a> Playing<'a> {
         let (saved, settings) = self.model()?;
         let connection = saved.connection.clone();
         let mut stage = self.open().await?;
+        self.take_recorded(&stage);
         self.episode.policy = Some(self.policy.name.clone());
         self.episode.model = Some(connection.model.clone());
         let mut selector = ToolSelector::new(connection.model.clone(), false, false);
@@ -170,6 +172,7 @@ impl<'a> Playing<'a> {
                 Failure::of_runner(&error)
             })?;
             self.seconds += timers::now() - before;
+            self.take_recorded(&stage);
             stepped.record.details = said.details;
             stepped.record.extras.extend(said.extras);
             let kept = keeping_step(&self.run.id, self.cell.number, step, &stepped.record);
@@ -181,13 +184,15 @@ impl<'a> Playing<'a> {
     }
 
     /// The environment, replayed to the last stored step.
-    async fn open(&mut self) -> Result<Box<dyn Stage>, Halt> {
+    async fn open(&mut self) -> Result<WorkerStage, Halt> {
         let kept = steps(&self.run.id, self.cell.number).await;
         // Steps that cannot be read are paid for again, which is better than no result.
         let kept = kept.unwrap_or_default();
         let actions = kept.iter().map(|step| step.action.clone()).collect();
         let pool = self.run.pool();
-        let opened = stage::open(&pool, self.job.recipe.clone(), actions).await;
+        let mut recipe = self.job.recipe.clone();
+        recipe.configuration.extend(self.draft.recorded.clone());
+        let opened = WorkerStage::open(&pool, recipe, actions).await;
         let (stage, mut episode) = opened.map_err(|error| Failure::of_runner(&error))?;
         // Details of the steps that only the model's side knows.
         for (step, kept) in episode.steps.iter_mut().zip(kept) {
@@ -196,6 +201,15 @@ impl<'a> Playing<'a> {
         }
         self.episode = episode;
         Ok(stage)
+    }
+
+    /// What the environment got from outside belongs to the episode, and to the draft that continues it.
+    fn take_recorded(&mut self, stage: &WorkerStage) {
+        let recorded = stage.recorded();
+        if let Some(recipe) = &mut self.episode.recipe {
+            recipe.configuration.extend(recorded.clone());
+        }
+        self.draft.recorded = recorded;
     }
 
     fn record(&mut self, step: StepRecord, frame: FramePatch) -> Result<(), Failure> {
@@ -233,7 +247,7 @@ impl<'a> Playing<'a> {
             .into(),
         })?;
         let limit = self.run.pace().budget.cost;
-        if let Some(limit) = limit.filter(|_| !has_price(&saved.connection)) {
+        if let Some(limit) = limit.filter(|_| !prices::has_price(&saved.connection)) {
             return Err(self.give_back(Exhausted::CostUnknown { limit }.to_string()));
         }
         Ok((saved, settings.clone()))
@@ -327,11 +341,4 @@ fn crashed(error: &RunnerError) -> Ending {
 
 fn price(model: &str, usage: &Usage) -> Option<f64> {
     untrack(|| prices::read(|prices| prices.cost(model, usage)))
-}
-
-/// Whether the cost of a response will be known: from the table, or from the provider.
-fn has_price(connection: &Connection) -> bool {
-    let preset = connection.preset();
-    let says = preset.is_some_and(|preset| preset.name == "OpenRouter");
-    says || price(&connection.model, &Usage::default()).is_some()
 }

@@ -11,8 +11,9 @@ use std::rc::Rc;
 
 use futures_util::StreamExt;
 use volary_agent::evaluation::{CellResult, Job};
+use volary_app::outside::Place;
 use volary_core::json::Text;
-use volary_protocol::environments::{self, EnvironmentId, ServerEnvironment};
+use volary_protocol::environments::{self, EnvironmentId, Question, QuestionId, ServerEnvironment};
 use volary_protocol::evaluation::{Event, Request};
 use volary_remote::task;
 use volary_trajectory::Recipe;
@@ -24,6 +25,7 @@ use crate::browser::database::KeptText;
 use crate::browser::transferable::Attachment;
 use crate::browser::worker_client::{Replies, Reply, WorkerClient};
 use crate::browser::{self, timers};
+use crate::outside::Questions;
 use crate::python;
 use volary_protocol::WorkerLoss;
 
@@ -77,6 +79,8 @@ struct WorkerSlot {
     held: BTreeSet<Text>,
     /// Why the last worker of this slot was lost.
     loss: String,
+    /// The questions of the worker.
+    questions: Rc<Questions>,
 }
 
 /// An environment of a model's episode in a worker. Dropping the lease closes it.
@@ -100,6 +104,7 @@ impl Pool {
                 environments: 0,
                 held: BTreeSet::new(),
                 loss: String::new(),
+                questions: Rc::new(Questions::of(Place::Evaluation)),
             }))
         };
         Pool {
@@ -222,7 +227,7 @@ impl WorkerSlot {
             Event::Started(environment) => self.started(environment),
             Event::Stopped { env_id } => self.stopped(env_id),
             // These are about cells, not about servers.
-            Event::Played { .. } | Event::NotBegun { .. } => {}
+            Event::Played { .. } | Event::NotBegun { .. } | Event::Question { .. } => {}
         }
     }
 
@@ -239,6 +244,7 @@ impl WorkerSlot {
 
     /// Ends the worker, if there is one, and closes its environments on servers.
     fn finish(&mut self, reason: &str) {
+        self.questions = Rc::new(Questions::of(Place::Evaluation));
         if let Some(worker) = self.worker.take() {
             worker.end(reason);
         }
@@ -381,6 +387,7 @@ fn take(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, reply: Result<Reply<Event>,
     };
     let news = match event {
         Event::Started(_) | Event::Stopped { .. } => return,
+        Event::Question { id, question } => return ask(slot, id, question),
         Event::NotBegun { cells } => News::Left(cells),
         Event::Played { results } => match attachments.into_iter().next() {
             Some(Attachment::Texts(texts)) if texts.len() == 2 * results.len() => {
@@ -407,6 +414,28 @@ fn take(slot: &Rc<RefCell<WorkerSlot>>, hear: &Hear, reply: Result<Reply<Event>,
         watch(slot, hear);
     }
     hear(news);
+}
+
+/// Answers a question of an environment in a worker.
+fn ask(slot: &Rc<RefCell<WorkerSlot>>, id: QuestionId, question: Question) {
+    let answered = Rc::downgrade(slot);
+    let reply = move |answer| {
+        let Some(slot) = answered.upgrade() else {
+            return;
+        };
+        if let Some(worker) = &slot.borrow().worker {
+            let question = id;
+            // Nothing is replied to an answer.
+            drop(worker.call(&Request::Answer { question, answer }));
+        }
+    };
+    let questions = {
+        let mut slot = slot.borrow_mut();
+        // Its orders wait for a person or a model now, which may take long.
+        slot.orders.iter_mut().for_each(|order| order.limit = None);
+        Rc::clone(&slot.questions)
+    };
+    questions.ask(question, reply);
 }
 
 /// A worker was lost; the next order starts another one.

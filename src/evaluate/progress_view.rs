@@ -12,6 +12,7 @@ use super::run::Run;
 use super::state::Evaluations;
 use crate::components::alert_box::AlertWords;
 use crate::components::text::inert;
+use crate::outside::costs::RoleCosts;
 use crate::projection::summary::seconds_text;
 use crate::projection::text::{count_text, large_plural, plural};
 
@@ -69,6 +70,7 @@ pub(super) fn ProgressView(
             {status}
         </output>
         {waits}
+        <RoleCosts/>
         <Reason run limits/>
     }
 }

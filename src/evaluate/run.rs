@@ -24,6 +24,7 @@ use super::pool::{News, Pool};
 use super::remote_environments;
 use crate::browser::web_lock::{WebLock, acquire};
 use crate::browser::{self, timers};
+use crate::outside;
 use crate::storage;
 use crate::storage::episodes::StoredEpisode;
 use crate::storage::evaluations as kept;
@@ -92,11 +93,13 @@ impl Run {
 
     /// Begins, or continues.
     pub fn resume(self: &Rc<Self>) {
+        outside::evaluation_started();
         self.dispatch(Event::Resume);
     }
 
     /// Retries the cells that failed.
     pub fn retry_failures(self: &Rc<Self>) {
+        outside::evaluation_started();
         self.dispatch(Event::RetryFailures);
     }
 

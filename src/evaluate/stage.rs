@@ -1,10 +1,15 @@
 //! The environments of models' episodes: in a worker, which runs them or calls their server.
+//!
+//! Invariant: what an environment got from outside is kept with it, so that a replay asks for nothing again.
+
+use std::rc::Rc;
 
 use futures_util::future::LocalBoxFuture;
 use volary_agent::{RunnerError, Stage, Stepped};
+use volary_app::outside::Place;
 use volary_core::AnyMessage;
-use volary_core::Frame;
-use volary_protocol::environments::{Event, Request};
+use volary_core::{Frame, Object};
+use volary_protocol::environments::{Event, Question, QuestionId, Request};
 use volary_protocol::episode::{Assembled, EpisodeAssembler, EpisodeChunk};
 use volary_remote::task;
 use volary_trajectory::{Ending, Episode, FramePatch, Recipe, StepRecord};
@@ -12,57 +17,29 @@ use volary_trajectory::{Ending, Episode, FramePatch, Recipe, StepRecord};
 use super::pool::{Lease, Pool};
 use super::remote_environments;
 use crate::browser::worker_client::Replies;
+use crate::outside::Questions;
 
 /// An environment in a worker. Dropping it closes it.
-struct WorkerStage {
-    lease: Lease,
+pub struct WorkerStage {
+    lease: Rc<Lease>,
     is_on_server: bool,
-}
-
-/// Opens an environment, here or on a server, replays the actions, and returns it with the episode so far.
-pub async fn open(
-    pool: &Pool,
-    recipe: Recipe,
-    actions: Vec<AnyMessage>,
-) -> Result<(Box<dyn Stage>, Episode), RunnerError> {
-    let lease = pool
-        .lease()
-        .ok_or_else(|| crashed("no worker is available".to_owned()))?;
-    let stage = WorkerStage {
-        is_on_server: task::is_server(&recipe.environment),
-        lease,
-    };
-    let mut replies = stage.call(&Request::Open {
-        environment: stage.lease.environment,
-        servers: remote_environments::access([&recipe]),
-        recipe,
-        actions,
-    })?;
-    let mut assembler = EpisodeAssembler::default();
-    loop {
-        match stage.lease.next(&mut replies).await.map_err(crashed)? {
-            Event::Episode(chunk) => {
-                let assembled = assembler.push(chunk);
-                let assembled = assembled.map_err(|error| crashed(error.to_string()))?;
-                if let Some(Assembled { mut episode, .. }) = assembled {
-                    let last = episode.steps.last();
-                    episode.ending = last.map_or(Ending::Open, StepRecord::ending);
-                    return Ok((Box::new(stage), episode));
-                }
-            }
-            other => return Err(stage.failure(other)),
-        }
-    }
+    questions: Questions,
+    /// What it got from outside, as members of its configuration.
+    recorded: Object,
 }
 
 impl Stage for WorkerStage {
+    fn recorded(&self) -> Object {
+        self.recorded.clone()
+    }
+
     fn step(&mut self, action: AnyMessage) -> LocalBoxFuture<'_, Result<Stepped, RunnerError>> {
         Box::pin(async move {
             let mut replies = self.call(&Request::Step {
                 environment: self.lease.environment,
                 action,
             })?;
-            match self.lease.next(&mut replies).await.map_err(crashed)? {
+            match self.next(&mut replies).await? {
                 Event::Episode(EpisodeChunk::Steps(steps)) => {
                     let record = steps.records.into_iter().next();
                     let record = record.ok_or(RunnerError::Closed)?;
@@ -80,6 +57,70 @@ impl Stage for WorkerStage {
 }
 
 impl WorkerStage {
+    /// Opens an environment, here or on a server, replays the actions, and returns it with the episode so far.
+    pub async fn open(
+        pool: &Pool,
+        recipe: Recipe,
+        actions: Vec<AnyMessage>,
+    ) -> Result<(WorkerStage, Episode), RunnerError> {
+        let lease = pool
+            .lease()
+            .ok_or_else(|| crashed("no worker is available".to_owned()))?;
+        let mut stage = WorkerStage {
+            is_on_server: task::is_server(&recipe.environment),
+            lease: Rc::new(lease),
+            questions: Questions::of(Place::Evaluation),
+            recorded: Object::new(),
+        };
+        let mut replies = stage.call(&Request::Open {
+            environment: stage.lease.environment,
+            servers: remote_environments::access([&recipe]),
+            recipe,
+            actions,
+        })?;
+        let mut assembler = EpisodeAssembler::default();
+        let mut opened = None;
+        loop {
+            match (stage.next(&mut replies).await, opened.take()) {
+                (Ok(Event::Episode(chunk)), None) => {
+                    let assembled = assembler.push(chunk);
+                    opened = assembled.map_err(|error| crashed(error.to_string()))?;
+                }
+                (Ok(other), None) => return Err(stage.failure(other)),
+                (Err(error), None) => return Err(error),
+                // What it got from outside follows the episode, and then the replies end. If the worker was
+                // lost, the next step says so.
+                (Ok(_) | Err(_), Some(Assembled { mut episode, .. })) => {
+                    let last = episode.steps.last();
+                    episode.ending = last.map_or(Ending::Open, StepRecord::ending);
+                    return Ok((stage, episode));
+                }
+            }
+        }
+    }
+
+    /// The next event that is no question. Questions are answered meanwhile.
+    async fn next(&mut self, replies: &mut Replies<Event>) -> Result<Event, RunnerError> {
+        loop {
+            match self.lease.next(replies).await.map_err(crashed)? {
+                Event::Question { id, question } => self.ask(id, question),
+                Event::Recorded { members } => self.recorded.extend(members),
+                event => return Ok(event),
+            }
+        }
+    }
+
+    fn ask(&self, id: QuestionId, question: Question) {
+        let lease = Rc::downgrade(&self.lease);
+        self.questions.ask(question, move |answer| {
+            let question = id;
+            if let Some(lease) = lease.upgrade() {
+                // A lost worker is noticed by whoever waits for its events.
+                let _ = lease.call(&Request::Answer { question, answer });
+            }
+        });
+    }
+
     fn call(&self, request: &Request) -> Result<Replies<Event>, RunnerError> {
         self.lease.call(request).map_err(crashed)
     }

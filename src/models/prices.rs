@@ -2,6 +2,7 @@
 
 use leptos::prelude::*;
 use volary_agent::model::price::Prices;
+use volary_agent::model::{Connection, Usage};
 use volary_core::json;
 
 use crate::shared::Shared;
@@ -19,6 +20,13 @@ thread_local! {
 /// Reads the prices. Tracks changes.
 pub fn read<T>(look: impl FnOnce(&Prices) -> T) -> T {
     STATE.with(Shared::signal).with(look)
+}
+
+/// Whether the cost of a response will be known: from the table, or from the provider.
+pub fn has_price(connection: &Connection) -> bool {
+    let preset = connection.preset();
+    preset.is_some_and(|preset| preset.name == "OpenRouter")
+        || untrack(|| read(|prices| prices.cost(&connection.model, &Usage::default()).is_some()))
 }
 
 /// Changes the prices, in all tabs.

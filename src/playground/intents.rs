@@ -7,13 +7,12 @@
 
 use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
+use volary_app::outside::Place as QuestionPlace;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 
-use super::linked_code::FetchCodeDialog;
+use super::linked_code::{self, FetchCodeDialog};
 use super::opening;
-use super::outside::Outside;
-use super::outside_dialog::OutsideDialog;
 use super::plan_dialog::plan_dialog;
 use super::policy_settings::PolicyKind;
 use super::state::Playground;
@@ -25,6 +24,8 @@ use crate::browser::{self, crash_recovery, first_interaction, location};
 use crate::components::styles;
 use crate::later;
 use crate::navigation::Page;
+use crate::outside;
+use crate::outside::dialog::OutsideDialog;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::route::{Place, Route};
@@ -168,6 +169,7 @@ type Act = fn(Playground, Intent);
 fn rest() -> Loaded<Rest> {
     styles::adopt_later();
     later::install();
+    outside::costs::install();
     let registry = volary_envs::registry();
     let sources = tasks::built_in(&registry);
     Ok(Rest {
@@ -176,7 +178,7 @@ fn rest() -> Loaded<Rest> {
         act,
         begin: |playground| {
             // Made for the page, not for whatever asks first.
-            Outside::of(playground);
+            linked_code::asked(playground);
             playground.follow_servers();
             playground.follow_python_files();
             location::on_leave(move || playground.leave_servers());
@@ -192,7 +194,7 @@ fn rest() -> Loaded<Rest> {
         dialogs: || {
             let questions = view! {
                 <FetchCodeDialog/>
-                <OutsideDialog/>
+                <OutsideDialog place=QuestionPlace::Playground/>
             };
             view! {
                 {export_dialog()}

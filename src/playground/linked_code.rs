@@ -9,7 +9,6 @@ use leptos::prelude::*;
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_core::Object;
 
-use super::outside::Outside;
 use super::state::{Playground, use_playground};
 use crate::browser::http::{self, Patience, Request};
 use crate::browser::{self, location, network};
@@ -27,15 +26,20 @@ const LARGEST: usize = 1 << 20;
 const TIMEOUT: Duration = Duration::from_secs(30);
 const ADVICE: &str = "Download the file and import it under Environments.";
 
+/// The file that the address names, while the user is asked whether to fetch it.
+pub fn asked(playground: Playground) -> RwSignal<Option<Elsewhere>> {
+    *playground.linked_code.get_or_init(RwSignal::default)
+}
+
 /// Plans the code of a file; first asks whether to fetch it if it has another origin.
 pub fn open(playground: Playground, url: &str) {
-    Outside::of(playground).linked_code.set(None);
+    asked(playground).set(None);
     let whole = location::whole(url).unwrap_or_default();
     match LinkedFile::of(&whole, &network::page().origin) {
         LinkedFile::SameOrigin { url } => fetch(playground, url),
         LinkedFile::Elsewhere(file) => {
             playground.begin_behind();
-            Outside::of(playground).linked_code.set(Some(file));
+            asked(playground).set(Some(file));
         }
         LinkedFile::Refused(why) => refuse(playground, why.to_string()),
     }
@@ -84,11 +88,11 @@ pub fn FetchCodeDialog() -> impl IntoView {
     let (playground, pages) = (use_playground(), use_pages());
     let open = RwSignal::new(false);
     let wanted = Memo::new(move |_| {
-        let is_asked = Outside::of(playground).linked_code.with(Option::is_some);
+        let is_asked = asked(playground).with(Option::is_some);
         is_asked && pages.shown.get() == Page::Playground
     });
     Effect::new(move |_| open.set(wanted.get()));
-    let decline = move || Outside::of(playground).linked_code.set(None);
+    let decline = move || asked(playground).set(None);
     Effect::new(move |_| {
         // Closed by Escape or its button, not because another page is shown.
         if !open.get() && wanted.get_untracked() {
@@ -101,7 +105,7 @@ pub fn FetchCodeDialog() -> impl IntoView {
         fetch(playground, url);
     };
     let question = move || {
-        Outside::of(playground).linked_code.get().map(|file| {
+        asked(playground).get().map(|file| {
             let warning = file.warning();
             let shown = inert(&file.url);
             view! {

@@ -9,7 +9,7 @@
 //! - [`run_loop`], [`playback`]: running and playing back.
 //! - [`opening`]: what a first visit shows before anything else is loaded; [`intents`]: what the user wants, and the
 //!   loading of the code that does it.
-//! - [`remote_environments`]: environments on servers; [`python`]: those of the user's Python files; [`outside`]: what
+//! - [`remote_environments`]: environments on servers; [`python`]: those of the user's Python files; `questions`: what
 //!   environments ask the page for.
 //! - `planned`: episodes that wait for consent, in the [`plan_dialog`]; [`linked_code`]: Python files at an address.
 //! - [`transfer`]: export, import, share; [`url_sync`]: the address; `saving`: played episodes go into the library.
@@ -23,8 +23,6 @@ pub mod linked_code;
 pub mod manual_action;
 pub mod model;
 pub mod opening;
-pub mod outside;
-pub mod outside_dialog;
 pub mod page;
 pub mod plan_dialog;
 mod planned;
@@ -33,6 +31,7 @@ pub mod player;
 pub mod policy_pane;
 pub mod policy_settings;
 pub mod python;
+mod questions;
 pub mod remote_environments;
 pub mod run_loop;
 mod saving;

@@ -12,6 +12,7 @@ use super::state::{Playground, use_playground};
 use crate::browser::{self, timers};
 use crate::components::SchemaForm;
 use crate::components::field::Field;
+use crate::outside::costs::ROLE_COSTS;
 
 /// After this time the user may want to stop a step.
 const LONG: Duration = Duration::from_millis(400);
@@ -88,6 +89,10 @@ pub(super) fn PolicyPane() -> impl IntoView {
                 </div>
             </Show>
             <RunAndStop playground/>
+            {move || {
+                playground.whole.track();
+                ROLE_COSTS.get().map(|view| view())
+            }}
         </form>
     }
 }

@@ -18,7 +18,7 @@ use volary_protocol::environments::{EnvironmentId, Event, Request};
 use volary_remote::task;
 use volary_trajectory::{Episode, Recipe};
 
-use super::outside::{self, Outside};
+use super::questions;
 use super::remote_environments::Abroad;
 use super::state::Playground;
 use crate::browser;
@@ -315,7 +315,7 @@ impl Playground {
 
     fn take_in(self, environment: EnvironmentId, event: Event) {
         if let Event::Question { id, question } = event {
-            return outside::hear(self, id, question);
+            return questions::ask(self, id, question);
         }
         let is_awaited = |session: &Session| session.awaited() == Some(environment);
         if self.session.with_untracked(is_awaited) {
@@ -410,7 +410,7 @@ impl Playground {
 
     fn drop_worker(self) {
         self.leave_servers();
-        Outside::of(self).clear();
+        questions::clear();
         let worker = self
             .engine
             .try_update_value(|engine| engine.worker.take())

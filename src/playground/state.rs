@@ -5,13 +5,13 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use leptos::prelude::*;
+use volary_connectivity::linked_file::Elsewhere;
 use volary_core::registry::Registry;
 use volary_trajectory::Episode;
 
 use super::intents::Progress;
 use super::manual_action::Hands;
 use super::opening;
-use super::outside::Outside;
 use super::policy_settings::Drive;
 use super::session_driver::Engine;
 use super::setup::Setup;
@@ -54,8 +54,9 @@ pub struct Signals {
     pub drive: Drive,
     /// Export, import, share.
     pub transfer: Transfer,
-    /// Questions about the world outside. Set with the rest of the code, so that the first load does without it.
-    pub(super) outside: OnceLock<Outside>,
+    /// The file that the address names, while the user is asked whether to fetch it. Set with the rest of the code, so
+    /// that the first load does without it.
+    pub(super) linked_code: OnceLock<RwSignal<Option<Elsewhere>>>,
     /// What went wrong last.
     pub notice: RwSignal<Option<Notice>>,
     /// What else there is to say.
@@ -99,7 +100,7 @@ impl Playground {
             hands: Hands::new(),
             drive: Drive::new(),
             transfer: Transfer::new(),
-            outside: OnceLock::new(),
+            linked_code: OnceLock::new(),
             notice: RwSignal::new(None),
             said: RwSignal::default(),
             former: RwSignal::new(None),

@@ -11,7 +11,6 @@ use volary_trajectory::{Episode, Recipe, native, share};
 
 use super::intents::Intent;
 use super::linked_code;
-use super::outside::Outside;
 use super::policy_settings::PolicyKind;
 use super::state::Playground;
 use super::tasks;
@@ -83,7 +82,7 @@ impl Playground {
             return;
         }
         self.planned.set(None);
-        Outside::of(self).linked_code.set(None);
+        linked_code::asked(self).set(None);
         self.wanted_step.set_value(place.step);
         let environment = place.environment.as_deref();
         if let (Some(linked_code::ENVIRONMENT), Some(url)) = (environment, &place.url) {
@@ -220,9 +219,7 @@ impl Playground {
 
     pub(super) fn write_now(self) {
         let is_shown = self.planned.with_untracked(Option::is_none)
-            && Outside::of(self)
-                .linked_code
-                .with_untracked(Option::is_none);
+            && linked_code::asked(self).with_untracked(Option::is_none);
         let has_begun = self.edition.get_untracked() > 0;
         if !is_shown || !has_begun || self.is_opening() {
             return;

@@ -8,7 +8,8 @@ use std::collections::BTreeSet;
 
 use volary_agent::evaluation::{CellResult, Plan, episode_id};
 use volary_agent::model::limits::Spent;
-use volary_core::json::Json;
+use volary_core::json;
+use volary_core::json::{Json, Object};
 use volary_trajectory::StepRecord;
 use volary_trajectory::native::{step_from_json, step_to_json};
 
@@ -59,6 +60,8 @@ pub fn keeping_draft(id: &str, cell: usize, draft: &Draft) -> Change {
         tokens: spent.tokens,
         cost: spent.cost,
         tries: draft.tries,
+        recorded: (!draft.recorded.is_empty())
+            .then(|| Json::Object(draft.recorded.clone()).to_python_text()),
     });
     Change::Put(Store::Drafts, place(id, cell), text)
 }
@@ -221,8 +224,21 @@ fn read_draft(text: &KeptText) -> Result<(usize, Draft), Damage> {
         tokens: draft.tokens,
         cost: draft.cost,
     };
+    let recorded = match draft.recorded {
+        None => Object::new(),
+        Some(text) => match json::read(&text) {
+            Ok(Json::Object(recorded)) => recorded,
+            _ => return Err(Damage::Texts),
+        },
+    };
     let tries = draft.tries;
-    Ok((draft.cell, Draft { spent, tries }))
+    let cell = draft.cell;
+    let draft = Draft {
+        spent,
+        tries,
+        recorded,
+    };
+    Ok((cell, draft))
 }
 
 #[cfg(test)]

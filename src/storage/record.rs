@@ -46,6 +46,9 @@ pub(super) struct DraftRecord {
     /// US dollars.
     pub(super) cost: Option<f64>,
     pub(super) tries: u32,
+    /// What the environment got from outside, as JSON. Other values than serde's may be in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) recorded: Option<String>,
 }
 
 /// What is known of a file that holds episodes.
@@ -183,6 +186,7 @@ mod tests {
             tokens: 5_000_000_000,
             cost: None,
             tries: 2,
+            recorded: None,
         };
         let former = r#"{"cell": 7, "steps": 3, "seconds": 1.5, "tokens": 5000000000, "cost": null, "tries": 2}"#;
         check("draft", &draft, former);

@@ -12,7 +12,6 @@ use volary_agent::Cancel;
 use volary_agent::evaluation::play::play_on;
 use volary_agent::evaluation::{CellResult, Job};
 use volary_core::Clock;
-use volary_core::outside::Closed;
 use volary_core::registry::Registry;
 use volary_protocol::environments::ServerAccess;
 use volary_protocol::evaluation::{Event, Request};
@@ -21,7 +20,8 @@ use volary_trajectory::{Episode, native};
 
 use super::environments::Environments;
 use super::in_flight::InFlight;
-use super::live::{Announce, Announced, Live, Notice};
+use super::live::{Announced, Live, Notice};
+use super::outside::PageOutside;
 use crate::browser::database::KeptText;
 use crate::storage::episodes::StoredEpisode;
 use crate::storage::origin::EVALUATED;
@@ -49,6 +49,7 @@ pub struct Evaluations {
     done: Cell<u64>,
     in_flight: InFlight,
     shutdown: Cancel,
+    outside: PageOutside,
 }
 
 impl Evaluations {
@@ -62,6 +63,7 @@ impl Evaluations {
             done: Cell::new(0),
             in_flight: InFlight::default(),
             shutdown: Cancel::default(),
+            outside: PageOutside::default(),
         }
     }
 
@@ -77,6 +79,7 @@ impl Evaluations {
                 self.play(jobs, &servers, send).await;
                 self.done.set(turn + 1);
             }
+            Request::Answer { question, answer } => self.outside.answer(question, answer),
             Request::Shutdown => {
                 self.shutdown.cancel();
                 environments
@@ -95,8 +98,9 @@ impl Evaluations {
                 late.borrow_mut().push(job.cell);
                 return None;
             }
-            self.play_one(&job, servers, &|notice| announce(notice, send))
-                .await
+            let playing = self.play_one(&job, servers, send);
+            let ask = |id, question| send(Event::Question { id, question }, None);
+            self.outside.asking(playing, &ask).await
         });
         let mut playing = stream::iter(playing).buffer_unordered(CONCURRENT_CELLS);
         let mut batch = self.batch();
@@ -123,11 +127,12 @@ impl Evaluations {
         &self,
         job: &Job,
         servers: &[ServerAccess],
-        announce: Announce<'_>,
+        send: Send<'_>,
     ) -> Option<(CellResult, Option<Episode>)> {
         if self.shutdown.is_cancelled() {
             return None;
         }
+        let announce = |notice| announce(notice, send);
         let opened = async {
             let clock = Rc::clone(&self.clock);
             let recipe = job.recipe.clone();
@@ -136,10 +141,11 @@ impl Evaluations {
                 &self.registry,
                 servers,
                 clock,
-                Rc::new(Closed),
-                announce,
+                Rc::new(self.outside.clone()),
+                &announce,
             )
             .await?;
+            let announce = &announce;
             Ok((Announced { live, announce }, head))
         };
         Some(play_on(job, &self.registry, &*self.clock, &self.shutdown, opened).await)

@@ -186,6 +186,10 @@ impl Stage for Announced<'_> {
         self.live.step(action)
     }
 
+    fn recorded(&self) -> Object {
+        self.live.recorded()
+    }
+
     fn close(&mut self) -> LocalBoxFuture<'_, ()> {
         Box::pin(self.live.close_and_announce(self.announce))
     }

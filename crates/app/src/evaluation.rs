@@ -23,7 +23,7 @@ use volary_agent::evaluation::{
 };
 use volary_agent::model::Usage;
 use volary_agent::model::limits::Spent;
-use volary_core::json::Text;
+use volary_core::json::{Object, Text};
 
 /// What a list shows of an evaluation.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +49,8 @@ pub struct Draft {
     pub spent: Spent,
     /// The number of attempts before this one.
     pub tries: u32,
+    /// What its environment got from outside so far, as members of its configuration.
+    pub recorded: Object,
 }
 
 /// A stored evaluation.

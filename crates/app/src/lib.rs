@@ -5,4 +5,5 @@
 //! and the same effects.
 
 pub mod evaluation;
+pub mod outside;
 pub mod playground;

@@ -2,6 +2,9 @@
 //! environments through [`crate::environments`].)
 //!
 //! Replies to [`Request::Play`]: batches of [`Event::Played`], and [`Event::NotBegun`] for what there was no time for.
+//!
+//! An environment may need a page or a model meanwhile: [`Event::Question`] asks for it, and the page sends
+//! [`Request::Answer`].
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use volary_agent::evaluation::{Actor, CellResult, Job};
@@ -10,7 +13,7 @@ use volary_trajectory::Recipe;
 
 use crate::coded;
 use crate::envelope::{self, Channel};
-use crate::environments::{ServerAccess, ServerEnvironment};
+use crate::environments::{Question, QuestionId, ServerAccess, ServerEnvironment};
 
 /// What the page asks for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +25,13 @@ pub enum Request {
         jobs: Vec<Job>,
         /// The servers that may be called for them, and no others.
         servers: Vec<ServerAccess>,
+    },
+    /// Answer a question of an environment.
+    Answer {
+        /// Which question.
+        question: QuestionId,
+        /// The text, or why there is none, for people.
+        answer: Result<Text, Text>,
     },
     /// Begin nothing more and close every environment. The replies end when that is done.
     Shutdown,
@@ -47,6 +57,13 @@ pub enum Event {
         /// Their results.
         #[serde(with = "coded")]
         results: Vec<CellResult>,
+    },
+    /// An environment needs something before it can go on.
+    Question {
+        /// Identifies the question.
+        id: QuestionId,
+        /// What it needs.
+        question: Question,
     },
     /// There was no time to begin these cells.
     NotBegun {

@@ -92,7 +92,8 @@ pub(super) fn watch(worker: &Rc<RefCell<WorkerSlot>>, hear: &Hear) {
         let is_same = {
             let post = worker.borrow();
             let first = post.orders.front();
-            post.generation == generation && first.is_some_and(|first| first.since == since)
+            let is_first = |first: &Ordered| first.since == since && first.limit.is_some();
+            post.generation == generation && first.is_some_and(is_first)
         };
         if is_same {
             lose(

@@ -6,7 +6,7 @@ use crate::checks::{files, none, read};
 use crate::project::Project;
 
 /// The folders (or single files) of `src/`, and what each may use: only what stands before it, so there is no cycle.
-const MAY_USE: [(&str, &str); 22] = [
+const MAY_USE: [(&str, &str); 23] = [
     ("later", ""),
     ("route", ""),
     ("projection", "later"),
@@ -19,6 +19,10 @@ const MAY_USE: [(&str, &str); 22] = [
     ("python", "browser shared"),
     ("remote", "browser secrets shared"),
     ("models", "browser projection secrets shared"),
+    (
+        "outside",
+        "browser components later models navigation projection",
+    ),
     ("library", "browser projection storage"),
     (
         "workers",
@@ -26,7 +30,7 @@ const MAY_USE: [(&str, &str); 22] = [
     ),
     (
         "playground",
-        "browser components later models navigation projection python remote route storage",
+        "browser components later models navigation outside projection python remote route storage",
     ),
     (
         "environments",
@@ -34,7 +38,7 @@ const MAY_USE: [(&str, &str); 22] = [
     ),
     (
         "evaluate",
-        "browser components models navigation playground projection python remote route storage",
+        "browser components models navigation outside playground projection python remote route storage",
     ),
     (
         "review",

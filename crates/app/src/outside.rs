@@ -1,0 +1,558 @@
+//! Questions of environments to the world outside: pages, models, a person.
+//!
+//! Invariants:
+//! - A host is reached, and a model is asked, only after the user allowed it for this visit.
+//! - A question is answered once, unless its environment was left before.
+//! - A model in a role, such as the customer, has its own connection and budget. It is not asked once the
+//!   budget is used up; the user is asked again instead.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use volary_agent::model::limits::{Budget, Exhausted, Spent};
+use volary_core::json::Text;
+use volary_protocol::environments::Question;
+
+/// Why a question has no answer if the user did not allow it.
+pub const DECLINED: &str = "The user declined.";
+
+/// Identifies a question. The page chooses tickets and does not reuse them.
+pub type Ticket = u64;
+
+/// The page on which an environment is played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// Step by step, with a person in front of it.
+    Playground,
+    /// In an evaluation, beside many others.
+    Evaluation,
+}
+
+/// An environment that asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Asker {
+    /// Where it is played.
+    pub place: Place,
+    /// Which of the environments there; the page chooses ids and does not reuse them.
+    pub id: u32,
+}
+
+/// What the user has to agree to, or to do, before a question can be answered.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Need {
+    /// Fetching pages of a host.
+    Host(Text),
+    /// A model in a role: `customer`, `judge`.
+    Role(Text),
+    /// An answer in person.
+    Person,
+}
+
+/// A question that was not answered yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Asked {
+    /// Identifies it.
+    pub ticket: Ticket,
+    /// Who asks.
+    pub asker: Asker,
+    /// What is asked.
+    pub question: Question,
+    /// The host of a page of another origin.
+    pub host: Option<Text>,
+}
+
+impl Asked {
+    /// What it takes to answer it; `None` if it can be answered without the user.
+    pub fn need(&self) -> Option<Need> {
+        match &self.question {
+            Question::Page { .. } => self.host.clone().map(Need::Host),
+            Question::Model { purpose, .. } => Some(Need::Role(purpose.clone())),
+            Question::Person { .. } => Some(Need::Person),
+        }
+    }
+}
+
+/// The model that plays a role.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Role {
+    /// The id of its connection.
+    pub connection: Text,
+    /// How much it may spend in this visit.
+    pub budget: Budget,
+    /// How much it has spent.
+    pub spent: Spent,
+    /// How often it was asked.
+    pub requests: u64,
+}
+
+impl Role {
+    /// The limit that it has reached, if any.
+    pub fn exhausted(&self) -> Option<Exhausted> {
+        self.budget.exhausted(&self.spent)
+    }
+}
+
+/// What happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// An environment asks.
+    Asked(Asked),
+    /// The user allows pages of a host.
+    HostAllowed(Text),
+    /// The user chooses the model for a role. What the role has spent before still counts.
+    RoleAssigned {
+        /// The role.
+        purpose: Text,
+        /// The id of the connection.
+        connection: Text,
+        /// How much it may spend in this visit.
+        budget: Budget,
+    },
+    /// The user declines.
+    Declined {
+        /// Where the question was shown.
+        place: Place,
+        /// What it needed.
+        need: Need,
+    },
+    /// The user answered in person.
+    Replied {
+        /// Which question.
+        ticket: Ticket,
+        /// The answer.
+        text: Text,
+    },
+    /// A request to a model ended.
+    Completed {
+        /// Which question.
+        ticket: Ticket,
+        /// The role.
+        purpose: Text,
+        /// What it cost.
+        spent: Spent,
+        /// The completion, or why there is none.
+        answer: Result<Text, Text>,
+    },
+    /// An environment was left. Its questions need no answer any more.
+    Left(Asker),
+    /// An evaluation begins or continues: what was declined before may be asked again.
+    EvaluationStarted,
+}
+
+/// What to do.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Fetch a page and answer with its body.
+    Fetch {
+        /// Which question.
+        ticket: Ticket,
+        /// The address.
+        url: Text,
+    },
+    /// Ask a model and report [`Event::Completed`].
+    Complete {
+        /// The question, of the variant [`Question::Model`].
+        asked: Asked,
+        /// The id of the connection.
+        connection: Text,
+    },
+    /// Answer a question.
+    Answer {
+        /// Which question.
+        ticket: Ticket,
+        /// The answer, or why there is none.
+        answer: Result<Text, Text>,
+    },
+}
+
+/// What the user allowed, and what waits for the user.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outside {
+    hosts: BTreeSet<Text>,
+    roles: BTreeMap<Text, Role>,
+    /// What was declined in the evaluation, whose other episodes need not ask again.
+    declined: BTreeSet<Need>,
+    /// Oldest first.
+    waiting: Vec<Asked>,
+}
+
+impl Outside {
+    /// The oldest question that waits for the user on a page.
+    pub fn first_waiting(&self, place: Place) -> Option<&Asked> {
+        let mut waiting = self.waiting.iter();
+        waiting.find(|asked| asked.asker.place == place)
+    }
+
+    /// How many questions wait for the user on a page.
+    pub fn count_waiting(&self, place: Place) -> usize {
+        let waiting = self.waiting.iter();
+        waiting.filter(|asked| asked.asker.place == place).count()
+    }
+
+    /// The models in roles, by role.
+    pub fn roles(&self) -> &BTreeMap<Text, Role> {
+        &self.roles
+    }
+
+    /// Takes in an event.
+    pub fn update(&mut self, event: Event) -> Vec<Effect> {
+        match event {
+            Event::Asked(asked) => self.asked(asked).into_iter().collect(),
+            Event::HostAllowed(host) => {
+                self.hosts.insert(host);
+                self.release()
+            }
+            Event::RoleAssigned {
+                purpose,
+                connection,
+                budget,
+            } => {
+                let former = self.roles.get(&purpose);
+                let role = Role {
+                    connection,
+                    budget,
+                    spent: former.map(|role| role.spent).unwrap_or_default(),
+                    requests: former.map_or(0, |role| role.requests),
+                };
+                self.roles.insert(purpose, role);
+                self.release()
+            }
+            Event::Declined { place, need } => {
+                let declined = self.take_waiting(|asked| {
+                    asked.asker.place == place && asked.need().as_ref() == Some(&need)
+                });
+                if place == Place::Evaluation {
+                    self.declined.insert(need);
+                }
+                declined.iter().map(decline).collect()
+            }
+            Event::Replied { ticket, text } => {
+                let replied = self.take_waiting(|asked| asked.ticket == ticket);
+                let replied = replied.into_iter();
+                replied
+                    .map(|asked| Effect::Answer {
+                        ticket: asked.ticket,
+                        answer: Ok(text.clone()),
+                    })
+                    .collect()
+            }
+            Event::Completed {
+                ticket,
+                purpose,
+                spent,
+                answer,
+            } => {
+                if let Some(role) = self.roles.get_mut(&purpose) {
+                    role.spent.add(&spent);
+                    role.requests += 1;
+                }
+                vec![Effect::Answer { ticket, answer }]
+            }
+            Event::Left(asker) => {
+                self.waiting.retain(|asked| asked.asker != asker);
+                Vec::new()
+            }
+            Event::EvaluationStarted => {
+                self.declined.clear();
+                Vec::new()
+            }
+        }
+    }
+
+    fn asked(&mut self, asked: Asked) -> Option<Effect> {
+        let need = asked.need();
+        if asked.asker.place == Place::Evaluation {
+            if need == Some(Need::Person) {
+                let reason = "Nobody can answer in person in an evaluation. Choose another \
+                              customer in the configuration.";
+                return Some(Effect::Answer {
+                    ticket: asked.ticket,
+                    answer: Err(reason.into()),
+                });
+            }
+            if need.is_some_and(|need| self.declined.contains(&need)) {
+                return Some(decline(&asked));
+            }
+        }
+        match self.carry_out(asked) {
+            Ok(effect) => Some(effect),
+            Err(asked) => {
+                self.waiting.push(asked);
+                None
+            }
+        }
+    }
+
+    /// The effect that answers a question, or the question if the user must be asked first.
+    fn carry_out(&self, asked: Asked) -> Result<Effect, Asked> {
+        match (&asked.question, asked.need()) {
+            (Question::Page { url }, Some(Need::Host(host))) if self.hosts.contains(&host) => {
+                Ok(Effect::Fetch {
+                    ticket: asked.ticket,
+                    url: url.clone(),
+                })
+            }
+            (Question::Page { url }, None) => Ok(Effect::Fetch {
+                ticket: asked.ticket,
+                url: url.clone(),
+            }),
+            (Question::Model { purpose, .. }, _) => {
+                let role = self.roles.get(purpose);
+                match role.filter(|role| role.exhausted().is_none()) {
+                    Some(role) => Ok(Effect::Complete {
+                        connection: role.connection.clone(),
+                        asked,
+                    }),
+                    None => Err(asked),
+                }
+            }
+            (Question::Page { .. } | Question::Person { .. }, _) => Err(asked),
+        }
+    }
+
+    /// Carries out the questions that need not wait any longer.
+    fn release(&mut self) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for asked in std::mem::take(&mut self.waiting) {
+            match self.carry_out(asked) {
+                Ok(effect) => effects.push(effect),
+                Err(asked) => self.waiting.push(asked),
+            }
+        }
+        effects
+    }
+
+    fn take_waiting(&mut self, is_taken: impl Fn(&Asked) -> bool) -> Vec<Asked> {
+        let (taken, left) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(is_taken);
+        self.waiting = left;
+        taken
+    }
+}
+
+fn decline(asked: &Asked) -> Effect {
+    Effect::Answer {
+        ticket: asked.ticket,
+        answer: Err(DECLINED.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAYGROUND: Asker = Asker {
+        place: Place::Playground,
+        id: 0,
+    };
+    const CELL: Asker = Asker {
+        place: Place::Evaluation,
+        id: 7,
+    };
+
+    fn page(ticket: Ticket, asker: Asker, host: Option<&str>) -> Asked {
+        Asked {
+            ticket,
+            asker,
+            question: Question::Page {
+                url: format!("https://wiki.example/{ticket}").into(),
+            },
+            host: host.map(Text::from),
+        }
+    }
+
+    fn customer(ticket: Ticket, asker: Asker) -> Asked {
+        Asked {
+            ticket,
+            asker,
+            question: Question::Model {
+                purpose: "customer".into(),
+                messages: Vec::new(),
+            },
+            host: None,
+        }
+    }
+
+    fn person(ticket: Ticket, asker: Asker) -> Asked {
+        Asked {
+            ticket,
+            asker,
+            question: Question::Person {
+                shown: "Hello!".into(),
+            },
+            host: None,
+        }
+    }
+
+    fn fetch(ticket: Ticket) -> Effect {
+        Effect::Fetch {
+            ticket,
+            url: format!("https://wiki.example/{ticket}").into(),
+        }
+    }
+
+    fn refused(ticket: Ticket) -> Effect {
+        Effect::Answer {
+            ticket,
+            answer: Err(DECLINED.into()),
+        }
+    }
+
+    fn assign(outside: &mut Outside, budget: Budget) -> Vec<Effect> {
+        outside.update(Event::RoleAssigned {
+            purpose: "customer".into(),
+            connection: "model.1".into(),
+            budget,
+        })
+    }
+
+    fn completed(ticket: Ticket, cost: Option<f64>) -> Event {
+        Event::Completed {
+            ticket,
+            purpose: "customer".into(),
+            spent: Spent {
+                tokens: 10,
+                cost,
+                ..Spent::default()
+            },
+            answer: Ok("Hi.".into()),
+        }
+    }
+
+    #[test]
+    fn a_host_is_asked_for_once_and_all_its_questions_continue() {
+        let mut outside = Outside::default();
+        assert_eq!(
+            outside.update(Event::Asked(page(1, PLAYGROUND, None))),
+            [fetch(1)]
+        );
+        for (ticket, host) in [
+            (2, "wiki.example"),
+            (3, "other.example"),
+            (4, "wiki.example"),
+        ] {
+            let asked = page(ticket, CELL, Some(host));
+            assert_eq!(outside.update(Event::Asked(asked)), []);
+        }
+        assert_eq!(outside.first_waiting(Place::Playground), None);
+        assert_eq!(outside.count_waiting(Place::Evaluation), 3);
+        let effects = outside.update(Event::HostAllowed("wiki.example".into()));
+        assert_eq!(effects, [fetch(2), fetch(4)]);
+        let asked = page(5, PLAYGROUND, Some("wiki.example"));
+        assert_eq!(outside.update(Event::Asked(asked)), [fetch(5)]);
+        assert_eq!(
+            outside.first_waiting(Place::Evaluation).map(Asked::need),
+            Some(Some(Need::Host("other.example".into())))
+        );
+    }
+
+    #[test]
+    fn what_is_declined_is_asked_again_by_a_step_but_not_by_each_cell() {
+        let mut outside = Outside::default();
+        let decline = |place| Event::Declined {
+            place,
+            need: Need::Role("customer".into()),
+        };
+        outside.update(Event::Asked(customer(1, PLAYGROUND)));
+        outside.update(Event::Asked(customer(2, CELL)));
+        assert_eq!(outside.update(decline(Place::Playground)), [refused(1)]);
+        assert_eq!(outside.update(Event::Asked(customer(3, PLAYGROUND))), []);
+        assert_eq!(outside.update(decline(Place::Evaluation)), [refused(2)]);
+        assert_eq!(
+            outside.update(Event::Asked(customer(4, CELL))),
+            [refused(4)]
+        );
+        outside.update(Event::EvaluationStarted);
+        assert_eq!(outside.update(Event::Asked(customer(5, CELL))), []);
+        assert_eq!(outside.count_waiting(Place::Playground), 1);
+    }
+
+    #[test]
+    fn a_role_is_asked_until_its_own_budget_is_used_up() {
+        let mut outside = Outside::default();
+        let budget = |cost| Budget {
+            cost: Some(cost),
+            ..Budget::default()
+        };
+        assert_eq!(outside.update(Event::Asked(customer(1, CELL))), []);
+        let complete = |ticket| Effect::Complete {
+            asked: customer(ticket, CELL),
+            connection: "model.1".into(),
+        };
+        assert_eq!(assign(&mut outside, budget(0.5)), [complete(1)]);
+        let effects = outside.update(completed(1, Some(0.3)));
+        assert_eq!(
+            effects,
+            [Effect::Answer {
+                ticket: 1,
+                answer: Ok("Hi.".into())
+            }]
+        );
+        assert_eq!(
+            outside.update(Event::Asked(customer(2, CELL))),
+            [complete(2)]
+        );
+        outside.update(completed(2, Some(0.3)));
+        assert_eq!(outside.update(Event::Asked(customer(3, CELL))), []);
+        let role = outside.roles().get("customer").unwrap();
+        assert_eq!((role.requests, role.spent.tokens), (2, 20));
+        assert!(matches!(role.exhausted(), Some(Exhausted::Cost { .. })));
+        // What was spent counts against a larger budget too.
+        assert_eq!(assign(&mut outside, budget(0.55)), []);
+        assert_eq!(assign(&mut outside, budget(1.0)), [complete(3)]);
+    }
+
+    #[test]
+    fn an_unknown_cost_ends_a_limit_of_cost_and_nothing_else() {
+        for (budget, continues) in [(Some(1.0), false), (None, true)] {
+            let mut outside = Outside::default();
+            assign(
+                &mut outside,
+                Budget {
+                    cost: budget,
+                    ..Budget::default()
+                },
+            );
+            outside.update(completed(1, None));
+            let effects = outside.update(Event::Asked(customer(2, CELL)));
+            assert_eq!(!effects.is_empty(), continues);
+        }
+    }
+
+    #[test]
+    fn a_person_answers_each_question_of_the_playground_and_none_of_an_evaluation() {
+        let mut outside = Outside::default();
+        let effects = outside.update(Event::Asked(person(1, CELL)));
+        assert!(matches!(
+            effects.as_slice(),
+            [Effect::Answer {
+                ticket: 1,
+                answer: Err(_)
+            }]
+        ));
+        for ticket in [2, 3] {
+            assert_eq!(outside.update(Event::Asked(person(ticket, PLAYGROUND))), []);
+        }
+        let reply = |ticket| Event::Replied {
+            ticket,
+            text: "Yes.".into(),
+        };
+        let answer = [Effect::Answer {
+            ticket: 2,
+            answer: Ok("Yes.".into()),
+        }];
+        assert_eq!(outside.update(reply(2)), answer);
+        assert_eq!(outside.update(reply(2)), []);
+        assert_eq!(outside.count_waiting(Place::Playground), 1);
+    }
+
+    #[test]
+    fn questions_of_an_environment_that_was_left_are_gone() {
+        let mut outside = Outside::default();
+        outside.update(Event::Asked(customer(1, CELL)));
+        outside.update(Event::Asked(customer(2, PLAYGROUND)));
+        assert_eq!(outside.update(Event::Left(CELL)), []);
+        assert_eq!(outside.count_waiting(Place::Evaluation), 0);
+        assert_eq!(outside.count_waiting(Place::Playground), 1);
+    }
+}

@@ -1,0 +1,64 @@
+//! What the models in roles have spent in this visit.
+
+use leptos::prelude::*;
+use volary_app::outside::Role;
+use volary_core::json::Text;
+
+use crate::later::Later;
+use crate::models::connections;
+use crate::projection::asking::cost_text;
+use crate::projection::text::{large_plural, plural};
+
+/// [`RoleCosts`], for panes that are drawn before this code is loaded.
+pub static ROLE_COSTS: Later<fn() -> AnyView> = Later::new();
+
+/// Fills [`ROLE_COSTS`].
+pub fn install() {
+    ROLE_COSTS.set(|| view! { <RoleCosts/> }.into_any());
+}
+
+/// A line for each role that a model has played.
+#[component]
+pub fn RoleCosts() -> impl IntoView {
+    let lines = move || {
+        let roles = super::state().with(|state| state.roles().clone());
+        let used = roles.into_iter().filter(|(_, role)| role.requests > 0);
+        let lines: Vec<_> = used
+            .map(|(purpose, role)| view! { <li dir="auto">{line(&purpose, &role)}</li> })
+            .collect();
+        (!lines.is_empty()).then(|| {
+            view! {
+                <ul class="role-costs help" aria-label="Other models">
+                    {lines}
+                </ul>
+            }
+        })
+    };
+    view! { {lines} }
+}
+
+fn line(purpose: &Text, role: &Role) -> String {
+    let name = connections::read(|known| {
+        let saved = known.find(&role.connection);
+        saved.map(|saved| saved.connection.name.to_string())
+    });
+    format!(
+        "{purpose} ({}): {}",
+        name.as_deref().unwrap_or("removed connection"),
+        spent_words(role)
+    )
+}
+
+/// What a role has spent: `3 requests, 1,234 tokens, $0.0012`.
+pub(super) fn spent_words(role: &Role) -> String {
+    let requests = usize::try_from(role.requests).unwrap_or(usize::MAX);
+    let cost = match role.spent.cost {
+        Some(cost) => cost_text(cost),
+        None => "cost unknown".to_owned(),
+    };
+    format!(
+        "{}, {}, {cost}",
+        plural(requests, "request"),
+        large_plural(role.spent.tokens, "token")
+    )
+}

@@ -1,0 +1,33 @@
+//! The questions of the shown environment to the world outside ([`crate::outside`]).
+//!
+//! Not among the signals of the playground, so that the first load does without the code that answers them.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use volary_app::outside::Place;
+use volary_protocol::environments::{Question, QuestionId, Request};
+
+use super::state::Playground;
+use crate::outside::Questions;
+
+thread_local! {
+    /// Those of the current worker.
+    static QUESTIONS: RefCell<Option<Rc<Questions>>> = const { RefCell::new(None) };
+}
+
+/// Answers a question.
+pub(super) fn ask(playground: Playground, question: QuestionId, asked: Question) {
+    let questions = QUESTIONS.with_borrow_mut(|questions| {
+        let questions = questions.get_or_insert_with(|| Rc::new(Questions::of(Place::Playground)));
+        Rc::clone(questions)
+    });
+    questions.ask(asked, move |answer| {
+        playground.send_request(&Request::Answer { question, answer });
+    });
+}
+
+/// Gives up all questions: their worker is gone. A later worker uses the same ids for others.
+pub(super) fn clear() {
+    drop(QUESTIONS.take());
+}
