@@ -6,13 +6,14 @@
 //! - [`files`]: files, versions and recipes. Pure. [`stored`]: what the browser keeps of them.
 //! - [`hub`]: which question of which asker is answered. Pure. [`runtime`]: its effects, on the page.
 //! - [`opening`]: a recipe becomes an environment; [`transport`]: the protocol's bytes. Both in a worker of the page.
-//! - [`page`]: the catalogue of environments; [`editor`]: a file, its errors and its output.
+//! - [`limits`]: of time and memory, which the user sets.
 //!
 //! What always holds: Python runs in the frame's workers and nowhere else, and code that came with a link or a file runs
 //! only after the user saw it and agreed.
 
 pub mod files;
 pub mod hub;
+pub mod limits;
 pub mod opening;
 pub mod runtime;
 pub mod stored;

@@ -14,6 +14,7 @@ use volary_core::json::{Json, Text};
 
 use super::files::Description;
 use super::hub::{Answer, Asker, Effect, Event, Hub, Status};
+use super::limits::{self, Limits};
 use crate::browser::python_frame::{FrameEvent, PythonFrame};
 use crate::browser::python_port::{self, MessagePort, QuestionPort};
 use crate::browser::{spawn, timers};
@@ -22,10 +23,15 @@ use crate::browser::{spawn, timers};
 const PAGE: Asker = 0;
 /// How much printed text is kept, in bytes.
 const LONGEST_CONSOLE: usize = 200_000;
-/// Seconds that an answer may take.
-const ANSWER_SECONDS: f64 = 60.0;
-/// Megabytes of memory that a worker may take.
-const WORKER_MEGABYTES: u32 = 1024;
+
+fn limits_now() -> Limits {
+    untrack(limits::limits)
+}
+
+/// How many seconds an answer may take.
+fn answer_seconds() -> f64 {
+    f64::from(limits_now().seconds)
+}
 
 /// How far Python is, for people.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -90,7 +96,7 @@ pub fn port() -> Option<MessagePort> {
             from: asker,
             number,
             question,
-            limit: limit.min(ANSWER_SECONDS),
+            limit: limit.min(answer_seconds()),
         });
     };
     let (port, given) = QuestionPort::open(hear).ok()?;
@@ -188,7 +194,7 @@ fn ask_then(question: String, then: impl FnOnce(Result<Answer, String>) + 'stati
         from: PAGE,
         number,
         question,
-        limit: ANSWER_SECONDS,
+        limit: answer_seconds(),
     });
 }
 
@@ -237,7 +243,7 @@ fn update(event: Event) {
 fn carry_out(effect: Effect) {
     match effect {
         Effect::Start => {
-            let frame = PythonFrame::start(WORKER_MEGABYTES, hear);
+            let frame = PythonFrame::start(limits_now().megabytes, hear);
             RUNTIME.with_borrow_mut(|runtime| runtime.frame = Some(frame));
         }
         Effect::Send { id, question } => with_frame(|frame| frame.ask(id, &question)),

@@ -1,7 +1,7 @@
 //! Settings: connections, key storage and prices.
 //!
 //! - [`page`]: the sections in order; a new section is a file and a line there.
-//! - [`model_connections`], [`servers`], [`keys`], [`prices`], [`storage`]: the sections.
+//! - [`model_connections`], [`servers`], [`keys`], [`prices`], [`python`], [`storage`]: the sections.
 //!
 //! The code is loaded when the page is opened: other parts reach it only through [`page::page`].
 
@@ -9,6 +9,7 @@ pub mod keys;
 pub mod model_connections;
 pub mod page;
 pub mod prices;
+pub mod python;
 mod section;
 mod server_list;
 pub mod servers;

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 use super::keys::Keys;
 use super::model_connections::ModelConnections;
 use super::prices::PriceTable;
+use super::python::PythonLimits;
 use super::servers::ServersSection;
 use super::storage::Storage;
 
@@ -22,6 +23,7 @@ fn SettingsPage() -> impl IntoView {
             <ServersSection/>
             <Keys/>
             <PriceTable/>
+            <PythonLimits/>
             <Storage/>
         </div>
     }

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
-import { accessible, visit } from "./support/browser.mjs";
+import { accessible, HOME, visit } from "./support/browser.mjs";
 import { Evaluate } from "./support/evaluate.mjs";
 import { Playground } from "./support/playground.mjs";
 import { site } from "./support/site.mjs";
@@ -82,6 +82,29 @@ test("Stop ends an endless loop, and Python continues", () =>
     await write(page, "from aviary.core import DummyEnv\n");
     await page.getByRole("button", { name: "Save and check" }).click();
     await result(page).getByText("DummyEnv is ready to be played").waitFor();
+  }));
+
+test("the limits of Python are settings, and end an endless loop", () =>
+  visit({ hash: "#/settings" }, async (page) => {
+    const seconds = page.getByLabel("Time limit (seconds)");
+    await seconds.fill("0");
+    await seconds.blur();
+    await page.getByText("Enter a whole number from 1 to 3600.").waitFor();
+    await seconds.fill("2");
+    await page.getByLabel("Memory limit (MB)").fill("512");
+    await page.getByLabel("Memory limit (MB)").blur();
+    await page.reload();
+    assert.equal(await seconds.inputValue(), "2");
+    assert.equal(await page.getByLabel("Memory limit (MB)").inputValue(), "512");
+    await page.goto(`${HOME}#/environments`);
+    await fromTemplate(page, "Counter");
+    await write(page, "while True:\n    pass\n");
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await page.getByRole("alert").filter({ hasText: "Python did not respond within 2 s and was stopped." }).waitFor();
+    // 512 MB are enough for Python, and not for a list of 600 MB.
+    await write(page, "from aviary.core import DummyEnv\n\ntry:\n    bytearray(600_000_000)\nexcept MemoryError:\n    print('too much')\n");
+    await page.getByRole("button", { name: "Save and check" }).click();
+    await page.getByRole("group", { name: "Output" }).getByText("too much").waitFor();
   }));
 
 test("policies are evaluated on the tasks of a Python dataset", () =>

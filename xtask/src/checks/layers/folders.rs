@@ -46,7 +46,7 @@ const MAY_USE: [(&str, &str); 23] = [
     ),
     (
         "settings",
-        "browser components models navigation playground projection remote route secrets storage",
+        "browser components models navigation playground projection python remote route secrets storage",
     ),
     ("lab", "browser components navigation playground"),
     (

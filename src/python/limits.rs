@@ -1,0 +1,107 @@
+//! How long Python may take for an answer and how much memory it may use: settings of the user, stored between visits.
+//!
+//! Invariant: limits are within their bounds, whatever was stored or entered.
+
+use std::ops::RangeInclusive;
+
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use crate::shared::Shared;
+
+/// The seconds that an answer may take.
+pub const SECONDS: RangeInclusive<u32> = 1..=3600;
+/// The megabytes of memory that a worker may use. Python itself needs about 100; 4096 is the most that wasm32 can have.
+pub const MEGABYTES: RangeInclusive<u32> = 256..=4096;
+
+/// The limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Limits {
+    /// Seconds that an answer may take: opening an environment, a reset or a step.
+    pub seconds: u32,
+    /// Megabytes of memory that a worker may use.
+    pub megabytes: u32,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            seconds: 60,
+            megabytes: 1024,
+        }
+    }
+}
+
+impl Limits {
+    fn read(text: &str) -> Option<Limits> {
+        let limits: Limits = serde_json::from_str(text).ok()?;
+        Some(Limits {
+            seconds: clamp(limits.seconds, &SECONDS),
+            megabytes: clamp(limits.megabytes, &MEGABYTES),
+        })
+    }
+
+    fn to_text(self) -> String {
+        // Two numbers always have a JSON form.
+        serde_json::to_string(&self).unwrap_or_default()
+    }
+}
+
+fn clamp(value: u32, bounds: &RangeInclusive<u32>) -> u32 {
+    value.clamp(*bounds.start(), *bounds.end())
+}
+
+/// A limit as it was typed; `None` unless it is a whole number within the bounds.
+pub fn typed(text: &str, bounds: &RangeInclusive<u32>) -> Option<u32> {
+    let value = text.trim().parse().ok()?;
+    bounds.contains(&value).then_some(value)
+}
+
+thread_local! {
+    static STATE: Shared<Limits> =
+        Shared::new("python-limits", Limits::read, |limits| limits.to_text(), |_| {});
+}
+
+/// The limits. Tracks changes.
+pub fn limits() -> Limits {
+    STATE.with(Shared::signal).get()
+}
+
+/// Changes the limits, in all tabs.
+pub fn change(act: impl FnOnce(&mut Limits)) {
+    STATE.with(|state| state.change(act));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stored_limits_come_back_within_their_bounds() {
+        let limits = Limits {
+            seconds: 600,
+            megabytes: 2048,
+        };
+        assert_eq!(Limits::read(&limits.to_text()), Some(limits));
+        assert_eq!(Limits::read("{}"), Some(Limits::default()));
+        assert_eq!(
+            Limits::read(r#"{"seconds": 0, "megabytes": 99999}"#),
+            Some(Limits {
+                seconds: 1,
+                megabytes: 4096
+            })
+        );
+        for broken in ["", "[]", r#"{"seconds": -1}"#, r#"{"seconds": 1.5}"#] {
+            assert_eq!(Limits::read(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn what_is_typed_must_be_a_whole_number_within_the_bounds() {
+        assert_eq!(typed(" 90 ", &SECONDS), Some(90));
+        for wrong in ["", "0", "3601", "-1", "1.5", "1e2", "a minute"] {
+            assert_eq!(typed(wrong, &SECONDS), None, "{wrong}");
+        }
+    }
+}
