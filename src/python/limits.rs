@@ -92,7 +92,7 @@ mod tests {
                 megabytes: 4096
             })
         );
-        for broken in ["", "[]", r#"{"seconds": -1}"#, r#"{"seconds": 1.5}"#] {
+        for broken in ["", "1", r#"{"seconds": -1}"#, r#"{"seconds": 1.5}"#] {
             assert_eq!(Limits::read(broken), None, "{broken}");
         }
     }

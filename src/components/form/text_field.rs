@@ -61,7 +61,7 @@ fn number_input(slot: &Slot, fault: Fault) -> AnyView {
     };
     view! {
         <input
-            class="numeric"
+            class=if slot.field.is_hidden { "numeric masked" } else { "numeric" }
             type="text"
             placeholder=placeholder
             id=slot.id()
@@ -93,6 +93,7 @@ fn text_area(slot: &Slot, fault: Fault, rows: &'static str, direction: &'static 
     };
     view! {
         <textarea
+            class=if slot.field.is_hidden { "masked" } else { "" }
             rows=rows
             dir=direction
             id=slot.id()

@@ -25,6 +25,8 @@ pub struct Field {
     pub nullable: bool,
     /// The default value.
     pub default: Option<Json>,
+    /// Whether its value is not shown until somebody edits it: `writeOnly` in the schema.
+    pub is_hidden: bool,
     /// The kind of value.
     pub kind: Kind,
 }
@@ -78,6 +80,7 @@ impl Field {
             root: schema,
             references: Vec::new(),
             fields_left: MOST_FIELDS,
+            is_hidden: false,
         };
         let mut root = maker.field("", schema, true);
         // The arguments of a tool are an object, even if its schema does not say so.
@@ -138,6 +141,13 @@ struct Maker<'a> {
     /// The references that are being resolved: a recursive one becomes free JSON.
     references: Vec<Text>,
     fields_left: usize,
+    /// Whether the field that is being made is hidden.
+    is_hidden: bool,
+}
+
+/// Whether a value is meant to be written and not read: an answer that a player should not see.
+pub fn is_write_only(schema: &Json) -> bool {
+    schema.get("writeOnly").and_then(Json::as_bool) == Some(true)
 }
 
 impl<'a> Maker<'a> {
@@ -148,13 +158,17 @@ impl<'a> Maker<'a> {
             required,
             nullable: false,
             default: schema.get("default").cloned(),
+            is_hidden: self.is_hidden || is_write_only(schema),
             kind: Kind::Free,
         };
         if self.fields_left == 0 {
             return field;
         }
         self.fields_left -= 1;
+        // What is hidden is so in each variant.
+        let outer = std::mem::replace(&mut self.is_hidden, field.is_hidden);
         let (kind, nullable) = self.kind(schema, &mut field.help);
+        self.is_hidden = outer;
         field.kind = match kind {
             // An optional constant is a choice between present and absent.
             Kind::Fixed(value) if !required => Kind::Choice(vec![value]),
@@ -250,6 +264,7 @@ impl<'a> Maker<'a> {
                 required: true,
                 nullable: false,
                 default: None,
+                is_hidden: self.is_hidden,
                 kind: self.typed(name, schema),
             })
             .collect();

@@ -22,7 +22,7 @@ use crate::later::Later;
 
 pub use draft::{Blank, Draft, Shape};
 pub use edit::Place;
-pub use field::{Field, Kind};
+pub use field::{Field, Kind, is_write_only};
 pub use read::FieldError;
 
 type Value = fn(&Form) -> Result<Json, Vec<FieldError>>;

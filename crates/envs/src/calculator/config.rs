@@ -161,6 +161,7 @@ pub fn schema() -> Json {
                 "type": "number",
                 "title": "Answer",
                 "description": "The correct answer that submitted answers are compared with.",
+                "writeOnly": true,
                 "examples": answers,
             },
             "config": (CalculatorConfig::schema()),

@@ -16,7 +16,6 @@ const MOST_OF_AN_ANSWER: usize = 60;
 pub fn view(input: &ViewInput<'_>) -> View {
     let state = &input.frame.state;
     let problem = state.get("problem").and_then(Json::as_text).cloned();
-    let answer = state.get("answer").and_then(Json::as_f64);
     let is_answer = |exchange: &Exchange<'_>| exchange.tool() == "submit_answer";
     let latest = || latest_exchanges(input.messages);
     let calculations = latest().filter(|exchange| !is_answer(exchange));
@@ -28,7 +27,7 @@ pub fn view(input: &ViewInput<'_>) -> View {
     }));
     blocks.extend(results("Calculations", calculations, row));
     match latest().find(is_answer) {
-        Some(submitted) => blocks.push(judged(&submitted, answer)),
+        Some(submitted) => blocks.push(judged(&submitted)),
         None if input.done => {
             let text = "A failure ended the episode before an answer was submitted.";
             blocks.push(verdict(Tone::Bad, text));
@@ -61,19 +60,15 @@ fn row(exchange: Exchange<'_>) -> Row {
     (shown(&exchange, "expr"), result, tone)
 }
 
-fn judged(exchange: &Exchange<'_>, answer: Option<f64>) -> Block {
+fn judged(exchange: &Exchange<'_>) -> Block {
     let submitted = shortened(&shown(exchange, "answer"), MOST_OF_AN_ANSWER);
     let number = exchange.call.function.arguments.get("answer").map(to_float);
-    match (exchange.content().as_deref(), number, answer) {
-        (Some("True"), ..) => verdict(Tone::Good, format!("{submitted} is right.")),
-        (Some(_), Some(Err(_)), _) => verdict(Tone::Bad, format!("“{submitted}” is not a number.")),
-        (Some(_), _, Some(answer)) => {
-            let answer = plain(answer);
-            let text = format!("{submitted} is wrong; the answer is {answer}.");
-            verdict(Tone::Bad, text)
-        }
-        (Some(_), _, None) => verdict(Tone::Bad, format!("{submitted} is wrong.")),
-        (None, ..) => {
+    match (exchange.content().as_deref(), number) {
+        (Some("True"), _) => verdict(Tone::Good, format!("{submitted} is right.")),
+        (Some(_), Some(Err(_))) => verdict(Tone::Bad, format!("“{submitted}” is not a number.")),
+        // The right answer is not given away: the task may be tried again.
+        (Some(_), _) => verdict(Tone::Bad, format!("{submitted} is wrong.")),
+        (None, _) => {
             let text = format!("“{submitted}” could not be judged: the step failed.");
             verdict(Tone::Bad, text)
         }

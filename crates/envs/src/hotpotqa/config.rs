@@ -152,6 +152,7 @@ pub fn schema() -> Json {
                 "anyOf": [{"type": "string"}, {"type": "number"}],
                 "title": "Correct answer",
                 "description": "What is right.",
+                "writeOnly": true,
                 "default": "Germany",
             },
             "question_id": {

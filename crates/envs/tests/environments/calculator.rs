@@ -181,7 +181,7 @@ fn the_view_shows_problem_calculations_and_verdict() {
         ])
         .unwrap();
     for (answer, verdict) in [
-        (json!("6"), "6 is wrong; the answer is 5."),
+        (json!("6"), "6 is wrong."),
         (json!("six"), "“six” is not a number."),
         (json!(null), "“None” could not be judged: the step failed."),
     ] {

@@ -1,0 +1,45 @@
+// Fields that only a reviewer may see: the right answer is hidden from the player until the episode is done.
+
+import assert from "node:assert/strict";
+import { test } from "@playwright/test";
+
+import { visit } from "./support/browser.mjs";
+import { Playground } from "./support/playground.mjs";
+
+const masked = (locator) => locator.evaluate((field) => getComputedStyle(field).webkitTextSecurity);
+
+test("the answer is hidden until the episode is done", () =>
+  visit({ hash: "#/run/calculator" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    const note = playground.frame.getByText("Hidden until the episode is done: answer.");
+    await note.waitFor();
+    const shown = playground.frame.getByRole("tree").getByText("answer", { exact: false });
+    assert.equal(await shown.count(), 0);
+    await playground.frame.getByRole("button", { name: "Copy" }).click();
+    const copied = await page.evaluate(() => navigator.clipboard.readText());
+    assert.ok(copied.includes('"problem"') && !copied.includes('"answer"'), copied);
+    await playground.frame.getByRole("button", { name: "Reveal" }).click();
+    await shown.first().waitFor();
+    assert.equal(await note.count(), 0);
+    // Another try hides it again, and a wrong answer is not told the right one.
+    await playground.button("Reset").click();
+    await note.waitFor();
+    await playground.act("submit_answer", { answer: "1" });
+    await playground.says("1 step", "done");
+    await playground.frame.getByText("1 is wrong.").waitFor();
+    await shown.first().waitFor();
+    assert.equal(await note.count(), 0);
+  }));
+
+for (const [environment, field] of [["calculator", "answer"], ["hotpotqa", "correct_answer"]]) {
+  test(`${environment}: the configured answer is masked until it is edited`, () =>
+    visit({ hash: `#/run/${environment}` }, async (page) => {
+      const playground = new Playground(page);
+      await playground.ready();
+      assert.ok((await playground.field(field).inputValue()).length > 0);
+      assert.equal(await masked(playground.field(field)), "disc");
+      await playground.field(field).focus();
+      assert.equal(await masked(playground.field(field)), "none");
+    }));
+}
