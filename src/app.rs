@@ -13,6 +13,7 @@ use crate::navigation::{Page, Pages};
 use crate::pages;
 use crate::playground::intents::Intent;
 use crate::playground::page::PlaygroundPage;
+use crate::playground::policy_settings::Run;
 use crate::playground::state::Playground;
 use crate::route::Route;
 
@@ -25,6 +26,10 @@ const KEYS: &[(&str, &str)] = &[
     ("G", "Select the last step"),
     ("p", "Play or pause"),
     ("Control+Enter", "Send the action (Step)"),
+    ("r", "Run, or stop"),
+    ("u", "Undo the last step"),
+    ("R", "Reset"),
+    ("s", "Share"),
     ("Enter in a tool's form", "Send the action (Step)"),
     ("Arrow keys on the timeline", "Move from step to step"),
     ("Escape", "Close the open dialog or menu"),
@@ -225,6 +230,26 @@ fn press_key(playground: Playground, press: &keys::KeyPress) -> bool {
         "k" => select(selected.saturating_sub(1)),
         "g" => select(0),
         "G" => select(usize::MAX),
+        "r" => {
+            let is_running = playground.drive.run.get_untracked() != Run::Idle;
+            playground.intend(match is_running {
+                true => Intent::Stop,
+                false => Intent::Run,
+            });
+            true
+        }
+        "u" => {
+            playground.intend(Intent::Undo);
+            true
+        }
+        "R" => {
+            playground.intend(Intent::Reset);
+            true
+        }
+        "s" => {
+            playground.intend(Intent::Share);
+            true
+        }
         "p" => {
             playground
                 .transfer

@@ -1,9 +1,10 @@
-//! The bar above the panes: the state of the episode, import and export, and the timeline.
+//! The bar above the panes: Run and Step, the state of the episode, the timeline, import and export.
 
 use leptos::prelude::*;
 use volary_trajectory::{Episode, Relation};
 
 use super::intents::Intent;
+use super::run_controls::RunControls;
 use super::state::{length, use_playground};
 use crate::components::{EpisodeStatus, Timeline};
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
@@ -35,6 +36,7 @@ pub(super) fn EpisodeBar() -> impl IntoView {
     };
     view! {
         <section class="episode-bar" aria-label="Episode and timeline">
+            <RunControls/>
             <EpisodeStatus episode=playground.episode edition=playground.edition/>
             <div class="episode-actions button-row">
                 {origin}

@@ -14,6 +14,7 @@ use volary_core::registry::Registry;
 use super::linked_code::{self, FetchCodeDialog};
 use super::opening;
 use super::plan_dialog::plan_dialog;
+use super::policy_dialog::policy_dialog;
 use super::policy_settings::PolicyKind;
 use super::state::Playground;
 use super::tasks::{self, TaskPlace, TaskSource};
@@ -56,8 +57,10 @@ pub enum Intent {
     ChoosePolicy(PolicyKind),
     ScriptFromEpisode,
     Run,
+    RunWith(PolicyKind),
     RunAgain,
     Stop,
+    Undo,
     BringBack,
     PickFile,
     TakeFiles(Vec<GivenFile>),
@@ -83,6 +86,8 @@ impl Intent {
             | Intent::GoBack(_)
             | Intent::ScriptFromEpisode
             | Intent::Run
+            | Intent::RunWith(_)
+            | Intent::Undo
             | Intent::RunAgain
             | Intent::BringBack
             | Intent::PickFile
@@ -104,6 +109,14 @@ impl Intent {
 }
 
 fn act(playground: Playground, intent: Intent) {
+    let intent = match intent {
+        // It needs the same consent.
+        Intent::Undo => match playground.before_last_step() {
+            Some(steps) => Intent::GoBack(steps),
+            None => return,
+        },
+        other => other,
+    };
     if playground.must_ask(&intent) {
         return;
     }
@@ -122,7 +135,7 @@ fn act(playground: Playground, intent: Intent) {
         playground.say("");
     }
     match intent {
-        Intent::Nothing => {}
+        Intent::Nothing | Intent::Undo => {}
         Intent::Follow(place) => playground.follow_place(&place),
         Intent::GoToEnvironment(name) => playground.go_to_environment(&name),
         Intent::PickTask(place) => playground.pick_task(place),
@@ -142,6 +155,7 @@ fn act(playground: Playground, intent: Intent) {
         Intent::ChoosePolicy(kind) => playground.choose_policy(kind),
         Intent::ScriptFromEpisode => playground.script_from_episode(),
         Intent::Run => playground.run(),
+        Intent::RunWith(kind) => playground.run_with(kind),
         Intent::RunAgain => playground.run_again(),
         Intent::Stop => playground.stop(),
         Intent::BringBack => playground.bring_back(),
@@ -200,6 +214,7 @@ fn rest() -> Loaded<Rest> {
                 {export_dialog()}
                 {share_dialog()}
                 {plan_dialog()}
+                {policy_dialog()}
                 {questions}
             }
             .into_any()

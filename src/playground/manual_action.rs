@@ -242,6 +242,13 @@ impl Playground {
         }
     }
 
+    /// How many steps come before the last one, if there is one and it can be taken back now.
+    pub(super) fn before_last_step(self) -> Option<usize> {
+        let steps = self.episode.with_untracked(|episode| episode.steps.len());
+        let before = steps.checked_sub(1)?;
+        untrack(|| self.may_go_back()).then_some(before)
+    }
+
     /// Goes back to before the last action, and puts it into the form to be changed.
     pub fn edit_last_action(self) {
         let last = self.episode.with_untracked(|episode| {

@@ -1,21 +1,15 @@
-//! The policy, its settings, **Run** and **Stop**.
-
-use std::time::Duration;
+//! The policy and its settings.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
 
 use super::intents::Intent;
 use super::model;
-use super::policy_settings::{POLICY_FORM, PolicyKind, Run};
-use super::state::{Playground, use_playground};
-use crate::browser::{self, timers};
+use super::policy_settings::{POLICY_FORM, PolicyKind};
+use super::state::use_playground;
 use crate::components::SchemaForm;
 use crate::components::field::Field;
 use crate::outside::costs::ROLE_COSTS;
-
-/// After this time the user may want to stop a step.
-const LONG: Duration = Duration::from_millis(400);
 
 /// The policy and its settings.
 #[component]
@@ -88,65 +82,14 @@ pub(super) fn PolicyPane() -> impl IntoView {
                     </button>
                 </div>
             </Show>
-            <RunAndStop playground/>
+            // Enter in a field presses the hidden button.
+            <button type="submit" hidden>
+                {"Run"}
+            </button>
             {move || {
                 playground.whole.track();
                 ROLE_COSTS.get().map(|view| view())
             }}
         </form>
     }
-}
-
-#[component]
-fn RunAndStop(playground: Playground) -> impl IntoView {
-    let drive = playground.drive;
-    let is_slow = slow(playground);
-    let is_idle = move || drive.run.get() == Run::Idle;
-    let is_unfit = move || {
-        // The line below the tools says why no step is possible.
-        drive.kind.get() == PolicyKind::Manual || playground.may_step().is_err()
-    };
-    // A step that takes long can be stopped even if no policy runs.
-    view! {
-        <div class="button-row">
-            <Show when=is_idle>
-                <button type="submit" class="primary" disabled=is_unfit>
-                    {"Run"}
-                </button>
-            </Show>
-            <Show when=move || !is_idle() || is_slow.get()>
-                <button
-                    type="button"
-                    class="primary"
-                    on:click=move |_| playground.intend(Intent::Stop)
-                >
-                    {"Stop"}
-                </button>
-            </Show>
-        </div>
-    }
-}
-
-/// Whether the current operation takes long.
-fn slow(playground: Playground) -> RwSignal<bool> {
-    let slow = RwSignal::new(false);
-    let waits = StoredValue::new(0u32);
-    let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
-    Effect::new(move |_| {
-        waits.update_value(|waits| *waits = waits.wrapping_add(1));
-        let wait = waits.get_value();
-        if !busy.get() {
-            if slow.get_untracked() {
-                slow.set(false);
-            }
-            return;
-        }
-        browser::spawn(async move {
-            timers::sleep(LONG).await;
-            if waits.get_value() == wait && busy.get_untracked() {
-                slow.set(true);
-            }
-        });
-    });
-    slow
 }

@@ -165,6 +165,8 @@ pub struct Drive {
     pace: StoredValue<Pace>,
     /// How the run goes.
     pub run: RwSignal<Run>,
+    /// Whether the user is asked who should act.
+    pub is_choosing: RwSignal<bool>,
     /// The step of which it is shown what went over the wire.
     pub inspected: RwSignal<Option<usize>>,
     /// Counts the runs.
@@ -207,6 +209,7 @@ impl Drive {
                 most: 100,
             }),
             run: RwSignal::default(),
+            is_choosing: RwSignal::new(false),
             inspected: RwSignal::new(None),
             runs: StoredValue::new(0),
             once: StoredValue::new(false),

@@ -15,16 +15,54 @@ use super::policy_settings::{Plan, PolicyKind, Run};
 use super::state::Playground;
 use crate::browser::lazy::Unloaded;
 use crate::browser::{self, timers};
+use crate::models::connections;
 use crate::projection::notice::Notice;
 use volary_app::playground::replay::is_over;
+use volary_app::playground::run_choice::{Actor, RunChoice, run_choice};
 
 /// How long Stop waits for the step that is under way before the worker is ended.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 impl Playground {
-    /// Lets the policy act.
+    /// Lets the policy act, or does what that takes first.
     pub fn run(self) {
-        self.let_act(false);
+        if self.drive.run.get_untracked() != Run::Idle {
+            return;
+        }
+        let actor = match self.drive.kind.get_untracked() {
+            PolicyKind::Manual => Actor::Person,
+            PolicyKind::Model => Actor::Model {
+                is_connected: untrack(|| connections::read(|known| !known.list().is_empty())),
+            },
+            PolicyKind::Scripted | PolicyKind::Random | PolicyKind::Oracle => Actor::Policy,
+        };
+        match run_choice(actor, untrack(|| self.may_step())) {
+            RunChoice::Run => self.let_act(false),
+            RunChoice::StartOver => self.start_over(),
+            RunChoice::ChoosePolicy => self.drive.is_choosing.set(true),
+            RunChoice::Refuse(refusal) => self.refuse(refusal),
+        }
+    }
+
+    /// Begins a new episode of the same task and lets the policy act in it.
+    fn start_over(self) {
+        self.reset();
+        let edition = self.edition.get_untracked();
+        browser::spawn(async move {
+            self.settled().await;
+            // If the task could not be reset, that is shown already.
+            let is_new = self.edition.get_untracked() != edition;
+            if is_new && untrack(|| self.may_step()).is_ok() {
+                self.let_act(false);
+            }
+        });
+    }
+
+    /// Lets a policy act that the user has just chosen.
+    pub fn run_with(self, kind: PolicyKind) {
+        self.drive.is_choosing.set(false);
+        self.choose_policy(kind);
+        self.run();
     }
 
     /// Asks the policy for one action.

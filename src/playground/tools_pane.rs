@@ -1,4 +1,4 @@
-//! Manual actions: the tools, the form of the chosen one, the calls of the action so far, and **Step**.
+//! Manual actions: the tools, the form of the chosen one, and the calls of the action so far.
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
@@ -32,7 +32,7 @@ pub(super) fn ToolsPane() -> impl IntoView {
     }
 }
 
-/// The buttons: Step, Stop while a policy runs, and what changes the action.
+/// The buttons that change the action.
 #[component]
 fn Actions(playground: Playground) -> impl IntoView {
     let hands = playground.hands;
@@ -40,18 +40,9 @@ fn Actions(playground: Playground) -> impl IntoView {
         let steps = playground.episode.with(|episode| episode.steps.len());
         steps > 0 && playground.may_go_back()
     });
-    let can_step = Memo::new(move |_| may_step(playground));
-    let step = move |_| {
-        if can_step.get_untracked() {
-            playground.intend(Intent::Step);
-        }
-    };
     let undo = move |_| {
         if may_undo.get_untracked() {
-            let steps = playground
-                .episode
-                .with_untracked(|episode| episode.steps.len());
-            playground.intend(Intent::GoBack(steps.saturating_sub(1)));
+            playground.intend(Intent::Undo);
         }
     };
     let edit = move |_| {
@@ -63,28 +54,9 @@ fn Actions(playground: Playground) -> impl IntoView {
         true => "Save call",
         false => "Add call",
     };
-    // A button that cannot be pressed for a while says so and does nothing: a disabled one would lose the focus. Stop is next
-    // to Step, because on a phone all other ways to stop are out of view.
+    // A button that cannot be pressed for a while says so and does nothing: a disabled one would lose the focus.
     view! {
         <div class="button-row">
-            <button
-                type="button"
-                class="primary"
-                aria-disabled=move || (!can_step.get()).to_string()
-                on:click=step
-            >
-                {"Step"}
-            </button>
-            <Show when=move || playground.drive.run.get() != Run::Idle>
-                <button
-                    type="button"
-                    class="act-stop"
-                    aria-label="Stop the current step"
-                    on:click=move |_| playground.intend(Intent::Stop)
-                >
-                    {"Stop"}
-                </button>
-            </Show>
             <button
                 type="button"
                 disabled=move || lacks_tool(playground)
@@ -268,12 +240,6 @@ fn MoreOptions(playground: Playground) -> impl IntoView {
 
 fn lacks_tool(playground: Playground) -> bool {
     playground.hands.tool.with(Option::is_none)
-}
-
-/// Whether Step has an effect: a model with a request in progress is not asked again.
-fn may_step(playground: Playground) -> bool {
-    let asked = playground.drive.run.get() != Run::Idle && playground.is_left_to_model();
-    playground.may_step().is_ok() && !asked
 }
 
 /// What Step would send, or why it cannot.

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
-import { visit } from "./support/browser.mjs";
+import { accessible, visit } from "./support/browser.mjs";
 import { cast, endless, playedOn } from "./support/models.mjs";
 import { Playground } from "./support/playground.mjs";
 import { provided } from "./support/providers.mjs";
@@ -26,28 +26,48 @@ test("arguments typed for a tool survive selecting another tool", () =>
     assert.equal(await (await playground.choose("calculator")).getByLabel("expr", { exact: true }).inputValue(), "");
   }));
 
-test("Run is not offered when the episode is done, and the reason is shown", () =>
+test("Run after the end starts a new episode of the same task", () =>
   visit({ hash: "#/run/calculator" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
     await playground.policy.selectOption("Oracle");
     await playground.button("Run").click();
-    await playground.says("done");
-    assert.ok(await playground.button("Run").isDisabled());
+    await playground.says("1 step", "done");
     await page.getByText("The episode is over. Press Reset").waitFor();
+    await playground.button("Run").click();
+    // The former episode can be brought back, so this is another one.
+    await playground.button("Previous episode").waitFor();
+    await playground.says("1 step", "done");
     assert.equal(await playground.alert.count(), 0);
   }));
 
-test("Run and Step without a model say that none is connected", () =>
+test("Run leads a person to the choice of who acts", () =>
+  visit({ hash: "#/run/calculator" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.button("Run").click();
+    const dialog = page.getByRole("dialog", { name: "Who should act?" });
+    await dialog.getByRole("link", { name: "Connect model" }).waitFor();
+    await accessible(page);
+    await dialog.getByRole("button", { name: "Oracle", exact: true }).click();
+    await playground.says("1 step", "done");
+    assert.equal(await playground.policy.inputValue(), "Oracle");
+    assert.equal(await dialog.isVisible(), false);
+  }));
+
+test("Run without a model leads to connecting one, and Step says that none is connected", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {
     const playground = new Playground(page);
     await playground.ready();
     await playground.policy.selectOption("Model");
-    for (const button of ["Run", "Step"]) {
-      await playground.button(button).click();
-      await playground.alert.filter({ hasText: "No model is connected." }).waitFor();
-      await playground.alert.getByRole("button", { name: "Dismiss" }).click();
-    }
+    await playground.button("Step").click();
+    await playground.alert.filter({ hasText: "No model is connected." }).waitFor();
+    await playground.alert.getByRole("button", { name: "Dismiss" }).click();
+    await playground.button("Run").click();
+    await page.getByRole("dialog", { name: "Who should act?" }).getByRole("link", { name: "Connect model" }).click();
+    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await page.getByRole("link", { name: "Playground", exact: true }).click();
+    assert.equal(await playground.policy.inputValue(), "Model");
   }));
 
 test("a notice is removed by the next attempt and is not shown on other pages", () =>

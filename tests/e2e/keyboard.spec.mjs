@@ -56,6 +56,26 @@ test("keys move along the episode, and ? lists them", () =>
     await help.waitFor({ state: "hidden" });
   }));
 
+test("keys run, undo, reset and share", () =>
+  visit({ hash: "#/run/counter" }, async (page) => {
+    const playground = new Playground(page);
+    await playground.ready();
+    await playground.policy.selectOption("Random");
+    await page.getByRole("form", { name: "Policy settings" }).getByLabel("Maximum steps", { exact: true }).fill("3");
+    await page.locator("body").evaluate(() => document.activeElement?.blur());
+    await page.keyboard.press("r");
+    await playground.says("3 steps");
+    await page.keyboard.press("u");
+    await playground.says("2 steps");
+    await page.keyboard.press("s");
+    const share = page.getByRole("dialog", { name: "Share this episode" });
+    await share.waitFor();
+    await page.keyboard.press("Escape");
+    await share.waitFor({ state: "hidden" });
+    await page.keyboard.press("R");
+    await playground.says("0 steps");
+  }));
+
 test("shortcuts do not act in text fields", () =>
   visit({ hash: "#/run/dummy" }, async (page) => {
     const playground = new Playground(page);

@@ -256,7 +256,7 @@ test("on a phone, Stop is next to Step while a request is running", () =>
   played({ size: "narrow" }, async (playground, page) => {
     provider.tell({ script: [{ text: "One moment.", hang: "within" }] });
     await playground.button("Step").click();
-    const stop = playground.button("Stop the current step");
+    const stop = playground.button("Stop");
     await stop.waitFor();
     assert.ok(await inSight(stop), "without scrolling");
     await stop.click();

@@ -1,0 +1,77 @@
+//! The dialog in which the user chooses who acts, when **Run** is pressed without a policy that can.
+
+use leptos::prelude::*;
+
+use super::intents::Intent;
+use super::policy_settings::PolicyKind;
+use super::state::{Playground, use_playground};
+use crate::components::Dialog;
+use crate::models::connections;
+
+/// The dialog.
+pub fn policy_dialog() -> AnyView {
+    let playground = use_playground();
+    let open = playground.drive.is_choosing;
+    let choices = move || {
+        let entry = playground.chosen();
+        let kinds = [PolicyKind::Oracle, PolicyKind::Random].into_iter();
+        let kinds = kinds.filter(|kind| kind.fits(entry.as_ref()));
+        kinds
+            .map(|kind| view! { <Choice playground kind help=kind.summary()/> })
+            .collect_view()
+    };
+    view! {
+        <Dialog open title="Who should act?">
+            <ul class="choices">
+                {move || model_choice(playground)}
+                {choices}
+            </ul>
+            <p class="help">
+                {"To act yourself, fill in a tool and press Step. Under Policy you can also write a script of actions."}
+            </p>
+        </Dialog>
+    }
+    .into_any()
+}
+
+/// The model, or how to connect one.
+fn model_choice(playground: Playground) -> AnyView {
+    let name = connections::read(|known| {
+        let default = known.default_one();
+        default.map(|saved| saved.connection.name.to_string())
+    });
+    match name {
+        Some(name) => {
+            let help = format!("{name} chooses each action, at your cost.");
+            view! { <Choice playground kind=PolicyKind::Model help/> }.into_any()
+        }
+        None => view! {
+            <li>
+                <a
+                    class="button primary"
+                    href="#/settings"
+                    on:click=move |_| {
+                        playground.drive.is_choosing.set(false);
+                        playground.intend(Intent::ChoosePolicy(PolicyKind::Model));
+                    }
+                >
+                    {"Connect model"}
+                </a>
+                <span class="help">{"A language model acts, with your own key. Then press Run again."}</span>
+            </li>
+        }
+        .into_any(),
+    }
+}
+
+#[component]
+fn Choice(playground: Playground, kind: PolicyKind, #[prop(into)] help: String) -> impl IntoView {
+    view! {
+        <li>
+            <button type="button" on:click=move |_| playground.intend(Intent::RunWith(kind))>
+                {kind.name()}
+            </button>
+            <span class="help">{help}</span>
+        </li>
+    }
+}

@@ -1,0 +1,101 @@
+//! **Run**, **Stop** and **Step**, next to the timeline, where they are always in view.
+
+use std::time::Duration;
+
+use leptos::prelude::*;
+
+use super::intents::Intent;
+use super::policy_settings::{PolicyKind, Run};
+use super::state::{Playground, use_playground};
+use crate::browser::{self, timers};
+use volary_app::playground::session::Refusal;
+
+/// After this time the user may want to stop a step.
+const LONG: Duration = Duration::from_millis(400);
+
+/// The buttons.
+#[component]
+pub(super) fn RunControls() -> impl IntoView {
+    let playground = use_playground();
+    let drive = playground.drive;
+    let is_slow = slow(playground);
+    // A step that takes long can be stopped even if no policy runs.
+    let can_stop = Memo::new(move |_| drive.run.get() != Run::Idle || is_slow.get());
+    let can_run = Memo::new(move |_| may_run(playground));
+    let can_step = Memo::new(move |_| may_step(playground));
+    let is_manual = move || drive.kind.get() == PolicyKind::Manual;
+    // One button, so that it keeps the focus. A button that cannot be pressed for a while says so and does nothing: a
+    // disabled one would lose the focus.
+    let run = move |_| {
+        if can_stop.get_untracked() {
+            playground.intend(Intent::Stop);
+        } else if can_run.get_untracked() {
+            playground.intend(Intent::Run);
+        }
+    };
+    let step = move |_| {
+        if can_step.get_untracked() {
+            playground.intend(Intent::Step);
+        }
+    };
+    let rank = move |is_primary: bool| if is_primary { "primary" } else { "" };
+    view! {
+        <div class="run-controls" role="group" aria-label="Run">
+            <button
+                type="button"
+                class=move || rank(is_manual())
+                aria-disabled=move || (!can_step.get()).to_string()
+                on:click=step
+            >
+                {"Step"}
+            </button>
+            <button
+                type="button"
+                class=move || rank(!is_manual() || can_stop.get())
+                aria-disabled=move || (!can_stop.get() && !can_run.get()).to_string()
+                on:click=run
+            >
+                {move || if can_stop.get() { "Stop" } else { "Run" }}
+            </button>
+        </div>
+    }
+}
+
+/// Whether Run leads anywhere. Without a policy that can act it leads to the choice of one, and after the end of an
+/// episode to a new one.
+fn may_run(playground: Playground) -> bool {
+    match playground.may_step() {
+        Ok(()) | Err(Refusal::Over | Refusal::NotAgreed) => true,
+        Err(_) => false,
+    }
+}
+
+/// Whether Step has an effect: a model with a request in progress is not asked again.
+fn may_step(playground: Playground) -> bool {
+    let asked = playground.drive.run.get() != Run::Idle && playground.is_left_to_model();
+    playground.may_step().is_ok() && !asked
+}
+
+/// Whether the current operation takes long.
+fn slow(playground: Playground) -> RwSignal<bool> {
+    let slow = RwSignal::new(false);
+    let waits = StoredValue::new(0u32);
+    let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
+    Effect::new(move |_| {
+        waits.update_value(|waits| *waits = waits.wrapping_add(1));
+        let wait = waits.get_value();
+        if !busy.get() {
+            if slow.get_untracked() {
+                slow.set(false);
+            }
+            return;
+        }
+        browser::spawn(async move {
+            timers::sleep(LONG).await;
+            if waits.get_value() == wait && busy.get_untracked() {
+                slow.set(true);
+            }
+        });
+    });
+    slow
+}
