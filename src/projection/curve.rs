@@ -1,4 +1,5 @@
 //! Reward curves as geometry: one bar per step and a line of the running total, in a box of fixed units.
+//! The total changes at a step and not between two, so its line is a staircase.
 //!
 //! Long episodes are grouped into columns. Each column keeps its minimum and maximum, so that no peak is lost.
 
@@ -8,7 +9,7 @@ use crate::later::Later;
 pub const WIDTH: f64 = 600.0;
 /// The height of the box.
 pub const HEIGHT: f64 = 120.0;
-/// The maximum number of columns; a column has at most two points of the line.
+/// The maximum number of columns; a column has at most three points of the line.
 const COLUMNS: usize = 300;
 /// Padding around the curve, so that nothing is clipped at the edges.
 const MARGIN: f64 = 6.0;
@@ -205,10 +206,14 @@ impl Scale {
 
 fn total_path(totals: &[(Span, f64)], scale: &Scale, steps: usize) -> String {
     let mut path = Path::default();
-    path.go('M', x_of_step(0, steps), scale.y(0.0));
+    let mut before = 0.0;
+    path.go('M', x_of_step(0, steps), scale.y(before));
     for (column, (span, last)) in totals.iter().enumerate() {
         let step = (column + 1) * steps / totals.len();
         let x = x_of_step(step, steps);
+        if before != *last || span.low < span.high {
+            path.go('L', x, scale.y(before));
+        }
         if span.low < span.high {
             // Up and down within the column, ending where the next one begins.
             let other = if *last == span.high {
@@ -219,6 +224,7 @@ fn total_path(totals: &[(Span, f64)], scale: &Scale, steps: usize) -> String {
             path.go('L', x, scale.y(other));
         }
         path.go('L', x, scale.y(*last));
+        before = *last;
     }
     path.0
 }
@@ -280,7 +286,7 @@ mod tests {
         let amounts = [1.0, 1.0, 0.0];
         let (curve, bounds) = (of_amounts(&amounts), bounds(&amounts));
         assert_eq!((bounds.low, bounds.high, bounds.steps), (0.0, 2.0, 3));
-        assert_eq!(curve.total, "M6 114L202 60L398 6L594 6");
+        assert_eq!(curve.total, "M6 114L202 114L202 60L398 60L398 6L594 6");
         assert_eq!(curve.points, "M6 114h0M202 60h0M398 6h0M594 6h0");
         assert_eq!(curve.rewards, "M202 114L202 60M398 114L398 60");
     }
@@ -292,7 +298,7 @@ mod tests {
         rewards[5_002] = -7.0;
         let (curve, bounds) = (of_amounts(&rewards), bounds(&rewards));
         assert_eq!((bounds.low, bounds.high), (-7.0, 7.0));
-        assert_eq!(curve.total.matches('L').count(), 301);
+        assert_eq!(curve.total.matches('L').count(), 302);
     }
 
     #[test]
@@ -346,7 +352,7 @@ mod tests {
                 .filter(|number| !number.is_empty())
                 .map(|number| number.parse().unwrap())
                 .collect();
-            prop_assert!(numbers.len() <= 4 * COLUMNS + 2);
+            prop_assert!(numbers.len() <= 6 * COLUMNS + 2);
             let bounds = bounds(&rewards);
             prop_assert!(bounds.low <= 0.0 && 0.0 <= bounds.high);
             for (place, number) in numbers.iter().enumerate() {
