@@ -1,4 +1,4 @@
-//! The first steps for a new user: three items, each checked when it is done. The hint disappears after the last one or
+//! The first steps for a new user: three items, each checked when it is done. The hint disappears with the last one or
 //! when it is dismissed, and does not come back.
 
 use std::sync::Arc;
@@ -41,17 +41,14 @@ pub(super) fn Hint() -> impl IntoView {
         true => "Submit your answer to finish the episode and see the reward.",
         false => "Continue until the episode is done. The reward is shown above.",
     });
-    let won = Signal::derive(move || over.get() && !fell());
-    // After the first finished episode the hint stays only until the next one.
-    let was_over = StoredValue::new(false);
     Effect::new(move |_| {
-        if won.get() {
+        if over.get() && !fell() && !seen.get_untracked() {
             storage::set(Keep::Always, KEY, "yes");
-            was_over.set_value(true);
-        } else if was_over.get_value() {
             seen.set(true);
         }
     });
+    // The hint is gone when it is done.
+    let never = Signal::stored(false);
     view! {
         <Show when=move || !seen.get()>
             <aside class="first-steps" aria-label="First steps">
@@ -61,7 +58,7 @@ pub(super) fn Hint() -> impl IntoView {
                         text="Read the task below, choose a tool and fill in its form."
                     />
                     <Item done=acted text="Press Step and read the environment's answer."/>
-                    <Item done=won text=last/>
+                    <Item done=never text=last/>
                 </ol>
                 <button
                     type="button"

@@ -22,6 +22,7 @@ pub mod intents;
 pub mod linked_code;
 pub mod manual_action;
 pub mod model;
+mod next_task;
 pub mod opening;
 pub mod page;
 pub mod plan_dialog;

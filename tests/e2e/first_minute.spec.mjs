@@ -24,9 +24,14 @@ test("a problem is ready, and the guide leads to its reward", () =>
     await playground.policy.selectOption("Oracle");
     await playground.button("Run").click();
     await playground.says("done", "Reward 1.0");
-    await playground.button("Reset").click();
-    await playground.says("0 steps");
     await hint.waitFor({ state: "hidden" });
+    const next = page.getByRole("complementary", { name: "Next task" });
+    const [, title] = (await next.innerText()).match(/^(.*)/);
+    await next.getByRole("button", { name: "Next task" }).click();
+    await playground.says("0 steps", "open");
+    await next.waitFor({ state: "hidden" });
+    const task = page.getByRole("combobox", { name: "Task", exact: true });
+    assert.equal(await task.locator("option:checked").innerText(), title);
     await page.reload();
     await playground.ready();
     assert.equal(await hint.count(), 0, "the hint came back");

@@ -1,0 +1,38 @@
+//! The offer of the next task of the list, once the episode of one is done.
+
+use leptos::prelude::*;
+
+use super::intents::Intent;
+use super::state::use_playground;
+use super::tasks::{self, TaskPlace};
+
+/// The offer; nothing while the episode goes on or after the last task.
+#[component]
+pub(super) fn NextTask() -> impl IntoView {
+    let playground = use_playground();
+    let is_over = Memo::new(move |_| playground.episode.with(|episode| episode.is_over()));
+    let next = Memo::new(move |_| {
+        let place = playground.setup.task.get().filter(|_| is_over.get())?;
+        let next = TaskPlace {
+            task: place.task + 1,
+            ..place
+        };
+        let sources = playground.setup.sources.read();
+        Some((next, tasks::at(&sources, next)?.title.to_string()))
+    });
+    move || {
+        let (place, title) = next.get()?;
+        Some(view! {
+            <aside class="next-task" aria-label="Next task">
+                <p dir="auto">{title}</p>
+                <button
+                    type="button"
+                    class="primary"
+                    on:click=move |_| playground.intend(Intent::PickTask(Some(place)))
+                >
+                    {"Next task"}
+                </button>
+            </aside>
+        })
+    }
+}
