@@ -25,7 +25,7 @@ pub const FIRST_COLUMNS: [Column; 12] = [
 ];
 
 /// All columns that every table can show.
-pub const COLUMNS: [Column; 18] = [
+pub const COLUMNS: [Column; 20] = [
     Column::Name,
     Column::Environment,
     Column::Task,
@@ -35,6 +35,8 @@ pub const COLUMNS: [Column; 18] = [
     Column::Steps,
     Column::Calls,
     Column::Tokens,
+    Column::RecordedTokens,
+    Column::TrainedTokens,
     Column::Cost,
     Column::Time,
     Column::Started,
@@ -59,6 +61,8 @@ pub fn heading(column: &Column) -> String {
         Column::Steps => "Steps",
         Column::Calls => "Calls",
         Column::Tokens => "Tokens",
+        Column::RecordedTokens => "Sequence tokens",
+        Column::TrainedTokens => "Trained tokens",
         Column::Cost => "Cost",
         Column::Time => "Time",
         Column::Started => "Started",
@@ -92,6 +96,8 @@ pub fn class(column: &Column) -> &'static str {
         | Column::Steps
         | Column::Calls
         | Column::Tokens
+        | Column::RecordedTokens
+        | Column::TrainedTokens
         | Column::Cost
         | Column::Time
         | Column::Size
@@ -106,9 +112,14 @@ pub fn cell_text(row: &Row, column: &Column) -> String {
             "" => row.id.to_string(),
             name => name.to_owned(),
         },
-        (Column::Steps | Column::Calls | Column::Tokens, Cell::Number(count)) => {
-            large_count_text(count as u64)
-        }
+        (
+            Column::Steps
+            | Column::Calls
+            | Column::Tokens
+            | Column::RecordedTokens
+            | Column::TrainedTokens,
+            Cell::Number(count),
+        ) => large_count_text(count as u64),
         (Column::Cost, Cell::Number(cost)) => cost_text(cost),
         (Column::Time, Cell::Number(seconds)) => seconds_text(seconds),
         (Column::Started | Column::Added, Cell::Number(seconds)) => date_text(seconds),

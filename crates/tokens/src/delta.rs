@@ -8,9 +8,9 @@ mod seed;
 mod token_in;
 
 use crate::conversation::Change;
-use crate::strip::TokenStrip;
 use crate::template::TemplateError;
 use crate::tokenizer::{Tokenizer, TokenizerError};
+use volary_core::TokenStrip;
 
 pub use token_in::{Observation, TokenIn};
 

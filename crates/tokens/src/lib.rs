@@ -4,7 +4,6 @@
 //! - [`tokenizer`]: text to token ids and back, from files or by bytes.
 //! - [`conversation`]: flat messages, and what each adds to the rendered text, in linear time.
 //! - [`delta`]: the tokens and the loss mask that a message adds, in three modes.
-//! - [`strip`]: tokens of a message with mask and named streams of numbers.
 //! - [`tool_parser`]: tool calls out of a completion, as SGLang's `qwen25` parser finds them.
 //! - [`openai`], [`action`]: what was parsed as an OpenAI message, and as the action of tau-bench.
 //! - [`tool_instruction`]: the sentence of Qwen's templates that an agent replaces.
@@ -17,7 +16,6 @@ pub mod conversation;
 pub mod delta;
 mod json_text;
 pub mod openai;
-pub mod strip;
 pub mod template;
 pub mod tokenizer;
 pub mod tool_instruction;
@@ -26,7 +24,7 @@ pub mod tool_parser;
 pub use action::{Action, call_to_action};
 pub use conversation::{ChatMessage, ChatRole, Conversation};
 pub use delta::{Delta, DeltaError, MaskMode, RenderedMode};
-pub use strip::TokenStrip;
 pub use template::{Builtin, ChatTemplate, RenderInput, TemplateError};
-pub use tokenizer::{FileTokenizer, TokenId, Tokenizer, TokenizerError, ToyTokenizer};
+pub use tokenizer::{FileTokenizer, Tokenizer, TokenizerError, ToyTokenizer};
 pub use tool_parser::{ParseOptions, Parsed, ToolParser};
+pub use volary_core::token_strip::{TokenId, TokenStrip};

@@ -11,8 +11,7 @@ pub use file::{FileTokenizer, TokenizerFormat};
 pub use tiktoken::TiktokenFamily;
 pub use toy::ToyTokenizer;
 
-/// The id of a token.
-pub type TokenId = u32;
+pub use volary_core::TokenId;
 
 /// Text to token ids and back. No token is added: neither a beginning nor an end.
 pub trait Tokenizer {

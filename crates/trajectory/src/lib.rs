@@ -13,6 +13,7 @@
 //! - [`markdown`]: writes an episode as Markdown.
 //! - [`passages`]: the texts of an episode, each with its position. [`search`]: full-text search in them.
 //! - [`timeline`]: the overview of an episode. [`table`]: episodes as rows. [`statistics`]: statistics of rewards.
+//! - [`token_record`]: the tokens and the loss mask of an episode, divided among its messages.
 //! - [`annotations`]: notes about episodes.
 //! - [`share`]: encodes an episode's recipe as a link and decodes it.
 //! - [`time`]: parses and formats times.
@@ -39,6 +40,7 @@ pub mod statistics;
 pub mod table;
 pub mod time;
 pub mod timeline;
+pub mod token_record;
 
 pub use episode::{
     Ending, Episode, Link, Outcome, Recipe, Relation, Rewards, Score, Source, StepDetails,

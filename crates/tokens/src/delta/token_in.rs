@@ -6,9 +6,9 @@ use volary_core::Json;
 
 use super::{Delta, DeltaError};
 use crate::conversation::{ChatMessage, ChatRole};
-use crate::strip::TokenStrip;
 use crate::template::{ChatTemplate, RenderInput};
 use crate::tokenizer::{TokenId, Tokenizer, TokenizerError};
+use volary_core::TokenStrip;
 
 /// Stands for what the assistant said, so that the text after it can be found.
 const SENTINEL: &str = "volary-sentinel-5c1f";

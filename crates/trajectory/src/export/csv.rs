@@ -61,6 +61,8 @@ fn title(column: &Column) -> String {
         Column::Steps => "steps",
         Column::Calls => "calls",
         Column::Tokens => "tokens",
+        Column::RecordedTokens => "sequence_tokens",
+        Column::TrainedTokens => "trained_tokens",
         Column::Cost => "cost_usd",
         Column::Time => "seconds",
         Column::Started => "started",

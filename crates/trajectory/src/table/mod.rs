@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use volary_core::json::{Json, Object, Text};
 
 use crate::episode::{Ending, Episode, Score, TaskReference};
+use crate::token_record::TokenCounts;
 
 /// What the table knows of an episode. Small: texts are shared with the episode.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,6 +44,10 @@ pub struct Row {
     pub calls: usize,
     /// Tokens read and written.
     pub tokens: Option<u64>,
+    /// The tokens that are recorded with the messages.
+    pub recorded_tokens: Option<u64>,
+    /// The trained ones among them.
+    pub trained_tokens: Option<u64>,
     /// The price in US dollars.
     pub cost: Option<f64>,
     /// How long it took, in seconds.
@@ -88,6 +93,10 @@ pub enum Column {
     Calls,
     /// Tokens read and written.
     Tokens,
+    /// The tokens that are recorded with the messages.
+    RecordedTokens,
+    /// The trained ones among them.
+    TrainedTokens,
     /// The price in US dollars.
     Cost,
     /// How long it took, in seconds.
@@ -129,6 +138,7 @@ impl Row {
         let usage = episode.usage();
         let steps = episode.steps.iter();
         let times: Option<f64> = steps.map(|step| step.seconds).sum();
+        let recorded = TokenCounts::of(episode);
         let run = episode.metadata.get("run").and_then(Json::as_text).cloned();
         let file = episode.source.as_ref().map(|source| source.file.clone());
         Row {
@@ -146,6 +156,8 @@ impl Row {
                 (None, None) => None,
                 (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
             },
+            recorded_tokens: recorded.map(|counts| counts.tokens as u64),
+            trained_tokens: recorded.map(|counts| counts.trained as u64),
             cost: usage.cost,
             seconds: episode
                 .seconds
@@ -175,6 +187,8 @@ impl Row {
             Column::Steps => number(Some(self.steps as f64)),
             Column::Calls => number(Some(self.calls as f64)),
             Column::Tokens => number(self.tokens.map(|tokens| tokens as f64)),
+            Column::RecordedTokens => number(self.recorded_tokens.map(|tokens| tokens as f64)),
+            Column::TrainedTokens => number(self.trained_tokens.map(|tokens| tokens as f64)),
             Column::Cost => number(self.cost),
             Column::Time => number(self.seconds),
             Column::Started => number(self.started),

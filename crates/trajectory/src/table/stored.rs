@@ -31,6 +31,8 @@ impl Row {
         put("run", self.run.clone().map(Json::from));
         put("reward", self.reward.map(Json::from));
         put("tokens", self.tokens.map(count));
+        put("recorded_tokens", self.recorded_tokens.map(count));
+        put("trained_tokens", self.trained_tokens.map(count));
         put("cost", self.cost.map(Json::from));
         put("seconds", self.seconds.map(Json::from));
         put("started", self.started.map(Json::from));
@@ -73,6 +75,8 @@ impl Row {
             steps: whole("steps").unwrap_or_default() as usize,
             calls: whole("calls").unwrap_or_default() as usize,
             tokens: whole("tokens"),
+            recorded_tokens: whole("recorded_tokens"),
+            trained_tokens: whole("trained_tokens"),
             cost: number("cost"),
             seconds: number("seconds"),
             started: number("started"),
@@ -142,6 +146,8 @@ mod tests {
             steps: 3,
             calls: 4,
             tokens: Some(120),
+            recorded_tokens: Some(90),
+            trained_tokens: Some(12),
             cost: Some(0.25),
             seconds: Some(1.5),
             started: Some(1.7e9),

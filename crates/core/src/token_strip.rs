@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use volary_core::Text;
+use crate::json::Text;
 
-use crate::tokenizer::TokenId;
+/// The id of a token.
+pub type TokenId = u32;
 
 /// The tokens that a message adds to an episode. The mask is as long as the ids, and so is each stream.
 #[derive(Clone, Debug, Default, PartialEq)]
