@@ -39,6 +39,7 @@ pub mod secrets;
 pub mod settings;
 pub mod shared;
 pub mod storage;
+pub mod tokenizer;
 pub mod workers;
 
 /// Starts the page, or the worker.

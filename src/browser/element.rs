@@ -92,6 +92,11 @@ pub fn viewport_height(element: &Element) -> f64 {
     f64::from(element.client_height())
 }
 
+/// The visible width of an element.
+pub fn viewport_width(element: &Element) -> f64 {
+    f64::from(element.client_width())
+}
+
 /// Reserves space above and below the content for what is not rendered.
 pub fn set_room(element: &HtmlElement, above: f64, below: f64) {
     let style = element.style();

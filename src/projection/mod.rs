@@ -19,6 +19,7 @@
 //! - [`curve`]: amounts as geometry; [`shapes`] as SVG paths. [`summary`]: an episode in words.
 //! - [`notice`]: error notices. [`turn`]: a streaming model response.
 //! - [`recovery`]: the status while an evaluation is read, or stored results are moved.
+//! - [`token_lines`]: tokens as lines to scroll.
 //! - [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
 
 pub mod ansi;
@@ -46,6 +47,7 @@ pub mod step_bar;
 pub mod summary;
 pub mod tally;
 pub mod text;
+pub mod token_lines;
 pub mod transcript;
 pub mod tree;
 pub mod turn;

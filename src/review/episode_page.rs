@@ -13,6 +13,7 @@ use super::notes::Notes;
 use super::panels::Panels;
 use super::progress::Progress;
 use super::reading_bar::ReadingBar;
+use super::tokens::{TokenBar, Tokens};
 use super::viewer::Viewer;
 use crate::browser;
 use crate::components::icon::{Glyph, NamedIcon};
@@ -40,6 +41,7 @@ pub(super) fn EpisodePage(
     let selected = viewer.shown.selected;
     let can_fork = Signal::derive(move || episode.with(|episode| can_go_on(playground, episode)));
     keep_marks(viewer, notes);
+    let tokens = Tokens::new(episode, viewer.reading);
     view! {
         <div class="review-episode">
             <Bar viewer>{children()}</Bar>
@@ -53,6 +55,7 @@ pub(super) fn EpisodePage(
                 </section>
                 <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">
                     <ReadingBar reading=viewer.reading/>
+                    <TokenBar tokens reading=viewer.reading/>
                     <Transcript
                         episode
                         edition

@@ -9,7 +9,7 @@
 //! - [`viewer`]: the state of an open episode; [`episode_page`]: its page, with the side panels in [`panels`]
 //!   and [`state_panel`], and notes in [`notes`] and [`notes_panel`].
 //! - [`reading_bar`]: display options of the transcript; [`marks`]: its highlights; [`quote`]: the selected
-//!   text.
+//!   text. [`tokens`]: the recorded tokens below messages.
 
 pub mod actions;
 pub mod chosen;
@@ -37,6 +37,7 @@ pub mod room_dialog;
 pub mod selection;
 pub mod state_panel;
 pub mod table;
+pub mod tokens;
 pub mod viewer;
 
 /// The keys that work, as the overlay lists them.

@@ -87,9 +87,15 @@ pub(super) fn full_message(
             {record.and_then(|record| thinking(reader, step, record))}
             {body}
             {record.and_then(|record| model_exchange(reader, step, record))}
+            {reader.reading.map(|reading| strip(reading, at))}
         </li>
     }
     .into_any()
+}
+
+/// The tokens of a message, while they are shown.
+fn strip(reading: Reading, (step, place): (usize, usize)) -> impl IntoView {
+    move || reading.strips.get().and_then(|draw| draw(step, place))
 }
 
 fn kind_of(message: &AnyMessage) -> Kind {

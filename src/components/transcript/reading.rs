@@ -2,6 +2,7 @@
 //! which come and go.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use leptos::prelude::*;
 
@@ -60,6 +61,9 @@ pub(super) struct Own {
     pub(super) raw: bool,
 }
 
+/// Draws what belongs below a message, from its step and its index in it.
+pub type Strips = Arc<dyn Fn(usize, usize) -> Option<AnyView> + Send + Sync>;
+
 /// The display options of an episode.
 #[derive(Clone, Copy)]
 pub struct Reading {
@@ -69,6 +73,8 @@ pub struct Reading {
     pub folded: RwSignal<Folded>,
     /// The handle of the transcript, once it exists.
     pub reader: RwSignal<Option<Reader>>,
+    /// Draws the tokens of each message, if they are shown.
+    pub strips: RwSignal<Option<Strips>>,
     own: StoredValue<HashMap<(usize, Spot), RwSignal<Own>>>,
     owner: StoredValue<Option<Owner>>,
 }
@@ -84,6 +90,7 @@ impl Reading {
                 reasoning: true,
             }),
             reader: RwSignal::new(None),
+            strips: RwSignal::new(None),
             own: StoredValue::default(),
             owner: StoredValue::new(Owner::current()),
         }

@@ -16,6 +16,7 @@ const MAY_USE: [(&str, &str); 23] = [
     ("secrets", "browser"),
     ("shared", "browser"),
     ("storage", "browser projection"),
+    ("tokenizer", "browser storage"),
     ("python", "browser shared"),
     ("remote", "browser secrets shared"),
     ("models", "browser projection secrets shared"),
@@ -42,13 +43,13 @@ const MAY_USE: [(&str, &str); 23] = [
     ),
     (
         "review",
-        "browser components library navigation playground projection route storage",
+        "browser components library navigation playground projection route storage tokenizer",
     ),
     (
         "settings",
         "browser components models navigation playground projection python remote route secrets storage",
     ),
-    ("lab", "browser components navigation playground"),
+    ("lab", "browser components navigation playground tokenizer"),
     (
         "pages",
         "browser components environments evaluate lab later navigation review settings",

@@ -1,0 +1,160 @@
+//! Tokens in Review: a strip below each message of an episode whose tokens were recorded.
+//!
+//! [`strip`]: the strip of a message. The text of a token needs a tokenizer; without one, ids are shown.
+
+mod strip;
+
+use std::sync::Arc;
+
+use leptos::prelude::*;
+use volary_trajectory::Episode;
+use volary_trajectory::token_record::{TokenRecord, TokenRecordError};
+
+use crate::browser::files::pick;
+use crate::browser::spawn;
+use crate::components::text::inert;
+use crate::components::transcript::reading::Reading;
+use crate::projection::text::count_text;
+use crate::tokenizer;
+use strip::strip_of;
+
+/// What an episode has; `None` without tokens.
+type Known = Option<Result<Arc<TokenRecord>, TokenRecordError>>;
+
+/// The tokens of the episode that is shown.
+#[derive(Clone, Copy)]
+pub struct Tokens {
+    record: Memo<Known>,
+    /// Why a tokenizer file was not taken.
+    error: RwSignal<Option<String>>,
+}
+
+impl Tokens {
+    /// Draws the tokens of an episode into its transcript.
+    pub fn new(episode: Signal<Arc<Episode>>, reading: Reading) -> Tokens {
+        let record = Memo::new(move |_| {
+            let read = episode.with(|episode| TokenRecord::of(episode));
+            read.map(|read| read.map(Arc::new))
+        });
+        let tokens = Tokens {
+            record,
+            error: RwSignal::new(None),
+        };
+        let has_tokens = Memo::new(move |_| record.with(|record| matches!(record, Some(Ok(_)))));
+        Effect::new(move |_| {
+            let has_tokens = has_tokens.get();
+            reading.strips.set(has_tokens.then_some(tokens.strips()));
+            if has_tokens {
+                spawn(tokenizer::restore());
+            }
+        });
+        tokens
+    }
+
+    /// Whether the tokens are shown by default, they are drawn by this.
+    fn strips(self) -> crate::components::transcript::reading::Strips {
+        Arc::new(move |step, message| {
+            let record = self.record.get()?.ok()?;
+            let part = record.part(step, message)?.clone();
+            Some(strip_of(record, part))
+        })
+    }
+
+    fn take_file(self) {
+        pick("", move |files| {
+            spawn(async move {
+                for file in files {
+                    let given = tokenizer::give(&file).await;
+                    let error =
+                        given.map_err(|reason| format!("{} was not taken. {reason}", file.name));
+                    self.error.set(error.err());
+                }
+            });
+        });
+    }
+}
+
+/// The bar above a transcript with tokens: counts, the tokenizer, and whether strips are shown.
+#[component]
+pub fn TokenBar(tokens: Tokens, reading: Reading) -> impl IntoView {
+    move || match tokens.record.get()? {
+        Ok(record) => Some(view! { <Bar tokens reading record/> }.into_any()),
+        Err(error) => {
+            let words = format!("The recorded tokens can't be shown: {error}.");
+            Some(
+                view! {
+                    <p class="token-bar error" role="note">
+                        {inert(&words)}
+                    </p>
+                }
+                .into_any(),
+            )
+        }
+    }
+}
+
+#[component]
+fn Bar(tokens: Tokens, reading: Reading, record: Arc<TokenRecord>) -> impl IntoView {
+    let counts = format!(
+        "{} tokens, {} trained",
+        count_text(record.strip.len()),
+        count_text(record.strip.trained())
+    );
+    let is_shown = move || reading.strips.with(Option::is_some);
+    let toggle = move |_| {
+        let strips = (!reading.strips.with_untracked(Option::is_some)).then(|| tokens.strips());
+        reading.strips.set(strips);
+    };
+    let name = move || match tokenizer::given() {
+        Some(given) => format!("Tokenizer: {}.", given.name),
+        None => "No tokenizer: ids only.".to_owned(),
+    };
+    let has_tokenizer = move || tokenizer::given().is_some();
+    let undivided = (!record.is_divided).then(|| {
+        view! {
+            <p class="help">
+                {"The loss mask has not one run for each turn, so the tokens are not divided \
+                  among the messages."}
+            </p>
+        }
+    });
+    let error = move || {
+        let reason = tokens.error.get()?;
+        Some(view! {
+            <p class="error" role="alert">
+                {inert(&reason)}
+            </p>
+        })
+    };
+    view! {
+        <div class="token-bar" role="group" aria-label="Tokens">
+            <button
+                type="button"
+                class="quiet small switch"
+                aria-pressed=move || is_shown().to_string()
+                title="Show or hide the tokens of each message"
+                on:click=toggle
+            >
+                {"Tokens"}
+            </button>
+            <span class="token-counts">{counts}</span>
+            <span class="faint" role="status">
+                {move || inert(&name())}
+            </span>
+            <button type="button" class="quiet small" on:click=move |_| tokens.take_file()>
+                {"Open a tokenizer file"}
+            </button>
+            <Show when=has_tokenizer>
+                <button
+                    type="button"
+                    class="quiet small"
+                    on:click=move |_| spawn(tokenizer::forget())
+                >
+                    {"Remove the tokenizer"}
+                </button>
+            </Show>
+            {undivided}
+            {error}
+        </div>
+    }
+}

@@ -1,0 +1,323 @@
+//! The strip of a message: its tokens in lines, of which only those near the viewport are on the page.
+//!
+//! Trained tokens are underlined and tinted, special tokens are boxed, so neither depends on colour. A pointer or the
+//! arrow keys select a token, and a line below describes it.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use leptos::ev::{KeyboardEvent, PointerEvent};
+use leptos::html;
+use leptos::prelude::*;
+use volary_core::TokenId;
+use volary_trajectory::token_record::{TokenPart, TokenRecord};
+
+use crate::browser;
+use crate::components::rows::Rows;
+use crate::components::text::inert;
+use crate::projection::text::count_text;
+use crate::projection::token_lines::{go, line_of, lines, visible, width};
+use crate::tokenizer::{self, NamedTokenizer};
+
+/// The height of a line, as in the style sheet.
+const LINE: f64 = 24.0;
+/// The width of a character in pixels, rounded up.
+const CHARACTER: f64 = 8.0;
+/// The characters of a line before the width is known.
+const FIRST_COLUMNS: usize = 40;
+
+/// A token as it is shown.
+#[derive(Clone, PartialEq)]
+struct Shown {
+    text: String,
+    is_special: bool,
+    breaks: bool,
+}
+
+/// The strip of a message.
+#[derive(Clone, Copy)]
+struct Strip {
+    record: StoredValue<Arc<TokenRecord>>,
+    part: StoredValue<TokenPart>,
+    tokens: Memo<Arc<Vec<Shown>>>,
+    lines: Memo<Arc<Vec<Range<usize>>>>,
+    /// The described token, counted from the start of the strip.
+    active: RwSignal<Option<usize>>,
+    /// The line that the keys led to.
+    seen: RwSignal<Option<usize>>,
+}
+
+/// Draws the strip of a message.
+pub(super) fn strip_of(record: Arc<TokenRecord>, part: TokenPart) -> AnyView {
+    view! { <StripView record part/> }.into_any()
+}
+
+#[component]
+fn StripView(record: Arc<TokenRecord>, part: TokenPart) -> impl IntoView {
+    let columns = RwSignal::new(FIRST_COLUMNS);
+    let strip = Strip::new(record, part, columns);
+    let holder = NodeRef::<html::Div>::new();
+    let sizes = StoredValue::new_local(None);
+    Effect::new(move |_| {
+        let Some(element) = holder.get() else {
+            return;
+        };
+        let measured = element.clone();
+        let resized = move || {
+            let fitting = browser::element::viewport_width(&measured) / CHARACTER;
+            // At least a few characters; the cast clamps.
+            let fitting = (fitting as usize).max(12);
+            if columns
+                .try_get_untracked()
+                .is_some_and(|known| known != fitting)
+            {
+                columns.set(fitting);
+            }
+        };
+        sizes.set_value(browser::element::watch_size(&[&element], resized));
+    });
+    let rows = Rows {
+        count: Signal::derive(move || strip.lines.with(|lines| lines.len())),
+        edition: Memo::new(move |edition: Option<&u32>| {
+            strip.lines.track();
+            strip.tokens.track();
+            edition.map_or(0, |edition| edition.wrapping_add(1))
+        })
+        .into(),
+        height: LINE,
+        seen: strip.seen.into(),
+        role: "rowgroup",
+        class: "strip-lines",
+        name: None,
+    };
+    let pressed = move |press: KeyboardEvent| {
+        if press.ctrl_key() || press.meta_key() || press.alt_key() {
+            return;
+        }
+        let from = strip.active.get_untracked();
+        let to = strip.lines.with_untracked(|lines| {
+            let to = go(lines, from, &press.key())?;
+            Some((to, line_of(lines, to)))
+        });
+        if let Some((to, line)) = to {
+            press.prevent_default();
+            strip.active.set(Some(to));
+            strip.seen.set(line);
+        }
+    };
+    let pointed = move |event: PointerEvent| {
+        let token = browser::element::attribute_around(&event, "data-token");
+        if let Some(token) = token.and_then(|token| token.parse().ok()) {
+            strip.active.set(Some(token));
+        }
+    };
+    let active_id = move || strip.active.get().map(|token| strip.id(token));
+    let count = move || strip.lines.with(|lines| lines.len()).to_string();
+    view! {
+        <div class="strip" node_ref=holder>
+            <p class="strip-head">{strip.head()}</p>
+            <Grid
+                rows
+                strip
+                attr:role="grid"
+                attr:tabindex="0"
+                attr:aria-label=strip.name()
+                attr:aria-rowcount=count
+                attr:aria-activedescendant=active_id
+                on:keydown=pressed
+                on:pointerover=pointed
+            />
+            <p class="strip-token">{move || inert(&strip.description())}</p>
+        </div>
+    }
+}
+
+/// The scrolling element, whose attributes the caller gives.
+#[component]
+fn Grid(rows: Rows, strip: Strip) -> impl IntoView {
+    rows.view(move |line| strip.line(line))
+}
+
+impl Strip {
+    fn new(record: Arc<TokenRecord>, part: TokenPart, columns: RwSignal<usize>) -> Strip {
+        let range = part.range.clone();
+        let record = StoredValue::new(record);
+        let tokens = Memo::new(move |_| {
+            let tokenizer = tokenizer::given();
+            let ids = record
+                .with_value(|record| record.strip.ids().get(range.clone()).map(<[_]>::to_vec));
+            let ids = ids.unwrap_or_default().into_iter();
+            Arc::new(
+                ids.map(|id| shown(id, tokenizer.as_ref()))
+                    .collect::<Vec<_>>(),
+            )
+        });
+        let lines = Memo::new(move |_| {
+            let columns = columns.get();
+            tokens.with(|tokens| {
+                let tokens = tokens
+                    .iter()
+                    .map(|token| (width(&token.text), token.breaks));
+                Arc::new(lines(tokens, columns))
+            })
+        });
+        Strip {
+            record,
+            part: StoredValue::new(part),
+            tokens,
+            lines,
+            active: RwSignal::new(None),
+            seen: RwSignal::new(None),
+        }
+    }
+
+    fn count(self) -> usize {
+        self.part.with_value(|part| part.range.len())
+    }
+
+    /// Whether a token of the strip is trained.
+    fn is_trained(self, token: usize) -> bool {
+        let place = self.part.with_value(|part| part.range.start) + token;
+        let trained = |record: &Arc<TokenRecord>| record.strip.mask().get(place).copied();
+        self.record.with_value(trained).unwrap_or_default()
+    }
+
+    fn head(self) -> String {
+        let count = self.count();
+        let trained = (0..count).filter(|token| self.is_trained(*token)).count();
+        let is_prompt = self.part.with_value(|part| part.step) == 0;
+        let what = if is_prompt { "Prompt: " } else { "" };
+        format!(
+            "{what}{} tokens, {} trained",
+            count_text(count),
+            count_text(trained)
+        )
+    }
+
+    /// The name of the grid.
+    fn name(self) -> String {
+        self.part.with_value(|part| match part.step {
+            0 => "Tokens of the prompt".to_owned(),
+            step => format!("Tokens of step {step}, message {}", part.message + 1),
+        })
+    }
+
+    fn id(self, token: usize) -> String {
+        let (step, message) = self.part.with_value(|part| (part.step, part.message));
+        format!("token-{step}-{message}-{token}")
+    }
+
+    fn line(self, line: usize) -> AnyView {
+        let range = self.lines.with_untracked(|lines| lines.get(line).cloned());
+        let range = range.unwrap_or_default();
+        let within = range.clone();
+        let active = Memo::new(move |_| self.active.get().filter(|token| within.contains(token)));
+        let cells = move || {
+            let active = active.get();
+            let cells = range
+                .clone()
+                .map(|token| self.cell(token, active == Some(token)));
+            cells.collect_view()
+        };
+        view! {
+            <div class="strip-line" role="row" aria-rowindex=(line + 1).to_string()>
+                {cells}
+            </div>
+        }
+        .into_any()
+    }
+
+    fn cell(self, token: usize, is_active: bool) -> AnyView {
+        let shown = self
+            .tokens
+            .with_untracked(|tokens| tokens.get(token).cloned());
+        let Some(shown) = shown else {
+            return ().into_any();
+        };
+        let mut class = "token".to_owned();
+        let marks = [
+            (self.is_trained(token), " trained"),
+            (shown.is_special, " special"),
+            (is_active, " active"),
+        ];
+        for (is_on, mark) in marks {
+            if is_on {
+                class.push_str(mark);
+            }
+        }
+        view! {
+            <span
+                class=class
+                role="gridcell"
+                id=self.id(token)
+                data-token=token.to_string()
+                aria-selected=is_active.to_string()
+                aria-label=is_active.then(|| self.description())
+                dir="ltr"
+            >
+                {inert(&shown.text)}
+            </span>
+        }
+        .into_any()
+    }
+
+    /// The selected token in words.
+    fn description(self) -> String {
+        let Some(token) = self.active.get() else {
+            return "Point at a token, or use the arrow keys.".to_owned();
+        };
+        let (start, count) = self
+            .part
+            .with_value(|part| (part.range.start, part.range.len()));
+        let place = start + token;
+        let tokenizer = tokenizer::given();
+        let shown = self.tokens.with(|tokens| tokens.get(token).cloned());
+        self.record.with_value(|record| {
+            let Some(id) = record.strip.ids().get(place) else {
+                return String::new();
+            };
+            let mut words = vec![format!("Token {} of {}", token + 1, count_text(count))];
+            words.push(format!("id {id}"));
+            if let Some(shown) = shown.filter(|_| tokenizer.is_some()) {
+                words.push(format!("text {}", shown.text));
+                if shown.is_special {
+                    words.push("special".to_owned());
+                }
+            }
+            let trained = if self.is_trained(token) {
+                "trained"
+            } else {
+                "not trained"
+            };
+            words.push(trained.to_owned());
+            for (name, values) in record.strip.streams() {
+                if let Some(Some(value)) = values.get(place) {
+                    words.push(format!("{name} {value}"));
+                }
+            }
+            words.join(" · ")
+        })
+    }
+}
+
+fn shown(id: TokenId, tokenizer: Option<&NamedTokenizer>) -> Shown {
+    let bytes = tokenizer.map(|given| (given.tokenizer.decode(&[id]), given));
+    match bytes {
+        Some((Ok(bytes), given)) => Shown {
+            text: visible(&bytes),
+            is_special: given.tokenizer.is_special(id),
+            breaks: bytes.ends_with(b"\n"),
+        },
+        // An id of another tokenizer.
+        Some((Err(_), _)) => Shown {
+            text: format!("?{id}"),
+            is_special: false,
+            breaks: false,
+        },
+        None => Shown {
+            text: id.to_string(),
+            is_special: false,
+            breaks: false,
+        },
+    }
+}

@@ -1,0 +1,141 @@
+// Tokens below the messages of a rollout: strips with their mask, a tokenizer that is kept, counts in the table.
+
+import assert from "node:assert/strict";
+import { test } from "@playwright/test";
+
+import { accessible, visit } from "./support/browser.mjs";
+import { Library } from "./support/trajectories.mjs";
+import { SPECIALS, byteTokenizer, encode, rollout } from "./support/tokens.mjs";
+
+const [START, END] = SPECIALS.map((_, place) => 256 + place);
+const TURNS = [
+  { says: 'One moment.\n<tool_call>\n{"name": "find", "arguments": {"id": 7}}\n</tool_call>', tool: "found" },
+  { says: "It is on its way.", user: "Thanks ###STOP###" },
+];
+
+const bar = (page) => page.getByRole("group", { name: "Tokens", exact: true });
+const grid = (page, name) => page.getByRole("grid", { name });
+const described = (page, name) => page.locator(".strip", { has: grid(page, name) }).locator(".strip-token");
+
+/** Opens an episode from a file. */
+async function open(page, name, content) {
+  const library = await new Library(page).ready();
+  await library.import([name, content]);
+  await library.link(/Sample/).first().click();
+  await library.transcript.getByRole("listitem").first().waitFor();
+  return library;
+}
+
+async function giveTokenizer(page, content = byteTokenizer()) {
+  const [chooser] = await Promise.all([
+    page.waitForEvent("filechooser"),
+    bar(page).getByRole("button", { name: "Open a tokenizer file" }).click(),
+  ]);
+  await chooser.setFiles({ name: "tokenizer.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(content)) });
+}
+
+test("each message has its tokens, trained ones in another form, and a tokenizer shows their text", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const sample = rollout(TURNS);
+    const trained = sample.loss_mask.filter(Boolean).length;
+    await open(page, "samples.jsonl", `${JSON.stringify(sample)}\n`);
+    await bar(page).getByText(`${sample.tokens.length} tokens, ${trained} trained`).waitFor();
+    await bar(page).getByText("No tokenizer: ids only.").waitFor();
+
+    const turn = grid(page, "Tokens of step 1, message 1");
+    const said = encode(TURNS[0].says).length + 2;
+    await page.getByText(`${said} tokens, ${said} trained`).waitFor();
+    const first = turn.getByRole("gridcell").first();
+    assert.equal(await first.innerText(), String("O".charCodeAt(0)));
+    assert.match(await first.evaluate((cell) => getComputedStyle(cell).textDecorationLine), /underline/);
+    const observed = grid(page, "Tokens of step 1, message 2").getByRole("gridcell").first();
+    assert.equal(await observed.innerText(), String(START));
+    assert.equal(await observed.evaluate((cell) => getComputedStyle(cell).textDecorationLine), "none");
+    // The header of the second turn belongs to it, and is not trained.
+    await page.getByText(`${encode(TURNS[1].says).length + 2 + 11} tokens, ${encode(TURNS[1].says).length + 2} trained`).waitFor();
+
+    await giveTokenizer(page);
+    await bar(page).getByText("Tokenizer: tokenizer.json.").waitFor();
+    await turn.getByRole("gridcell", { name: "O", exact: true }).first().waitFor();
+    await first.hover();
+    await described(page, "Tokens of step 1, message 1").getByText(`Token 1 of ${said} · id 79 · text O · trained · rollout_log_probs -0.25`).waitFor();
+
+    await turn.focus();
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowLeft");
+    const at = described(page, "Tokens of step 1, message 1");
+    await at.getByText(`id ${END} · text <|im_end|> · special · trained`).waitFor();
+    const active = await turn.getAttribute("aria-activedescendant");
+    assert.equal(await page.locator(`#${active}`).getAttribute("aria-selected"), "true");
+    assert.match(await page.locator(`#${active}`).getAttribute("class"), /special/);
+
+    await page.reload();
+    await bar(page).getByText("Tokenizer: tokenizer.json.").waitFor();
+    await bar(page).getByRole("button", { name: "Remove the tokenizer" }).click();
+    await bar(page).getByText("No tokenizer: ids only.").waitFor();
+
+    await bar(page).getByRole("button", { name: "Tokens", exact: true }).click();
+    await turn.waitFor({ state: "detached" });
+  }));
+
+test("the table counts tokens and trained tokens", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const library = await new Library(page).ready();
+    const sample = rollout(TURNS);
+    await library.import(["sample.json", sample]);
+    await library.link(/Sample/).first().waitFor();
+    await page.getByText("Columns").click();
+    for (const name of ["Sequence tokens", "Trained tokens"]) await page.getByLabel(name).check();
+    await page.getByText("Columns").click();
+    const row = library.table.getByRole("row").filter({ hasText: "Sample" });
+    await row.getByRole("cell", { name: String(sample.tokens.length), exact: true }).waitFor();
+    await row.getByRole("cell", { name: String(sample.loss_mask.filter(Boolean).length), exact: true }).waitFor();
+  }));
+
+test("an episode of 32,000 tokens scrolls, and few of them are on the page", () =>
+  visit({ hash: "#/review", axe: false }, async (page) => {
+    const turns = [{ says: "look", user: "word ".repeat(4_000) }, ...Array.from({ length: 12 }, () => ({ says: "more ".repeat(200), user: "go on ".repeat(20) }))];
+    const sample = rollout(turns);
+    assert.ok(sample.tokens.length > 32_000, `${sample.tokens.length} tokens`);
+    await open(page, "long.json", sample);
+    await giveTokenizer(page);
+    await page.keyboard.press("g");
+    const long = grid(page, "Tokens of step 1, message 2");
+    await long.getByRole("gridcell").first().waitFor();
+    await long.focus();
+    await page.keyboard.press("End");
+    const count = encode(turns[0].user).length + 1 + "user\n".length + 2;
+    const at = described(page, "Tokens of step 1, message 2");
+    await at.getByText(`Token ${count} of ${count.toLocaleString("en")}`).waitFor();
+    const drawn = await page.getByRole("gridcell").count();
+    assert.ok(drawn > 0 && drawn < 6_000, `${drawn} tokens are on the page`);
+  }));
+
+test("tokens that fit no tokenizer, no mask and no length are reported, and the messages stay", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const sample = rollout(TURNS);
+    sample.tokens[sample.tokens.length - 1] = 99_999;
+    await open(page, "other.json", sample);
+    await giveTokenizer(page, { model: 1 });
+    await page.getByRole("alert").filter({ hasText: "tokenizer.json was not taken" }).waitFor();
+    await giveTokenizer(page);
+    const last = grid(page, "Tokens of step 2, message 2");
+    await last.focus();
+    await page.keyboard.press("End");
+    await last.getByRole("gridcell").filter({ hasText: "?99999" }).waitFor();
+
+    await page.goto(new URL("#/review", page.url()).href);
+    await open(page, "short.json", { ...rollout(TURNS), index: 8, tokens: [1, 2] });
+    await page.getByRole("note").filter({ hasText: "The recorded tokens can't be shown" }).waitFor();
+    await page.getByText("It is on its way.").first().waitFor();
+  }));
+
+test("strips fit a phone and are accessible in the dark", () =>
+  visit({ hash: "#/review", size: "narrow", theme: "dark" }, async (page) => {
+    await open(page, "sample.json", rollout(TURNS));
+    await giveTokenizer(page);
+    await page.getByRole("gridcell").first().waitFor();
+    const width = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(width <= 390, `the page is ${width} pixels wide`);
+    await accessible(page);
+  }));
