@@ -1,6 +1,8 @@
 //! The export formats of an episode, and the export dialog.
 
 use leptos::prelude::*;
+use volary_core::Json;
+use volary_trajectory::export::slime::SlimeError;
 use volary_trajectory::{Episode, export, markdown, messages_jsonl, native, renderer_files};
 
 use super::viewer::Viewer;
@@ -20,7 +22,7 @@ struct Format {
     bytes: fn(&Episode) -> Result<Vec<u8>, String>,
 }
 
-static FORMATS: [Format; 8] = [
+static FORMATS: [Format; 11] = [
     Format {
         name: "Volary JSON",
         words: "Complete: can be imported, viewed and continued.",
@@ -64,6 +66,27 @@ static FORMATS: [Format; 8] = [
         bytes: |episode| Ok(export::ldp::to_text(episode).into_bytes()),
     },
     Format {
+        name: "slime Sample (JSONL)",
+        words: "Tokens, loss mask and reward, for training.",
+        ending: "sample.jsonl",
+        kind: "application/jsonl",
+        bytes: |episode| lines(export::slime::sample(episode)),
+    },
+    Format {
+        name: "slime InteractionResult (JSONL)",
+        words: "The same with the messages.",
+        ending: "interaction.jsonl",
+        kind: "application/jsonl",
+        bytes: |episode| lines(export::slime::interaction(episode)),
+    },
+    Format {
+        name: "tau-bench results (JSON)",
+        words: "An array with one result, as tau-bench's scripts read it.",
+        ending: "tau.json",
+        kind: "application/json",
+        bytes: |episode| Ok(export::tau_bench::to_text(&[episode]).into_bytes()),
+    },
+    Format {
         name: "Page (HTML)",
         words: "One file for any browser, without scripts.",
         ending: "html",
@@ -78,6 +101,11 @@ static FORMATS: [Format; 8] = [
         bytes: |episode| Ok(markdown::to_markdown(episode, 0..=usize::MAX).into_bytes()),
     },
 ];
+
+fn lines(record: Result<Json, SlimeError>) -> Result<Vec<u8>, String> {
+    let record = record.map_err(|error| error.to_string())?;
+    Ok(export::slime::line(&record).into_bytes())
+}
 
 /// The dialog.
 #[component]

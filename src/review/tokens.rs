@@ -76,7 +76,7 @@ impl Tokens {
 
 /// The bar above a transcript with tokens: counts, the tokenizer, and whether strips are shown.
 #[component]
-pub fn TokenBar(tokens: Tokens, reading: Reading) -> impl IntoView {
+pub(super) fn TokenBar(tokens: Tokens, reading: Reading) -> impl IntoView {
     move || match tokens.record.get()? {
         Ok(record) => Some(view! { <Bar tokens reading record/> }.into_any()),
         Err(error) => {

@@ -2,6 +2,7 @@
 //!
 //! - [`atif`]: ATIF 1.7 (Harbor). [`inspect`]: a log of Inspect, `.json`. [`ldp`]: trajectories of ldp.
 //! - [`csv`]: a table for spreadsheets. [`html`]: one episode as a self-contained page.
+//! - [`slime`]: samples and interactions of slime, with tokens. [`tau_bench`]: an array of results.
 //! - `parts`: shared helpers.
 //!
 //! The other writers are [`native`](crate::native), [`renderer_files`](crate::renderer_files) and
@@ -15,3 +16,5 @@ pub mod html;
 pub mod inspect;
 pub mod ldp;
 pub(crate) mod parts;
+pub mod slime;
+pub mod tau_bench;

@@ -173,3 +173,76 @@ fn inspect_has_the_reward_where_scores_say_another() {
     assert_eq!(again.scores.len(), 3);
     assert_eq!(again.outcome, episode.outcome);
 }
+
+const INTERACTION: &str = r#"{"prompt": "P", "reward": 1.0, "messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "Where?"}, {"role": "assistant", "content": "Wait.\n<tool_call>\n{\"name\": \"find\", \"arguments\": {\"id\": 7}}\n</tool_call>"}, {"role": "tool", "name": "find", "content": "found"}, {"role": "assistant", "content": "There."}], "info": {"source": "user"}, "response": "Wait.There.", "loss_mask": [1, 1, 0, 1], "tokens": [9, 1, 5, 6, 7, 8], "status": "truncated", "response_length": 4}"#;
+
+#[test]
+fn interactions_of_slime_come_back_as_they_were() {
+    let episode = back(INTERACTION.to_owned()).remove(0);
+    let written = export::slime::interaction(&episode).unwrap();
+    let read = Json::parse(INTERACTION).unwrap();
+    for (key, value) in read.as_object().unwrap().iter() {
+        assert_eq!(written.get(key), Some(value), "{key}");
+    }
+    let again = back(export::slime::line(&written)).remove(0);
+    assert_eq!(said(&again), said(&episode));
+    assert_eq!(again.raw, episode.raw);
+}
+
+#[test]
+fn samples_of_slime_have_streams_and_an_index() {
+    let text = r#"{"index": 3, "prompt": "Q", "response": "A<|im_end|>", "tokens": [1, 2, 3], "response_length": 2, "loss_mask": [1, 0], "rollout_log_probs": [-0.5, 0.0], "reward": 0.5, "status": "completed", "metadata": {"a": 1}}"#;
+    let episode = back(text.to_owned()).remove(0);
+    let written = export::slime::sample(&episode).unwrap();
+    let read = Json::parse(text).unwrap();
+    for (key, value) in read.as_object().unwrap().iter() {
+        // The mark at the end of a turn is no part of the message.
+        let expected = if key.as_ref() == "response" {
+            Json::from("A")
+        } else {
+            value.clone()
+        };
+        assert_eq!(written.get(key), Some(&expected), "{key}");
+    }
+    assert_eq!(written.get("group_index"), Some(&Json::from(3)));
+}
+
+#[test]
+fn an_episode_without_tokens_is_no_sample() {
+    let episode = &episodes("atif.json")[0];
+    let error = export::slime::sample(episode).unwrap_err();
+    assert_eq!(error, export::slime::SlimeError::NoTokens);
+    let damaged = INTERACTION.replace("[9, 1, 5, 6, 7, 8]", "[9]");
+    let damaged = back(damaged).remove(0);
+    let error = export::slime::interaction(&damaged).unwrap_err();
+    assert!(error.to_string().contains("only 1"), "{error}");
+}
+
+#[test]
+fn results_of_tau_bench_come_back() {
+    let text = r####"[{"task_id": 4, "reward": 1.0, "info": {"reward_info": {"reward": 1.0}}, "traj": [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": null, "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "find", "arguments": "{\"id\": 7}"}}]}, {"role": "tool", "tool_call_id": "c1", "name": "find", "content": "found"}, {"role": "assistant", "content": "Bye"}, {"role": "user", "content": "###STOP###"}], "trial": 2}]"####;
+    let episode = back(text.to_owned()).remove(0);
+    let written = export::tau_bench::to_text(&[&episode]);
+    let read = Json::parse(&written).unwrap();
+    let [row] = read.as_list().unwrap() else {
+        panic!("{written}");
+    };
+    assert_eq!(row.get("task_id"), Some(&Json::from(4)));
+    assert_eq!(row.get("trial"), Some(&Json::from(2)));
+    assert_eq!(row.get("reward").and_then(Json::as_f64), Some(1.0));
+    assert_eq!(row.get("info").unwrap().as_object().unwrap().len(), 1);
+    let again = back(written).remove(0);
+    assert_eq!(said(&again), said(&episode));
+    // Episodes of one task that name no trial are counted.
+    let mut unnamed = episode.clone();
+    unnamed.metadata.remove("trial");
+    let both = export::tau_bench::to_text(&[&unnamed, &unnamed]);
+    let both = Json::parse(&both).unwrap();
+    let trials: Vec<i64> = both
+        .as_list()
+        .unwrap()
+        .iter()
+        .filter_map(|row| row.get("trial")?.as_i64())
+        .collect();
+    assert_eq!(trials, [0, 1]);
+}
