@@ -48,7 +48,7 @@ impl Page {
             Route::Evaluate { .. } => Page::Evaluate,
             Route::Environments { .. } => Page::Environments,
             Route::Settings => Page::Settings,
-            Route::Template => Page::Template,
+            Route::Template(_) => Page::Template,
         }
     }
 }

@@ -17,7 +17,7 @@ pub enum Route {
     /// `#/settings`.
     Settings,
     /// `#/template`.
-    Template,
+    Template(TemplatePlace),
     /// `#/evaluate` and `#/evaluate/<id>`.
     Evaluate {
         /// The evaluation that is shown; a new one is set up if `None`.
@@ -91,7 +91,7 @@ impl Route {
                 file: Some(decode(file)),
             },
             ["settings"] => Route::Settings,
-            ["template"] => Route::Template,
+            ["template"] => Route::Template(TemplatePlace::read(query)),
             ["evaluate"] => Route::Evaluate { evaluation: None },
             ["evaluate", evaluation] => Route::Evaluate {
                 evaluation: Some(decode(evaluation)),
@@ -111,7 +111,7 @@ impl Route {
             Route::Playground(place) => place.to_hash(),
             Route::Review(place) => place.to_hash(),
             Route::Settings => "#/settings".to_owned(),
-            Route::Template => "#/template".to_owned(),
+            Route::Template(place) => place.to_hash(),
             Route::Environments { file: None } => "#/environments".to_owned(),
             Route::Environments { file: Some(file) } => {
                 format!("#/environments/{}", encode(file))
@@ -120,6 +120,42 @@ impl Route {
             Route::Evaluate {
                 evaluation: Some(evaluation),
             } => format!("#/evaluate/{}", encode(evaluation)),
+        }
+    }
+}
+
+/// What the template lab begins with. If an address has both, the input counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TemplatePlace {
+    /// An input, as the lab packs it.
+    pub input: Option<String>,
+    /// The id of an episode in the library whose messages are taken.
+    pub episode: Option<String>,
+}
+
+impl TemplatePlace {
+    fn read(query: &str) -> TemplatePlace {
+        let mut place = TemplatePlace::default();
+        for (key, value) in parameters(query) {
+            match key {
+                "i" => place.input = Some(decode(value)),
+                "episode" => place.episode = Some(decode(value)),
+                _ => {}
+            }
+        }
+        place
+    }
+
+    fn to_hash(&self) -> String {
+        match self {
+            TemplatePlace {
+                input: Some(input), ..
+            } => format!("#/template?i={}", encode(input)),
+            TemplatePlace {
+                episode: Some(episode),
+                ..
+            } => format!("#/template?episode={}", encode(episode)),
+            _ => "#/template".to_owned(),
         }
     }
 }
@@ -385,9 +421,29 @@ mod tests {
     #[test]
     fn template() {
         for hash in ["#/template", "#/template/", "#template"] {
-            assert_eq!(Route::parse(hash), Route::Template, "{hash}");
+            assert_eq!(
+                Route::parse(hash),
+                Route::Template(TemplatePlace::default()),
+                "{hash}"
+            );
         }
-        assert_eq!(Route::Template.to_hash(), "#/template");
+        assert_eq!(
+            Route::Template(TemplatePlace::default()).to_hash(),
+            "#/template"
+        );
+        for place in [
+            TemplatePlace {
+                input: Some("1ab_-".into()),
+                episode: None,
+            },
+            TemplatePlace {
+                input: None,
+                episode: Some("a b/1".into()),
+            },
+        ] {
+            let route = Route::Template(place);
+            assert_eq!(Route::parse(&route.to_hash()), route);
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::playground::intents::Intent;
 use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{self, PythonFile};
 use crate::python::stored;
-use crate::route::Route;
+use crate::route::{Route, TemplatePlace};
 
 /// The largest file that is imported, in bytes.
 const LARGEST_FILE: usize = 1 << 20;
@@ -43,7 +43,7 @@ pub(super) fn Catalogue() -> impl IntoView {
             "An environment gives an agent a task, tools and a reward. Play one by hand or let a "
             "policy or model act. Your own are written in Python with fhaviary and run in this "
             "browser. What a chat template makes of an episode, and which tokens are trained, "
-            "shows the " <a href=Route::Template.to_hash()>{"Template lab"}</a> "."
+            "shows the " <a href=Route::Template(TemplatePlace::default()).to_hash()>{"Template lab"}</a> "."
         </p>
         <p class="error" role="alert" hidden=move || !has_problem()>
             {move || problem.get()}

@@ -7,7 +7,10 @@ use super::examples::EXAMPLES;
 use super::input::FieldErrors;
 use super::page::{Lab, OWN};
 use crate::browser::files::pick;
+use crate::browser::spawn;
+use crate::components::CopyButton;
 use crate::components::field::Field;
+use crate::tokenizer;
 
 /// Reads the error of a field.
 type ErrorOf = fn(&FieldErrors) -> Option<String>;
@@ -55,8 +58,30 @@ pub(super) fn Controls(lab: Lab) -> impl IntoView {
                 />
                 {" Add the generation prompt to the rendered text"}
             </label>
+            <LinkButton lab/>
             <FieldError lab id="lab-whole-error" of=|errors| errors.whole.clone()/>
         </section>
+    }
+}
+
+/// Copies a link to the input, unless it is too long.
+#[component]
+fn LinkButton(lab: Lab) -> impl IntoView {
+    // What is copied is never an old link: an input without one copies nothing but says why.
+    let link = move || match lab.link() {
+        Ok(link) => {
+            lab.file_error.set(None);
+            link
+        }
+        Err(reason) => {
+            lab.file_error.set(Some(reason));
+            String::new()
+        }
+    };
+    view! {
+        <div class="button-row">
+            <CopyButton text=link label="Copy link"/>
+        </div>
     }
 }
 
@@ -153,16 +178,17 @@ fn Template(lab: Lab) -> impl IntoView {
 
 #[component]
 fn TokenizerChoice(lab: Lab) -> impl IntoView {
-    let name = move || match lab.tokenizer_file.get() {
+    let name = move || match tokenizer::given() {
         None => "Toy: each byte is a token, <|im_start|> and <|im_end|> are one each.".to_owned(),
-        Some(file) => format!("From {file}."),
+        Some(given) => format!("From {}.", given.name),
     };
     view! {
         <div class="lab-group" role="group" aria-label="Tokenizer">
             <span class="label">{"Tokenizer"}</span>
             <p role="status">{name}</p>
             <p class="help">
-                {"tokenizer.json or a tiktoken file. Files can be dropped on the page."}
+                {"tokenizer.json or a tiktoken file. Files can be dropped on the page. The file stays in \
+                  your browser until you use the toy."}
             </p>
             <div class="button-row">
                 <button
@@ -175,8 +201,8 @@ fn TokenizerChoice(lab: Lab) -> impl IntoView {
                 <button
                     type="button"
                     class="quiet small"
-                    disabled=move || lab.tokenizer_file.with(Option::is_none)
-                    on:click=move |_| lab.use_toy()
+                    disabled=move || tokenizer::given().is_none()
+                    on:click=move |_| spawn(tokenizer::forget())
                 >
                     {"Use the toy"}
                 </button>

@@ -4,6 +4,8 @@ use volary_core::{Json, json};
 use volary_tokens::FileTokenizer;
 use volary_tokens::tokenizer::TokenizerFormat;
 
+use super::link;
+
 /// What a file holds.
 #[derive(Debug)]
 pub(super) enum Given {
@@ -13,6 +15,13 @@ pub(super) enum Given {
     Tokenizer(Box<FileTokenizer>),
     /// Messages as JSON.
     Messages(String),
+    /// Messages and tools as JSON, of the first episode in the file.
+    Conversation {
+        /// The messages.
+        messages: String,
+        /// The tools; blank for none.
+        tools: String,
+    },
 }
 
 impl Given {
@@ -22,6 +31,9 @@ impl Given {
             Some(TokenizerFormat::TokenizerJson) => {
                 if let Some(template) = configured(&bytes) {
                     return Ok(Given::Template(template));
+                }
+                if let Some(conversation) = conversation(&bytes) {
+                    return Ok(conversation);
                 }
                 // Jinja may begin with a brace too.
                 match FileTokenizer::read(&bytes) {
@@ -49,6 +61,22 @@ fn is_jinja(text: &str) -> bool {
     ["{%", "{{", "{#"]
         .iter()
         .any(|mark| start.starts_with(mark))
+}
+
+/// The messages of a file with `messages` in its first line, or in its only object.
+fn conversation(bytes: &[u8]) -> Option<Given> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    let first = || text.lines().next().and_then(|line| json::read(line).ok());
+    let has_messages = |value: &Json| {
+        value
+            .get("messages")
+            .is_some_and(|list| list.as_list().is_some())
+    };
+    let value = first()
+        .filter(has_messages)
+        .or_else(|| json::read(text).ok().filter(has_messages))?;
+    let (messages, tools) = link::fields(&value);
+    Some(Given::Conversation { messages, tools })
 }
 
 /// The template in a `tokenizer_config.json`.
@@ -81,6 +109,11 @@ mod tests {
         assert!(matches!(
             read("[{\"role\": \"user\"}]"),
             Ok(Given::Messages(_))
+        ));
+        let lines = "{\"messages\": [{\"role\": \"user\"}], \"tools\": [1]}\n{\"messages\": []}\n";
+        assert!(matches!(
+            read(lines),
+            Ok(Given::Conversation { messages, tools }) if messages.contains("user") && tools.contains('1')
         ));
         assert!(read("{\"a\": 1}").is_err());
         assert!(Given::read(vec![0xff, 0xfe]).is_err());

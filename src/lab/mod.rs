@@ -4,6 +4,7 @@
 //! - [`report`]: the rendered text, its tokens, and the three modes side by side. Pure.
 //! - [`checks`]: questions about a template and their answers with reasons. Pure.
 //! - [`given`]: what a file is that the user gave.
+//! - [`link`]: the input in an address, and the messages of an episode.
 //! - [`page`]: the page; [`controls`]: its fields; [`results`]: its report.
 //!
 //! Nothing here is part of the first load: templates and tokenizers are large.
@@ -13,6 +14,7 @@ mod controls;
 mod examples;
 mod given;
 mod input;
+mod link;
 pub mod page;
 mod report;
 mod results;

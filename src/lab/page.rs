@@ -2,26 +2,31 @@
 //!
 //! The report is made while the page waits, a moment after the last change; [`super::input`] bounds the work.
 
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use leptos::prelude::*;
 use volary_tokens::{Builtin, Tokenizer, ToyTokenizer};
+use volary_trajectory::native;
 
 use super::controls::Controls;
 use super::examples::EXAMPLES;
 use super::given::Given;
 use super::input::{FieldErrors, Input};
+use super::link;
 use super::report::{Report, examine};
 use super::results::Results;
 use crate::browser::files::GivenFile;
-use crate::browser::{spawn, timers};
+use crate::browser::{location, spawn, timers};
 use crate::navigation::{Hooks, Page, use_pages};
+use crate::route::{Route, TemplatePlace};
+use crate::storage::episodes;
+use crate::tokenizer::{self, LARGEST_FILE};
 
 /// How long nothing must change before the report is made.
 const PAUSE: Duration = Duration::from_millis(200);
-/// The largest file that is read, in bytes.
-const LARGEST_FILE: f64 = 64.0 * 1024.0 * 1024.0;
+/// An episode that only a large file or the playground holds.
+const NOT_HERE: &str = "This episode is not stored in this browser by itself. Export its messages, and open that file here.";
 /// The choice of the user's own template.
 pub(super) const OWN: &str = "own";
 
@@ -40,11 +45,7 @@ pub(super) struct Lab {
     pub tools: RwSignal<String>,
     /// Whether the text ends with a generation prompt.
     pub add_generation_prompt: RwSignal<bool>,
-    /// The tokenizer.
-    pub tokenizer: StoredValue<Rc<dyn Tokenizer>, LocalStorage>,
-    /// The file of the tokenizer; `None` for the toy.
-    pub tokenizer_file: RwSignal<Option<String>>,
-    /// Why a file was not taken.
+    /// Why a file, a link or an episode was not taken.
     pub file_error: RwSignal<Option<String>>,
     /// The last report, or what is wrong with the input.
     pub report: RwSignal<Option<Result<Report, FieldErrors>>>,
@@ -82,7 +83,6 @@ pub fn page() -> AnyView {
 
 impl Lab {
     fn new() -> Self {
-        let toy: Rc<dyn Tokenizer> = Rc::new(ToyTokenizer);
         let lab = Lab {
             example: RwSignal::new(0),
             template: RwSignal::new(String::new()),
@@ -90,8 +90,6 @@ impl Lab {
             messages: RwSignal::new(String::new()),
             tools: RwSignal::new(String::new()),
             add_generation_prompt: RwSignal::new(false),
-            tokenizer: StoredValue::new_local(toy),
-            tokenizer_file: RwSignal::new(None),
             file_error: RwSignal::new(None),
             report: RwSignal::new(None),
             changes: StoredValue::new(0),
@@ -99,6 +97,14 @@ impl Lab {
         lab.show_example(0);
         lab.compute();
         Effect::new(move |_| lab.changed());
+        spawn(tokenizer::restore());
+        // After the first run of the effect above, so that this counts as a change.
+        let pages = use_pages();
+        Effect::new(move |_| {
+            if let Route::Template(place) = pages.route.get() {
+                lab.follow(place);
+            }
+        });
         lab
     }
 
@@ -107,8 +113,12 @@ impl Lab {
         let Some(example) = EXAMPLES.get(place) else {
             return;
         };
-        let input = example.input();
         self.example.set(place);
+        self.show(example.input());
+    }
+
+    fn show(self, input: Input) {
+        self.source.set(input.source);
         self.template
             .set(input.template.map_or(OWN, Builtin::name).to_owned());
         self.messages.set(input.messages);
@@ -116,10 +126,50 @@ impl Lab {
         self.add_generation_prompt.set(input.add_generation_prompt);
     }
 
-    /// Goes back to the tokenizer that needs no file.
-    pub(super) fn use_toy(self) {
-        self.tokenizer.set_value(Rc::new(ToyTokenizer));
-        self.tokenizer_file.set(None);
+    /// Works with the user's tokenizer, or with the one that needs no file.
+    pub(super) fn with_tokenizer<T>(self, work: impl FnOnce(&dyn Tokenizer) -> T) -> T {
+        match tokenizer::given() {
+            Some(given) => work(&*given.tokenizer),
+            None => work(&ToyTokenizer),
+        }
+    }
+
+    /// Takes the input that the address names.
+    fn follow(self, place: TemplatePlace) {
+        if let Some(text) = place.input {
+            match link::decode(&text) {
+                Ok(input) => self.show(input),
+                Err(reason) => self.file_error.set(Some(reason)),
+            }
+        } else if let Some(id) = place.episode {
+            spawn(async move {
+                let error = self.take_episode(&id).await.err();
+                self.file_error.set(error);
+            });
+        }
+    }
+
+    async fn take_episode(self, id: &str) -> Result<(), String> {
+        let text = episodes::text(id)
+            .await
+            .map_err(|error| error.to_string())?;
+        let text = text.ok_or(NOT_HERE)?;
+        let episode = native::read(&text.to_text()).map_err(|error| error.to_string())?;
+        let episode = episode.episodes.into_iter().next().ok_or(NOT_HERE)?;
+        let (messages, tools) = link::of_episode(&episode);
+        self.messages.set(messages);
+        self.tools.set(tools);
+        Ok(())
+    }
+
+    /// The address of the page with its input, or why there is none.
+    pub(super) fn link(self) -> Result<String, String> {
+        let input = link::encode(&untrack(|| self.input()))?;
+        let place = TemplatePlace {
+            input: Some(input),
+            episode: None,
+        };
+        Ok(location::address_with(&Route::Template(place).to_hash()))
     }
 
     /// Reads files, whatever they are.
@@ -132,7 +182,7 @@ impl Lab {
                 };
                 let error = match taken {
                     Ok(given) => {
-                        self.give(&file.name, given);
+                        self.give(&file, given).await;
                         None
                     }
                     Err(reason) => Some(format!("{} was not taken. {reason}", file.name)),
@@ -142,18 +192,20 @@ impl Lab {
         });
     }
 
-    fn give(self, name: &str, given: Given) {
+    async fn give(self, file: &GivenFile, given: Given) {
         match given {
             Given::Template(source) => {
                 self.source.set(source);
                 self.template.set(OWN.to_owned());
             }
             Given::Tokenizer(tokenizer) => {
-                let tokenizer: Box<dyn Tokenizer> = tokenizer;
-                self.tokenizer.set_value(Rc::from(tokenizer));
-                self.tokenizer_file.set(Some(name.to_owned()));
+                tokenizer::keep(file, Arc::from(tokenizer as Box<_>)).await;
             }
             Given::Messages(messages) => self.messages.set(messages),
+            Given::Conversation { messages, tools } => {
+                self.messages.set(messages);
+                self.tools.set(tools);
+            }
         }
     }
 
@@ -170,7 +222,7 @@ impl Lab {
     /// Hears of each change, and makes a report when no other follows.
     fn changed(self) {
         let _ = self.input();
-        self.tokenizer_file.track();
+        let _ = tokenizer::given();
         let change = self.changes.get_value() + 1;
         self.changes.set_value(change);
         if change == 1 {
@@ -187,10 +239,9 @@ impl Lab {
 
     fn compute(self) {
         let input = untrack(|| self.input());
-        let report = input.read().map(|case| {
-            self.tokenizer
-                .with_value(|tokenizer| examine(&case, &**tokenizer))
-        });
+        let report = input
+            .read()
+            .map(|case| untrack(|| self.with_tokenizer(|tokenizer| examine(&case, tokenizer))));
         self.report.set(Some(report));
     }
 }

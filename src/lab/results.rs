@@ -16,9 +16,9 @@ const MOST_DRAWN: usize = 1500;
 pub(super) fn Results(lab: Lab) -> impl IntoView {
     let report = move || {
         lab.report.with(|report| match report {
-            Some(Ok(report)) => lab
-                .tokenizer
-                .with_value(|tokenizer| drawn(report, &**tokenizer)),
+            Some(Ok(report)) => {
+                untrack(|| lab.with_tokenizer(|tokenizer| drawn(report, tokenizer)))
+            }
             Some(Err(_)) => {
                 view! { <p role="status">"There is no report: the input has errors."</p> }
                     .into_any()

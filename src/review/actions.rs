@@ -21,7 +21,7 @@ use crate::playground::state::Playground;
 use crate::playground::transfer::{file_name, share_link};
 use crate::projection::notice::Notice;
 use crate::projection::passage_link;
-use crate::route::{ReviewPlace, Route};
+use crate::route::{ReviewPlace, Route, TemplatePlace};
 
 /// The buttons and the export dialog.
 #[component]
@@ -49,6 +49,14 @@ pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> i
         let reach = LinkReach::of(&place, origin.as_deref());
         viewer.linked_alone.set(reach == LinkReach::ThisBrowser);
         location::address_with(&place.to_hash())
+    };
+    let to_lab = move |_| {
+        let id = episode.with_untracked(|episode| episode.id.to_string());
+        let place = TemplatePlace {
+            input: None,
+            episode: Some(id),
+        };
+        location::go(&Route::Template(place).to_hash());
     };
     // The first listener runs before its button takes the focus, which clears the selection.
     view! {
@@ -85,6 +93,13 @@ pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> i
             on:click=move |_| playground.visit(Episode::clone(&episode.get_untracked()))
         >
             {"Open in the playground"}
+        </button>
+        <button
+            type="button"
+            title="See what a chat template makes of its messages"
+            on:click=to_lab
+        >
+            {"Template lab"}
         </button>
         <span>
             <ExportDialog shelf viewer open=exporting/>

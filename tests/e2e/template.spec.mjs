@@ -4,6 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "@playwright/test";
 
 import { accessible, visit } from "./support/browser.mjs";
+import { byteTokenizer } from "./support/tokens.mjs";
+import { Library, trajectory } from "./support/trajectories.mjs";
 
 const mode = (page, name) => page.getByRole("region", { name: `Mode ${name}` });
 const report = (page) => page.getByRole("region", { name: "Report" });
@@ -12,6 +14,12 @@ const text = (page, hasText) => page.getByRole("group", { name: "Text", exact: t
 const check = (page, question) => page.getByRole("listitem").filter({ hasText: question });
 const counts = async (page, name) =>
   (await mode(page, name).locator(".lab-counts").innerText()).match(/\d+/g).map(Number);
+
+const open = async (page, button, file) => {
+  const chooser = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: button }).click();
+  await (await chooser).setFiles({ mimeType: "text/plain", ...file });
+};
 
 test("the first example shows the header that seed loses", () =>
   visit({ hash: "#/environments" }, async (page) => {
@@ -72,15 +80,63 @@ test("the user's own messages are rendered, and errors are shown at their fields
 
 test("dropped files are recognised by content", () =>
   visit({ hash: "#/template" }, async (page) => {
-    const open = async (button, file) => {
-      const chooser = page.waitForEvent("filechooser");
-      await page.getByRole("button", { name: button }).click();
-      await (await chooser).setFiles({ mimeType: "text/plain", ...file });
-    };
-    await open("Open a template file", { name: "own.jinja", buffer: Buffer.from("{{ messages | length }} messages") });
+    await open(page, "Open a template file", { name: "own.jinja", buffer: Buffer.from("{{ messages | length }} messages") });
     await text(page, "5 messages").waitFor();
-    await open("Open a tokenizer file", { name: "tokenizer.json", buffer: Buffer.from('{"model": 1}') });
+    await open(page, "Open a tokenizer file", { name: "tokenizer.json", buffer: Buffer.from('{"model": 1}') });
     await page.getByRole("alert").filter({ hasText: "tokenizer.json was not taken" }).waitFor();
+  }));
+
+test("a link carries the input, and a damaged one is reported", () =>
+  visit({ hash: "#/template" }, async (page) => {
+    await page.getByLabel("Template", { exact: true }).selectOption("Own text");
+    await page.getByLabel("Template (Jinja)").fill("{% for m in messages %}({{ m.content }}){% endfor %}");
+    await page.getByLabel("Messages (JSON)").fill('[{"role": "user", "content": "Grüße"}]');
+    await text(page, "(Grüße)").waitFor();
+    await page.getByRole("button", { name: "Copy link" }).click();
+    const link = await page.evaluate(() => navigator.clipboard.readText());
+    assert.match(link, /#\/template\?i=1/);
+    await page.goto("about:blank");
+    await page.goto(link);
+    await text(page, "(Grüße)").waitFor();
+    assert.equal(await page.getByLabel("Template", { exact: true }).inputValue(), "own");
+    await page.goto("about:blank");
+    await page.goto(link.slice(0, -6));
+    await page.getByRole("alert").filter({ hasText: "The link is" }).waitFor();
+
+    const long = Array.from({ length: 4_000 }, (_, place) => ((place * 2654435761) % 4294967296).toString(36)).join(" ");
+    await page.getByLabel("Messages (JSON)").fill(JSON.stringify([{ role: "user", content: long }]));
+    await page.getByRole("button", { name: "Copy link" }).click();
+    await page.getByRole("alert").filter({ hasText: "too long for a link" }).waitFor();
+  }));
+
+test("messages come from an episode of the library, and from a file", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const library = await new Library(page).ready();
+    await library.import(["a.json", trajectory("seven", [{ says: "Looking.", calls: [["look", { at: 7 }]], sees: ["a box"] }])]);
+    await library.link("seven").first().click();
+    await page.getByRole("button", { name: "Template lab" }).click();
+    await text(page, "a box").waitFor();
+    assert.match(await page.getByLabel("Messages (JSON)").inputValue(), /Task seven/);
+
+    const line = JSON.stringify({ messages: [{ role: "user", content: "From a line" }] });
+    await open(page, "Open a template file", { name: "messages.jsonl", buffer: Buffer.from(`${line}\n${line}\n`) });
+    await text(page, "From a line").waitFor();
+    await page.evaluate(() => (location.hash = "#/template?episode=nowhere"));
+    await page.getByRole("alert").filter({ hasText: "not stored in this browser" }).waitFor();
+  }));
+
+test("the tokenizer stays for the next visit", () =>
+  visit({ hash: "#/template" }, async (page) => {
+    const buffer = Buffer.from(JSON.stringify(byteTokenizer()));
+    await open(page, "Open a tokenizer file", { name: "own.json", buffer });
+    await page.getByText("From own.json.").waitFor();
+    await page.reload();
+    await page.getByText("From own.json.").waitFor();
+    await page.getByRole("button", { name: "Use the toy" }).click();
+    await page.getByText("Toy: each byte is a token").waitFor();
+    await page.reload();
+    await mode(page, "seed").waitFor();
+    await page.getByText("Toy: each byte is a token").waitFor();
   }));
 
 for (const theme of ["light", "dark"]) {

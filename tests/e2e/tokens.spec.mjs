@@ -1,6 +1,7 @@
 // Tokens below the messages of a rollout: strips with their mask, a tokenizer that is kept, counts in the table.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { test } from "@playwright/test";
 
 import { accessible, visit } from "./support/browser.mjs";
@@ -76,6 +77,29 @@ test("each message has its tokens, trained ones in another form, and a tokenizer
 
     await bar(page).getByRole("button", { name: "Tokens", exact: true }).click();
     await turn.waitFor({ state: "detached" });
+  }));
+
+test("a rollout is exported for slime and for tau-bench", () =>
+  visit({ hash: "#/review" }, async (page) => {
+    const sample = rollout(TURNS);
+    await open(page, "sample.json", sample);
+    const exported = async (name) => {
+      await page.getByRole("button", { name: "Export", exact: true }).click();
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        page.getByRole("dialog").getByRole("button", { name, exact: true }).click(),
+      ]);
+      return JSON.parse(await readFile(await download.path(), "utf8"));
+    };
+    const again = await exported("slime Sample (JSONL)");
+    for (const key of ["prompt", "tokens", "loss_mask", "response", "reward", "status", "rollout_log_probs"]) {
+      assert.deepEqual(again[key], sample[key], key);
+    }
+    const interaction = await exported("slime InteractionResult (JSONL)");
+    assert.deepEqual(interaction.messages, sample.messages);
+    const [result] = await exported("tau-bench results (JSON)");
+    assert.deepEqual([result.task_id, result.reward, result.trial], [7, 1, 0]);
+    assert.equal(result.traj.length, sample.messages.length);
   }));
 
 test("the table counts tokens and trained tokens", () =>

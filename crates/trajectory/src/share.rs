@@ -102,7 +102,12 @@ pub fn encode<'a>(
         object.insert("t", json!([(task.dataset.clone()), (task.id.clone())]));
     }
     object.insert("a", actions);
-    let packed = compress_to_vec_zlib(shortest_text(object.into()).as_bytes(), 9);
+    pack(&shortest_text(object.into()))
+}
+
+/// A text in the form of a link: with a version and a checksum, as short as it gets.
+pub fn pack(text: &str) -> Result<String, ShareError> {
+    let packed = compress_to_vec_zlib(text.as_bytes(), 9);
     let text = format!("{VERSION}{}", Base64UrlUnpadded::encode_string(&packed));
     match text.len() {
         length if length > LIMIT => Err(ShareError::TooLong {
@@ -115,6 +120,13 @@ pub fn encode<'a>(
 
 /// What the text of a link holds.
 pub fn decode(text: &str) -> Result<Shared, ShareError> {
+    let unpacked = unpack(text)?;
+    let value = Json::parse(&unpacked).map_err(|_| ShareError::Damaged)?;
+    read(&value)
+}
+
+/// The text that [`pack`] packed.
+pub fn unpack(text: &str) -> Result<String, ShareError> {
     let text = text.trim();
     let packed = match text.chars().next() {
         None => return Err(ShareError::Cut),
@@ -131,9 +143,7 @@ pub fn decode(text: &str) -> Result<Shared, ShareError> {
         TINFLStatus::FailedCannotMakeProgress | TINFLStatus::NeedsMoreInput => ShareError::Cut,
         _ => ShareError::Damaged,
     })?;
-    let unpacked = String::from_utf8(unpacked).map_err(|_| ShareError::Damaged)?;
-    let value = Json::parse(&unpacked).map_err(|_| ShareError::Damaged)?;
-    read(&value)
+    String::from_utf8(unpacked).map_err(|_| ShareError::Damaged)
 }
 
 fn unpack_alphabet(text: &str) -> Result<Vec<u8>, ShareError> {

@@ -49,7 +49,10 @@ const MAY_USE: [(&str, &str); 23] = [
         "settings",
         "browser components models navigation playground projection python remote route secrets storage",
     ),
-    ("lab", "browser components navigation playground tokenizer"),
+    (
+        "lab",
+        "browser components navigation playground route storage tokenizer",
+    ),
     (
         "pages",
         "browser components environments evaluate lab later navigation review settings",
