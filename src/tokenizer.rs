@@ -64,14 +64,14 @@ pub async fn give(file: &GivenFile) -> Result<(), String> {
 
 /// Uses a tokenizer that is already read, and stores its file.
 pub async fn keep(file: &GivenFile, tokenizer: SharedTokenizer) {
+    // What is shown is stored, so that a reload finds it. If the browser refuses, it is there until the page is left.
+    if sources::keep(KEY, file).await.is_ok() {
+        small::set(Keep::Always, KEY, &file.name);
+    }
     set(Some(NamedTokenizer {
         name: file.name.clone(),
         tokenizer,
     }));
-    // Without it the tokenizer is there until the page is left.
-    if sources::keep(KEY, file).await.is_ok() {
-        small::set(Keep::Always, KEY, &file.name);
-    }
 }
 
 /// Reads the stored file, if there is one and no tokenizer yet.
