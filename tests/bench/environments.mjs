@@ -14,7 +14,7 @@ try {
   await page.goto(process.env.VOLARY_BENCH_URL);
   const rates = await page.evaluate(async (seconds) => {
     const bench = await import("./volary_bench.js");
-    await bench.default();
+    await bench.default({ module_or_path: "./volary_bench_bg.wasm" });
     const rates = {};
     for (const name of ["dummy_steps", "dummy_resets", "dummy_episodes", "calculator_steps"]) {
       const run = bench[name];

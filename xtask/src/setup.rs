@@ -153,6 +153,16 @@ pub static HARNESSES: Tool = Tool::new(
     ),
 )
 .named_by("VOLARY_HARNESSES");
+pub static TRANSFORMERS: Tool = Tool::new(
+    "transformers",
+    "transformers",
+    "compare tokens and masks with slime's way of finding them",
+    Source::Pip(
+        "tests/interop/requirements-transformers.txt",
+        "target/tools/transformers",
+    ),
+)
+.named_by("VOLARY_TRANSFORMERS");
 /// Golden cases need the ids of its tokens, from [`TOKENIZER_FILE`].
 pub static TOKENIZER: Tool = Tool::new(
     "tokenizer",
@@ -174,7 +184,7 @@ static FOR_THE_PAGE: [&Tool; 7] = [
     &WHEELS,
 ];
 /// What tests and benchmarks need besides.
-static FOR_TESTS: [&Tool; 9] = [
+static FOR_TESTS: [&Tool; 10] = [
     &CHROMIUM,
     &FIREFOX,
     &WEBKIT,
@@ -183,6 +193,7 @@ static FOR_TESTS: [&Tool; 9] = [
     &ORIGINAL,
     &SDKS,
     &HARNESSES,
+    &TRANSFORMERS,
     &TOKENIZER,
 ];
 

@@ -4,6 +4,7 @@
 //! Each function does its work `count` times and says how many times it did it as it should: fewer
 //! than asked for means that the environment did not behave.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -14,6 +15,10 @@ use volary_core::message::ToolRequestMessage;
 use volary_core::{Clock, Environment, Object, object};
 use volary_envs::calls::{action, argument};
 use volary_envs::registry;
+use volary_tokens::{
+    Builtin, ChatMessage, ChatRole, ChatTemplate, Conversation, FileTokenizer, RenderedMode,
+    TokenStrip,
+};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 #[wasm_bindgen]
@@ -121,4 +126,70 @@ pub fn calculator_steps(count: u32) -> u32 {
         [("calculator", argument("expr", "(2 + 3) * 7 - 4 / 2"))],
     );
     steps("calculator", &problem, &request, count)
+}
+
+thread_local! {
+    static TOKENIZER: RefCell<Option<FileTokenizer>> = const { RefCell::new(None) };
+}
+
+/// Reads the tokenizer of [`token_deltas`]; false if that fails.
+#[wasm_bindgen]
+pub fn set_tokenizer(file: &[u8]) -> bool {
+    let tokenizer = FileTokenizer::read(file).ok();
+    let is_read = tokenizer.is_some();
+    TOKENIZER.with(|held| held.replace(tokenizer));
+    is_read
+}
+
+/// Tokens and mask of an episode, message by message: how many tokens there are, and how many are trained. Nothing if
+/// a message has no tokens.
+#[wasm_bindgen]
+pub fn token_deltas(turns: u32) -> Vec<u32> {
+    TOKENIZER.with_borrow(|tokenizer| {
+        let counts = tokenizer.as_ref().and_then(|held| deltas(held, turns));
+        counts.map_or_else(Vec::new, |(tokens, trained)| vec![tokens, trained])
+    })
+}
+
+fn deltas(tokenizer: &FileTokenizer, turns: u32) -> Option<(u32, u32)> {
+    let template = ChatTemplate::new(Builtin::Qwen25.source()).ok()?;
+    let mut conversation = Conversation::new(Rc::new(template));
+    let mut whole = TokenStrip::default();
+    for (place, message) in messages(turns).into_iter().enumerate() {
+        if place < 2 {
+            conversation.push(message);
+            continue;
+        }
+        let with_header = !whole.is_empty();
+        let delta = conversation.push_for_delta(message, RenderedMode::Fixed, with_header);
+        whole.extend(&delta.ok()?.tokenize(tokenizer).ok()?);
+    }
+    Some((whole.len() as u32, whole.trained() as u32))
+}
+
+/// The same messages as in `tests/bench/slime.py`.
+fn messages(turns: u32) -> Vec<ChatMessage> {
+    let mut made = vec![
+        ChatMessage::new(
+            ChatRole::System,
+            "You help customers of a shop. ".repeat(40),
+        ),
+        ChatMessage::new(ChatRole::User, "Hello, I would like to return some things."),
+    ];
+    for turn in 0..turns {
+        let call = format!(
+            "<tool_call>\n{{\"name\": \"get_order\", \"arguments\": {{\"order_id\": \"#W{turn}\"}}}}\n</tool_call>"
+        );
+        let said = format!("I look at order {turn} for you now.\n{call}");
+        made.push(ChatMessage::new(ChatRole::Assistant, said));
+        let items = (0..8).map(|item| {
+            format!(
+                "{{\"name\": \"item {item}\", \"price\": {turn}.{item}, \"state\": \"delivered\"}}"
+            )
+        });
+        let items = items.collect::<Vec<_>>().join(", ");
+        let found = format!("{{\"order_id\": \"#W{turn}\", \"items\": [{items}]}}");
+        made.push(ChatMessage::new(ChatRole::Tool, found));
+    }
+    made
 }

@@ -13,6 +13,7 @@ use clap::Parser;
 
 use parts::{
     codecs, environments, evaluate, first_load, library, long_episode, review, server, streaming,
+    tokens,
 };
 use project::Project;
 
@@ -43,12 +44,13 @@ pub struct Row {
 
 type Part = fn(&Project) -> Result<Vec<Row>>;
 
-const PARTS: [(&str, Part); 9] = [
+const PARTS: [(&str, Part); 10] = [
     ("first-load", first_load::measure),
     ("long-episode", long_episode::measure),
     ("review", review::measure),
     ("streaming", streaming::measure),
     ("environments", environments::measure),
+    ("tokens", tokens::measure),
     ("evaluate", evaluate::measure),
     ("server", server::measure),
     ("codecs", codecs::measure),

@@ -9,3 +9,4 @@ pub mod long_episode;
 pub mod review;
 pub mod server;
 pub mod streaming;
+pub mod tokens;

@@ -19,7 +19,8 @@ const RATES: [(&str, &str); 4] = [
 /// Times the original.
 const AIM: f64 = 100.0;
 
-const FOLDER: &str = "target/bench";
+/// Where the benchmark is built.
+pub(super) const FOLDER: &str = "target/bench";
 
 /// What the compiler uses of WebAssembly; the same as in index.html.
 const FEATURES: [&str; 5] = [
@@ -57,7 +58,7 @@ pub fn measure(project: &Project) -> Result<Vec<Row>> {
 }
 
 /// As Trunk does it for the page: cargo, wasm-bindgen, wasm-opt.
-fn build(project: &Project, tools: &Tools<'_>) -> Result<()> {
+pub(super) fn build(project: &Project, tools: &Tools<'_>) -> Result<()> {
     let mut cargo = project.cargo("build");
     cargo.args(["--target", "wasm32-unknown-unknown"]).args([
         "--profile",

@@ -12,11 +12,12 @@ const NPM: [&str; 4] = [
     "xtask/python/package-lock.json",
     "xtask/tokenizer/package-lock.json",
 ];
-const PYTHON: [&str; 4] = [
+const PYTHON: [&str; 5] = [
     "xtask/python/requirements.txt",
     "tests/interop/requirements.txt",
     "tests/interop/requirements-harnesses.txt",
     "tests/interop/requirements-providers.txt",
+    "tests/interop/requirements-transformers.txt",
 ];
 const WORKFLOWS: &str = ".github/workflows";
 
