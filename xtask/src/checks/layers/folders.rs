@@ -6,7 +6,7 @@ use crate::checks::{files, none, read};
 use crate::project::Project;
 
 /// The folders (or single files) of `src/`, and what each may use: only what stands before it, so there is no cycle.
-const MAY_USE: [(&str, &str); 23] = [
+const MAY_USE: &[(&str, &str)] = &[
     ("later", ""),
     ("route", ""),
     ("projection", "later"),
