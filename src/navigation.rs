@@ -48,7 +48,7 @@ impl Page {
             Route::Evaluate { .. } => Page::Evaluate,
             Route::Environments { .. } => Page::Environments,
             Route::Settings => Page::Settings,
-            Route::Template(_) => Page::Template,
+            Route::Template { .. } => Page::Template,
         }
     }
 }

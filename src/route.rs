@@ -17,7 +17,10 @@ pub enum Route {
     /// `#/settings`.
     Settings,
     /// `#/template`.
-    Template(TemplatePlace),
+    Template {
+        /// What follows the question mark, for [`TemplatePlace::read`]: the lab's own code reads it, not the first load.
+        query: String,
+    },
     /// `#/evaluate` and `#/evaluate/<id>`.
     Evaluate {
         /// The evaluation that is shown; a new one is set up if `None`.
@@ -91,7 +94,9 @@ impl Route {
                 file: Some(decode(file)),
             },
             ["settings"] => Route::Settings,
-            ["template"] => Route::Template(TemplatePlace::read(query)),
+            ["template"] => Route::Template {
+                query: query.to_owned(),
+            },
             ["evaluate"] => Route::Evaluate { evaluation: None },
             ["evaluate", evaluation] => Route::Evaluate {
                 evaluation: Some(decode(evaluation)),
@@ -111,7 +116,8 @@ impl Route {
             Route::Playground(place) => place.to_hash(),
             Route::Review(place) => place.to_hash(),
             Route::Settings => "#/settings".to_owned(),
-            Route::Template(place) => place.to_hash(),
+            Route::Template { query } if query.is_empty() => "#/template".to_owned(),
+            Route::Template { query } => format!("#/template?{query}"),
             Route::Environments { file: None } => "#/environments".to_owned(),
             Route::Environments { file: Some(file) } => {
                 format!("#/environments/{}", encode(file))
@@ -134,7 +140,8 @@ pub struct TemplatePlace {
 }
 
 impl TemplatePlace {
-    fn read(query: &str) -> TemplatePlace {
+    /// The place of a route's query.
+    pub fn read(query: &str) -> TemplatePlace {
         let mut place = TemplatePlace::default();
         for (key, value) in parameters(query) {
             match key {
@@ -146,7 +153,8 @@ impl TemplatePlace {
         place
     }
 
-    fn to_hash(&self) -> String {
+    /// Its address.
+    pub fn to_hash(&self) -> String {
         match self {
             TemplatePlace {
                 input: Some(input), ..
@@ -421,16 +429,10 @@ mod tests {
     #[test]
     fn template() {
         for hash in ["#/template", "#/template/", "#template"] {
-            assert_eq!(
-                Route::parse(hash),
-                Route::Template(TemplatePlace::default()),
-                "{hash}"
-            );
+            let query = String::new();
+            assert_eq!(Route::parse(hash), Route::Template { query }, "{hash}");
         }
-        assert_eq!(
-            Route::Template(TemplatePlace::default()).to_hash(),
-            "#/template"
-        );
+        assert_eq!(TemplatePlace::default().to_hash(), "#/template");
         for place in [
             TemplatePlace {
                 input: Some("1ab_-".into()),
@@ -441,8 +443,12 @@ mod tests {
                 episode: Some("a b/1".into()),
             },
         ] {
-            let route = Route::Template(place);
-            assert_eq!(Route::parse(&route.to_hash()), route);
+            let route = Route::parse(&place.to_hash());
+            assert_eq!(route.to_hash(), place.to_hash());
+            let Route::Template { query } = route else {
+                panic!("{route:?}");
+            };
+            assert_eq!(TemplatePlace::read(&query), place);
         }
     }
 

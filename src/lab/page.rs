@@ -101,8 +101,8 @@ impl Lab {
         // After the first run of the effect above, so that this counts as a change.
         let pages = use_pages();
         Effect::new(move |_| {
-            if let Route::Template(place) = pages.route.get() {
-                lab.follow(place);
+            if let Route::Template { query } = pages.route.get() {
+                lab.follow(TemplatePlace::read(&query));
             }
         });
         lab
@@ -169,7 +169,7 @@ impl Lab {
             input: Some(input),
             episode: None,
         };
-        Ok(location::address_with(&Route::Template(place).to_hash()))
+        Ok(location::address_with(&place.to_hash()))
     }
 
     /// Reads files, whatever they are.

@@ -12,6 +12,7 @@ use volary_core::json::Text;
 use volary_core::registry::Registry;
 
 use super::linked_code::{self, FetchCodeDialog};
+use super::next_task;
 use super::opening;
 use super::plan_dialog::plan_dialog;
 use super::policy_dialog::policy_dialog;
@@ -184,6 +185,7 @@ fn rest() -> Loaded<Rest> {
     styles::adopt_later();
     later::install();
     outside::costs::install();
+    next_task::install();
     let registry = volary_envs::registry();
     let sources = tasks::built_in(&registry);
     Ok(Rest {

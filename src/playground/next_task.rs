@@ -5,10 +5,18 @@ use leptos::prelude::*;
 use super::intents::Intent;
 use super::state::use_playground;
 use super::tasks::{self, TaskPlace};
+use crate::later::Later;
+
+/// [`NextTask`]: no episode is over before this code is here.
+pub(super) static NEXT_TASK: Later<fn() -> AnyView> = Later::new();
+
+pub(super) fn install() {
+    NEXT_TASK.set(|| view! { <NextTask/> }.into_any());
+}
 
 /// The offer; nothing while the episode goes on or after the last task.
 #[component]
-pub(super) fn NextTask() -> impl IntoView {
+fn NextTask() -> impl IntoView {
     let playground = use_playground();
     let is_over = Memo::new(move |_| playground.episode.with(|episode| episode.is_over()));
     let next = Memo::new(move |_| {

@@ -7,7 +7,7 @@ use super::frame_pane::FramePane;
 use super::hint::Hint;
 use super::intents::Intent;
 use super::model;
-use super::next_task::NextTask;
+use super::next_task::NEXT_TASK;
 use super::policy_pane::PolicyPane;
 use super::policy_settings::PolicyKind;
 use super::setup_pane::{ConfigurationPane, SetupPane};
@@ -58,7 +58,10 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
                 </div>
                 <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">
                     <Hint/>
-                    <NextTask/>
+                    {move || {
+                        playground.whole.track();
+                        NEXT_TASK.get().map(|view| view())
+                    }}
                     <Transcript
                         episode=playground.episode
                         edition

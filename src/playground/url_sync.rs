@@ -38,7 +38,7 @@ impl Playground {
             Route::Evaluate { .. }
             | Route::Review(_)
             | Route::Settings
-            | Route::Template(_)
+            | Route::Template { .. }
             | Route::Environments { .. } => {}
             Route::Unknown { path } => {
                 self.go_to(Place::default());

@@ -56,7 +56,7 @@ pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> i
             input: None,
             episode: Some(id),
         };
-        location::go(&Route::Template(place).to_hash());
+        location::go(&place.to_hash());
     };
     // The first listener runs before its button takes the focus, which clears the selection.
     view! {
