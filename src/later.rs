@@ -9,11 +9,16 @@
 
 use std::sync::{Arc, OnceLock};
 
+use leptos::prelude::AnyView;
+
 use crate::components::{form, frame_view, key_help, text, transcript};
 use crate::projection;
 
 /// The place of a function that comes later.
 pub struct Later<F>(OnceLock<F>);
+
+/// The place of a part of the page.
+pub type LaterView = Later<fn() -> AnyView>;
 
 impl<F: Copy> Later<F> {
     /// The place, empty.

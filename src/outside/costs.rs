@@ -4,13 +4,13 @@ use leptos::prelude::*;
 use volary_app::outside::Role;
 use volary_core::json::Text;
 
-use crate::later::Later;
+use crate::later::LaterView;
 use crate::models::connections;
 use crate::projection::asking::cost_text;
 use crate::projection::text::{large_plural, plural};
 
 /// [`RoleCosts`], for panes that are drawn before this code is loaded.
-pub static ROLE_COSTS: Later<fn() -> AnyView> = Later::new();
+pub static ROLE_COSTS: LaterView = LaterView::new();
 
 /// Fills [`ROLE_COSTS`].
 pub fn install() {

@@ -9,11 +9,12 @@ use volary_core::view::{View, ViewInput};
 use volary_core::{AnyMessage, Frame, Json};
 use volary_trajectory::{Ending, Episode};
 
+use super::hidden_members::HIDDEN_MEMBERS;
+use super::page::once_whole;
 use super::remote_environments::is_abroad;
 use super::state::{Playground, use_playground};
 use crate::browser::{self, timers};
 use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
-use crate::projection::form::is_write_only;
 use crate::projection::tree::StepFrames;
 
 /// A view that is made in less time, in seconds, follows at once.
@@ -44,78 +45,12 @@ pub(super) fn FramePane() -> impl IntoView {
         selected: playground.selected,
         path: RwSignal::default(),
     };
-    let revealed = RwSignal::new(None);
-    let hidden = hidden_members(playground, revealed);
-    let reveal = move |_| {
-        let id = playground
-            .episode
-            .with_untracked(|episode| episode.id.clone());
-        revealed.set(Some(id));
-    };
-    let names = move || {
-        let names: Vec<String> =
-            hidden.with(|hidden| hidden.iter().map(ToString::to_string).collect());
-        names.join(", ")
-    };
+    let hidden = playground.hidden_members.into();
     view! {
         <FrameAndTree playground shown hidden/>
-        <Show when=move || hidden.with(|hidden| !hidden.is_empty())>
-            <p class="help hidden-members">
-                {move || format!("Hidden until the episode is done: {}.", names())}
-                <button type="button" class="quiet small" on:click=reveal>
-                    {"Reveal"}
-                </button>
-            </p>
-        </Show>
+        {once_whole(playground, &HIDDEN_MEMBERS)}
         <RewardCurve episode=shown.episode edition=shown.edition selected=shown.selected/>
     }
-}
-
-/// The members of the state that the player does not see yet: those that the configuration marks as `writeOnly`, until
-/// the episode is over or they are revealed.
-fn hidden_members(playground: Playground, revealed: RwSignal<Option<Text>>) -> Signal<Vec<Text>> {
-    let environment = Memo::new(move |_| {
-        playground.episode.with(|episode| {
-            let recipe = episode.recipe.as_ref();
-            recipe.map(|recipe| recipe.environment.clone())
-        })
-    });
-    let marked = Memo::new(move |_| {
-        playground.whole.track();
-        playground.edition.track();
-        let entry = environment.get().and_then(|name| playground.entry(&name));
-        let marked = entry.map_or_else(Vec::new, |entry| marked(&(entry.configuration)()));
-        let first = playground
-            .episode
-            .with_untracked(|episode| episode.frames.get(0));
-        let is_shown = |name: &Text| {
-            let state = first.as_ref().map(|frame| &frame.state);
-            state.is_some_and(|state| state.get(name).is_some())
-        };
-        marked.into_iter().filter(is_shown).collect()
-    });
-    let is_open = Memo::new(move |_| {
-        playground.episode.with(|episode| {
-            !episode.is_over() && revealed.with(|id| id.as_ref() != Some(&episode.id))
-        })
-    });
-    Memo::new(move |_| match is_open.get() {
-        true => marked.get(),
-        false => Vec::new(),
-    })
-    .into()
-}
-
-/// The properties of a schema that are marked as `writeOnly`.
-fn marked(schema: &Json) -> Vec<Text> {
-    let properties = schema.get("properties").and_then(Json::as_object);
-    let properties = properties
-        .into_iter()
-        .flat_map(|properties| properties.iter());
-    properties
-        .filter(|(_, property)| is_write_only(property))
-        .map(|(name, _)| Text::from(name.to_string()))
-        .collect()
 }
 
 /// The frame of the selected step. The playground lends what it knows of environments.

@@ -11,12 +11,14 @@ use volary_app::outside::Place as QuestionPlace;
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 
+use super::hidden_members;
 use super::linked_code::{self, FetchCodeDialog};
 use super::next_task;
 use super::opening;
 use super::plan_dialog::plan_dialog;
 use super::policy_dialog::policy_dialog;
 use super::policy_settings::PolicyKind;
+use super::run_controls::watch_for_slow_steps;
 use super::state::Playground;
 use super::tasks::{self, TaskPlace, TaskSource};
 use super::transfer_dialogs::{export_dialog, share_dialog};
@@ -186,6 +188,7 @@ fn rest() -> Loaded<Rest> {
     later::install();
     outside::costs::install();
     next_task::install();
+    hidden_members::install();
     let registry = volary_envs::registry();
     let sources = tasks::built_in(&registry);
     Ok(Rest {
@@ -201,6 +204,7 @@ fn rest() -> Loaded<Rest> {
             playground.keep_on_leaving();
             playground.write_address();
             playground.play_along();
+            watch_for_slow_steps(playground);
             playground.offer_rescue();
             // On other pages, its worker starts with what is done in it.
             if Page::of(&Route::parse(&location::hash())) == Page::Playground {

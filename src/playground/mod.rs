@@ -17,6 +17,7 @@
 
 pub mod episode_bar;
 pub mod frame_pane;
+mod hidden_members;
 pub mod hint;
 pub mod intents;
 pub mod linked_code;

@@ -5,10 +5,10 @@ use leptos::prelude::*;
 use super::intents::Intent;
 use super::state::use_playground;
 use super::tasks::{self, TaskPlace};
-use crate::later::Later;
+use crate::later::LaterView;
 
 /// [`NextTask`]: no episode is over before this code is here.
-pub(super) static NEXT_TASK: Later<fn() -> AnyView> = Later::new();
+pub(super) static NEXT_TASK: LaterView = LaterView::new();
 
 pub(super) fn install() {
     NEXT_TASK.set(|| view! { <NextTask/> }.into_any());

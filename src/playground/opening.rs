@@ -15,6 +15,9 @@ use volary_trajectory::{Episode, Recipe, TaskReference};
 
 use super::tasks::TaskSource;
 
+/// The member of its frame's state that the player does not see yet.
+pub const HIDDEN_MEMBER: &str = "answer";
+
 /// `volary_envs` writes it, by the test below.
 const RECORD: &str = include_str!("opening.json");
 
@@ -130,7 +133,7 @@ mod tests {
     use volary_trajectory::native;
 
     use super::*;
-    use crate::playground::tasks;
+    use crate::playground::{hidden_members, tasks};
     use crate::projection::form::Form;
 
     /// Set `UPDATE_OPENING` to write the record anew.
@@ -160,6 +163,14 @@ mod tests {
         } else {
             assert_eq!(RECORD, text, "run this test with UPDATE_OPENING=1");
         }
+    }
+
+    #[test]
+    fn its_answer_is_hidden() {
+        let marked = hidden_members::marked(&configuration().unwrap());
+        assert_eq!(marked, [HIDDEN_MEMBER.into()]);
+        let state = part("frame").unwrap().get("state").cloned().unwrap();
+        assert!(state.get(HIDDEN_MEMBER).is_some());
     }
 
     #[test]

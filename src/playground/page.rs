@@ -14,6 +14,7 @@ use super::setup_pane::{ConfigurationPane, SetupPane};
 use super::state::{Playground, use_playground};
 use super::tools_pane::ToolsPane;
 use crate::components::{PaneJumps, Transcript};
+use crate::later::LaterView;
 use volary_app::playground::session::Session;
 
 /// The panes, with the id and the name of each.
@@ -58,10 +59,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
                 </div>
                 <section class="pane transcript-pane" id="transcript-pane" aria-label="Episode">
                     <Hint/>
-                    {move || {
-                        playground.whole.track();
-                        NEXT_TASK.get().map(|view| view())
-                    }}
+                    {once_whole(playground, &NEXT_TASK)}
                     <Transcript
                         episode=playground.episode
                         edition
@@ -105,6 +103,16 @@ fn tail(playground: Playground) -> AnyView {
         move || playground.drive.kind.get() == PolicyKind::Model,
         model::turn_pane,
     )
+}
+
+/// A part of the page whose code comes with the rest of the playground.
+pub(super) fn once_whole(playground: Playground, part: &'static LaterView) -> AnyView {
+    // One closure for all such parts: each would be compiled for itself.
+    (move || {
+        playground.whole.track();
+        part.get().map(|view| view())
+    })
+    .into_any()
 }
 
 /// A part of the page that is built when it is first wanted, and then stays.

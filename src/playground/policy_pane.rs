@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use super::intents::Intent;
 use super::model;
+use super::page::once_whole;
 use super::policy_settings::{POLICY_FORM, PolicyKind};
 use super::state::use_playground;
 use crate::components::SchemaForm;
@@ -86,10 +87,7 @@ pub(super) fn PolicyPane() -> impl IntoView {
             <button type="submit" hidden>
                 {"Run"}
             </button>
-            {move || {
-                playground.whole.track();
-                ROLE_COSTS.get().map(|view| view())
-            }}
+            {once_whole(playground, &ROLE_COSTS)}
         </form>
     }
 }

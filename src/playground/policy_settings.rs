@@ -165,6 +165,8 @@ pub struct Drive {
     pace: StoredValue<Pace>,
     /// How the run goes.
     pub run: RwSignal<Run>,
+    /// Whether the current operation takes long, so that the user may want to stop it.
+    pub is_slow: RwSignal<bool>,
     /// Whether the user is asked who should act.
     pub is_choosing: RwSignal<bool>,
     /// The step of which it is shown what went over the wire.
@@ -209,6 +211,7 @@ impl Drive {
                 most: 100,
             }),
             run: RwSignal::default(),
+            is_slow: RwSignal::new(false),
             is_choosing: RwSignal::new(false),
             inspected: RwSignal::new(None),
             runs: StoredValue::new(0),

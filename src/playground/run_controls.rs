@@ -18,9 +18,8 @@ const LONG: Duration = Duration::from_millis(400);
 pub(super) fn RunControls() -> impl IntoView {
     let playground = use_playground();
     let drive = playground.drive;
-    let is_slow = slow(playground);
     // A step that takes long can be stopped even if no policy runs.
-    let can_stop = Memo::new(move |_| drive.run.get() != Run::Idle || is_slow.get());
+    let can_stop = Memo::new(move |_| drive.run.get() != Run::Idle || drive.is_slow.get());
     let can_run = Memo::new(move |_| may_run(playground));
     let can_step = Memo::new(move |_| may_step(playground));
     let is_manual = move || drive.kind.get() == PolicyKind::Manual;
@@ -76,9 +75,9 @@ fn may_step(playground: Playground) -> bool {
     playground.may_step().is_ok() && !asked
 }
 
-/// Whether the current operation takes long.
-fn slow(playground: Playground) -> RwSignal<bool> {
-    let slow = RwSignal::new(false);
+/// Notices when an operation takes long. It comes with the code that begins operations.
+pub(super) fn watch_for_slow_steps(playground: Playground) {
+    let slow = playground.drive.is_slow;
     let waits = StoredValue::new(0u32);
     let busy = Memo::new(move |_| playground.session.with(|session| session.is_busy()));
     Effect::new(move |_| {
@@ -97,5 +96,4 @@ fn slow(playground: Playground) -> RwSignal<bool> {
             }
         });
     });
-    slow
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use leptos::prelude::*;
 use volary_connectivity::linked_file::Elsewhere;
+use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_trajectory::Episode;
 
@@ -57,6 +58,8 @@ pub struct Signals {
     /// The file that the address names, while the user is asked whether to fetch it. Set with the rest of the code, so
     /// that the first load does without it.
     pub(super) linked_code: OnceLock<RwSignal<Option<Elsewhere>>>,
+    /// The members of the frame's state that the player does not see yet.
+    pub(super) hidden_members: RwSignal<Vec<Text>>,
     /// What went wrong last.
     pub notice: RwSignal<Option<Notice>>,
     /// What else there is to say.
@@ -101,6 +104,7 @@ impl Playground {
             drive: Drive::new(),
             transfer: Transfer::new(),
             linked_code: OnceLock::new(),
+            hidden_members: RwSignal::new(vec![opening::HIDDEN_MEMBER.into()]),
             notice: RwSignal::new(None),
             said: RwSignal::default(),
             former: RwSignal::new(None),

@@ -1,0 +1,100 @@
+//! The members of the frame's state that the player does not see yet: those that the environment's configuration marks
+//! as `writeOnly`, until the episode is over or the user reveals them.
+//!
+//! The opening record has such a member too, which is hidden before this code is loaded.
+
+use leptos::prelude::*;
+use volary_core::json::{Json, Text};
+
+use super::state::{Playground, use_playground};
+use crate::later::LaterView;
+use crate::projection::form::is_write_only;
+
+/// [`HiddenMembers`].
+pub(super) static HIDDEN_MEMBERS: LaterView = LaterView::new();
+
+pub(super) fn install() {
+    HIDDEN_MEMBERS.set(|| view! { <HiddenMembers/> }.into_any());
+}
+
+/// Keeps the list of hidden members up to date, and offers to reveal them.
+#[component]
+fn HiddenMembers() -> impl IntoView {
+    let playground = use_playground();
+    let hidden = playground.hidden_members;
+    // The id of the episode in which they are revealed; a new one hides them again.
+    let revealed = RwSignal::new(None);
+    let marked = marked_members(playground);
+    let is_open = Memo::new(move |_| {
+        playground.episode.with(|episode| {
+            !episode.is_over() && revealed.with(|id| id.as_ref() != Some(&episode.id))
+        })
+    });
+    Effect::new(move |_| {
+        let members = match is_open.get() {
+            true => marked.get(),
+            false => Vec::new(),
+        };
+        if hidden.with_untracked(|hidden| *hidden != members) {
+            hidden.set(members);
+        }
+    });
+    let reveal = move |_| {
+        let id = playground
+            .episode
+            .with_untracked(|episode| episode.id.clone());
+        revealed.set(Some(id));
+    };
+    let note = move || {
+        let names = hidden.with(|hidden| {
+            let names: Vec<&str> = hidden.iter().map(|name| &**name).collect();
+            names.join(", ")
+        });
+        format!("Hidden until the episode is done: {names}.")
+    };
+    view! {
+        <Show when=move || hidden.with(|hidden| !hidden.is_empty())>
+            <p class="help hidden-members">
+                {note}
+                <button type="button" class="quiet small" on:click=reveal>
+                    {"Reveal"}
+                </button>
+            </p>
+        </Show>
+    }
+}
+
+/// The marked members that the state of the shown episode has.
+fn marked_members(playground: Playground) -> Memo<Vec<Text>> {
+    let environment = Memo::new(move |_| {
+        playground.episode.with(|episode| {
+            let recipe = episode.recipe.as_ref();
+            recipe.map(|recipe| recipe.environment.clone())
+        })
+    });
+    Memo::new(move |_| {
+        playground.edition.track();
+        let entry = environment.get().and_then(|name| playground.entry(&name));
+        let marked = entry.map_or_else(Vec::new, |entry| marked(&(entry.configuration)()));
+        let first = playground
+            .episode
+            .with_untracked(|episode| episode.frames.get(0));
+        let has = |name: &Text| {
+            let state = first.as_ref().map(|frame| &frame.state);
+            state.is_some_and(|state| state.get(name).is_some())
+        };
+        marked.into_iter().filter(has).collect()
+    })
+}
+
+/// The properties of a schema that are marked as `writeOnly`.
+pub(super) fn marked(schema: &Json) -> Vec<Text> {
+    let properties = schema.get("properties").and_then(Json::as_object);
+    let properties = properties
+        .into_iter()
+        .flat_map(|properties| properties.iter());
+    properties
+        .filter(|(_, property)| is_write_only(property))
+        .map(|(name, _)| Text::from(name.to_string()))
+        .collect()
+}
