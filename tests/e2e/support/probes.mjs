@@ -95,7 +95,11 @@ class Probe(Environment[None]):
 const CONTROL = `<!doctype html><meta charset="utf-8"><title>Control</title><p id="said">running</p>
 <script>
   const worker = new Worker("/control.js");
-  worker.onmessage = ({ data }) => (document.getElementById("said").textContent = "reached: " + JSON.stringify(data.reached));
+  worker.onmessage = ({ data }) => {
+    // The scripts that probes import send messages too.
+    if (!data.reached) return;
+    document.getElementById("said").textContent = "reached: " + JSON.stringify(data.reached);
+  };
   worker.postMessage(location.origin + "/leak");
 </script>`;
 const CONTROL_WORKER = `onmessage = async ({ data }) => postMessage(await (${RUN})(data));`;
