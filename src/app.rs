@@ -2,6 +2,7 @@
 
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
+use volary_app::playground::run::Run;
 
 use crate::browser::storage::{self, Keep};
 use crate::browser::{appearance, element, files, keys, location};
@@ -13,7 +14,6 @@ use crate::navigation::{Page, Pages};
 use crate::pages;
 use crate::playground::intents::Intent;
 use crate::playground::page::PlaygroundPage;
-use crate::playground::policy_settings::Run;
 use crate::playground::state::Playground;
 use crate::route::Route;
 

@@ -5,9 +5,10 @@ use volary_trajectory::{Episode, Relation};
 
 use super::intents::Intent;
 use super::run_controls::RunControls;
-use super::state::{length, use_playground};
+use super::state::use_playground;
 use crate::components::{EpisodeStatus, Timeline};
 use crate::route::{IN_PLAYGROUND, ReviewPlace, Route};
+use volary_app::playground::address::last_step;
 use volary_app::playground::session::Phase;
 
 /// The bar.
@@ -15,7 +16,7 @@ use volary_app::playground::session::Phase;
 pub(super) fn EpisodeBar() -> impl IntoView {
     let playground = use_playground();
     let transfer = playground.transfer;
-    let length = Memo::new(move |_| playground.episode.with(|episode| length(episode)));
+    let length = Memo::new(move |_| playground.episode.with(|episode| last_step(episode)));
     let is_empty = Memo::new(move |_| {
         let session = playground.session.read();
         matches!(session.phase(), Phase::Empty)

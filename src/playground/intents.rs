@@ -8,6 +8,8 @@
 use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
 use volary_app::outside::Place as QuestionPlace;
+use volary_app::playground::policy::PolicyKind;
+use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 use volary_core::json::Text;
 use volary_core::registry::Registry;
 
@@ -17,10 +19,8 @@ use super::next_task;
 use super::opening;
 use super::plan_dialog::plan_dialog;
 use super::policy_dialog::policy_dialog;
-use super::policy_settings::PolicyKind;
 use super::run_controls::watch_for_slow_steps;
 use super::state::Playground;
-use super::tasks::{self, TaskPlace, TaskSource};
 use super::transfer_dialogs::{export_dialog, share_dialog};
 use crate::browser::files::GivenFile;
 use crate::browser::lazy::{Loaded, Unloaded};

@@ -2,16 +2,16 @@
 
 use leptos::prelude::*;
 use volary_core::json::{Json, Text};
-use volary_core::message::Body;
 use volary_core::tool::ToolCallFunction;
-use volary_core::{AnyMessage, Tool, ToolCall, ToolRequestMessage, object};
-use volary_trajectory::call_id;
+use volary_core::{AnyMessage, Tool, ToolCall, object};
 
-use super::policy_settings::{PolicyKind, Run};
 use super::state::Playground;
 use super::tool_drafts::ToolDrafts;
 use crate::browser;
 use crate::projection::form::Form;
+use volary_app::playground::action::{TakenBack, action};
+use volary_app::playground::policy::PolicyKind;
+use volary_app::playground::run::Run;
 use volary_app::playground::session::Session;
 
 /// The id of the form of the chosen tool.
@@ -33,7 +33,7 @@ pub struct Hands {
     schema: StoredValue<Json>,
     drafts: StoredValue<ToolDrafts>,
     /// The action that is to be changed, once the episode is back before it.
-    again: StoredValue<Option<(Option<Text>, Vec<ToolCall>)>>,
+    again: StoredValue<Option<TakenBack>>,
 }
 
 impl Hands {
@@ -195,20 +195,11 @@ impl Playground {
         if self.drive.kind.get_untracked() == PolicyKind::Model {
             self.halt();
         }
-        let mut tool_calls = hands.calls.get_untracked();
         let steps = self.episode.with_untracked(|episode| episode.steps.len());
-        for (place, call) in tool_calls.iter_mut().enumerate() {
-            call.id = call_id(steps, place);
-        }
-        let words = hands.words.with_untracked(|words| words.trim().to_owned());
-        let action = ToolRequestMessage {
-            body: if words.is_empty() {
-                Body::default()
-            } else {
-                Body::text(words)
-            },
-            tool_calls,
-        };
+        let calls = hands.calls.get_untracked();
+        let action = hands
+            .words
+            .with_untracked(|message| action(steps, calls, message));
         hands.calls.set(Vec::new());
         hands.words.set(String::new());
         hands.editing.set(None);
@@ -237,8 +228,8 @@ impl Playground {
             hands.tool.set(names.first().cloned());
             self.show_form();
         }
-        if let Some(calls) = hands.again.try_update_value(Option::take).flatten() {
-            self.take_up(calls);
+        if let Some(action) = hands.again.try_update_value(Option::take).flatten() {
+            self.take_up(action);
         }
     }
 
@@ -251,27 +242,24 @@ impl Playground {
 
     /// Goes back to before the last action, and puts it into the form to be changed.
     pub fn edit_last_action(self) {
-        let last = self.episode.with_untracked(|episode| {
-            let action = episode.actions().last().cloned();
-            action.map(|action| (action, episode.steps.len() - 1))
-        });
-        let Some((action, steps)) = last else { return };
-        let words = action.body().content.clone();
-        let calls = match action {
-            AnyMessage::Request(request) => request.tool_calls,
-            _ => Vec::new(),
-        };
-        self.hands.again.set_value(Some((words, calls)));
+        let last = self
+            .episode
+            .with_untracked(|episode| TakenBack::last_of(episode));
+        let Some(action) = last else { return };
+        let steps = action.steps;
+        self.hands.again.set_value(Some(action));
         self.go_back(steps);
     }
 
     /// Fills the hands with an action; calls of tools that are not on offer are left out.
-    fn take_up(self, (words, calls): (Option<Text>, Vec<ToolCall>)) {
+    fn take_up(self, action: TakenBack) {
         let hands = self.hands;
         let known = |call: &ToolCall| self.schema_of(&call.function.name).is_some();
-        let calls: Vec<ToolCall> = calls.into_iter().filter(known).collect();
+        let calls: Vec<ToolCall> = action.calls.into_iter().filter(known).collect();
         let single = calls.len() == 1;
-        hands.words.set(words.unwrap_or_default().to_string());
+        hands
+            .words
+            .set(action.message.unwrap_or_default().to_string());
         hands.calls.set(calls);
         if single {
             self.edit_call(0);

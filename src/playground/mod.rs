@@ -43,7 +43,6 @@ pub mod session_driver;
 pub mod setup;
 pub mod setup_pane;
 pub mod state;
-pub mod tasks;
 mod tool_drafts;
 pub mod tools_pane;
 pub mod transfer;

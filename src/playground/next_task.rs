@@ -1,10 +1,10 @@
 //! The offer of the next task of the list, once the episode of one is done.
 
 use leptos::prelude::*;
+use volary_app::playground::tasks::{self, TaskPlace};
 
 use super::intents::Intent;
 use super::state::use_playground;
-use super::tasks::{self, TaskPlace};
 use crate::later::LaterView;
 
 /// [`NextTask`]: no episode is over before this code is here.

@@ -4,6 +4,7 @@
 //! What always holds: the record is what the environments give; a test compares.
 
 use std::sync::Arc;
+use volary_app::playground::tasks::TaskSource;
 
 use volary_core::dataset::Task;
 use volary_core::json::{Json, Object, Text};
@@ -12,8 +13,6 @@ use volary_core::registry::{EnvironmentEntry, Registry, RegistryError};
 use volary_core::tool::{FunctionInfo, Parameters};
 use volary_core::{Frame, Tool, json};
 use volary_trajectory::{Episode, Recipe, TaskReference};
-
-use super::tasks::TaskSource;
 
 /// The member of its frame's state that the player does not see yet.
 pub const HIDDEN_MEMBER: &str = "answer";
@@ -133,8 +132,9 @@ mod tests {
     use volary_trajectory::native;
 
     use super::*;
-    use crate::playground::{hidden_members, tasks};
+    use crate::playground::hidden_members;
     use crate::projection::form::Form;
+    use volary_app::playground::tasks;
 
     /// Set `UPDATE_OPENING` to write the record anew.
     #[test]

@@ -1,6 +1,7 @@
 //! The playground as a page: the episode bar above, three panes below.
 
 use leptos::prelude::*;
+use volary_app::playground::policy::PolicyKind;
 
 use super::episode_bar::EpisodeBar;
 use super::frame_pane::FramePane;
@@ -9,7 +10,6 @@ use super::intents::Intent;
 use super::model;
 use super::next_task::NEXT_TASK;
 use super::policy_pane::PolicyPane;
-use super::policy_settings::PolicyKind;
 use super::setup_pane::{ConfigurationPane, SetupPane};
 use super::state::{Playground, use_playground};
 use super::tools_pane::ToolsPane;

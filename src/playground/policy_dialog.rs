@@ -1,9 +1,9 @@
 //! The dialog in which the user chooses who acts, when **Run** is pressed without a policy that can.
 
 use leptos::prelude::*;
+use volary_app::playground::policy::PolicyKind;
 
 use super::intents::Intent;
-use super::policy_settings::PolicyKind;
 use super::state::{Playground, use_playground};
 use crate::components::Dialog;
 use crate::models::connections;

@@ -2,11 +2,12 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_app::playground::policy::PolicyKind;
 
 use super::intents::Intent;
 use super::model;
 use super::page::once_whole;
-use super::policy_settings::{POLICY_FORM, PolicyKind};
+use super::policy_settings::POLICY_FORM;
 use super::state::use_playground;
 use crate::components::SchemaForm;
 use crate::components::field::Field;

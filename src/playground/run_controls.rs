@@ -1,11 +1,12 @@
 //! **Run**, **Stop** and **Step**, next to the timeline, where they are always in view.
 
 use std::time::Duration;
+use volary_app::playground::policy::PolicyKind;
+use volary_app::playground::run::Run;
 
 use leptos::prelude::*;
 
 use super::intents::Intent;
-use super::policy_settings::{PolicyKind, Run};
 use super::state::{Playground, use_playground};
 use crate::browser::{self, timers};
 use volary_app::playground::session::Refusal;

@@ -11,13 +11,15 @@ use volary_trajectory::Ending;
 
 use super::model;
 use super::player::Move;
-use super::policy_settings::{Plan, PolicyKind, Run};
+use super::policy_settings::Plan;
 use super::state::Playground;
 use crate::browser::lazy::Unloaded;
 use crate::browser::{self, timers};
 use crate::models::connections;
 use crate::projection::notice::Notice;
+use volary_app::playground::policy::PolicyKind;
 use volary_app::playground::replay::is_over;
+use volary_app::playground::run::{Run, Runs};
 use volary_app::playground::run_choice::{Actor, RunChoice, run_choice};
 
 /// How long Stop waits for the step that is under way before the worker is ended.
@@ -72,7 +74,7 @@ impl Playground {
 
     /// Asks again as it was asked last: for one action, or for all of them.
     pub fn run_again(self) {
-        self.let_act(self.drive.once.get_value());
+        self.let_act(self.drive.runs.with_value(Runs::was_single));
     }
 
     fn let_act(self, once: bool) {
@@ -91,10 +93,10 @@ impl Playground {
                 plan => plan,
             },
         };
-        self.drive.once.set_value(once);
         let runs = self.drive.runs;
-        runs.update_value(|runs| *runs = runs.wrapping_add(1));
-        let number = runs.get_value();
+        let Some(number) = runs.try_update_value(|runs| runs.begin(once)) else {
+            return;
+        };
         self.drive.run.set(Run::Going(number));
         browser::spawn(async move {
             let plan = match plan {
@@ -134,11 +136,9 @@ impl Playground {
     /// Ends the run: a request at once, a step when it is done, unless it takes too long.
     pub fn stop(self) {
         self.drive.leash.with_value(AbortHandle::abort);
-        match self.drive.run.get_untracked() {
-            Run::Going(number) | Run::Stopping(number) => {
-                self.drive.run.set(Run::Stopping(number));
-            }
-            Run::Idle => {}
+        let run = self.drive.run.get_untracked();
+        if run != Run::Idle {
+            self.drive.run.set(run.stopping());
         }
         if !self.session.with_untracked(|session| session.is_busy()) {
             return;
@@ -173,7 +173,7 @@ impl Playground {
 
     async fn act(self, mut plan: Plan, number: u32, once: bool) {
         let delay = Duration::from_secs_f64(plan.delay.clamp(0.0, 3600.0));
-        while self.drive.run.get_untracked() == Run::Going(number) {
+        while self.drive.run.get_untracked().goes_on(number) {
             let (leash, registration) = AbortHandle::new_pair();
             self.drive.leash.set_value(leash);
             let playing = plan.player.play(self.episode.get_untracked());
@@ -210,10 +210,7 @@ impl Playground {
     }
 
     fn is_run(self, number: u32) -> bool {
-        matches!(
-            self.drive.run.get_untracked(),
-            Run::Going(current) | Run::Stopping(current) if current == number
-        )
+        self.drive.run.get_untracked().is_current(number)
     }
 
     fn set_ending(self, ending: Ending) {

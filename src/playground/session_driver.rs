@@ -27,6 +27,7 @@ use crate::browser::timers::Alarm;
 use crate::browser::worker_client::{Replies, WorkerClient};
 use crate::projection::notice::Notice;
 use crate::python;
+use volary_app::playground::redraw::RedrawThrottle;
 use volary_app::playground::session::{Change, Command, Refusal, Session};
 use volary_protocol::WorkerLoss;
 
@@ -38,11 +39,7 @@ const MOST_LOSSES: u32 = 3;
 pub struct Engine {
     worker: Option<WorkerClient>,
     waiting: Vec<Waker>,
-    /// When the panes were told last, in seconds.
-    notified: f64,
-    /// How long they took to draw it, in seconds.
-    cost: f64,
-    due: bool,
+    redraws: RedrawThrottle,
     /// Rings when a step takes its time.
     late: Option<Alarm>,
     /// How many workers were lost without a word.

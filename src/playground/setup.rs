@@ -2,6 +2,7 @@
 //! episode being opened, or in a field being marked.
 
 use leptos::prelude::*;
+use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 use volary_core::json::{Json, Object, Text};
 use volary_core::registry::EnvironmentEntry;
 use volary_remote::task;
@@ -9,7 +10,6 @@ use volary_trajectory::Recipe;
 
 use super::python::PythonEntry;
 use super::state::Playground;
-use super::tasks::{self, TaskPlace, TaskSource};
 use crate::browser;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
@@ -20,9 +20,6 @@ pub const TASKS_IN_A_LIST: usize = 300;
 
 /// The id of the form of the configuration.
 pub const CONFIGURATION_FORM: &str = "configuration-form";
-
-/// Seeds end here, so that every JSON reader keeps them.
-const SEED_END: u64 = 1 << 53;
 
 /// The signals of the set-up.
 #[derive(Clone, Copy)]
@@ -140,25 +137,15 @@ impl Playground {
         self.adopt_python(recipe);
         self.configure(&recipe.environment, Some(&recipe.configuration));
         setup.seed.set(recipe.seed.to_string());
-        let place = recipe.task.as_ref().and_then(|reference| {
-            setup.sources.with_untracked(|sources| {
-                let source = sources
-                    .iter()
-                    .position(|list| list.dataset == reference.dataset)?;
-                let tasks = &sources.get(source)?.tasks;
-                let task = tasks.iter().position(|task| {
-                    task.id == reference.id && task.configuration == recipe.configuration
-                })?;
-                Some(TaskPlace { source, task })
-            })
-        });
+        let sources = setup.sources;
+        let place = sources.with_untracked(|sources| tasks::of_recipe(sources, recipe));
         setup.task.set(place);
     }
 
     /// Opens an episode of what is set up, if all fields are as they should be.
     pub fn reset(self) {
         let setup = self.setup;
-        let seed = setup.seed.with_untracked(|seed| read_seed(seed));
+        let seed = setup.seed.with_untracked(|seed| tasks::read_seed(seed));
         setup.seed_error.set(seed.err());
         let configuration = setup.form.try_update(Form::submit).flatten();
         let Some(Json::Object(configuration)) = configuration else {
@@ -179,12 +166,9 @@ impl Playground {
     fn recipe(self, configuration: Object, seed: u64) -> Recipe {
         let setup = self.setup;
         let chosen = setup.task.get_untracked().and_then(|place| {
-            setup.sources.with_untracked(|sources| {
-                let task = tasks::at(sources, place)?;
-                (task.configuration == configuration)
-                    .then(|| tasks::recipe(sources.get(place.source)?, task, seed).into())
-                    .flatten()
-            })
+            setup
+                .sources
+                .with_untracked(|sources| tasks::unchanged(sources, place, &configuration, seed))
         });
         chosen.unwrap_or_else(|| Recipe {
             environment: setup.environment.get_untracked(),
@@ -216,15 +200,8 @@ impl Playground {
                 "Choose another split or a longer file.",
             )),
             Ok(source) => {
-                let place = self.setup.sources.try_update(|sources| {
-                    // One list of files is enough: a new file takes the place of the former.
-                    sources.retain(|list| list.file.is_none());
-                    sources.push(source);
-                    TaskPlace {
-                        source: sources.len() - 1,
-                        task: 0,
-                    }
-                });
+                let sources = self.setup.sources;
+                let place = sources.try_update(|sources| tasks::add_file(sources, source));
                 self.pick_task(place);
                 self.show_environment_in_address();
             }
@@ -256,12 +233,4 @@ impl Playground {
             format!("Available: {known}."),
         ));
     }
-}
-
-fn read_seed(text: &str) -> Result<u64, &'static str> {
-    text.trim()
-        .parse()
-        .ok()
-        .filter(|seed| *seed < SEED_END)
-        .ok_or("The seed must be a whole number from 0 to 9007199254740991.")
 }

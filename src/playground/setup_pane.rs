@@ -2,11 +2,11 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 
 use super::intents::Intent;
 use super::setup::{CONFIGURATION_FORM, Setup, TASKS_IN_A_LIST};
 use super::state::{Playground, use_playground};
-use super::tasks::{self, TaskPlace, TaskSource};
 use crate::components::SchemaForm;
 use crate::components::field::Field;
 

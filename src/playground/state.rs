@@ -19,6 +19,7 @@ use super::setup::Setup;
 use super::transfer::Transfer;
 use crate::projection::notice::Notice;
 use crate::route::Place;
+use volary_app::playground::address::last_step;
 use volary_app::playground::consent::PlannedEpisode;
 use volary_app::playground::saver::Saver;
 use volary_app::playground::session::Session;
@@ -130,14 +131,8 @@ impl Playground {
 
     /// The last step that can be selected: an imported episode may have more frames than steps.
     pub fn last_step(self) -> usize {
-        self.episode.with_untracked(|episode| length(episode))
+        self.episode.with_untracked(|episode| last_step(episode))
     }
-}
-
-/// How far the timeline of an episode goes.
-pub fn length(episode: &Episode) -> usize {
-    let frames = episode.frames.len().saturating_sub(1);
-    episode.steps.len().max(frames)
 }
 
 /// The playground of the component that asks.

@@ -2,12 +2,12 @@
 
 use leptos::ev::SubmitEvent;
 use leptos::prelude::*;
+use volary_app::playground::run::Run;
 use volary_core::json::Text;
 use volary_core::tool::ToolCallFunction;
 
 use super::intents::Intent;
 use super::manual_action::TOOL_FORM;
-use super::policy_settings::Run;
 use super::state::{Playground, use_playground};
 use crate::components::field::Field;
 use crate::components::{Glyph, Icon, SchemaForm};

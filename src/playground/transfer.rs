@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use futures_util::StreamExt;
 use leptos::prelude::*;
-use volary_core::AnyMessage;
 use volary_core::json::Text;
 use volary_protocol::environments::{Event, NamedFile, Request};
 use volary_protocol::episode::{Assembled, EpisodeAssembler};
-use volary_trajectory::{Episode, messages_jsonl, native, renderer_files, share};
+use volary_trajectory::{Episode, messages_jsonl, native, renderer_files};
 
 use super::remote_environments::is_abroad;
 use super::state::Playground;
-use super::tasks;
 use crate::browser::files::{self, GivenFile, LARGEST_FILE};
 use crate::browser::worker_client::WorkerClient;
 use crate::browser::{self, crash_recovery, location};
 use crate::projection::notice::Notice;
 use crate::projection::size_text;
 use crate::route::Place;
+use volary_app::playground::address::{file_name, link_text};
+use volary_app::playground::tasks;
 
 /// The kinds of files that Import offers to pick.
 const KINDS: &str = ".json,.jsonl,.zip,application/json,application/zip";
@@ -275,10 +275,7 @@ impl Playground {
 
 /// A link that runs an episode again and selects a step, the last one if `None`; or why there can't be one.
 pub fn share_link(episode: &Episode, step: Option<usize>) -> Result<String, String> {
-    let recipe = episode.recipe.as_ref().ok_or(
-        "The recording does not say how to create its environment, so a link could not replay it.",
-    )?;
-    let text = share::encode(recipe, &bare_actions(episode)).map_err(|error| error.to_string())?;
+    let (recipe, text) = link_text(episode)?;
     let place = Place {
         environment: Some(recipe.environment.to_string()),
         episode: Some(text),
@@ -343,33 +340,4 @@ fn save(episode: &Arc<Episode>, format: Format) -> Result<(), String> {
         }
     }
     Ok(())
-}
-
-/// A name that every file system takes.
-pub fn file_name(name: &str) -> String {
-    let plain: String = name
-        .chars()
-        .take(60)
-        .map(|character| match character {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' => character,
-            _ => '-',
-        })
-        .collect();
-    match plain.trim_matches(['-', '.']) {
-        "" => "episode".to_owned(),
-        plain => plain.to_owned(),
-    }
-}
-
-/// The actions without what is known of how they came about: running them again needs none of it, and what a
-/// model thought would make any link too long.
-pub(super) fn bare_actions(episode: &Episode) -> Vec<AnyMessage> {
-    let bare = |action: &AnyMessage| {
-        let mut action = action.clone();
-        if let AnyMessage::Request(request) = &mut action {
-            request.body.info = None;
-        }
-        action
-    };
-    episode.actions().map(bare).collect()
 }

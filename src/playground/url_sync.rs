@@ -4,29 +4,26 @@
 //! makes nothing run on a server or in Python without consent (`consent.rs`).
 
 use std::time::Duration;
+use volary_app::playground::policy::PolicyKind;
 
 use leptos::prelude::*;
-use volary_remote::task;
 use volary_trajectory::{Episode, Recipe, native, share};
 
 use super::intents::Intent;
 use super::linked_code;
-use super::policy_settings::PolicyKind;
 use super::state::Playground;
-use super::tasks;
-use super::transfer::bare_actions;
 use crate::browser::{self, location, timers};
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
 use crate::route::{Place, Route};
 use crate::storage::episodes;
+use volary_app::playground::address::{Start, encoded_steps, start_of, step_in_address};
 use volary_app::playground::consent::{Author, PlannedEpisode, Standing, Then, Verdict, judge};
 use volary_app::playground::session::Session;
+use volary_app::playground::tasks;
 
 /// How long the state must rest before it is written into the address: browsers throttle frequent changes.
 const REST: Duration = Duration::from_millis(400);
-/// Longer episodes are not encoded, because that would take noticeable time. The address names the stored episode.
-const LONGEST_ENCODED: usize = 500;
 
 impl Playground {
     /// Follows the address: opens what it names, selects the step that it names. An address that
@@ -213,8 +210,7 @@ impl Playground {
 
     /// The selected step, as an address names it: without one it leads to the last.
     pub(super) fn step_in_address(self) -> Option<usize> {
-        let selected = self.selected.get_untracked();
-        (selected != self.last_step()).then_some(selected)
+        step_in_address(self.selected.get_untracked(), self.last_step())
     }
 
     pub(super) fn write_now(self) {
@@ -265,13 +261,16 @@ impl Playground {
                 return place;
             };
             if episode.steps.is_empty()
-                && let Some(task) = self.place_of_task(recipe)
+                && let Some(start) = self.start_of(recipe)
             {
-                return task;
+                return Place {
+                    environment: Some(start.environment),
+                    task: start.task,
+                    seed: start.seed,
+                    ..Place::default()
+                };
             }
-            let encoded = (episode.steps.len() <= LONGEST_ENCODED)
-                .then(|| share::encode(recipe, &bare_actions(episode)).ok())
-                .flatten();
+            let encoded = encoded_steps(recipe, episode);
             let stored = match encoded {
                 Some(_) => None,
                 None => self.stored_id(episode),
@@ -284,47 +283,17 @@ impl Playground {
         })
     }
 
-    /// The place that starts a recipe as one of the tasks, or as the environment starts by default; `None` if it
-    /// has a configuration of its own.
-    fn place_of_task(self, recipe: &Recipe) -> Option<Place> {
-        let environment = recipe.environment.to_string();
-        let seed = (recipe.seed != 0).then_some(recipe.seed);
-        let place = Place {
-            environment: Some(environment.clone()),
-            seed,
-            ..Place::default()
+    /// The place that starts a recipe, if an address can name it.
+    fn start_of(self, recipe: &Recipe) -> Option<Start> {
+        let environment = &recipe.environment;
+        let default = || {
+            let entry = untrack(|| self.entry(environment))?;
+            let filled = Form::new((entry.configuration)()).filled();
+            filled.as_object().cloned()
         };
-        if self.standing(&environment) != Standing::Local
-            || task::python_file(&environment).is_some()
-        {
-            // Servers choose tasks and seeds themselves; an address names a Python file only.
-            return recipe.task.is_none().then_some(Place {
-                seed: None,
-                ..place
-            });
-        }
-        let sources = self.setup.sources;
-        match &recipe.task {
-            Some(reference) => sources.with_untracked(|sources| {
-                let first = tasks::first(sources, Some(&environment));
-                let found = tasks::find(sources, Some(&environment), &reference.id)?;
-                let source = sources.get(found.source)?;
-                // A file of tasks is gone after a reload.
-                let is_same = source.dataset == reference.dataset && source.file.is_none();
-                is_same.then(|| Place {
-                    task: (first != Some(found)).then(|| reference.id.to_string()),
-                    ..place
-                })
-            }),
-            None => {
-                let has_tasks = sources
-                    .with_untracked(|sources| tasks::first(sources, Some(&environment)))
-                    .is_some();
-                let entry = untrack(|| self.entry(&environment))?;
-                let default = Form::new((entry.configuration)()).filled();
-                (!has_tasks && default.as_object() == Some(&recipe.configuration)).then_some(place)
-            }
-        }
+        self.setup.sources.with_untracked(|sources| {
+            start_of(recipe, self.standing(environment), sources, default)
+        })
     }
 
     /// Shows an episode that was kept, from whatever page.

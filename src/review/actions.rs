@@ -18,10 +18,11 @@ use crate::components::icon::{Glyph, NamedIcon};
 use crate::library::client::Shelf;
 use crate::navigation::use_pages;
 use crate::playground::state::Playground;
-use crate::playground::transfer::{file_name, share_link};
+use crate::playground::transfer::share_link;
 use crate::projection::notice::Notice;
 use crate::projection::passage_link;
 use crate::route::{ReviewPlace, Route, TemplatePlace};
+use volary_app::playground::address::file_name;
 
 /// The buttons and the export dialog.
 #[component]

@@ -9,8 +9,8 @@ use super::viewer::Viewer;
 use crate::browser::files;
 use crate::components::Dialog;
 use crate::library::client::Shelf;
-use crate::playground::transfer::file_name;
 use crate::projection::notice::Notice;
+use volary_app::playground::address::file_name;
 
 /// An export format.
 struct Format {

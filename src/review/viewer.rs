@@ -13,8 +13,8 @@ use crate::components::transcript::reading::Reading;
 use crate::library::client::Shelf;
 use crate::library::findings::Finding;
 use crate::playground::frame_pane::Shown;
-use crate::playground::state::length;
 use crate::projection::highlight::Spot;
+use volary_app::playground::address::last_step;
 
 /// One episode that is read.
 #[derive(Clone, Copy)]
@@ -73,7 +73,7 @@ impl Viewer {
             selected: RwSignal::new(0),
             path: RwSignal::default(),
         };
-        let last = Memo::new(move |_| shown.episode.with(|episode| length(episode)));
+        let last = Memo::new(move |_| shown.episode.with(|episode| last_step(episode)));
         let player = Player::new(shown.selected, last.into());
         player.play_along();
         Viewer {

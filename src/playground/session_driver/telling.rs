@@ -2,48 +2,30 @@
 
 use std::task::Waker;
 use std::time::Duration;
+use volary_app::playground::run::Run;
 
 use leptos::prelude::*;
 
 use crate::browser::{self, timers};
-use crate::playground::policy_settings::Run;
 use crate::playground::state::Playground;
+use volary_app::playground::redraw::Redraw;
 use volary_app::playground::session::Session;
-
-/// The least time between two notifications, in seconds.
-const FRAME: f64 = 0.016;
 
 /// A step that takes no longer is not shown to be under way.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// When the panes are told of a change.
-enum Told {
-    Now,
-    NextFrame,
-    /// That was arranged before.
-    Soon,
-}
-
 impl Playground {
     /// Lets the panes know, now or with the next frame.
     pub(in crate::playground) fn tell(self) {
-        // In a run, drawing gets a third of the time at most: the rest is for the steps.
         let running = self.drive.run.get_untracked() != Run::Idle;
         let now = timers::now();
-        let told = self.engine.try_update_value(|engine| {
-            let pace = if running { 3.0 * engine.cost } else { 0.0 };
-            if now - engine.notified >= FRAME.max(pace) {
-                return Told::Now;
-            }
-            match std::mem::replace(&mut engine.due, true) {
-                true => Told::Soon,
-                false => Told::NextFrame,
-            }
-        });
-        match told {
-            Some(Told::Now) => self.notify(),
-            Some(Told::NextFrame) => timers::next_frame(move || self.tell_due()),
-            Some(Told::Soon) | None => {}
+        let redraw = self
+            .engine
+            .try_update_value(|engine| engine.redraws.request(now, running));
+        match redraw {
+            Some(Redraw::Now) => self.notify(),
+            Some(Redraw::NextFrame) => timers::next_frame(move || self.tell_due()),
+            Some(Redraw::Scheduled) | None => {}
         }
     }
 
@@ -68,13 +50,15 @@ impl Playground {
 
     /// The frame has come for which [`Playground::tell`] waited; it may still be too early.
     fn tell_due(self) {
-        self.engine.update_value(|engine| engine.due = false);
+        self.engine
+            .update_value(|engine| engine.redraws.frame_came());
         self.tell();
     }
 
     fn notify(self) {
         let started = timers::now();
-        self.engine.update_value(|engine| engine.notified = started);
+        self.engine
+            .update_value(|engine| engine.redraws.begin(started));
         self.session.notify();
         self.episode.notify();
         self.selected.notify();
@@ -85,7 +69,7 @@ impl Playground {
             // What was notified is drawn before this comes back.
             timers::sleep(Duration::ZERO).await;
             self.engine
-                .update_value(|engine| engine.cost = timers::now() - started);
+                .update_value(|engine| engine.redraws.took(timers::now() - started));
         });
     }
 

@@ -1,4 +1,4 @@
-//! Where tasks come from: the built-in datasets, and files that the person gives. Pure.
+//! Lists of tasks: those of the built-in datasets and those of a file from the user. Finds tasks in them and makes recipes.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,22 +16,22 @@ use volary_trajectory::{Recipe, TaskReference};
 pub struct TaskSource {
     /// The name of the dataset.
     pub dataset: Text,
-    /// What a person reads above its tasks.
+    /// The heading of its tasks.
     pub title: Text,
     /// The tasks, in order.
     pub tasks: Arc<[Task]>,
-    /// What the tasks were read from, if from a file: cutting it another way needs it again.
+    /// The file that the tasks were read from, if any. Another split is read from it again.
     pub file: Option<TaskFile>,
 }
 
 /// A file that tasks were read from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskFile {
-    /// Its text.
+    /// The text.
     pub text: Text,
-    /// Its name.
+    /// The name.
     pub name: Text,
-    /// The split that was cut from it.
+    /// The selected split.
     pub split: Text,
 }
 
@@ -44,12 +44,15 @@ pub struct TaskPlace {
     pub task: usize,
 }
 
-/// The key under which a dataset takes a whole file.
+/// The argument of a dataset that takes a whole file.
 const FILE_KEY: &str = "jsonl";
-/// The key under which a dataset takes the part of the file.
+/// The argument of a dataset that names a split.
 const SPLIT_KEY: &str = "split";
 
-/// The lists that need nothing from the person.
+/// The first number that is no seed.
+const SEED_END: u64 = 1 << 53;
+
+/// The lists that need no input from the user.
 pub fn built_in(registry: &Registry) -> Vec<TaskSource> {
     let entries = registry.datasets.iter();
     entries
@@ -108,7 +111,7 @@ pub fn from_file(
     })
 }
 
-/// The parts into which a file of tasks can be cut.
+/// The splits that a file of tasks can have.
 pub fn file_splits(registry: &Registry) -> Vec<Text> {
     registry
         .datasets
@@ -145,7 +148,51 @@ pub fn at(sources: &[TaskSource], place: TaskPlace) -> Option<&Task> {
     sources.get(place.source)?.tasks.get(place.task)
 }
 
-/// What makes a task's environment.
+/// The place of the task that a recipe starts without changes.
+pub fn of_recipe(sources: &[TaskSource], recipe: &Recipe) -> Option<TaskPlace> {
+    let reference = recipe.task.as_ref()?;
+    let source = sources
+        .iter()
+        .position(|list| list.dataset == reference.dataset)?;
+    let task =
+        sources.get(source)?.tasks.iter().position(|task| {
+            task.id == reference.id && task.configuration == recipe.configuration
+        })?;
+    Some(TaskPlace { source, task })
+}
+
+/// The recipe of the chosen task; `None` if the configuration was changed.
+pub fn unchanged(
+    sources: &[TaskSource],
+    place: TaskPlace,
+    configuration: &Object,
+    seed: u64,
+) -> Option<Recipe> {
+    let task = at(sources, place)?;
+    let source = sources.get(place.source)?;
+    (task.configuration == *configuration).then(|| recipe(source, task, seed))
+}
+
+/// Adds the list of a file and returns its first task. It replaces the list of an earlier file.
+pub fn add_file(sources: &mut Vec<TaskSource>, list: TaskSource) -> TaskPlace {
+    sources.retain(|list| list.file.is_none());
+    sources.push(list);
+    TaskPlace {
+        source: sources.len() - 1,
+        task: 0,
+    }
+}
+
+/// A seed as the user typed it. It stays below 2⁵³, so that every JSON reader preserves it.
+pub fn read_seed(text: &str) -> Result<u64, &'static str> {
+    text.trim()
+        .parse()
+        .ok()
+        .filter(|seed| *seed < SEED_END)
+        .ok_or("The seed must be a whole number from 0 to 9007199254740991.")
+}
+
+/// The recipe of a task.
 pub fn recipe(source: &TaskSource, task: &Task, seed: u64) -> Recipe {
     Recipe {
         environment: task.environment.into(),
@@ -180,4 +227,94 @@ fn splits(entry: &DatasetEntry) -> Vec<Text> {
         .and_then(|split| split.get("enum")?.as_list())
         .map(|names| names.iter().filter_map(Json::as_text).cloned().collect())
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A list of two tasks, which the configurations 0 and 1 tell apart.
+    pub fn list(dataset: &str, environment: &'static str) -> TaskSource {
+        let task = |number: i64| Task {
+            id: number.to_string().into(),
+            title: format!("Task {number}").into(),
+            environment,
+            configuration: object!({"n": number}),
+        };
+        TaskSource {
+            dataset: dataset.into(),
+            title: dataset.into(),
+            tasks: [task(0), task(1)].into(),
+            file: None,
+        }
+    }
+
+    fn lists() -> Vec<TaskSource> {
+        vec![list("sums", "calculator"), list("mazes", "maze")]
+    }
+
+    #[test]
+    fn tasks_are_found_by_environment_and_id() {
+        let lists = lists();
+        let place = |source, task| Some(TaskPlace { source, task });
+        assert_eq!(first(&lists, None), place(0, 0));
+        assert_eq!(first(&lists, Some("maze")), place(1, 0));
+        assert_eq!(first(&lists, Some("counter")), None);
+        assert_eq!(find(&lists, Some("maze"), "1"), place(1, 1));
+        assert_eq!(find(&lists, Some("maze"), "2"), None);
+    }
+
+    #[test]
+    fn a_recipe_names_its_task_until_the_configuration_changes() {
+        let lists = lists();
+        let place = TaskPlace { source: 1, task: 1 };
+        let recipe = unchanged(&lists, place, &object!({"n": 1}), 5).expect("the task's recipe");
+        assert_eq!(recipe.seed, 5);
+        assert_eq!(of_recipe(&lists, &recipe), Some(place));
+        assert_eq!(unchanged(&lists, place, &object!({"n": 2}), 5), None);
+        let changed = Recipe {
+            configuration: object!({"n": 2}),
+            ..recipe
+        };
+        assert_eq!(of_recipe(&lists, &changed), None);
+        assert_eq!(of_recipe(&lists, &Recipe::default()), None);
+    }
+
+    #[test]
+    fn a_file_replaces_the_file_before_it() {
+        let mut lists = lists();
+        for name in ["one", "two"] {
+            let file = TaskFile {
+                text: "".into(),
+                name: name.into(),
+                split: "test".into(),
+            };
+            let list = TaskSource {
+                file: Some(file),
+                ..list(name, "calculator")
+            };
+            assert_eq!(add_file(&mut lists, list), TaskPlace { source: 2, task: 0 });
+        }
+        assert_eq!(lists.len(), 3);
+        assert_eq!(&*lists[2].dataset, "two");
+    }
+
+    #[test]
+    fn only_lines_with_question_and_answer_are_tasks() {
+        assert!(holds_tasks(
+            "\n{\"question\": \"1+1?\", \"answer\": \"#### 2\"}\nnonsense"
+        ));
+        for text in ["", "nonsense", "{\"question\": 1}", "[]"] {
+            assert!(!holds_tasks(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn seeds_stay_exact_in_json() {
+        assert_eq!(read_seed(" 7 "), Ok(7));
+        assert_eq!(read_seed("9007199254740991"), Ok(SEED_END - 1));
+        for text in ["", "-1", "1.5", "9007199254740992", "seed"] {
+            assert!(read_seed(text).is_err(), "{text}");
+        }
+    }
 }

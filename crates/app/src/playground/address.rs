@@ -1,0 +1,264 @@
+//! What the address says about the shown episode, and what a link or a file of it contains.
+
+use volary_core::{AnyMessage, Object};
+use volary_remote::task;
+use volary_trajectory::{Episode, Recipe, share};
+
+use super::consent::Standing;
+use super::tasks::{self, TaskSource};
+
+/// Longer episodes are not encoded, because that would take noticeable time. The address names the stored episode.
+const LONGEST_ENCODED: usize = 500;
+
+/// A place that starts a new episode.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The environment.
+    pub environment: String,
+    /// The task; `None` for the first one, or where there are none.
+    pub task: Option<String>,
+    /// The seed; `None` for 0.
+    pub seed: Option<u64>,
+}
+
+/// The place that starts a recipe; `None` if it has a configuration of its own, which an address cannot name.
+/// `default` is the default configuration of a local environment.
+pub fn start_of(
+    recipe: &Recipe,
+    standing: Standing,
+    sources: &[TaskSource],
+    default: impl FnOnce() -> Option<Object>,
+) -> Option<Start> {
+    let environment = recipe.environment.to_string();
+    if standing != Standing::Local || task::python_file(&environment).is_some() {
+        // Servers choose tasks and seeds themselves; an address names a Python file only.
+        return recipe.task.is_none().then_some(Start {
+            environment,
+            task: None,
+            seed: None,
+        });
+    }
+    let first = tasks::first(sources, Some(&environment));
+    let task = match &recipe.task {
+        Some(reference) => {
+            let found = tasks::find(sources, Some(&environment), &reference.id)?;
+            let source = sources.get(found.source)?;
+            // A file of tasks is gone after a reload.
+            if source.dataset != reference.dataset || source.file.is_some() {
+                return None;
+            }
+            (first != Some(found)).then(|| reference.id.to_string())
+        }
+        None if first.is_some() => return None,
+        None if default()? != recipe.configuration => return None,
+        None => None,
+    };
+    Some(Start {
+        environment,
+        task,
+        seed: (recipe.seed != 0).then_some(recipe.seed),
+    })
+}
+
+/// The steps of an episode as an address contains them; `None` if it is too long for that.
+pub fn encoded_steps(recipe: &Recipe, episode: &Episode) -> Option<String> {
+    (episode.steps.len() <= LONGEST_ENCODED)
+        .then(|| share::encode(recipe, &bare_actions(episode)).ok())
+        .flatten()
+}
+
+/// The text of a link that replays an episode, or why there is none.
+pub fn link_text(episode: &Episode) -> Result<(&Recipe, String), String> {
+    let recipe = episode.recipe.as_ref().ok_or(
+        "The recording does not say how to create its environment, so a link could not replay it.",
+    )?;
+    let text = share::encode(recipe, &bare_actions(episode)).map_err(|error| error.to_string())?;
+    Ok((recipe, text))
+}
+
+/// The actions without information about how they came about: a replay does not need it, and the reasoning of a model
+/// would make any link too long.
+fn bare_actions(episode: &Episode) -> Vec<AnyMessage> {
+    let bare = |action: &AnyMessage| {
+        let mut action = action.clone();
+        if let AnyMessage::Request(request) = &mut action {
+            request.body.info = None;
+        }
+        action
+    };
+    episode.actions().map(bare).collect()
+}
+
+/// The step that an address names: none for the last one, which is selected by default.
+pub fn step_in_address(selected: usize, last: usize) -> Option<usize> {
+    (selected != last).then_some(selected)
+}
+
+/// The last step that can be selected: an imported episode may have more frames than steps.
+pub fn last_step(episode: &Episode) -> usize {
+    let frames = episode.frames.len().saturating_sub(1);
+    episode.steps.len().max(frames)
+}
+
+/// A name for the file of an episode that is valid on every file system.
+pub fn file_name(name: &str) -> String {
+    let plain: String = name
+        .chars()
+        .take(60)
+        .map(|character| match character {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' | '.' => character,
+            _ => '-',
+        })
+        .collect();
+    match plain.trim_matches(['-', '.']) {
+        "" => "episode".to_owned(),
+        plain => plain.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::message::Body;
+    use volary_core::{ToolRequestMessage, object};
+    use volary_trajectory::{Outcome, StepRecord, TaskReference};
+
+    use super::tasks::tests::list;
+    use super::tasks::{TaskFile, TaskPlace};
+    use super::*;
+
+    fn start(recipe: &Recipe, standing: Standing, sources: &[TaskSource]) -> Option<Start> {
+        start_of(recipe, standing, sources, || Some(object!({"size": 3})))
+    }
+
+    fn recipe(environment: &str) -> Recipe {
+        Recipe {
+            environment: environment.into(),
+            configuration: object!({"size": 3}),
+            ..Recipe::default()
+        }
+    }
+
+    fn plain(environment: &str) -> Option<Start> {
+        Some(Start {
+            environment: environment.to_owned(),
+            task: None,
+            seed: None,
+        })
+    }
+
+    #[test]
+    fn the_address_of_a_task_starts_the_same_task() {
+        let sources = [list("sums", "calculator")];
+        let place = |task| TaskPlace { source: 0, task };
+        let of_task = |task, seed| {
+            let task = tasks::at(&sources, place(task)).expect("a task");
+            let recipe = tasks::recipe(&sources[0], task, seed);
+            start(&recipe, Standing::Local, &sources)
+        };
+        assert_eq!(of_task(0, 0), plain("calculator"));
+        let second = of_task(1, 9).expect("a place");
+        assert_eq!(second.task.as_deref(), Some("1"));
+        assert_eq!(second.seed, Some(9));
+    }
+
+    #[test]
+    fn what_a_reload_cannot_start_again_has_no_address() {
+        let mut sources = vec![list("sums", "calculator")];
+        let of_file = Recipe {
+            task: Some(TaskReference {
+                dataset: "sums".into(),
+                id: "1".into(),
+            }),
+            ..recipe("calculator")
+        };
+        sources[0].file = Some(TaskFile {
+            text: "".into(),
+            name: "mine.jsonl".into(),
+            split: "".into(),
+        });
+        assert_eq!(start(&of_file, Standing::Local, &sources), None);
+        // A configuration of the user's, next to tasks or without any.
+        assert_eq!(
+            start(&recipe("calculator"), Standing::Local, &sources),
+            None
+        );
+        let changed = Recipe {
+            configuration: object!({"size": 4}),
+            ..recipe("maze")
+        };
+        assert_eq!(start(&changed, Standing::Local, &[]), None);
+        assert_eq!(start(&recipe("maze"), Standing::Local, &[]), plain("maze"));
+    }
+
+    #[test]
+    fn an_address_names_a_server_alone() {
+        let server = Recipe {
+            seed: 4,
+            ..recipe("https://env.example")
+        };
+        let place = start(&server, Standing::Connected, &[]);
+        assert_eq!(place, plain("https://env.example"));
+    }
+
+    fn episode(steps: usize) -> Episode {
+        let action = ToolRequestMessage {
+            body: Body {
+                info: Some(object!({"reasoning": "a secret thought"})),
+                ..Body::default()
+            },
+            ..ToolRequestMessage::default()
+        };
+        let step = StepRecord {
+            action: action.into(),
+            outcome: Outcome::Failed { message: "".into() },
+            seconds: None,
+            details: Default::default(),
+            extras: Object::new(),
+        };
+        Episode {
+            recipe: Some(recipe("maze")),
+            steps: vec![step; steps],
+            ..Episode::default()
+        }
+    }
+
+    #[test]
+    fn links_hold_actions_without_what_a_model_thought() {
+        let (_, text) = link_text(&episode(1))
+            .map(|(_, text)| ((), text))
+            .expect("a link");
+        let shared = share::decode(&text).expect("an episode");
+        assert_eq!(shared.recipe, recipe("maze"));
+        assert_eq!(shared.actions.len(), 1);
+        assert_eq!(shared.actions[0].body().info, None);
+        assert!(link_text(&Episode::default()).is_err());
+    }
+
+    #[test]
+    fn long_episodes_are_not_encoded() {
+        let recipe = recipe("maze");
+        assert!(encoded_steps(&recipe, &episode(LONGEST_ENCODED)).is_some());
+        assert!(encoded_steps(&recipe, &episode(LONGEST_ENCODED + 1)).is_none());
+    }
+
+    #[test]
+    fn the_last_step_needs_no_name() {
+        assert_eq!(step_in_address(3, 3), None);
+        assert_eq!(step_in_address(0, 3), Some(0));
+        assert_eq!(last_step(&episode(2)), 2);
+        assert_eq!(last_step(&Episode::default()), 0);
+    }
+
+    #[test]
+    fn file_names_are_plain() {
+        for (name, expected) in [
+            ("calculator sums/1", "calculator-sums-1"),
+            ("../etc", "etc"),
+            ("…", "episode"),
+            ("", "episode"),
+        ] {
+            assert_eq!(file_name(name), expected);
+        }
+        assert_eq!(file_name(&"a".repeat(99)).len(), 60);
+    }
+}

@@ -1,0 +1,371 @@
+//! The policies of the playground: what they are called, which settings they have, and what the settings make.
+//!
+//! Invariant: all built-in policies share one pace (delay and maximum steps), which is kept when another policy is chosen.
+
+use volary_agent::{Limits, Oracle, Policy, PolicyError, RandomPolicy, Scripted};
+use volary_core::json::{Json, Text};
+use volary_core::registry::EnvironmentEntry;
+use volary_core::{AnyMessage, json};
+use volary_trajectory::Episode;
+
+/// The field of the script.
+pub const SCRIPT: &str = "Script";
+const POLICY_SEED: &str = "Policy seed";
+const DELAY: &str = "Delay";
+const MAXIMUM_STEPS: &str = "Maximum steps";
+/// The longest pause between two steps, in seconds.
+const LONGEST_DELAY: f64 = 60.0;
+/// The largest limit of steps.
+const MOST_STEPS: i64 = 100_000;
+
+/// Who acts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PolicyKind {
+    /// The user.
+    #[default]
+    Manual,
+    /// A list of actions.
+    Scripted,
+    /// Random actions, drawn from the schemas.
+    Random,
+    /// The environment's own solution.
+    Oracle,
+    /// A model, with the user's key.
+    Model,
+}
+
+impl PolicyKind {
+    /// All policies, in the order of display.
+    pub const ALL: [PolicyKind; 5] = [
+        PolicyKind::Manual,
+        PolicyKind::Scripted,
+        PolicyKind::Random,
+        PolicyKind::Oracle,
+        PolicyKind::Model,
+    ];
+
+    /// The name on screen.
+    pub const fn name(self) -> &'static str {
+        match self {
+            PolicyKind::Manual => "Manual",
+            PolicyKind::Scripted => "Scripted",
+            PolicyKind::Random => "Random",
+            PolicyKind::Oracle => "Oracle",
+            PolicyKind::Model => "Model",
+        }
+    }
+
+    /// The name in an address; `None` for the default.
+    pub fn in_address(self) -> Option<String> {
+        (self != PolicyKind::Manual).then(|| self.name().to_lowercase())
+    }
+
+    /// The policy with a name in an address.
+    pub fn of_address(name: &str) -> Option<PolicyKind> {
+        let mut all = PolicyKind::ALL.into_iter();
+        all.find(|kind| kind.name().eq_ignore_ascii_case(name))
+    }
+
+    /// What it does, on screen.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            PolicyKind::Manual => "You act: choose a tool, fill in its form and press Step.",
+            PolicyKind::Scripted => "Takes the actions of a list, one by one.",
+            PolicyKind::Random => {
+                "Calls random tools with random arguments that match their schemas."
+            }
+            PolicyKind::Oracle => "Gives the known answer.",
+            PolicyKind::Model => {
+                "A language model acts. Step asks it for one action. To act yourself, add a call."
+            }
+        }
+    }
+
+    /// Whether it can act in an environment.
+    pub fn fits(self, entry: Option<&EnvironmentEntry>) -> bool {
+        match self {
+            PolicyKind::Oracle => entry.is_some_and(|entry| entry.oracle.is_some()),
+            _ => true,
+        }
+    }
+
+    /// The schema of its settings, with a pace as the default.
+    pub fn schema(self, pace: Pace) -> Json {
+        let delay = json!({
+            "type": "number",
+            "description": "Pause between steps, in seconds.",
+            "default": (pace.delay),
+            "minimum": 0,
+            "maximum": LONGEST_DELAY
+        });
+        let maximum = json!({
+            "type": "integer",
+            "description": "Episodes that reach this length are truncated.",
+            "default": (pace.max_steps),
+            "minimum": 1,
+            "maximum": MOST_STEPS
+        });
+        let properties = match self {
+            // A model has settings of its own.
+            PolicyKind::Manual | PolicyKind::Model => json!({}),
+            PolicyKind::Scripted => json!({
+                SCRIPT: {
+                    "type": "string",
+                    "description": "A JSON list of actions. An action is a call {\"name\": …, \
+                         \"arguments\": {…}} or a list of calls. Action n is taken in step n.",
+                    "format": "multiline"
+                },
+                DELAY: delay,
+                MAXIMUM_STEPS: maximum
+            }),
+            PolicyKind::Random => json!({
+                POLICY_SEED: {
+                    "type": "integer",
+                    "description": "The same seed draws the same actions.",
+                    "default": 0,
+                    "minimum": 0
+                },
+                DELAY: delay,
+                MAXIMUM_STEPS: maximum
+            }),
+            PolicyKind::Oracle => json!({ DELAY: delay, MAXIMUM_STEPS: maximum }),
+        };
+        json!({
+            "type": "object",
+            "properties": properties,
+            "required": (if self == PolicyKind::Scripted { vec![SCRIPT] } else { vec![] }),
+            "additionalProperties": false
+        })
+    }
+
+    /// The policy that valid settings describe, with its limits and its pause between steps. `None` for the user and for a
+    /// model, which have no such settings.
+    pub fn policy(
+        self,
+        settings: &Json,
+        oracle: impl FnOnce() -> Result<Oracle, PolicyError>,
+    ) -> Result<Option<PacedPolicy>, PolicyFault> {
+        let policy: Box<dyn Policy> = match self {
+            PolicyKind::Manual | PolicyKind::Model => return Ok(None),
+            PolicyKind::Scripted => {
+                let text = settings.get(SCRIPT).and_then(Json::as_text);
+                let script = Scripted::parse(text.map_or("", |text| text));
+                Box::new(script.map_err(|error| PolicyFault::Script(error.to_string()))?)
+            }
+            PolicyKind::Random => {
+                let seed = settings.get(POLICY_SEED).and_then(Json::as_i64);
+                Box::new(RandomPolicy::new(seed.unwrap_or_default().unsigned_abs()))
+            }
+            PolicyKind::Oracle => {
+                Box::new(oracle().map_err(|error| PolicyFault::Unfit(error.to_string()))?)
+            }
+        };
+        let max_steps = settings.get(MAXIMUM_STEPS).and_then(Json::as_i64);
+        let max_steps = max_steps.and_then(|steps| steps.try_into().ok());
+        Ok(Some(PacedPolicy {
+            policy,
+            limits: max_steps.map_or_else(Limits::default, |max_steps| Limits { max_steps }),
+            delay: settings
+                .get(DELAY)
+                .and_then(Json::as_f64)
+                .unwrap_or_default(),
+        }))
+    }
+}
+
+/// The settings that the built-in policies share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pace {
+    /// Seconds between two steps.
+    pub delay: f64,
+    /// The maximum number of steps of an episode.
+    pub max_steps: i64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Pace {
+            delay: 0.0,
+            max_steps: 100,
+        }
+    }
+}
+
+impl Pace {
+    /// The pace in a form that may be incomplete. A field that is missing or invalid leaves its part as it is.
+    #[must_use]
+    pub fn updated(self, filled: &Json) -> Pace {
+        let delay = filled.get(DELAY).and_then(Json::as_f64);
+        let max_steps = filled.get(MAXIMUM_STEPS).and_then(Json::as_i64);
+        Pace {
+            delay: delay
+                .filter(|delay| (0.0..=LONGEST_DELAY).contains(delay))
+                .unwrap_or(self.delay),
+            max_steps: max_steps
+                .filter(|steps| (1..=MOST_STEPS).contains(steps))
+                .unwrap_or(self.max_steps),
+        }
+    }
+}
+
+/// A policy with its limits and its pause.
+pub struct PacedPolicy {
+    /// The policy.
+    pub policy: Box<dyn Policy>,
+    /// When it ends.
+    pub limits: Limits,
+    /// Seconds between two steps.
+    pub delay: f64,
+}
+
+/// Why settings make no policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PolicyFault {
+    /// The script is invalid.
+    Script(String),
+    /// The policy cannot play in this environment.
+    Unfit(String),
+}
+
+/// The settings of a script that takes the actions of an episode again.
+pub fn script_of(episode: &Episode, pace: Pace) -> Json {
+    let requests = episode.actions().filter_map(|action| match action {
+        AnyMessage::Request(request) => Some(request.clone()),
+        _ => None,
+    });
+    json!({
+        SCRIPT: (Scripted::new(requests.collect()).to_text()),
+        DELAY: (pace.delay),
+        MAXIMUM_STEPS: (pace.max_steps)
+    })
+}
+
+/// The oracle of an environment, or why there is none.
+pub fn oracle(entry: Option<EnvironmentEntry>) -> Result<Oracle, PolicyError> {
+    let entry = entry.ok_or_else(|| PolicyError::Unfit {
+        policy: "Oracle".into(),
+        reason: Text::from("the environment is unknown."),
+    })?;
+    Oracle::new(&entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::{Object, ToolCall, ToolRequestMessage, object};
+    use volary_trajectory::{Outcome, StepRecord};
+
+    use super::*;
+
+    fn no_oracle() -> Result<Oracle, PolicyError> {
+        oracle(None)
+    }
+
+    fn fault(kind: PolicyKind, settings: &Json) -> Option<PolicyFault> {
+        kind.policy(settings, no_oracle).err()
+    }
+
+    #[test]
+    fn every_policy_but_the_default_has_a_name_in_addresses() {
+        assert_eq!(PolicyKind::default().in_address(), None);
+        for kind in PolicyKind::ALL {
+            if let Some(name) = kind.in_address() {
+                assert_eq!(PolicyKind::of_address(&name), Some(kind));
+            }
+        }
+        assert_eq!(PolicyKind::of_address("nobody"), None);
+    }
+
+    #[test]
+    fn a_pace_survives_missing_and_invalid_fields() {
+        let pace = Pace {
+            delay: 1.5,
+            max_steps: 7,
+        };
+        assert_eq!(pace.updated(&json!({})), pace);
+        assert_eq!(
+            pace.updated(&json!({ DELAY: (-1), MAXIMUM_STEPS: 0 })),
+            pace
+        );
+        assert_eq!(
+            pace.updated(&json!({ DELAY: 61, MAXIMUM_STEPS: "many" })),
+            pace
+        );
+        let filled = json!({ DELAY: 0.5, MAXIMUM_STEPS: 3 });
+        assert_eq!(
+            pace.updated(&filled),
+            Pace {
+                delay: 0.5,
+                max_steps: 3
+            }
+        );
+    }
+
+    #[test]
+    fn schemas_offer_the_pace_as_default() {
+        let pace = Pace {
+            delay: 2.0,
+            max_steps: 9,
+        };
+        for kind in [PolicyKind::Scripted, PolicyKind::Random, PolicyKind::Oracle] {
+            let schema = kind.schema(pace);
+            let field = |key: &str| schema.get("properties")?.get(key)?.get("default").cloned();
+            assert_eq!(field(DELAY), Some(json!(2.0)), "{kind:?}");
+            assert_eq!(field(MAXIMUM_STEPS), Some(json!(9)), "{kind:?}");
+        }
+        assert_eq!(
+            PolicyKind::Model.schema(pace).get("properties"),
+            Some(&json!({}))
+        );
+    }
+
+    #[test]
+    fn settings_become_a_policy_with_limits() {
+        let settings = json!({ POLICY_SEED: 3, DELAY: 0.25, MAXIMUM_STEPS: 12 });
+        let made = PolicyKind::Random.policy(&settings, no_oracle);
+        let Ok(Some(paced)) = made else {
+            panic!("no policy")
+        };
+        assert_eq!(&*paced.policy.name(), "random");
+        assert_eq!(paced.limits.max_steps, 12);
+        assert_eq!(paced.delay, 0.25);
+        for kind in [PolicyKind::Manual, PolicyKind::Model] {
+            assert!(matches!(kind.policy(&settings, no_oracle), Ok(None)));
+        }
+    }
+
+    #[test]
+    fn faults_name_the_script_or_the_environment() {
+        let settings = json!({ SCRIPT: "nonsense" });
+        assert!(matches!(
+            fault(PolicyKind::Scripted, &settings),
+            Some(PolicyFault::Script(_))
+        ));
+        assert!(matches!(
+            fault(PolicyKind::Oracle, &json!({})),
+            Some(PolicyFault::Unfit(_))
+        ));
+    }
+
+    #[test]
+    fn the_script_of_an_episode_takes_its_calls_again() {
+        let call = ToolCall::new("id", "add", object!({"a": 1}));
+        let request = ToolRequestMessage {
+            tool_calls: vec![call],
+            ..ToolRequestMessage::default()
+        };
+        let mut episode = Episode::default();
+        episode.steps.push(StepRecord {
+            action: request.into(),
+            outcome: Outcome::Failed { message: "".into() },
+            seconds: None,
+            details: Default::default(),
+            extras: Object::new(),
+        });
+        let settings = script_of(&episode, Pace::default());
+        assert!(fault(PolicyKind::Scripted, &settings).is_none());
+        let text = settings.get(SCRIPT).and_then(Json::as_text).cloned();
+        let script = Scripted::parse(&text.unwrap_or_default()).expect("a script");
+        assert_eq!(script.actions().len(), 1);
+        assert_eq!(&*script.actions()[0].tool_calls[0].function.name, "add");
+    }
+}
