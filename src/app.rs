@@ -12,9 +12,10 @@ use crate::components::lazy::{Coming, lazy};
 use crate::components::{AlertBox, Theme, ThemeSwitch};
 use crate::navigation::{Page, Pages};
 use crate::pages;
-use crate::playground::intents::Intent;
+use crate::playground::intents::{self, Intent};
 use crate::playground::page::PlaygroundPage;
 use crate::playground::state::Playground;
+use crate::playground::url_sync;
 use crate::route::Route;
 
 /// The keys that work, as the overlay lists them.
@@ -38,11 +39,11 @@ const KEYS: &[(&str, &str)] = &[
 /// The page.
 pub fn app() -> AnyView {
     let playground = Playground::provide();
-    playground.await_person();
+    intents::await_person(playground);
     let pages = Pages::provide(Route::parse(&location::hash()));
     let follow = move |route: Route| {
         match Page::of(&route) {
-            Page::Playground => playground.follow(route.clone()),
+            Page::Playground => url_sync::follow(playground, route.clone()),
             _ => {
                 // A notice of the playground says nothing about another page.
                 playground.notice.set(None);

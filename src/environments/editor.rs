@@ -10,6 +10,7 @@ use crate::browser::files::download;
 use crate::browser::spawn;
 use crate::components::field::Field;
 use crate::components::growing_text::growing_text;
+use crate::playground::python;
 use crate::playground::state::{Playground, use_playground};
 use crate::python::files::{self, Description};
 use crate::python::runtime::{self, LoadError, Progress};
@@ -164,7 +165,7 @@ fn Actions(state: Editor, playground: Playground) -> impl IntoView {
     let play = move |_| {
         spawn(async move {
             if let Some((code, description)) = state.run().await {
-                playground.play_python(&state.name.get_value(), &code, description);
+                python::play_python(playground, &state.name.get_value(), &code, description);
             }
         });
     };

@@ -12,6 +12,7 @@ use super::run::{Run, lock};
 use crate::browser::database::DatabaseError;
 use crate::browser::{self, files, location, timers};
 use crate::playground::state::Playground;
+use crate::playground::url_sync;
 use crate::projection::notice::Notice;
 use crate::route::Route;
 use crate::storage::evaluations::{self as kept, Head};
@@ -210,7 +211,7 @@ impl Evaluations {
             match read {
                 Some(Ok(reading)) => {
                     if let Some(episode) = reading.episodes.into_iter().next() {
-                        self.playground.visit(episode);
+                        url_sync::visit(self.playground, episode);
                     }
                 }
                 Some(Err(error)) => self.playground.alert(Notice::new(

@@ -11,7 +11,8 @@ use volary_trajectory::{Ending, Episode};
 
 use super::hidden_members::HIDDEN_MEMBERS;
 use super::page::once_whole;
-use super::remote_environments::is_abroad;
+use super::remote_environments::is_remote;
+use super::setup;
 use super::state::{Playground, use_playground};
 use crate::browser::{self, timers};
 use crate::components::{CopyButton, FrameTree, FrameView, RewardCurve};
@@ -100,10 +101,10 @@ pub(crate) fn FrameAndTree(
 }
 
 fn why_no_frame(shown: Shown) -> &'static str {
-    let (is_empty, is_abroad) = shown
+    let (is_empty, is_remote) = shown
         .episode
-        .with(|episode| (episode.frames.is_empty(), is_abroad(episode)));
-    match (is_empty, is_abroad) {
+        .with(|episode| (episode.frames.is_empty(), is_remote(episode)));
+    match (is_empty, is_remote) {
         (true, true) => {
             "The server of this episode does not provide frames. Only `volary serve` does."
         }
@@ -196,7 +197,7 @@ fn view_of(
     messages: StoredValue<Messages>,
 ) -> Option<View> {
     let recipe = episode.recipe.as_ref()?;
-    let draw = playground.entry(&recipe.environment)?.view?;
+    let draw = setup::entry(playground, &recipe.environment)?.view?;
     let record = step
         .checked_sub(1)
         .and_then(|place| episode.steps.get(place));

@@ -6,6 +6,7 @@
 use leptos::prelude::*;
 use volary_core::json::{Json, Text};
 
+use super::setup;
 use super::state::{Playground, use_playground};
 use crate::later::LaterView;
 use crate::projection::form::is_write_only;
@@ -74,7 +75,9 @@ fn marked_members(playground: Playground) -> Memo<Vec<Text>> {
     });
     Memo::new(move |_| {
         playground.edition.track();
-        let entry = environment.get().and_then(|name| playground.entry(&name));
+        let entry = environment
+            .get()
+            .and_then(|name| setup::entry(playground, &name));
         let marked = entry.map_or_else(Vec::new, |entry| marked(&(entry.configuration)()));
         let first = playground
             .episode

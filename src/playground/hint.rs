@@ -7,6 +7,7 @@ use leptos::prelude::*;
 use volary_core::{AnyMessage, ToolCall};
 use volary_trajectory::Episode;
 
+use super::manual_action;
 use super::state::use_playground;
 use crate::browser::storage::{self, Keep};
 use crate::components::{Glyph, Icon};
@@ -23,7 +24,7 @@ pub(super) fn Hint() -> impl IntoView {
     let over = Signal::derive(move || playground.episode.with(|episode| episode.is_over()));
     let typed = Signal::derive(move || {
         let gathered = playground.hands.calls.with(|calls| !calls.is_empty());
-        acted.get() || gathered || playground.form_is_touched()
+        acted.get() || gathered || manual_action::form_is_touched(playground)
     });
     let dismiss = move |_| {
         storage::set(Keep::Always, KEY, "yes");

@@ -1,9 +1,9 @@
-//! What a person wants of the playground, and the code that does it, which is not loaded before there
-//! is a sign of a person.
+//! What a person wants of the playground, and the code that does it. That code is not loaded before the person first
+//! interacts with the page.
 //!
-//! What always holds: intents are done in the order in which they came, at once if the code is here.
-//! Panes call [`Playground::act`] and never the functions behind it: a single direct call would bring
-//! those into the first load.
+//! Invariants: intents are handled in the order in which they came, at once if the code is loaded. Panes call
+//! [`Playground::intend`] and never the functions behind it: a single direct call would bring those into the first
+//! load.
 
 use leptos::prelude::*;
 use leptos::wasm_split::wasm_split;
@@ -15,13 +15,25 @@ use volary_core::registry::Registry;
 
 use super::hidden_members;
 use super::linked_code::{self, FetchCodeDialog};
+use super::manual_action;
 use super::next_task;
 use super::opening;
 use super::plan_dialog::plan_dialog;
+use super::planned;
+use super::playback;
 use super::policy_dialog::policy_dialog;
+use super::policy_settings;
+use super::python;
+use super::remote_environments;
 use super::run_controls::watch_for_slow_steps;
+use super::run_loop;
+use super::saving;
+use super::session_driver;
+use super::setup;
 use super::state::Playground;
+use super::transfer;
 use super::transfer_dialogs::{export_dialog, share_dialog};
+use super::url_sync;
 use crate::browser::files::GivenFile;
 use crate::browser::lazy::{Loaded, Unloaded};
 use crate::browser::{self, crash_recovery, first_interaction, location};
@@ -114,13 +126,13 @@ impl Intent {
 fn act(playground: Playground, intent: Intent) {
     let intent = match intent {
         // It needs the same consent.
-        Intent::Undo => match playground.before_last_step() {
+        Intent::Undo => match manual_action::before_last_step(playground) {
             Some(steps) => Intent::GoBack(steps),
             None => return,
         },
         other => other,
     };
-    if playground.must_ask(&intent) {
+    if planned::must_ask(playground, &intent) {
         return;
     }
     if intent.is_attempt() {
@@ -139,34 +151,34 @@ fn act(playground: Playground, intent: Intent) {
     }
     match intent {
         Intent::Nothing | Intent::Undo => {}
-        Intent::Follow(place) => playground.follow_place(&place),
-        Intent::GoToEnvironment(name) => playground.go_to_environment(&name),
-        Intent::PickTask(place) => playground.pick_task(place),
-        Intent::PickSplit(source, split) => playground.pick_split(source, &split),
-        Intent::Reset => playground.reset(),
-        Intent::ChooseTool(name) => playground.choose_tool(&name),
-        Intent::ChooseNoTool => playground.choose_no_tool(),
+        Intent::Follow(place) => url_sync::follow_place(playground, &place),
+        Intent::GoToEnvironment(name) => url_sync::go_to_environment(playground, &name),
+        Intent::PickTask(place) => setup::pick_task(playground, place),
+        Intent::PickSplit(source, split) => setup::pick_split(playground, source, &split),
+        Intent::Reset => setup::reset(playground),
+        Intent::ChooseTool(name) => manual_action::choose_tool(playground, &name),
+        Intent::ChooseNoTool => manual_action::choose_no_tool(playground),
         Intent::AddCall => {
-            playground.add_call();
+            manual_action::add_call(playground);
         }
-        Intent::EditCall(place) => playground.edit_call(place),
-        Intent::RemoveCall(place) => playground.remove_call(place),
-        Intent::Step => playground.step(),
-        Intent::StepByHand => playground.step_by_hand(),
-        Intent::EditLastAction => playground.edit_last_action(),
-        Intent::GoBack(steps) => playground.go_back(steps),
-        Intent::ChoosePolicy(kind) => playground.choose_policy(kind),
-        Intent::ScriptFromEpisode => playground.script_from_episode(),
-        Intent::Run => playground.run(),
-        Intent::RunWith(kind) => playground.run_with(kind),
-        Intent::RunAgain => playground.run_again(),
-        Intent::Stop => playground.stop(),
-        Intent::BringBack => playground.bring_back(),
-        Intent::PickFile => playground.pick_file(),
-        Intent::TakeFiles(files) => playground.take_files(files),
-        Intent::Share => playground.share(),
-        Intent::RunPlanned => playground.run_planned(),
-        Intent::DismissPlanned => playground.dismiss_planned(),
+        Intent::EditCall(place) => manual_action::edit_call(playground, place),
+        Intent::RemoveCall(place) => manual_action::remove_call(playground, place),
+        Intent::Step => manual_action::step(playground),
+        Intent::StepByHand => manual_action::step_by_hand(playground),
+        Intent::EditLastAction => manual_action::edit_last_action(playground),
+        Intent::GoBack(steps) => session_driver::go_back(playground, steps),
+        Intent::ChoosePolicy(kind) => policy_settings::choose_policy(playground, kind),
+        Intent::ScriptFromEpisode => policy_settings::script_from_episode(playground),
+        Intent::Run => run_loop::run(playground),
+        Intent::RunWith(kind) => run_loop::run_with(playground, kind),
+        Intent::RunAgain => run_loop::run_again(playground),
+        Intent::Stop => run_loop::stop(playground),
+        Intent::BringBack => session_driver::bring_back(playground),
+        Intent::PickFile => transfer::pick_file(playground),
+        Intent::TakeFiles(files) => transfer::take_files(playground, files),
+        Intent::Share => transfer::share(playground),
+        Intent::RunPlanned => planned::run_planned(playground),
+        Intent::DismissPlanned => planned::dismiss_planned(playground),
         Intent::Do(act) => act(),
     }
 }
@@ -198,17 +210,17 @@ fn rest() -> Loaded<Rest> {
         begin: |playground| {
             // Made for the page, not for whatever asks first.
             linked_code::asked(playground);
-            playground.follow_servers();
-            playground.follow_python_files();
-            location::on_leave(move || playground.leave_servers());
-            playground.keep_on_leaving();
-            playground.write_address();
-            playground.play_along();
+            remote_environments::follow_servers(playground);
+            python::follow_python_files(playground);
+            location::on_leave(move || remote_environments::leave_servers(playground));
+            saving::keep_on_leaving(playground);
+            url_sync::write_address(playground);
+            playback::play_along(playground);
             watch_for_slow_steps(playground);
-            playground.offer_rescue();
+            transfer::offer_rescue(playground);
             // On other pages, its worker starts with what is done in it.
             if Page::of(&Route::parse(&location::hash())) == Page::Playground {
-                playground.warm_up();
+                session_driver::warm_up(playground);
             }
         },
         dialogs: || {
@@ -238,133 +250,134 @@ pub struct Progress {
     owner: Option<Owner>,
 }
 
-impl Playground {
-    /// Loads the rest at the first sign of a person. The caller's owner keeps what comes, and its context serves it.
-    pub fn await_person(self) {
-        self.progress
-            .update_value(|progress| progress.owner = Owner::current());
-        later::load_with(move |act| self.intend(Intent::Do(act)));
-        first_interaction::on_first_sign(move || self.intend(Intent::Nothing));
-        if crash_recovery::is_kept() {
-            self.intend(Intent::Nothing);
-        }
+/// Loads the rest at the first sign of a person. The caller's owner keeps what comes, and its context serves it.
+pub fn await_person(playground: Playground) {
+    playground
+        .progress
+        .update_value(|progress| progress.owner = Owner::current());
+    later::load_with(move |act| playground.intend(Intent::Do(act)));
+    first_interaction::on_first_sign(move || playground.intend(Intent::Nothing));
+    if crash_recovery::is_kept() {
+        playground.intend(Intent::Nothing);
     }
+}
 
-    /// Does what a person wants: now, or once the code for it is here.
-    pub fn intend(self, intent: Intent) {
-        let act = self.progress.try_update_value(|progress| {
-            let act = progress.rest.map(|(act, _)| act);
-            if act.is_none() {
-                progress.waiting.push(intent.clone());
-            }
-            act
-        });
-        if act.is_none_or(|act| act.is_none()) && matches!(intent, Intent::GoToEnvironment(_)) {
-            self.switching.set(true);
+/// Does what a person wants: now, or once the code for it is here.
+pub fn intend(playground: Playground, intent: Intent) {
+    let act = playground.progress.try_update_value(|progress| {
+        let act = progress.rest.map(|(act, _)| act);
+        if act.is_none() {
+            progress.waiting.push(intent.clone());
         }
-        match act.flatten() {
-            Some(act) => act(self, intent),
-            None => self.load(),
+        act
+    });
+    if act.is_none_or(|act| act.is_none()) && matches!(intent, Intent::GoToEnvironment(_)) {
+        playground.switching.set(true);
+    }
+    match act.flatten() {
+        Some(act) => act(playground, intent),
+        None => load(playground),
+    }
+}
+
+/// The dialogs, once they can be wanted.
+pub fn dialogs(playground: Playground) -> AnyView {
+    (move || {
+        let whole = playground.whole.get();
+        let rest = playground.progress.with_value(|progress| progress.rest);
+        let (_, dialogs) = rest.filter(|_| whole)?;
+        Some(dialogs())
+    })
+    .into_any()
+}
+
+/// Whether something that the person wants waits for its code.
+pub fn waits(playground: Playground) -> bool {
+    !playground.whole.get() && playground.wanted.get()
+}
+
+fn load(playground: Playground) {
+    let wants = playground.progress.try_update_value(|progress| {
+        let wants = progress.waiting.iter();
+        let wanted = wants
+            .into_iter()
+            .any(|intent| !matches!(intent, Intent::Nothing));
+        (wanted, std::mem::replace(&mut progress.loading, true))
+    });
+    let Some((wanted, loading)) = wants else {
+        return;
+    };
+    if wanted {
+        playground.wanted.set(true);
+    }
+    if loading {
+        return;
+    }
+    let owner = playground
+        .progress
+        .with_value(|progress| progress.owner.clone());
+    browser::spawn(async move {
+        match rest().await {
+            Ok(rest) => match owner {
+                Some(owner) => owner.with(|| arrive(playground, rest)),
+                None => arrive(playground, rest),
+            },
+            Err(error) => go_on_without(playground, error),
         }
-    }
+    });
+}
 
-    /// The dialogs, once they can be wanted.
-    pub fn dialogs(self) -> AnyView {
-        (move || {
-            let whole = self.whole.get();
-            let rest = self.progress.with_value(|progress| progress.rest);
-            let (_, dialogs) = rest.filter(|_| whole)?;
-            Some(dialogs())
-        })
-        .into_any()
+fn arrive(playground: Playground, rest: Rest) {
+    playground.registry.set_value(rest.registry);
+    playground.setup.sources.set(rest.sources);
+    let waiting = playground.progress.try_update_value(|progress| {
+        progress.rest = Some((rest.act, rest.dialogs));
+        std::mem::take(&mut progress.waiting)
+    });
+    playground.whole.set(true);
+    (rest.begin)(playground);
+    for intent in waiting.into_iter().flatten() {
+        (rest.act)(playground, intent);
     }
+    playground.switching.set(false);
+}
 
-    /// Whether something that the person wants waits for its code.
-    pub fn waits(self) -> bool {
-        !self.whole.get() && self.wanted.get()
+/// The code did not come; whoever wants something next asks for it again.
+fn go_on_without(playground: Playground, error: Unloaded) {
+    playground.progress.update_value(|progress| {
+        progress.loading = false;
+        progress.waiting.clear();
+    });
+    playground.switching.set(false);
+    // If nobody asked for anything, nobody is told.
+    if playground.wanted.get_untracked() {
+        playground.wanted.set(false);
+        say_unloaded(playground, "The environments", error);
     }
+}
 
-    fn load(self) {
-        let wants = self.progress.try_update_value(|progress| {
-            let wants = progress.waiting.iter();
-            let wanted = wants
-                .into_iter()
-                .any(|intent| !matches!(intent, Intent::Nothing));
-            (wanted, std::mem::replace(&mut progress.loading, true))
-        });
-        let Some((wanted, loading)) = wants else {
-            return;
-        };
-        if wanted {
-            self.wanted.set(true);
-        }
-        if loading {
-            return;
-        }
-        let owner = self.progress.with_value(|progress| progress.owner.clone());
-        browser::spawn(async move {
-            match rest().await {
-                Ok(rest) => match owner {
-                    Some(owner) => owner.with(|| self.arrive(rest)),
-                    None => self.arrive(rest),
-                },
-                Err(error) => self.go_on_without(error),
-            }
-        });
-    }
+/// Says that a part did not come.
+pub fn say_unloaded(playground: Playground, what: &str, error: Unloaded) {
+    playground.alert(Notice::new(
+        format!("{what} could not be loaded."),
+        error.to_string(),
+        Unloaded::ADVICE,
+    ));
+}
 
-    fn arrive(self, rest: Rest) {
-        self.registry.set_value(rest.registry);
-        self.setup.sources.set(rest.sources);
-        let waiting = self.progress.try_update_value(|progress| {
-            progress.rest = Some((rest.act, rest.dialogs));
-            std::mem::take(&mut progress.waiting)
-        });
-        self.whole.set(true);
-        (rest.begin)(self);
-        for intent in waiting.into_iter().flatten() {
-            (rest.act)(self, intent);
-        }
-        self.switching.set(false);
+/// Shows the first task's episode, which needs nothing of that.
+pub(super) fn begin_known(playground: Playground) -> bool {
+    let Some((mut episode, schema)) = opening::episode().zip(opening::configuration()) else {
+        return false;
+    };
+    (episode.id, episode.name) = session_driver::names(episode.recipe.as_ref());
+    if let Some(recipe) = &episode.recipe {
+        let setup = playground.setup;
+        let value = recipe.configuration.clone().into();
+        setup.environment.set(recipe.environment.clone());
+        setup.form.set(Form::holding(schema, &value));
+        setup.task.set(Some(TaskPlace { source: 0, task: 0 }));
     }
-
-    /// The code did not come; whoever wants something next asks for it again.
-    fn go_on_without(self, error: Unloaded) {
-        self.progress.update_value(|progress| {
-            progress.loading = false;
-            progress.waiting.clear();
-        });
-        self.switching.set(false);
-        // If nobody asked for anything, nobody is told.
-        if self.wanted.get_untracked() {
-            self.wanted.set(false);
-            self.say_unloaded("The environments", error);
-        }
-    }
-
-    /// Says that a part did not come.
-    pub fn say_unloaded(self, what: &str, error: Unloaded) {
-        self.alert(Notice::new(
-            format!("{what} could not be loaded."),
-            error.to_string(),
-            Unloaded::ADVICE,
-        ));
-    }
-
-    /// Shows the first task's episode, which needs nothing of that.
-    pub(super) fn begin_known(self) -> bool {
-        let Some((mut episode, schema)) = opening::episode().zip(opening::configuration()) else {
-            return false;
-        };
-        (episode.id, episode.name) = self.names(episode.recipe.as_ref());
-        if let Some(recipe) = &episode.recipe {
-            let setup = self.setup;
-            let value = recipe.configuration.clone().into();
-            setup.environment.set(recipe.environment.clone());
-            setup.form.set(Form::holding(schema, &value));
-            setup.task.set(Some(TaskPlace { source: 0, task: 0 }));
-        }
-        self.begin_with(episode);
-        true
-    }
+    session_driver::begin_with(playground, episode);
+    true
 }

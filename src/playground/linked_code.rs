@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use volary_connectivity::linked_file::{Elsewhere, LinkedFile};
 use volary_core::Object;
 
+use super::planned;
 use super::state::{Playground, use_playground};
 use crate::browser::http::{self, Patience, Request};
 use crate::browser::{self, location, network};
@@ -38,7 +39,7 @@ pub fn open(playground: Playground, url: &str) {
     match LinkedFile::of(&whole, &network::page().origin) {
         LinkedFile::SameOrigin { url } => fetch(playground, url),
         LinkedFile::Elsewhere(file) => {
-            playground.begin_behind();
+            planned::begin_behind(playground);
             asked(playground).set(Some(file));
         }
         LinkedFile::Refused(why) => refuse(playground, why.to_string()),
@@ -46,7 +47,7 @@ pub fn open(playground: Playground, url: &str) {
 }
 
 fn refuse(playground: Playground, reason: String) {
-    playground.begin_behind();
+    planned::begin_behind(playground);
     playground.alert(Notice::new(
         "The Python file in this address was not fetched.",
         reason,
@@ -75,11 +76,14 @@ fn fetch(playground: Playground, url: String) {
 
 /// Shows the code and asks whether to run it.
 fn plan(playground: Playground, code: &str) {
-    playground.plan(PlannedEpisode {
-        recipe: files::recipe(code, &Description::default(), &Object::new(), 0),
-        actions: Vec::new(),
-        then: Then::Open(None),
-    });
+    planned::plan(
+        playground,
+        PlannedEpisode {
+            recipe: files::recipe(code, &Description::default(), &Object::new(), 0),
+            actions: Vec::new(),
+            then: Then::Open(None),
+        },
+    );
 }
 
 /// Asks whether to fetch the file.

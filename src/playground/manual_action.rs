@@ -5,6 +5,9 @@ use volary_core::json::{Json, Text};
 use volary_core::tool::ToolCallFunction;
 use volary_core::{AnyMessage, Tool, ToolCall, object};
 
+use super::policy_settings;
+use super::run_loop;
+use super::session_driver;
 use super::state::Playground;
 use super::tool_drafts::ToolDrafts;
 use crate::browser;
@@ -66,231 +69,233 @@ pub fn arguments_schema(tool: &Tool) -> Json {
     }
 }
 
-impl Playground {
-    /// Chooses a tool. Arguments that were typed for it before are shown again.
-    pub fn choose_tool(self, name: &str) {
-        let hands = self.hands;
-        if hands
-            .tool
-            .with_untracked(|tool| tool.as_deref() == Some(name))
-        {
-            return;
-        }
-        let shown = hands.tool.get_untracked();
-        // A call that is being edited is in the action already; only a new one is a draft.
-        if let Some(shown) = shown.filter(|_| hands.editing.get_untracked().is_none()) {
-            let form = hands.form.get_untracked();
-            hands.drafts.update_value(|drafts| drafts.put(shown, form));
-        }
-        hands.editing.set(None);
-        hands.tool.set(Some(name.into()));
-        self.show_form();
+/// Chooses a tool. Arguments that were typed for it before are shown again.
+pub fn choose_tool(playground: Playground, name: &str) {
+    let hands = playground.hands;
+    if hands
+        .tool
+        .with_untracked(|tool| tool.as_deref() == Some(name))
+    {
+        return;
     }
-
-    /// No tool: the next action holds the gathered calls alone, or none.
-    pub fn choose_no_tool(self) {
-        self.hands.tool.set(None);
-        self.hands.editing.set(None);
+    let shown = hands.tool.get_untracked();
+    // A call that is being edited is in the action already; only a new one is a draft.
+    if let Some(shown) = shown.filter(|_| hands.editing.get_untracked().is_none()) {
+        let form = hands.form.get_untracked();
+        hands.drafts.update_value(|drafts| drafts.put(shown, form));
     }
+    hands.editing.set(None);
+    hands.tool.set(Some(name.into()));
+    show_form(playground);
+}
 
-    /// Puts the call in the form into the action; false if a field is at fault, which is then marked.
-    pub fn add_call(self) -> bool {
-        let hands = self.hands;
-        let Some(name) = hands.tool.get_untracked() else {
-            return false;
-        };
-        let Some(Json::Object(arguments)) = hands.form.try_update(Form::submit).flatten() else {
-            browser::show_fault(TOOL_FORM);
-            return false;
-        };
-        // Its id follows when the action is sent.
-        let call = ToolCall {
-            function: ToolCallFunction { name, arguments },
-            ..ToolCall::default()
-        };
-        let place = hands.editing.get_untracked();
-        hands
-            .calls
-            .update(|calls| match place.and_then(|place| calls.get_mut(place)) {
-                Some(edited) => *edited = call,
-                None => calls.push(call),
-            });
-        hands.editing.set(None);
-        self.show_form();
-        true
-    }
+/// No tool: the next action holds the gathered calls alone, or none.
+pub fn choose_no_tool(playground: Playground) {
+    playground.hands.tool.set(None);
+    playground.hands.editing.set(None);
+}
 
-    /// Brings a gathered call back into the form.
-    pub fn edit_call(self, place: usize) {
-        let hands = self.hands;
-        let call = hands
-            .calls
-            .with_untracked(|calls| calls.get(place).cloned());
-        let Some(call) = call else { return };
-        let name = call.function.name;
-        let Some(schema) = self.schema_of(&name) else {
-            return;
-        };
-        hands.tool.set(Some(name));
-        hands.schema.set_value(schema.clone());
-        hands
-            .form
-            .set(Form::with_value(schema, &call.function.arguments.into()));
-        hands.editing.set(Some(place));
-    }
-
-    /// Takes a gathered call out of the action.
-    pub fn remove_call(self, place: usize) {
-        let hands = self.hands;
-        hands.calls.update(|calls| {
-            if place < calls.len() {
-                calls.remove(place);
-            }
+/// Puts the call in the form into the action; false if a field is at fault, which is then marked.
+pub fn add_call(playground: Playground) -> bool {
+    let hands = playground.hands;
+    let Some(name) = hands.tool.get_untracked() else {
+        return false;
+    };
+    let Some(Json::Object(arguments)) = hands.form.try_update(Form::submit).flatten() else {
+        browser::show_fault(TOOL_FORM);
+        return false;
+    };
+    // Its id follows when the action is sent.
+    let call = ToolCall {
+        function: ToolCallFunction { name, arguments },
+        ..ToolCall::default()
+    };
+    let place = hands.editing.get_untracked();
+    hands
+        .calls
+        .update(|calls| match place.and_then(|place| calls.get_mut(place)) {
+            Some(edited) => *edited = call,
+            None => calls.push(call),
         });
-        hands.editing.set(None);
-    }
+    hands.editing.set(None);
+    show_form(playground);
+    true
+}
 
-    /// Whether Step would send the call in the form, too: it does if nothing else was gathered, or
-    /// if something was typed into it since.
-    pub fn form_counts(self) -> bool {
-        let hands = self.hands;
-        hands.tool.with(|tool| tool.is_some())
-            && (hands.calls.with(Vec::is_empty) || self.form_is_touched())
-    }
+/// Brings a gathered call back into the form.
+pub fn edit_call(playground: Playground, place: usize) {
+    let hands = playground.hands;
+    let call = hands
+        .calls
+        .with_untracked(|calls| calls.get(place).cloned());
+    let Some(call) = call else { return };
+    let name = call.function.name;
+    let Some(schema) = schema_of(playground, &name) else {
+        return;
+    };
+    hands.tool.set(Some(name));
+    hands.schema.set_value(schema.clone());
+    hands
+        .form
+        .set(Form::with_value(schema, &call.function.arguments.into()));
+    hands.editing.set(Some(place));
+}
 
-    /// What Step does: sends the action that was made by hand, or asks the model for one.
-    pub fn step(self) {
-        if untrack(|| self.is_left_to_model()) {
-            self.ask_once();
-        } else {
-            self.step_by_hand();
+/// Takes a gathered call out of the action.
+pub fn remove_call(playground: Playground, place: usize) {
+    let hands = playground.hands;
+    hands.calls.update(|calls| {
+        if place < calls.len() {
+            calls.remove(place);
         }
-    }
+    });
+    hands.editing.set(None);
+}
 
-    /// Whether the next action is the model's: it is, unless something was made by hand.
-    pub fn is_left_to_model(self) -> bool {
-        let hands = self.hands;
-        self.drive.kind.get() == PolicyKind::Model
-            && hands.calls.with(Vec::is_empty)
-            && hands.words.with(|words| words.trim().is_empty())
-            && !self.form_is_touched()
-    }
+/// Whether Step would send the call in the form, too: it does if nothing else was gathered, or
+/// if something was typed into it since.
+pub fn form_counts(playground: Playground) -> bool {
+    let hands = playground.hands;
+    hands.tool.with(|tool| tool.is_some())
+        && (hands.calls.with(Vec::is_empty) || form_is_touched(playground))
+}
 
-    /// Sends the action that was made by hand; a model that is asked meanwhile is cut short.
-    pub fn step_by_hand(self) {
-        let hands = self.hands;
-        if self.session.with_untracked(Session::is_stepping)
-            && self.drive.run.get_untracked() == Run::Idle
-        {
-            // Pressed twice: the first is under way, and may be so shortly that the page does not show it.
-            return;
-        }
-        if let Err(refusal) = untrack(|| self.may_step()) {
-            self.refuse(refusal);
-            return;
-        }
-        if untrack(|| self.form_counts()) && !self.add_call() {
-            return;
-        }
-        if self.drive.kind.get_untracked() == PolicyKind::Model {
-            self.halt();
-        }
-        let steps = self.episode.with_untracked(|episode| episode.steps.len());
-        let calls = hands.calls.get_untracked();
-        let action = hands
-            .words
-            .with_untracked(|message| action(steps, calls, message));
-        hands.calls.set(Vec::new());
-        hands.words.set(String::new());
-        hands.editing.set(None);
-        self.set_policy_name("manual");
-        self.drive.aside.set_value(None);
-        self.take_action(AnyMessage::from(action));
+/// What Step does: sends the action that was made by hand, or asks the model for one.
+pub fn step(playground: Playground) {
+    if untrack(|| is_left_to_model(playground)) {
+        run_loop::ask_once(playground);
+    } else {
+        step_by_hand(playground);
     }
+}
 
-    /// After another episode is shown: a tool that it lacks can't stay chosen.
-    pub(super) fn suit_hands(self) {
-        let hands = self.hands;
-        let names: Vec<Text> = self.episode.with_untracked(|episode| {
-            let tools = episode.tools.iter();
-            tools.map(|tool| tool.info.name.clone()).collect()
-        });
-        hands
-            .calls
-            .update(|calls| calls.retain(|call| names.contains(&call.function.name)));
-        hands.editing.set(None);
-        let chosen = hands.tool.get_untracked();
-        let fresh = chosen
-            .as_ref()
-            .and_then(|name| self.schema_of(name))
-            .is_some_and(|schema| hands.schema.with_value(|shown| *shown == schema));
-        if !fresh {
-            hands.tool.set(names.first().cloned());
-            self.show_form();
-        }
-        if let Some(action) = hands.again.try_update_value(Option::take).flatten() {
-            self.take_up(action);
-        }
-    }
+/// Whether the next action is the model's: it is, unless something was made by hand.
+pub fn is_left_to_model(playground: Playground) -> bool {
+    let hands = playground.hands;
+    playground.drive.kind.get() == PolicyKind::Model
+        && hands.calls.with(Vec::is_empty)
+        && hands.words.with(|words| words.trim().is_empty())
+        && !form_is_touched(playground)
+}
 
-    /// How many steps come before the last one, if there is one and it can be taken back now.
-    pub(super) fn before_last_step(self) -> Option<usize> {
-        let steps = self.episode.with_untracked(|episode| episode.steps.len());
-        let before = steps.checked_sub(1)?;
-        untrack(|| self.may_go_back()).then_some(before)
+/// Sends the action that was made by hand; a model that is asked meanwhile is cut short.
+pub fn step_by_hand(playground: Playground) {
+    let hands = playground.hands;
+    if playground.session.with_untracked(Session::is_stepping)
+        && playground.drive.run.get_untracked() == Run::Idle
+    {
+        // Pressed twice: the first is under way, and may be so shortly that the page does not show it.
+        return;
     }
+    if let Err(refusal) = untrack(|| session_driver::may_step(playground)) {
+        session_driver::refuse(playground, refusal);
+        return;
+    }
+    if untrack(|| form_counts(playground)) && !add_call(playground) {
+        return;
+    }
+    if playground.drive.kind.get_untracked() == PolicyKind::Model {
+        run_loop::halt(playground);
+    }
+    let steps = playground
+        .episode
+        .with_untracked(|episode| episode.steps.len());
+    let calls = hands.calls.get_untracked();
+    let action = hands
+        .words
+        .with_untracked(|message| action(steps, calls, message));
+    hands.calls.set(Vec::new());
+    hands.words.set(String::new());
+    hands.editing.set(None);
+    policy_settings::set_policy_name(playground, "manual");
+    playground.drive.aside.set_value(None);
+    session_driver::take_action(playground, AnyMessage::from(action));
+}
 
-    /// Goes back to before the last action, and puts it into the form to be changed.
-    pub fn edit_last_action(self) {
-        let last = self
-            .episode
-            .with_untracked(|episode| TakenBack::last_of(episode));
-        let Some(action) = last else { return };
-        let steps = action.steps;
-        self.hands.again.set_value(Some(action));
-        self.go_back(steps);
+/// After another episode is shown: a tool that it lacks can't stay chosen.
+pub(super) fn suit_hands(playground: Playground) {
+    let hands = playground.hands;
+    let names: Vec<Text> = playground.episode.with_untracked(|episode| {
+        let tools = episode.tools.iter();
+        tools.map(|tool| tool.info.name.clone()).collect()
+    });
+    hands
+        .calls
+        .update(|calls| calls.retain(|call| names.contains(&call.function.name)));
+    hands.editing.set(None);
+    let chosen = hands.tool.get_untracked();
+    let fresh = chosen
+        .as_ref()
+        .and_then(|name| schema_of(playground, name))
+        .is_some_and(|schema| hands.schema.with_value(|shown| *shown == schema));
+    if !fresh {
+        hands.tool.set(names.first().cloned());
+        show_form(playground);
     }
+    if let Some(action) = hands.again.try_update_value(Option::take).flatten() {
+        take_up(playground, action);
+    }
+}
 
-    /// Fills the hands with an action; calls of tools that are not on offer are left out.
-    fn take_up(self, action: TakenBack) {
-        let hands = self.hands;
-        let known = |call: &ToolCall| self.schema_of(&call.function.name).is_some();
-        let calls: Vec<ToolCall> = action.calls.into_iter().filter(known).collect();
-        let single = calls.len() == 1;
-        hands
-            .words
-            .set(action.message.unwrap_or_default().to_string());
-        hands.calls.set(calls);
-        if single {
-            self.edit_call(0);
-        }
-    }
+/// How many steps come before the last one, if there is one and it can be taken back now.
+pub(super) fn before_last_step(playground: Playground) -> Option<usize> {
+    let steps = playground
+        .episode
+        .with_untracked(|episode| episode.steps.len());
+    let before = steps.checked_sub(1)?;
+    untrack(|| session_driver::may_go_back(playground)).then_some(before)
+}
 
-    /// Shows the draft of the chosen tool, or a blank form.
-    fn show_form(self) {
-        let hands = self.hands;
-        let tool = hands.tool.get_untracked().unwrap_or_default();
-        let schema = self.schema_of(&tool).unwrap_or_default();
-        hands.schema.set_value(schema.clone());
-        let form = hands
-            .drafts
-            .try_update_value(|drafts| drafts.take(&tool, schema));
-        hands.form.set(form.unwrap_or_default());
-    }
+/// Goes back to before the last action, and puts it into the form to be changed.
+pub fn edit_last_action(playground: Playground) {
+    let last = playground
+        .episode
+        .with_untracked(|episode| TakenBack::last_of(episode));
+    let Some(action) = last else { return };
+    let steps = action.steps;
+    playground.hands.again.set_value(Some(action));
+    session_driver::go_back(playground, steps);
+}
 
-    /// Whether something was typed into the form, or a call is being edited in it.
-    pub fn form_is_touched(self) -> bool {
-        let hands = self.hands;
-        let blank = hands.schema.with_value(|schema| Form::new(schema.clone()));
-        hands.editing.get().is_some() || hands.form.with(|form| form.mode() != blank.mode())
+/// Fills the hands with an action; calls of tools that are not on offer are left out.
+fn take_up(playground: Playground, action: TakenBack) {
+    let hands = playground.hands;
+    let known = |call: &ToolCall| schema_of(playground, &call.function.name).is_some();
+    let calls: Vec<ToolCall> = action.calls.into_iter().filter(known).collect();
+    let single = calls.len() == 1;
+    hands
+        .words
+        .set(action.message.unwrap_or_default().to_string());
+    hands.calls.set(calls);
+    if single {
+        edit_call(playground, 0);
     }
+}
 
-    fn schema_of(self, name: &str) -> Option<Json> {
-        self.episode.with_untracked(|episode| {
-            let mut tools = episode.tools.iter();
-            tools
-                .find(|tool| &*tool.info.name == name)
-                .map(arguments_schema)
-        })
-    }
+/// Shows the draft of the chosen tool, or a blank form.
+fn show_form(playground: Playground) {
+    let hands = playground.hands;
+    let tool = hands.tool.get_untracked().unwrap_or_default();
+    let schema = schema_of(playground, &tool).unwrap_or_default();
+    hands.schema.set_value(schema.clone());
+    let form = hands
+        .drafts
+        .try_update_value(|drafts| drafts.take(&tool, schema));
+    hands.form.set(form.unwrap_or_default());
+}
+
+/// Whether something was typed into the form, or a call is being edited in it.
+pub fn form_is_touched(playground: Playground) -> bool {
+    let hands = playground.hands;
+    let blank = hands.schema.with_value(|schema| Form::new(schema.clone()));
+    hands.editing.get().is_some() || hands.form.with(|form| form.mode() != blank.mode())
+}
+
+fn schema_of(playground: Playground, name: &str) -> Option<Json> {
+    playground.episode.with_untracked(|episode| {
+        let mut tools = episode.tools.iter();
+        tools
+            .find(|tool| &*tool.info.name == name)
+            .map(arguments_schema)
+    })
 }

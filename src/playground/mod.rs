@@ -2,7 +2,8 @@
 //!
 //! The life of the shown episode is a state machine of its own, `volary_app::playground::session`.
 //!
-//! - [`state`]: all signals in one value, [`state::Playground`]; panes read them and call its intents.
+//! - [`state`]: all signals in one value, [`state::Playground`]; panes read them and send intents. The other modules
+//!   are functions that take this value.
 //! - [`session_driver`]: the session together with its worker. [`setup`]: environment, task, configuration and seed;
 //!   [`manual_action`]: the action of the user; [`policy_settings`]: the policy; [`player`]: what acts, such as a
 //!   [`model`].

@@ -6,10 +6,11 @@ use volary_app::playground::policy::PolicyKind;
 use super::episode_bar::EpisodeBar;
 use super::frame_pane::FramePane;
 use super::hint::Hint;
-use super::intents::Intent;
+use super::intents::{self, Intent};
 use super::model;
 use super::next_task::NEXT_TASK;
 use super::policy_pane::PolicyPane;
+use super::session_driver;
 use super::setup_pane::{ConfigurationPane, SetupPane};
 use super::state::{Playground, use_playground};
 use super::tools_pane::ToolsPane;
@@ -64,7 +65,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
                         episode=playground.episode
                         edition
                         selected=playground.selected
-                        can_rewind=Signal::derive(move || playground.may_go_back())
+                        can_rewind=Signal::derive(move || session_driver::may_go_back(playground))
                         on_rewind=Callback::new(move |steps| {
                             playground.intend(Intent::GoBack(steps))
                         })
@@ -79,7 +80,7 @@ pub(crate) fn PlaygroundPage() -> impl IntoView {
                 </section>
             </div>
             <PaneJumps panes=PANES/>
-            {playground.dialogs()}
+            {intents::dialogs(playground)}
             {once(
                 move || playground.drive.inspected.with(Option::is_some),
                 model::requests_dialog,

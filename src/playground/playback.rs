@@ -6,15 +6,13 @@ use super::state::Playground;
 use crate::components::playback::Player;
 use volary_app::playground::address::last_step;
 
-impl Playground {
-    /// Moves the selection while play is on.
-    pub fn play_along(self) {
-        Player {
-            selected: self.selected,
-            last: Signal::derive(move || self.episode.with(|episode| last_step(episode))),
-            playing: self.transfer.playing,
-            speed: self.transfer.speed,
-        }
-        .play_along();
+/// Moves the selection while play is on.
+pub fn play_along(playground: Playground) {
+    Player {
+        selected: playground.selected,
+        last: Signal::derive(move || playground.episode.with(|episode| last_step(episode))),
+        playing: playground.transfer.playing,
+        speed: playground.transfer.speed,
     }
+    .play_along();
 }

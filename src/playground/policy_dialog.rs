@@ -4,6 +4,7 @@ use leptos::prelude::*;
 use volary_app::playground::policy::PolicyKind;
 
 use super::intents::Intent;
+use super::setup;
 use super::state::{Playground, use_playground};
 use crate::components::Dialog;
 use crate::models::connections;
@@ -13,7 +14,7 @@ pub fn policy_dialog() -> AnyView {
     let playground = use_playground();
     let open = playground.drive.is_choosing;
     let choices = move || {
-        let entry = playground.chosen();
+        let entry = setup::chosen(playground);
         let kinds = [PolicyKind::Oracle, PolicyKind::Random].into_iter();
         let kinds = kinds.filter(|kind| kind.fits(entry.as_ref()));
         kinds

@@ -8,6 +8,7 @@ use super::intents::Intent;
 use super::model;
 use super::page::once_whole;
 use super::policy_settings::POLICY_FORM;
+use super::setup;
 use super::state::use_playground;
 use crate::components::SchemaForm;
 use crate::components::field::Field;
@@ -23,13 +24,13 @@ pub(super) fn PolicyPane() -> impl IntoView {
         if !drive
             .kind
             .get_untracked()
-            .fits(playground.chosen().as_ref())
+            .fits(setup::chosen(playground).as_ref())
         {
             playground.intend(Intent::ChoosePolicy(PolicyKind::Manual));
         }
     });
     let kinds = move || {
-        let entry = playground.chosen();
+        let entry = setup::chosen(playground);
         let kinds = PolicyKind::ALL.into_iter();
         let fitting = kinds.filter(|kind| kind.fits(entry.as_ref()));
         fitting

@@ -10,6 +10,7 @@ use volary_core::json::Text;
 use volary_core::registry::EnvironmentEntry;
 
 use super::player::{Aside, BuiltIn, Player};
+use super::setup;
 use super::state::Playground;
 use crate::browser;
 use crate::projection::form::Form;
@@ -81,75 +82,73 @@ impl Default for Drive {
     }
 }
 
-impl Playground {
-    /// Chooses who acts. The settings that policies share are kept, also through those that have none.
-    pub fn choose_policy(self, kind: PolicyKind) {
-        let drive = self.drive;
-        drive.kind.set(kind);
-        drive.form.set(Form::new(kind.schema(drive.pace())));
-        if kind == PolicyKind::Scripted {
-            self.script_from_episode();
-        }
+/// Chooses who acts. The settings that policies share are kept, also through those that have none.
+pub fn choose_policy(playground: Playground, kind: PolicyKind) {
+    let drive = playground.drive;
+    drive.kind.set(kind);
+    drive.form.set(Form::new(kind.schema(drive.pace())));
+    if kind == PolicyKind::Scripted {
+        script_from_episode(playground);
     }
+}
 
-    /// Puts the actions of the shown episode into the script.
-    pub fn script_from_episode(self) {
-        let drive = self.drive;
-        let pace = drive.pace();
-        let value = self
-            .episode
-            .with_untracked(|episode| policy::script_of(episode, pace));
-        let schema = PolicyKind::Scripted.schema(pace);
-        drive.form.set(Form::with_value(schema, &value));
-    }
+/// Puts the actions of the shown episode into the script.
+pub fn script_from_episode(playground: Playground) {
+    let drive = playground.drive;
+    let pace = drive.pace();
+    let value = playground
+        .episode
+        .with_untracked(|episode| policy::script_of(episode, pace));
+    let schema = PolicyKind::Scripted.schema(pace);
+    drive.form.set(Form::with_value(schema, &value));
+}
 
-    /// The chosen built-in policy. If a setting is invalid, its field is marked instead.
-    pub(super) fn policy(self) -> Option<Plan> {
-        let drive = self.drive;
-        let Some(settings) = drive.form.try_update(Form::submit).flatten() else {
-            browser::show_fault(POLICY_FORM);
-            return None;
-        };
-        let kind = drive.kind.get_untracked();
-        match kind.policy(&settings, || policy::oracle(self.played_entry())) {
-            Ok(paced) => paced.map(|paced| Plan {
-                delay: paced.delay,
-                player: Box::new(BuiltIn {
-                    policy: paced.policy,
-                    limits: paced.limits,
-                }),
+/// The chosen built-in policy. If a setting is invalid, its field is marked instead.
+pub(super) fn policy(playground: Playground) -> Option<Plan> {
+    let drive = playground.drive;
+    let Some(settings) = drive.form.try_update(Form::submit).flatten() else {
+        browser::show_fault(POLICY_FORM);
+        return None;
+    };
+    let kind = drive.kind.get_untracked();
+    match kind.policy(&settings, || policy::oracle(played_entry(playground))) {
+        Ok(paced) => paced.map(|paced| Plan {
+            delay: paced.delay,
+            player: Box::new(BuiltIn {
+                policy: paced.policy,
+                limits: paced.limits,
             }),
-            Err(PolicyFault::Script(reason)) => {
-                drive
-                    .form
-                    .update(|form| form.refuse(policy::SCRIPT, &reason));
-                browser::show_fault(POLICY_FORM);
-                None
-            }
-            Err(PolicyFault::Unfit(reason)) => {
-                self.say(reason);
-                None
-            }
+        }),
+        Err(PolicyFault::Script(reason)) => {
+            drive
+                .form
+                .update(|form| form.refuse(policy::SCRIPT, &reason));
+            browser::show_fault(POLICY_FORM);
+            None
+        }
+        Err(PolicyFault::Unfit(reason)) => {
+            playground.say(reason);
+            None
         }
     }
+}
 
-    /// Writes down who acted.
-    pub(super) fn set_policy_name(self, name: &str) {
-        let same = self
-            .episode
-            .with_untracked(|episode| episode.policy.as_deref() == Some(name));
-        if !same {
-            self.episode.update_untracked(|episode| {
-                std::sync::Arc::make_mut(episode).policy = Some(Text::from(name));
-            });
-        }
+/// Writes down who acted.
+pub(super) fn set_policy_name(playground: Playground, name: &str) {
+    let same = playground
+        .episode
+        .with_untracked(|episode| episode.policy.as_deref() == Some(name));
+    if !same {
+        playground.episode.update_untracked(|episode| {
+            std::sync::Arc::make_mut(episode).policy = Some(Text::from(name));
+        });
     }
+}
 
-    /// What the registry says about the environment of the shown episode.
-    fn played_entry(self) -> Option<EnvironmentEntry> {
-        let name = self
-            .episode
-            .with_untracked(|episode| Some(episode.recipe.as_ref()?.environment.clone()));
-        self.entry(&name?)
-    }
+/// What the registry says about the environment of the shown episode.
+fn played_entry(playground: Playground) -> Option<EnvironmentEntry> {
+    let name = playground
+        .episode
+        .with_untracked(|episode| Some(episode.recipe.as_ref()?.environment.clone()));
+    setup::entry(playground, &name?)
 }

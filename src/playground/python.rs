@@ -25,102 +25,108 @@ pub struct PythonEntry {
     pub description: Option<Description>,
 }
 
-impl Playground {
-    /// Follows the files that the browser keeps, which other tabs change as well.
-    pub(super) fn follow_python_files(self) {
-        Effect::new(move |_| {
-            let files = stored::files();
-            self.setup.python.update(|entries| {
-                // What episodes brought stays.
-                entries.retain(|entry| entry.description.is_none());
-                for entry in entries_of(&files) {
-                    entries.retain(|other| other.environment != entry.environment);
-                    entries.push(entry);
-                }
-            });
-        });
-    }
-
-    /// The entry of an environment, if its name stands for a known Python file. Tracks changes.
-    pub fn python_entry(self, name: &str) -> Option<PythonEntry> {
-        self.setup.python.with(|entries| {
-            let mut entries = entries.iter();
-            entries.find(|entry| *entry.environment == *name).cloned()
-        })
-    }
-
-    /// Whether the shown episode was played in Python.
-    pub fn is_python_chosen(self) -> bool {
-        self.setup
-            .environment
-            .with(|name| task::python_file(name).is_some())
-    }
-
-    /// Opens the environment of a file that just ran, and goes to it.
-    pub fn play_python(self, name: &str, code: &str, description: Description) {
-        let entry = PythonEntry {
-            environment: files::environment(code),
-            name: name.into(),
-            code: code.into(),
-            description: Some(description),
-        };
-        let environment = entry.environment.clone();
-        // At once: what follows the stored files hears of them later.
-        self.setup.python.update(|entries| {
-            entries.retain(|other| other.environment != environment);
-            entries.push(entry);
-        });
-        self.intend(Intent::GoToEnvironment(environment.to_string()));
-    }
-
-    /// Adds the code of a recipe to what can be chosen, under a name that says where it came from.
-    pub(super) fn adopt_python(self, recipe: &Recipe) {
-        let is_known = untrack(|| self.python_entry(&recipe.environment)).is_some();
-        let code = recipe
-            .configuration
-            .get(PYTHON_CODE)
-            .and_then(Json::as_text);
-        if let Some(code) = code.filter(|_| !is_known) {
-            let entry = PythonEntry {
-                environment: recipe.environment.clone(),
-                name: "Python environment of the episode".into(),
-                code: code.clone(),
-                description: None,
-            };
-            self.setup.python.update(|entries| entries.push(entry));
-        }
-    }
-
-    /// Fills the set-up for a Python file: with the task of a recipe's configuration, or with defaults.
-    pub(super) fn configure_python(self, entry: &PythonEntry, configuration: Option<&Object>) {
-        let setup = self.setup;
-        setup.environment.set(entry.environment.clone());
-        setup.task.set(None);
-        let description = entry.description.clone().unwrap_or_default();
-        let schema = description.form();
-        let values = configuration.map(|configuration| {
-            files::values(&Recipe {
-                configuration: configuration.clone(),
-                ..Recipe::default()
-            })
-        });
-        setup.form.set(match values {
-            Some(values) => Form::with_value(schema, &values.into()),
-            None if description.size.is_some_and(|size| size > 0) => {
-                let first = object!({ TASK_INDEX: 0 });
-                Form::with_value(schema, &first.into())
+/// Follows the files that the browser keeps, which other tabs change as well.
+pub(super) fn follow_python_files(playground: Playground) {
+    Effect::new(move |_| {
+        let files = stored::files();
+        playground.setup.python.update(|entries| {
+            // What episodes brought stays.
+            entries.retain(|entry| entry.description.is_none());
+            for entry in entries_of(&files) {
+                entries.retain(|other| other.environment != entry.environment);
+                entries.push(entry);
             }
-            None => Form::new(schema),
         });
-    }
+    });
+}
 
-    /// The recipe of what is set up, if a Python file is chosen.
-    pub(super) fn python_recipe(self, values: &Object, seed: u64) -> Option<Recipe> {
-        let name = self.setup.environment.get_untracked();
-        let entry = untrack(|| self.python_entry(&name))?;
-        let description = entry.description.unwrap_or_default();
-        Some(files::recipe(&entry.code, &description, values, seed))
+/// The entry of an environment, if its name stands for a known Python file. Tracks changes.
+pub fn python_entry(playground: Playground, name: &str) -> Option<PythonEntry> {
+    playground.setup.python.with(|entries| {
+        let mut entries = entries.iter();
+        entries.find(|entry| *entry.environment == *name).cloned()
+    })
+}
+
+/// Whether the shown episode was played in Python.
+pub fn is_python_chosen(playground: Playground) -> bool {
+    playground
+        .setup
+        .environment
+        .with(|name| task::python_file(name).is_some())
+}
+
+/// Opens the environment of a file that just ran, and goes to it.
+pub fn play_python(playground: Playground, name: &str, code: &str, description: Description) {
+    let entry = PythonEntry {
+        environment: files::environment(code),
+        name: name.into(),
+        code: code.into(),
+        description: Some(description),
+    };
+    let environment = entry.environment.clone();
+    // At once: what follows the stored files hears of them later.
+    playground.setup.python.update(|entries| {
+        entries.retain(|other| other.environment != environment);
+        entries.push(entry);
+    });
+    playground.intend(Intent::GoToEnvironment(environment.to_string()));
+}
+
+/// Adds the code of a recipe to what can be chosen, under a name that says where it came from.
+pub(super) fn adopt_python(playground: Playground, recipe: &Recipe) {
+    let is_known = untrack(|| python_entry(playground, &recipe.environment)).is_some();
+    let code = recipe
+        .configuration
+        .get(PYTHON_CODE)
+        .and_then(Json::as_text);
+    if let Some(code) = code.filter(|_| !is_known) {
+        let entry = PythonEntry {
+            environment: recipe.environment.clone(),
+            name: "Python environment of the episode".into(),
+            code: code.clone(),
+            description: None,
+        };
+        playground
+            .setup
+            .python
+            .update(|entries| entries.push(entry));
     }
+}
+
+/// Fills the set-up for a Python file: with the task of a recipe's configuration, or with defaults.
+pub(super) fn configure_python(
+    playground: Playground,
+    entry: &PythonEntry,
+    configuration: Option<&Object>,
+) {
+    let setup = playground.setup;
+    setup.environment.set(entry.environment.clone());
+    setup.task.set(None);
+    let description = entry.description.clone().unwrap_or_default();
+    let schema = description.form();
+    let values = configuration.map(|configuration| {
+        files::values(&Recipe {
+            configuration: configuration.clone(),
+            ..Recipe::default()
+        })
+    });
+    setup.form.set(match values {
+        Some(values) => Form::with_value(schema, &values.into()),
+        None if description.size.is_some_and(|size| size > 0) => {
+            let first = object!({ TASK_INDEX: 0 });
+            Form::with_value(schema, &first.into())
+        }
+        None => Form::new(schema),
+    });
+}
+
+/// The recipe of what is set up, if a Python file is chosen.
+pub(super) fn python_recipe(playground: Playground, values: &Object, seed: u64) -> Option<Recipe> {
+    let name = playground.setup.environment.get_untracked();
+    let entry = untrack(|| python_entry(playground, &name))?;
+    let description = entry.description.unwrap_or_default();
+    Some(files::recipe(&entry.code, &description, values, seed))
 }
 
 /// The last version of each file that ran.

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use volary_app::outside::Place;
 use volary_protocol::environments::{Question, QuestionId, Request};
 
+use super::session_driver;
 use super::state::Playground;
 use crate::outside::Questions;
 
@@ -23,7 +24,7 @@ pub(super) fn ask(playground: Playground, question: QuestionId, asked: Question)
         Rc::clone(questions)
     });
     questions.ask(asked, move |answer| {
-        playground.send_request(&Request::Answer { question, answer });
+        session_driver::send_request(playground, &Request::Answer { question, answer });
     });
 }
 

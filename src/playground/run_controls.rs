@@ -7,6 +7,8 @@ use volary_app::playground::run::Run;
 use leptos::prelude::*;
 
 use super::intents::Intent;
+use super::manual_action;
+use super::session_driver;
 use super::state::{Playground, use_playground};
 use crate::browser::{self, timers};
 use volary_app::playground::session::Refusal;
@@ -64,7 +66,7 @@ pub(super) fn RunControls() -> impl IntoView {
 /// Whether Run leads anywhere. Without a policy that can act it leads to the choice of one, and after the end of an
 /// episode to a new one.
 fn may_run(playground: Playground) -> bool {
-    match playground.may_step() {
+    match session_driver::may_step(playground) {
         Ok(()) | Err(Refusal::Over | Refusal::NotAgreed) => true,
         Err(_) => false,
     }
@@ -72,8 +74,9 @@ fn may_run(playground: Playground) -> bool {
 
 /// Whether Step has an effect: a model with a request in progress is not asked again.
 fn may_step(playground: Playground) -> bool {
-    let asked = playground.drive.run.get() != Run::Idle && playground.is_left_to_model();
-    playground.may_step().is_ok() && !asked
+    let asked =
+        playground.drive.run.get() != Run::Idle && manual_action::is_left_to_model(playground);
+    session_driver::may_step(playground).is_ok() && !asked
 }
 
 /// Notices when an operation takes long. It comes with the code that begins operations.

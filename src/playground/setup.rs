@@ -8,8 +8,11 @@ use volary_core::registry::EnvironmentEntry;
 use volary_remote::task;
 use volary_trajectory::Recipe;
 
-use super::python::PythonEntry;
+use super::python::{self, PythonEntry};
+use super::remote_environments;
+use super::session_driver;
 use super::state::Playground;
+use super::url_sync;
 use crate::browser;
 use crate::projection::form::Form;
 use crate::projection::notice::Notice;
@@ -58,179 +61,179 @@ impl Setup {
     }
 }
 
-impl Playground {
-    /// What the registry says of an environment.
-    pub fn entry(self, name: &str) -> Option<EnvironmentEntry> {
-        self.whole.track();
-        self.registry.with_value(|registry| {
-            let mut entries = registry.environments.iter();
-            entries.find(|entry| entry.name == name).copied()
-        })
-    }
+/// What the registry says of an environment.
+pub fn entry(playground: Playground, name: &str) -> Option<EnvironmentEntry> {
+    playground.whole.track();
+    playground.registry.with_value(|registry| {
+        let mut entries = registry.environments.iter();
+        entries.find(|entry| entry.name == name).copied()
+    })
+}
 
-    /// What the registry says of the chosen environment.
-    pub fn chosen(self) -> Option<EnvironmentEntry> {
-        self.setup.environment.with(|name| self.entry(name))
-    }
+/// What the registry says of the chosen environment.
+pub fn chosen(playground: Playground) -> Option<EnvironmentEntry> {
+    playground
+        .setup
+        .environment
+        .with(|name| entry(playground, name))
+}
 
-    /// Chooses an environment, with its first task if it has tasks, and opens it.
-    pub fn begin(self, environment: Option<&str>) {
-        let setup = self.setup;
-        let first = setup
+/// Chooses an environment, with its first task if it has tasks, and opens it.
+pub fn begin(playground: Playground, environment: Option<&str>) {
+    let setup = playground.setup;
+    let first = setup
+        .sources
+        .with_untracked(|sources| tasks::first(sources, environment));
+    match (first, environment) {
+        (Some(place), _) => pick_task(playground, Some(place)),
+        (None, Some(name)) if untrack(|| remote_environments::knows(playground, name)) => {
+            configure(playground, name, None);
+            reset(playground);
+        }
+        (None, Some(name)) => {
+            begin(playground, None);
+            say_unknown(playground, name);
+        }
+        (None, None) => {}
+    }
+}
+
+/// Chooses a task and opens it; `None` leaves the configuration as it is, to be changed.
+pub fn pick_task(playground: Playground, place: Option<TaskPlace>) {
+    let setup = playground.setup;
+    setup.task.set(place);
+    let task = place.and_then(|place| {
+        setup
             .sources
-            .with_untracked(|sources| tasks::first(sources, environment));
-        match (first, environment) {
-            (Some(place), _) => self.pick_task(Some(place)),
-            (None, Some(name)) if untrack(|| self.knows(name)) => {
-                self.configure(name, None);
-                self.reset();
-            }
-            (None, Some(name)) => {
-                self.begin(None);
-                self.say_unknown(name);
-            }
-            (None, None) => {}
-        }
+            .with_untracked(|sources| tasks::at(sources, place).cloned())
+    });
+    if let Some(task) = task {
+        configure(playground, task.environment, Some(&task.configuration));
+        reset(playground);
     }
+}
 
-    /// Chooses a task and opens it; `None` leaves the configuration as it is, to be changed.
-    pub fn pick_task(self, place: Option<TaskPlace>) {
-        let setup = self.setup;
-        setup.task.set(place);
-        let task = place.and_then(|place| {
-            setup
-                .sources
-                .with_untracked(|sources| tasks::at(sources, place).cloned())
-        });
-        if let Some(task) = task {
-            self.configure(task.environment, Some(&task.configuration));
-            self.reset();
-        }
+/// Fills the set-up for an environment: with a configuration, or with its defaults.
+pub fn configure(playground: Playground, name: &str, configuration: Option<&Object>) {
+    if let Some(server) = untrack(|| remote_environments::server(playground, name)) {
+        return remote_environments::configure_server(playground, &server, configuration);
     }
-
-    /// Fills the set-up for an environment: with a configuration, or with its defaults.
-    pub fn configure(self, name: &str, configuration: Option<&Object>) {
-        if let Some(server) = untrack(|| self.server(name)) {
-            return self.configure_server(&server, configuration);
-        }
-        if let Some(entry) = untrack(|| self.python_entry(name)) {
-            return self.configure_python(&entry, configuration);
-        }
-        let Some(entry) = self.entry(name) else {
-            return;
-        };
-        let setup = self.setup;
-        setup.environment.set(name.into());
-        let schema = (entry.configuration)();
-        setup.form.set(match configuration {
-            Some(configuration) => Form::with_value(schema, &configuration.clone().into()),
-            None => Form::new(schema),
-        });
-        if configuration.is_none() {
-            setup.task.set(None);
-        }
+    if let Some(entry) = untrack(|| python::python_entry(playground, name)) {
+        return python::configure_python(playground, &entry, configuration);
     }
-
-    /// Fills the set-up from a recipe, so that Reset opens the same again.
-    pub fn show_recipe(self, recipe: &Recipe) {
-        let setup = self.setup;
-        self.adopt_python(recipe);
-        self.configure(&recipe.environment, Some(&recipe.configuration));
-        setup.seed.set(recipe.seed.to_string());
-        let sources = setup.sources;
-        let place = sources.with_untracked(|sources| tasks::of_recipe(sources, recipe));
-        setup.task.set(place);
+    let Some(entry) = entry(playground, name) else {
+        return;
+    };
+    let setup = playground.setup;
+    setup.environment.set(name.into());
+    let schema = (entry.configuration)();
+    setup.form.set(match configuration {
+        Some(configuration) => Form::with_value(schema, &configuration.clone().into()),
+        None => Form::new(schema),
+    });
+    if configuration.is_none() {
+        setup.task.set(None);
     }
+}
 
-    /// Opens an episode of what is set up, if all fields are as they should be.
-    pub fn reset(self) {
-        let setup = self.setup;
-        let seed = setup.seed.with_untracked(|seed| tasks::read_seed(seed));
-        setup.seed_error.set(seed.err());
-        let configuration = setup.form.try_update(Form::submit).flatten();
-        let Some(Json::Object(configuration)) = configuration else {
-            browser::show_fault(CONFIGURATION_FORM);
-            return;
-        };
-        if untrack(|| self.is_server_chosen()) {
-            return self.reset_on_server(&configuration);
-        }
-        let Ok(seed) = seed else { return };
-        let recipe = self
-            .python_recipe(&configuration, seed)
-            .unwrap_or_else(|| self.recipe(configuration, seed));
-        self.open(recipe, Vec::new());
+/// Fills the set-up from a recipe, so that Reset opens the same again.
+pub fn show_recipe(playground: Playground, recipe: &Recipe) {
+    let setup = playground.setup;
+    python::adopt_python(playground, recipe);
+    configure(playground, &recipe.environment, Some(&recipe.configuration));
+    setup.seed.set(recipe.seed.to_string());
+    let sources = setup.sources;
+    let place = sources.with_untracked(|sources| tasks::of_recipe(sources, recipe));
+    setup.task.set(place);
+}
+
+/// Opens an episode of what is set up, if all fields are as they should be.
+pub fn reset(playground: Playground) {
+    let setup = playground.setup;
+    let seed = setup.seed.with_untracked(|seed| tasks::read_seed(seed));
+    setup.seed_error.set(seed.err());
+    let configuration = setup.form.try_update(Form::submit).flatten();
+    let Some(Json::Object(configuration)) = configuration else {
+        browser::show_fault(CONFIGURATION_FORM);
+        return;
+    };
+    if untrack(|| remote_environments::is_server_chosen(playground)) {
+        return remote_environments::reset_on_server(playground, &configuration);
     }
+    let Ok(seed) = seed else { return };
+    let recipe = python::python_recipe(playground, &configuration, seed)
+        .unwrap_or_else(|| recipe(playground, configuration, seed));
+    session_driver::open(playground, recipe, Vec::new());
+}
 
-    /// The recipe of a configuration: the chosen task's, as long as nothing in it was changed.
-    fn recipe(self, configuration: Object, seed: u64) -> Recipe {
-        let setup = self.setup;
-        let chosen = setup.task.get_untracked().and_then(|place| {
-            setup
-                .sources
-                .with_untracked(|sources| tasks::unchanged(sources, place, &configuration, seed))
-        });
-        chosen.unwrap_or_else(|| Recipe {
-            environment: setup.environment.get_untracked(),
-            configuration,
-            seed,
-            task: None,
-        })
-    }
-
-    /// Cuts another part from the file of a list of tasks.
-    pub fn pick_split(self, source: usize, split: &str) {
-        let setup = self.setup;
-        let file = setup
+/// The recipe of a configuration: the chosen task's, as long as nothing in it was changed.
+fn recipe(playground: Playground, configuration: Object, seed: u64) -> Recipe {
+    let setup = playground.setup;
+    let chosen = setup.task.get_untracked().and_then(|place| {
+        setup
             .sources
-            .with_untracked(|sources| sources.get(source)?.file.clone());
-        let Some(file) = file else { return };
-        self.add_tasks(&file.name, file.text, Some(split));
-    }
+            .with_untracked(|sources| tasks::unchanged(sources, place, &configuration, seed))
+    });
+    chosen.unwrap_or_else(|| Recipe {
+        environment: setup.environment.get_untracked(),
+        configuration,
+        seed,
+        task: None,
+    })
+}
 
-    /// Reads a file of tasks, and opens the first one.
-    pub fn add_tasks(self, name: &str, text: Text, split: Option<&str>) {
-        let made = self
-            .registry
-            .with_value(|registry| tasks::from_file(registry, name, text, split));
-        match made {
-            Ok(source) if source.tasks.is_empty() => self.alert(Notice::new(
-                format!("{} contains no tasks.", source.title),
-                "The selected split of the file is empty.",
-                "Choose another split or a longer file.",
-            )),
-            Ok(source) => {
-                let sources = self.setup.sources;
-                let place = sources.try_update(|sources| tasks::add_file(sources, source));
-                self.pick_task(place);
-                self.show_environment_in_address();
-            }
-            Err(reason) => self.alert(Notice::new(
-                format!("The tasks in {name} could not be read."),
-                reason.to_string(),
-                "Use JSON Lines, each with a question and an answer that ends in \"#### \" and a \
-                 number.",
-            )),
-        }
-    }
+/// Cuts another part from the file of a list of tasks.
+pub fn pick_split(playground: Playground, source: usize, split: &str) {
+    let setup = playground.setup;
+    let file = setup
+        .sources
+        .with_untracked(|sources| sources.get(source)?.file.clone());
+    let Some(file) = file else { return };
+    add_tasks(playground, &file.name, file.text, Some(split));
+}
 
-    fn say_unknown(self, name: &str) {
-        if task::is_server(name) {
-            return self.say_not_connected(name);
+/// Reads a file of tasks, and opens the first one.
+pub fn add_tasks(playground: Playground, name: &str, text: Text, split: Option<&str>) {
+    let made = playground
+        .registry
+        .with_value(|registry| tasks::from_file(registry, name, text, split));
+    match made {
+        Ok(source) if source.tasks.is_empty() => playground.alert(Notice::new(
+            format!("{} contains no tasks.", source.title),
+            "The selected split of the file is empty.",
+            "Choose another split or a longer file.",
+        )),
+        Ok(source) => {
+            let sources = playground.setup.sources;
+            let place = sources.try_update(|sources| tasks::add_file(sources, source));
+            pick_task(playground, place);
+            url_sync::show_environment_in_address(playground);
         }
-        let known = self.registry.with_value(|registry| {
-            let names: Vec<_> = registry
-                .environments
-                .iter()
-                .map(|entry| entry.name)
-                .collect();
-            names.join(", ")
-        });
-        let shown: String = name.chars().take(60).collect();
-        self.alert(Notice::new(
-            format!("Unknown environment \"{shown}\"."),
-            "The address names an environment that this page does not have.",
-            format!("Available: {known}."),
-        ));
+        Err(reason) => playground.alert(Notice::new(
+            format!("The tasks in {name} could not be read."),
+            reason.to_string(),
+            "Use JSON Lines, each with a question and an answer that ends in \"#### \" and a \
+             number.",
+        )),
     }
+}
+
+fn say_unknown(playground: Playground, name: &str) {
+    if task::is_server(name) {
+        return remote_environments::say_not_connected(playground, name);
+    }
+    let known = playground.registry.with_value(|registry| {
+        let names: Vec<_> = registry
+            .environments
+            .iter()
+            .map(|entry| entry.name)
+            .collect();
+        names.join(", ")
+    });
+    let shown: String = name.chars().take(60).collect();
+    playground.alert(Notice::new(
+        format!("Unknown environment \"{shown}\"."),
+        "The address names an environment that this page does not have.",
+        format!("Available: {known}."),
+    ));
 }

@@ -5,7 +5,9 @@ use leptos::prelude::*;
 use volary_app::playground::tasks::{self, TaskPlace, TaskSource};
 
 use super::intents::Intent;
-use super::setup::{CONFIGURATION_FORM, Setup, TASKS_IN_A_LIST};
+use super::python;
+use super::remote_environments;
+use super::setup::{self, CONFIGURATION_FORM, Setup, TASKS_IN_A_LIST};
 use super::state::{Playground, use_playground};
 use crate::components::SchemaForm;
 use crate::components::field::Field;
@@ -26,9 +28,9 @@ pub(super) fn SetupPane() -> impl IntoView {
     let choose = move |event| {
         playground.intend(Intent::GoToEnvironment(event_target_value(&event)));
     };
-    let summary = move || match playground.chosen() {
+    let summary = move || match setup::chosen(playground) {
         Some(entry) => entry.summary.to_owned(),
-        None if playground.is_server_chosen() => ON_A_SERVER.to_owned(),
+        None if remote_environments::is_server_chosen(playground) => ON_A_SERVER.to_owned(),
         None => python_summary(playground),
     };
     view! {
@@ -56,12 +58,12 @@ pub(super) fn SetupPane() -> impl IntoView {
                 </p>
             </Field>
             {move || task_picker(playground)}
-            <Show when=move || playground.is_server_chosen()>
+            <Show when=move || remote_environments::is_server_chosen(playground)>
                 <ConfigurationFields playground/>
             </Show>
             <div class="field-row">
                 // A server has no seed.
-                <Show when=move || !playground.is_server_chosen()>
+                <Show when=move || !remote_environments::is_server_chosen(playground)>
                     <SeedField setup/>
                 </Show>
                 <button type="submit">
@@ -91,7 +93,7 @@ pub(super) fn ConfigurationPane() -> impl IntoView {
     let playground = use_playground();
     // The task of a server is in the setup, because there is no episode without it.
     view! {
-        <Show when=move || !playground.is_server_chosen()>
+        <Show when=move || !remote_environments::is_server_chosen(playground)>
             <form
                 class="configuration-form"
                 aria-label="Configuration of the environment"
@@ -113,7 +115,7 @@ fn python_summary(playground: Playground) -> String {
     let entry = playground
         .setup
         .environment
-        .with(|name| playground.python_entry(name));
+        .with(|name| python::python_entry(playground, name));
     let summary = entry
         .and_then(|entry| entry.description)
         .map(|described| described.summary);

@@ -1,5 +1,5 @@
-//! All signals of the playground in one small value. Panes take it from the context, read the
-//! signals, and call the intents that the other modules add to it.
+//! All signals of the playground in one small value. Panes take it from the context, read the signals, and send
+//! intents. What changes the signals are functions of the other modules, which take this value.
 
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -10,7 +10,7 @@ use volary_core::json::Text;
 use volary_core::registry::Registry;
 use volary_trajectory::Episode;
 
-use super::intents::Progress;
+use super::intents::{self, Intent, Progress};
 use super::manual_action::Hands;
 use super::opening;
 use super::policy_settings::Drive;
@@ -117,6 +117,11 @@ impl Playground {
         })));
         provide_context(playground);
         playground
+    }
+
+    /// Does what a person wants, once the code for it is here.
+    pub fn intend(self, intent: Intent) {
+        intents::intend(self, intent);
     }
 
     /// Says what went wrong.

@@ -7,7 +7,8 @@ use volary_core::json::Text;
 use volary_core::tool::ToolCallFunction;
 
 use super::intents::Intent;
-use super::manual_action::TOOL_FORM;
+use super::manual_action::{self, TOOL_FORM};
+use super::session_driver;
 use super::state::{Playground, use_playground};
 use crate::components::field::Field;
 use crate::components::{Glyph, Icon, SchemaForm};
@@ -38,7 +39,7 @@ fn Actions(playground: Playground) -> impl IntoView {
     let hands = playground.hands;
     let may_undo = Memo::new(move |_| {
         let steps = playground.episode.with(|episode| episode.steps.len());
-        steps > 0 && playground.may_go_back()
+        steps > 0 && session_driver::may_go_back(playground)
     });
     let undo = move |_| {
         if may_undo.get_untracked() {
@@ -248,7 +249,7 @@ fn outlook(playground: Playground) -> String {
     if let Some((done, all)) = progress.filter(|(_, all)| *all > 0) {
         return format!("Replaying: {done} of {all} steps.");
     }
-    match playground.may_step() {
+    match session_driver::may_step(playground) {
         Ok(()) | Err(Refusal::Busy) => preview(playground),
         Err(refusal) => format!("{refusal} {}", refusal.advice()),
     }
@@ -257,7 +258,7 @@ fn outlook(playground: Playground) -> String {
 /// What Step would send.
 fn preview(playground: Playground) -> String {
     let hands = playground.hands;
-    if playground.is_left_to_model() {
+    if manual_action::is_left_to_model(playground) {
         if playground.drive.run.get() != Run::Idle {
             return "Waiting for the model. Press Stop to cancel. To act yourself, fill in a tool \
                  or add a call."
@@ -270,7 +271,7 @@ fn preview(playground: Playground) -> String {
         let calls = calls.iter();
         calls.map(|call| call.function.name.to_string()).collect()
     });
-    if playground.form_counts() {
+    if manual_action::form_counts(playground) {
         names.extend(
             hands
                 .tool

@@ -9,8 +9,11 @@ use volary_protocol::environments::{Event, NamedFile, Request};
 use volary_protocol::episode::{Assembled, EpisodeAssembler};
 use volary_trajectory::{Episode, messages_jsonl, native, renderer_files};
 
-use super::remote_environments::is_abroad;
+use super::remote_environments::{self, is_remote};
+use super::session_driver;
+use super::setup;
 use super::state::Playground;
+use super::url_sync;
 use crate::browser::files::{self, GivenFile, LARGEST_FILE};
 use crate::browser::worker_client::WorkerClient;
 use crate::browser::{self, crash_recovery, location};
@@ -126,151 +129,157 @@ impl Default for Transfer {
     }
 }
 
-impl Playground {
-    /// Saves the episode as a file.
-    pub fn export(self, format: Format) {
-        self.transfer.exporting.set(false);
-        let failed = self
-            .episode
-            .with_untracked(|episode| save(episode, format).err());
-        if let Some(reason) = failed {
-            self.alert(Notice::new(
-                "The episode could not be exported in this format.",
-                reason,
-                "Export it as Volary JSON instead, which contains everything.",
+/// Saves the episode as a file.
+pub fn export(playground: Playground, format: Format) {
+    playground.transfer.exporting.set(false);
+    let failed = playground
+        .episode
+        .with_untracked(|episode| save(episode, format).err());
+    if let Some(reason) = failed {
+        playground.alert(Notice::new(
+            "The episode could not be exported in this format.",
+            reason,
+            "Export it as Volary JSON instead, which contains everything.",
+        ));
+    }
+}
+
+/// Makes a link of the episode, or says why there can't be one.
+pub fn share(playground: Playground) {
+    let shared = playground
+        .episode
+        .with_untracked(|episode| share_link(episode, url_sync::step_in_address(playground)));
+    let shared = shared.map_or_else(Shared::File, Shared::Link);
+    playground.transfer.sharing.set(Some(shared));
+}
+
+/// Keeps the episode if the page breaks down, and offers what was kept so before.
+pub fn offer_rescue(playground: Playground) {
+    let episode = playground.episode;
+    crash_recovery::save_with(move || {
+        let text = episode.try_with_untracked(|episode| native::to_text(episode));
+        text.filter(|_| playground.last_step() > 0)
+    });
+    let Some(text) = crash_recovery::rescued() else {
+        return;
+    };
+    match native::read(&text).map(|reading| reading.episodes.into_iter().next()) {
+        Ok(Some(kept)) => {
+            playground.former.set(Some(Arc::new(kept)));
+            playground
+                .say("The page crashed. Press \"Previous episode\" to restore the saved episode.");
+        }
+        Ok(None) | Err(_) => {
+            playground.say("The page crashed, and the episode could not be saved.");
+        }
+    }
+}
+
+/// Lets the person pick a file.
+pub fn pick_file(playground: Playground) {
+    files::pick(KINDS, move |files| take_files(playground, files));
+}
+
+/// Reads files that were picked or dropped.
+pub fn take_files(playground: Playground, files: Vec<GivenFile>) {
+    if files.is_empty() {
+        return;
+    }
+    browser::spawn(async move {
+        playground.transfer.reading.set(true);
+        playground
+            .transfer
+            .readers
+            .update_value(|number| *number += 1);
+        let number = playground.transfer.readers.get_value();
+        let read = read_files(playground, number, files).await;
+        // Other files may have been given meanwhile.
+        if playground.transfer.readers.get_value() != number {
+            return;
+        }
+        playground.transfer.reading.set(false);
+        playground.transfer.replace_reader(None);
+        match read {
+            Ok(Given::Episode(assembled)) => {
+                let Assembled { episode, notes } = *assembled;
+                show_imported(playground, episode, &notes);
+            }
+            Ok(Given::Tasks { name, text }) => setup::add_tasks(playground, &name, text, None),
+            Err(notice) => playground.alert(notice),
+        }
+    });
+}
+
+async fn read_files(
+    playground: Playground,
+    number: u32,
+    files: Vec<GivenFile>,
+) -> Result<Given, Notice> {
+    let mut contents = Vec::new();
+    for file in files {
+        if file.size > LARGEST_FILE {
+            return Err(Notice::new(
+                format!("{} is too large.", file.name),
+                format!("Its size is {}.", size_text(file.size as usize)),
+                "Choose a file smaller than 512 MB.",
             ));
         }
+        let bytes = file.read().await.map_err(|reason| {
+            Notice::new(
+                format!("{} could not be read.", file.name),
+                reason,
+                "Check that the file still exists and choose it again.",
+            )
+        })?;
+        let name = file.name;
+        contents.push(NamedFile { name, bytes });
     }
-
-    /// Makes a link of the episode, or says why there can't be one.
-    pub fn share(self) {
-        let shared = self
-            .episode
-            .with_untracked(|episode| share_link(episode, self.step_in_address()));
-        let shared = shared.map_or_else(Shared::File, Shared::Link);
-        self.transfer.sharing.set(Some(shared));
-    }
-
-    /// Keeps the episode if the page breaks down, and offers what was kept so before.
-    pub fn offer_rescue(self) {
-        let episode = self.episode;
-        crash_recovery::save_with(move || {
-            let text = episode.try_with_untracked(|episode| native::to_text(episode));
-            text.filter(|_| self.last_step() > 0)
-        });
-        let Some(text) = crash_recovery::rescued() else {
-            return;
-        };
-        match native::read(&text).map(|reading| reading.episodes.into_iter().next()) {
-            Ok(Some(kept)) => {
-                self.former.set(Some(Arc::new(kept)));
-                self.say(
-                    "The page crashed. Press \"Previous episode\" to restore the saved episode.",
-                );
-            }
-            Ok(None) | Err(_) => {
-                self.say("The page crashed, and the episode could not be saved.");
-            }
+    if let [file] = contents.as_slice() {
+        let text = std::str::from_utf8(&file.bytes)
+            .ok()
+            .filter(|text| tasks::holds_tasks(text));
+        if let Some(text) = text {
+            return Ok(Given::Tasks {
+                name: file.name.clone(),
+                text: text.into(),
+            });
         }
     }
+    let assembled = playground.transfer.read_episode(number, contents).await?;
+    Ok(Given::Episode(Box::new(assembled)))
+}
 
-    /// Lets the person pick a file.
-    pub fn pick_file(self) {
-        files::pick(KINDS, move |files| self.take_files(files));
-    }
-
-    /// Reads files that were picked or dropped.
-    pub fn take_files(self, files: Vec<GivenFile>) {
-        if files.is_empty() {
-            return;
-        }
-        browser::spawn(async move {
-            self.transfer.reading.set(true);
-            self.transfer.readers.update_value(|number| *number += 1);
-            let number = self.transfer.readers.get_value();
-            let read = self.read_files(number, files).await;
-            // Other files may have been given meanwhile.
-            if self.transfer.readers.get_value() != number {
-                return;
-            }
-            self.transfer.reading.set(false);
-            self.transfer.replace_reader(None);
-            match read {
-                Ok(Given::Episode(assembled)) => {
-                    let Assembled { episode, notes } = *assembled;
-                    self.show_imported(episode, &notes);
-                }
-                Ok(Given::Tasks { name, text }) => self.add_tasks(&name, text, None),
-                Err(notice) => self.alert(notice),
-            }
-        });
-    }
-
-    async fn read_files(self, number: u32, files: Vec<GivenFile>) -> Result<Given, Notice> {
-        let mut contents = Vec::new();
-        for file in files {
-            if file.size > LARGEST_FILE {
-                return Err(Notice::new(
-                    format!("{} is too large.", file.name),
-                    format!("Its size is {}.", size_text(file.size as usize)),
-                    "Choose a file smaller than 512 MB.",
-                ));
-            }
-            let bytes = file.read().await.map_err(|reason| {
-                Notice::new(
-                    format!("{} could not be read.", file.name),
-                    reason,
-                    "Check that the file still exists and choose it again.",
-                )
-            })?;
-            let name = file.name;
-            contents.push(NamedFile { name, bytes });
-        }
-        if let [file] = contents.as_slice() {
-            let text = std::str::from_utf8(&file.bytes)
-                .ok()
-                .filter(|text| tasks::holds_tasks(text));
-            if let Some(text) = text {
-                return Ok(Given::Tasks {
-                    name: file.name.clone(),
-                    text: text.into(),
-                });
-            }
-        }
-        let assembled = self.transfer.read_episode(number, contents).await?;
-        Ok(Given::Episode(Box::new(assembled)))
-    }
-
-    fn show_imported(self, episode: Episode, notes: &[Text]) {
-        let known = episode
-            .recipe
-            .as_ref()
-            .is_some_and(|recipe| untrack(|| self.knows(&recipe.environment)));
-        let mut words: Vec<String> = notes.iter().map(|note| note.to_string()).collect();
-        words.push(if known && is_abroad(&episode) {
-            "This is a recording from a server. The page asks before it repeats the actions there."
-                .to_owned()
-        } else if known {
-            "This is a recording. Step, Run and \"Continue from here\" first replay it in its \
-             environment."
-                .to_owned()
-        } else {
-            "This is a recording. It can be viewed but not continued, because its environment is \
-             unknown here."
-                .to_owned()
-        });
-        let environment = episode
-            .recipe
-            .as_ref()
-            .filter(|_| known)
-            .map(|recipe| recipe.environment.to_string());
-        self.show(episode);
-        self.say(words.join(" "));
-        self.set_place(Place {
+fn show_imported(playground: Playground, episode: Episode, notes: &[Text]) {
+    let known = episode.recipe.as_ref().is_some_and(|recipe| {
+        untrack(|| remote_environments::knows(playground, &recipe.environment))
+    });
+    let mut words: Vec<String> = notes.iter().map(|note| note.to_string()).collect();
+    words.push(if known && is_remote(&episode) {
+        "This is a recording from a server. The page asks before it repeats the actions there."
+            .to_owned()
+    } else if known {
+        "This is a recording. Step, Run and \"Continue from here\" first replay it in its \
+         environment."
+            .to_owned()
+    } else {
+        "This is a recording. It can be viewed but not continued, because its environment is \
+         unknown here."
+            .to_owned()
+    });
+    let environment = episode
+        .recipe
+        .as_ref()
+        .filter(|_| known)
+        .map(|recipe| recipe.environment.to_string());
+    session_driver::show(playground, episode);
+    playground.say(words.join(" "));
+    url_sync::set_place(
+        playground,
+        Place {
             environment,
             ..Place::default()
-        });
-    }
+        },
+    );
 }
 
 /// A link that runs an episode again and selects a step, the last one if `None`; or why there can't be one.

@@ -3,7 +3,7 @@
 use leptos::prelude::*;
 
 use super::state::use_playground;
-use super::transfer::{Format, Shared};
+use super::transfer::{self, Format, Shared};
 use crate::components::field::Field;
 use crate::components::{CopyButton, Dialog};
 
@@ -31,7 +31,7 @@ pub fn export_dialog() -> AnyView {
     let rows = FORMATS.map(|(format, name, words)| {
         view! {
             <li>
-                <button type="button" on:click=move |_| playground.export(format)>
+                <button type="button" on:click=move |_| transfer::export(playground, format)>
                     {name}
                 </button>
                 <span class="help">{words}</span>
@@ -58,7 +58,7 @@ pub fn share_dialog() -> AnyView {
     });
     let save = move |_| {
         open.set(false);
-        playground.export(Format::Native);
+        transfer::export(playground, Format::Native);
     };
     let body = move || match sharing.get()? {
         Shared::Link(link) => Some(offer_link(link)),

@@ -17,8 +17,10 @@ use crate::components::CopyButton;
 use crate::components::icon::{Glyph, NamedIcon};
 use crate::library::client::Shelf;
 use crate::navigation::use_pages;
+use crate::playground::setup;
 use crate::playground::state::Playground;
 use crate::playground::transfer::share_link;
+use crate::playground::url_sync;
 use crate::projection::notice::Notice;
 use crate::projection::passage_link;
 use crate::route::{ReviewPlace, Route, TemplatePlace};
@@ -91,7 +93,7 @@ pub(super) fn Actions(shelf: Shelf, viewer: Viewer, playground: Playground) -> i
             type="button"
             title=unless_unknown("View it there and continue from any step")
             disabled=move || !known.get()
-            on:click=move |_| playground.visit(Episode::clone(&episode.get_untracked()))
+            on:click=move |_| url_sync::visit(playground, Episode::clone(&episode.get_untracked()))
         >
             {"Open in the playground"}
         </button>
@@ -136,14 +138,14 @@ fn check(shelf: Shelf, viewer: Viewer, checking: RwSignal<bool>) {
 /// Whether this page has the environment of an episode.
 pub fn can_go_on(playground: Playground, episode: &Episode) -> bool {
     let recipe = episode.recipe.as_ref();
-    recipe.is_some_and(|recipe| playground.entry(&recipe.environment).is_some())
+    recipe.is_some_and(|recipe| setup::entry(playground, &recipe.environment).is_some())
 }
 
 /// Continues from a step in the playground, manually or with a policy. The trajectory stays unchanged; the new
 /// episode links to it.
 pub fn fork(viewer: Viewer, playground: Playground, step: usize) {
     let original = viewer.shown.episode.get_untracked();
-    playground.visit(forked(&original, step));
+    url_sync::visit(playground, forked(&original, step));
     // The fork starts at the selected step, not at the beginning.
     playground.selected.set(step);
 }

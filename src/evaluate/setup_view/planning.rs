@@ -10,6 +10,8 @@ use super::Setup;
 use super::source::place_of;
 use crate::evaluate::setup;
 use crate::evaluate::setup::tasks::{self, Source, Tasks};
+use crate::playground::python;
+use crate::playground::remote_environments;
 use crate::projection::form::Form;
 use crate::python::files;
 
@@ -50,7 +52,7 @@ impl Setup {
         let choice = self.choice.get_untracked();
         let playground = self.evaluations.playground;
         if let Some(environment) = source.strip_prefix("python:") {
-            let entry = untrack(|| playground.python_entry(environment))?;
+            let entry = untrack(|| python::python_entry(playground, environment))?;
             let description = entry.description.unwrap_or_default();
             let list = match description.size {
                 Some(size) => {
@@ -82,7 +84,7 @@ impl Setup {
             });
         }
         if let Some(url) = source.strip_prefix("server:") {
-            let server = untrack(|| playground.server(url))?;
+            let server = untrack(|| remote_environments::server(playground, url))?;
             let (dataset, arguments) = match server.size {
                 Some(_) => (Some(server.url.clone()), Object::new()),
                 None => (None, configuration()?.as_object()?.clone()),

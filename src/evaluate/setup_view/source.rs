@@ -9,7 +9,9 @@ use crate::evaluate::setup::Kind;
 use crate::evaluate::setup::tasks::{
     CHOICE_LABEL, CHOICES, Source, arguments_schema, tasks_schema,
 };
-use crate::playground::python::PythonEntry;
+use crate::playground::python::{self, PythonEntry};
+use crate::playground::remote_environments;
+use crate::playground::setup;
 use crate::projection::form::Form;
 use crate::projection::text::plural;
 
@@ -148,13 +150,13 @@ impl Setup {
                 let playground = self.evaluations.playground;
                 let name = self.source.get_untracked();
                 if let Some(environment) = name.strip_prefix("python:") {
-                    let entry = untrack(|| playground.python_entry(environment));
+                    let entry = untrack(|| python::python_entry(playground, environment));
                     let description = entry.and_then(|entry| entry.description);
                     let schema = description.unwrap_or_default().form();
                     return self.configuration.set(Form::new(schema));
                 }
                 let name = name.strip_prefix("environment:").unwrap_or_default();
-                if let Some(entry) = untrack(|| playground.entry(name)) {
+                if let Some(entry) = untrack(|| setup::entry(playground, name)) {
                     self.configuration.set(Form::new((entry.configuration)()));
                 }
             }
@@ -172,11 +174,11 @@ impl Setup {
             }
             if let Some(url) = source.strip_prefix("server:") {
                 // It may have been removed meanwhile.
-                let server = playground.server(url);
+                let server = remote_environments::server(playground, url);
                 return server.map_or(Source::Server(0), |server| Source::of_server(server.size));
             }
             if let Some(environment) = source.strip_prefix("python:") {
-                let entry = playground.python_entry(environment);
+                let entry = python::python_entry(playground, environment);
                 return match entry.and_then(|entry| python_size(&entry)) {
                     Some(size) => Source::of_server(Some(size)),
                     None => Source::Environment,
