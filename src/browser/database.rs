@@ -29,8 +29,9 @@ pub use change::{Change, Store};
 pub use damage::Damage;
 pub use error::DatabaseError;
 pub use kept_text::KeptText;
-pub use migration::{Moved, row_changes};
-pub use rows::RowBatch;
+pub use migration::{Moved, move_journal_record, move_next_rows, read_journal_record, row_changes};
+pub use raw::raw_value;
+pub use rows::{RowBatch, read_row_batches, read_rows};
 
 use super::files::GivenFile;
 use crate::browser;

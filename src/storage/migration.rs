@@ -4,7 +4,10 @@
 //! read from there, and the next visit tries again.
 
 use super::unreadable::{self, Place};
-use crate::browser::database::{Change, Damage, Database, DatabaseError, Store, row_changes};
+use crate::browser::database::{
+    Change, Damage, Database, DatabaseError, Store, move_journal_record, move_next_rows,
+    read_journal_record, row_changes,
+};
 use crate::projection::recovery::Recovery;
 
 /// How many rows are read at once where they cannot be moved.
@@ -24,11 +27,11 @@ async fn move_journal(database: &Database, left: &mut Vec<Change>) -> Result<(),
     let mut moved = Ok(());
     for (done, key) in keys.into_iter().enumerate() {
         super::tell_recovery(Some(Recovery { done, total }));
-        let damage = match database.move_journal(&key).await {
+        let damage = match move_journal_record(database, &key).await {
             Ok(read) => read.err(),
             Err(error) => {
                 moved = Err(error);
-                match database.journal(&key).await {
+                match read_journal_record(database, &key).await {
                     Ok(Some(Ok(changes))) => {
                         left.extend(changes);
                         None
@@ -55,7 +58,7 @@ async fn move_rows(database: &Database, left: &mut Vec<Change>) -> Result<(), Da
     }
     let mut last = String::new();
     let moved = loop {
-        match database.move_rows(&last).await {
+        match move_next_rows(database, &last).await {
             Ok(Some(key)) => last = key,
             Ok(None) => break Ok(()),
             Err(error) => break Err(error),

@@ -27,7 +27,7 @@ use futures_util::future::{LocalBoxFuture, Shared};
 use leptos::prelude::*;
 
 use crate::browser::database::{
-    Access, Change, Database, DatabaseError, KeptText, RowBatch, Store,
+    Access, Change, Database, DatabaseError, KeptText, RowBatch, Store, read_row_batches, read_rows,
 };
 use crate::projection::recovery::Recovery;
 
@@ -164,7 +164,7 @@ async fn keys_between(
 /// The rows with these ids, as far as they exist.
 async fn rows(ids: &[String]) -> Result<BTreeMap<String, KeptText>, DatabaseError> {
     let mut found = match database().await {
-        Ok(database) => database.rows(ids).await?,
+        Ok(database) => read_rows(&database, ids).await?,
         Err(error) => unless_in_memory(error, BTreeMap::new())?,
     };
     for id in ids {
@@ -185,7 +185,7 @@ async fn rows(ids: &[String]) -> Result<BTreeMap<String, KeptText>, DatabaseErro
 /// The records of rows after a number, at most `most`, in order: only what the browser stores.
 async fn row_batches(after: u64, most: u32) -> Result<Vec<(u64, Option<RowBatch>)>, DatabaseError> {
     match database().await {
-        Ok(database) => database.row_batches(after, most).await,
+        Ok(database) => read_row_batches(&database, after, most).await,
         Err(error) => unless_in_memory(error, Vec::new()),
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use volary_core::json;
 
 use super::{database, write};
-use crate::browser::database::{Change, Damage, DatabaseError, Store};
+use crate::browser::database::{Change, Damage, DatabaseError, Store, raw_value};
 
 thread_local! {
     /// Why each of them cannot be read.
@@ -68,10 +68,10 @@ pub async fn export() -> Result<String, DatabaseError> {
     let mut lines = String::new();
     for (place, why) in all() {
         let value = match &place {
-            Place::Record(store, key) => database.raw(*store, &key.as_str().into()).await?,
+            Place::Record(store, key) => raw_value(&database, *store, &key.as_str().into()).await?,
             Place::RowBatch(number) => {
                 let number = (*number as f64).into();
-                database.raw(Store::Rows, &number).await?
+                raw_value(&database, Store::Rows, &number).await?
             }
             Place::Row(id) => {
                 let rows = super::rows(std::slice::from_ref(id)).await?;

@@ -17,12 +17,15 @@ const ROWS: u32 = 500;
 /// What a record of an earlier version holds, as changes: what stores it, and what deletes the record.
 pub type Moved = Result<Vec<Change>, Damage>;
 
-impl Database {
-    /// Moves one record of the journal. Returns why it cannot be read, if so.
-    pub async fn move_journal(&self, key: &str) -> Result<Result<(), Damage>, DatabaseError> {
-        let names = Store::ALL.map(Store::name);
-        let key = key.to_owned();
-        self.transact(&names, move |transaction| {
+/// Moves one record of the journal. Returns why it cannot be read, if so.
+pub async fn move_journal_record(
+    database: &Database,
+    key: &str,
+) -> Result<Result<(), Damage>, DatabaseError> {
+    let names = Store::ALL.map(Store::name);
+    let key = key.to_owned();
+    database
+        .transact(&names, move |transaction| {
             async move {
                 let journal = transaction.object_store(Store::LegacyJournal.name())?;
                 let Some(record) = journal.get(JsValue::from(&key))?.await? else {
@@ -37,20 +40,29 @@ impl Database {
             .boxed_local()
         })
         .await
-    }
+}
 
-    /// What a record of the journal holds; `None` if there is none.
-    pub async fn journal(&self, key: &str) -> Result<Option<Moved>, DatabaseError> {
-        let found = self.read(Store::LegacyJournal)?.get(JsValue::from(key))?;
-        Ok(found.await?.map(|record| journal_changes(key, &record)))
-    }
+/// What a record of the journal holds; `None` if there is none.
+pub async fn read_journal_record(
+    database: &Database,
+    key: &str,
+) -> Result<Option<Moved>, DatabaseError> {
+    let found = database
+        .read(Store::LegacyJournal)?
+        .get(JsValue::from(key))?;
+    Ok(found.await?.map(|record| journal_changes(key, &record)))
+}
 
-    /// Moves rows that have a record of their own and whose keys come after `after`. Returns the last key that
-    /// it visited; `None` if there was none.
-    pub async fn move_rows(&self, after: &str) -> Result<Option<String>, DatabaseError> {
-        let names = [Store::LegacyRows, Store::Rows].map(Store::name);
-        let after = after.to_owned();
-        self.transact(&names, move |transaction| {
+/// Moves rows that have a record of their own and whose keys come after `after`. Returns the last key that
+/// it visited; `None` if there was none.
+pub async fn move_next_rows(
+    database: &Database,
+    after: &str,
+) -> Result<Option<String>, DatabaseError> {
+    let names = [Store::LegacyRows, Store::Rows].map(Store::name);
+    let after = after.to_owned();
+    database
+        .transact(&names, move |transaction| {
             async move {
                 let store = transaction.object_store(Store::LegacyRows.name())?;
                 let keys = store.get_all_keys(after_query(&after)?, Some(ROWS))?;
@@ -62,7 +74,6 @@ impl Database {
             .boxed_local()
         })
         .await
-    }
 }
 
 fn journal_changes(key: &str, record: &JsValue) -> Moved {

@@ -7,12 +7,14 @@ use wasm_bindgen::{JsCast, JsValue};
 
 use super::{Database, DatabaseError, Store};
 
-impl Database {
-    /// The stored value under a key, as JSON; bytes as `{"hex": "…"}`. `None` if there is no record.
-    pub async fn raw(&self, store: Store, key: &JsValue) -> Result<Option<Json>, DatabaseError> {
-        let found = self.read(store)?.get(key.clone())?.await?;
-        Ok(found.map(|value| json_of(&value)))
-    }
+/// The stored value under a key, as JSON; bytes as `{"hex": "…"}`. `None` if there is no record.
+pub async fn raw_value(
+    database: &Database,
+    store: Store,
+    key: &JsValue,
+) -> Result<Option<Json>, DatabaseError> {
+    let found = database.read(store)?.get(key.clone())?.await?;
+    Ok(found.map(|value| json_of(&value)))
 }
 
 fn json_of(value: &JsValue) -> Json {

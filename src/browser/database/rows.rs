@@ -169,51 +169,52 @@ async fn each_with(
     Ok(())
 }
 
-impl Database {
-    /// The rows with these ids, as far as there are any.
-    pub async fn rows(&self, ids: &[String]) -> Result<BTreeMap<String, KeptText>, DatabaseError> {
-        if self.is_gone(Store::Rows) || ids.is_empty() {
-            return Ok(BTreeMap::new());
-        }
-        let names = [Store::Rows.name()];
-        let transaction = self
-            .inner
-            .transaction(&names, idb::TransactionMode::ReadOnly)?;
-        let ids: BTreeSet<String> = ids.iter().cloned().collect();
-        // In a task of its own: it takes several steps.
-        drive(transaction, &names, move |transaction| {
-            async move {
-                let mut found = BTreeMap::new();
-                each_with(transaction, ids.clone(), |_, _, batch| {
-                    let rows = batch.0.into_iter();
-                    found.extend(rows.filter(|(id, _)| ids.contains(id)));
-                    Ok(())
-                })
-                .await?;
-                Ok(found)
-            }
-            .boxed_local()
-        })
-        .await
+/// The rows with these ids, as far as there are any.
+pub async fn read_rows(
+    database: &Database,
+    ids: &[String],
+) -> Result<BTreeMap<String, KeptText>, DatabaseError> {
+    if database.is_gone(Store::Rows) || ids.is_empty() {
+        return Ok(BTreeMap::new());
     }
+    let names = [Store::Rows.name()];
+    let transaction = database
+        .inner
+        .transaction(&names, idb::TransactionMode::ReadOnly)?;
+    let ids: BTreeSet<String> = ids.iter().cloned().collect();
+    // In a task of its own: it takes several steps.
+    drive(transaction, &names, move |transaction| {
+        async move {
+            let mut found = BTreeMap::new();
+            each_with(transaction, ids.clone(), |_, _, batch| {
+                let rows = batch.0.into_iter();
+                found.extend(rows.filter(|(id, _)| ids.contains(id)));
+                Ok(())
+            })
+            .await?;
+            Ok(found)
+        }
+        .boxed_local()
+    })
+    .await
+}
 
-    /// At most so many records after a number, in order, each with its number; `None` for one that cannot be read.
-    pub async fn row_batches(
-        &self,
-        after: u64,
-        most: u32,
-    ) -> Result<Vec<(u64, Option<RowBatch>)>, DatabaseError> {
-        if self.is_gone(Store::Rows) {
-            return Ok(Vec::new());
-        }
-        let store = self.read(Store::Rows)?;
-        let range = || KeyRange::lower_bound(&(after as f64).into(), Some(true));
-        let numbers = store.get_all_keys(Some(range()?.into()), Some(most))?;
-        let batches = store.get_all(Some(range()?.into()), Some(most))?;
-        let numbers = numbers.await?.into_iter();
-        let batches = numbers.zip(batches.await?).filter_map(|(number, batch)| {
-            Some((number.as_f64()? as u64, RowBatch::from_js(&batch)))
-        });
-        Ok(batches.collect())
+/// At most so many records after a number, in order, each with its number; `None` for one that cannot be read.
+pub async fn read_row_batches(
+    database: &Database,
+    after: u64,
+    most: u32,
+) -> Result<Vec<(u64, Option<RowBatch>)>, DatabaseError> {
+    if database.is_gone(Store::Rows) {
+        return Ok(Vec::new());
     }
+    let store = database.read(Store::Rows)?;
+    let range = || KeyRange::lower_bound(&(after as f64).into(), Some(true));
+    let numbers = store.get_all_keys(Some(range()?.into()), Some(most))?;
+    let batches = store.get_all(Some(range()?.into()), Some(most))?;
+    let numbers = numbers.await?.into_iter();
+    let batches = numbers
+        .zip(batches.await?)
+        .filter_map(|(number, batch)| Some((number.as_f64()? as u64, RowBatch::from_js(&batch))));
+    Ok(batches.collect())
 }
