@@ -1,9 +1,9 @@
 //! The page's side of the library: its signals, and its requests to the worker.
 //!
-//! - `row_batcher`: rows on their way into the table. `site`: the library that came with the site, and why a file
-//!   could not be fetched.
+//! What the worker's events change is decided in [`volary_app::library`]; this module carries the effects out.
+//!
+//! - `site`: the library that came with the site, and why a file could not be fetched.
 
-mod row_batcher;
 mod site;
 
 use std::collections::BTreeSet;
@@ -13,11 +13,9 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use leptos::prelude::*;
 use volary_core::json::Text;
-use volary_protocol::RequestId;
 use volary_protocol::episode::EpisodeAssembler;
 use volary_protocol::library::{Event, Finding, Match, Origin, RemoteFile, Request, Unfetched};
 use volary_trajectory::Episode;
-use volary_trajectory::table::Row;
 
 use crate::browser::files::{self, GivenFile};
 use crate::browser::transferable::Attachment;
@@ -26,15 +24,14 @@ use crate::browser::{location, spawn, timers};
 use crate::projection::notice::Notice;
 use crate::storage::episodes;
 use crate::storage::origin::PUBLISHED;
-use row_batcher::{Pace, RowBatcher};
 use site::Site;
+use volary_app::library::readings::{Reading, ReadingNumber};
+use volary_app::library::{Effect, Library, Rows};
 use volary_protocol::WorkerLoss;
 
-/// A worker that is asked to stop reading does so between two slices; one that is silent for so long has none.
+/// How long a worker may take to stop reading. It does so between two slices of a file, unless it must read a file as a
+/// whole.
 const PATIENCE: Duration = Duration::from_secs(4);
-
-/// Identifies a reading on the page. Numbers count up.
-pub type ReadingNumber = u32;
 
 /// The library. There is one, for as long as the page lives; this leads to it.
 #[derive(Clone, Copy)]
@@ -43,7 +40,7 @@ pub struct Shelf(&'static Signals);
 /// What the library consists of.
 pub struct Signals {
     /// All trajectories, the newest first.
-    pub rows: RwSignal<Arc<Vec<Arc<Row>>>>,
+    pub rows: RwSignal<Rows>,
     /// Whether all that was kept is among them.
     pub is_listed: RwSignal<bool>,
     /// What is being read or fetched.
@@ -69,39 +66,18 @@ pub struct Signals {
     state: StoredValue<State, LocalStorage>,
 }
 
-/// A reading that is in progress.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Reading {
-    /// Its number.
-    pub number: ReadingNumber,
-    /// The request, once it is sent.
-    request: Option<RequestId>,
-    /// What is being done, for people.
-    pub doing: Text,
-    /// The part that is done, from 0 to 1; `None` if unknown.
-    pub done: Option<f64>,
-    /// Whether it was asked to end.
-    pub is_ending: bool,
-}
-
 /// Called with the id of a trajectory of a reading once it is known; `None` if the reading has none.
 type Arrived = Box<dyn FnOnce(Option<Text>)>;
 
 #[derive(Default)]
 struct State {
     worker: Option<WorkerClient>,
-    /// The last reading, search and find; replies to older searches are ignored.
-    reading: ReadingNumber,
+    library: Library,
+    /// The last search and find; replies to older ones are ignored.
     search: u32,
     find: u32,
-    rows: RowBatcher,
-    pace: Pace,
-    /// Which trajectory of a reading is waited for.
-    awaited: Vec<(ReadingNumber, usize, Arrived)>,
-    /// Whether the worker holds what the browser would not keep.
-    is_unkept: bool,
-    /// Whether the table is shown, whose search wants all texts indexed.
-    looks_through: bool,
+    /// Who waits for a trajectory of a reading.
+    waiters: Vec<(ReadingNumber, Arrived)>,
 }
 
 impl std::ops::Deref for Shelf {
@@ -178,8 +154,10 @@ impl Shelf {
     ) {
         let number = self.begin(&format!("Fetching {url}"));
         let arrived = Box::new(arrived);
-        self.state
-            .update_value(|state| state.awaited.push((number, place.max(1), arrived)));
+        self.state.update_value(|state| {
+            state.library.wait(number, place);
+            state.waiters.push((number, arrived));
+        });
         self.fetch_given(number, url, origin);
     }
 
@@ -204,13 +182,13 @@ impl Shelf {
         let number = self.begin("Fetching the library of this site");
         spawn(async move {
             let Some(site) = Site::fetch(&manifest).await else {
-                self.ended(number);
+                self.handle(|library, _| library.end(number));
                 self.notice.set(Some(site::unreadable(&manifest)));
                 return;
             };
             self.site.set(Some(site.title));
             match site.files.is_empty() {
-                true => self.ended(number),
+                true => self.handle(|library, _| library.end(number)),
                 false => self.fetch_as(number, Origin::Published, site.files),
             }
         });
@@ -218,24 +196,19 @@ impl Shelf {
 
     /// Ends a reading; what was read stays.
     pub fn cancel(self, number: ReadingNumber) {
-        let request = self.readings.try_update(|readings| {
-            let mut readings = readings.iter_mut();
-            let reading = readings.find(|reading| reading.number == number)?;
-            reading.is_ending = true;
-            reading.doing = "Stopping".into();
-            reading.request
+        let mut request = None;
+        self.handle(|library, _| {
+            let (sent, effects) = library.cancel(number);
+            request = sent;
+            effects
         });
-        if let Some(reading) = request.flatten() {
+        if let Some(reading) = request {
             self.call(&Request::Cancel { reading }, Vec::new());
         }
         spawn(async move {
             timers::sleep(PATIENCE).await;
-            let goes_on = self
-                .readings
-                .with_untracked(|readings| readings.iter().any(|reading| reading.number == number));
-            let is_unkept = self.state.with_value(|state| state.is_unkept);
-            // What it holds alone would go with it.
-            if goes_on && !is_unkept {
+            let must_end = |state: &State| state.library.must_end_worker(number);
+            if self.state.with_value(must_end) {
                 self.drop_worker();
             }
         });
@@ -283,7 +256,7 @@ impl Shelf {
         });
         let mut ids = ids;
         ids.retain(|id| !published.contains(id));
-        self.drop_rows(&ids);
+        self.handle(|library, _| library.drop_rows(&ids));
         self.follow(&Request::Forget { ids });
     }
 
@@ -352,20 +325,8 @@ impl Shelf {
     }
 
     /// Tells the library whether its table is shown.
-    pub fn look_through(self, is_shown: bool) {
-        self.state
-            .update_value(|state| state.looks_through = is_shown);
-        if is_shown {
-            self.flush();
-        }
-        self.settle();
-    }
-
-    /// Indexes all texts, if a search is to be expected.
-    fn settle(self) {
-        if self.state.with_value(|state| state.looks_through) {
-            self.call(&Request::Settle, Vec::new());
-        }
+    pub fn show_table(self, is_shown: bool) {
+        self.handle(|library, now| library.show_table(is_shown, now));
     }
 
     fn count(self, number: fn(&mut State) -> &mut u32) -> u32 {
@@ -377,24 +338,14 @@ impl Shelf {
         counted.unwrap_or_default()
     }
 
-    /// Shows that something is being read from now on.
     fn begin(self, doing: &str) -> ReadingNumber {
-        let number = self.count(|state| &mut state.reading);
-        let reading = Reading {
-            number,
-            request: None,
-            doing: doing.into(),
-            done: None,
-            is_ending: false,
-        };
-        self.readings.update(|readings| readings.push(reading));
+        let mut number = 0;
+        self.handle(|library, _| {
+            let (begun, effects) = library.begin(doing);
+            number = begun;
+            effects
+        });
         number
-    }
-
-    fn ended(self, number: ReadingNumber) {
-        self.tell_missing(number);
-        self.readings
-            .update(|readings| readings.retain(|reading| reading.number != number));
     }
 
     /// Sends a request to the worker, which is started if it is not there.
@@ -430,7 +381,7 @@ impl Shelf {
         spawn(async move {
             while let Some(reply) = replies.next().await {
                 match reply {
-                    Ok(reply) => self.apply(reply),
+                    Ok(reply) => self.apply(reply, Library::handle),
                     Err(loss) => self.lost(&loss.to_string()),
                 }
             }
@@ -442,225 +393,91 @@ impl Shelf {
         let Some(mut replies) = replies else { return };
         let number = number.unwrap_or_default();
         let request = replies.id();
-        self.readings.update(|readings| {
-            let mut readings = readings.iter_mut();
-            if let Some(reading) = readings.find(|reading| reading.number == number) {
-                reading.request = Some(request);
-            }
-        });
+        self.state
+            .update_value(|state| state.library.sent(number, request));
         spawn(async move {
             while let Some(reply) = replies.next().await {
                 match reply {
-                    Ok(reply) => self.apply_reading(number, reply),
+                    Ok(reply) => self.apply(reply, |library, event, now| {
+                        library.handle_reading(number, event, now)
+                    }),
                     Err(loss) => self.lost(&loss.to_string()),
                 }
             }
-            self.ended(number);
+            self.handle(|library, _| library.end(number));
         });
     }
 
-    fn apply_reading(self, number: ReadingNumber, reply: Reply<Event>) {
-        match reply.event {
-            Event::Progress { doing, done } => self.progress(number, doing, done),
-            Event::Added { rows } => {
-                self.tell_arrived(number, &rows);
-                self.add(rows);
-            }
-            Event::Begun { row } => {
-                let id = row.id.clone();
-                let is_more = self.begun.with_untracked(|begun| begun.contains(&id));
-                match is_more {
-                    true => self.grown.set(Some((id.clone(), id))),
-                    false => self.begun.update(|begun| {
-                        begun.insert(id);
-                    }),
-                }
-                let rows = vec![*row];
-                self.tell_arrived(number, &rows);
-                self.add(rows);
-            }
-            Event::Unfetched(unfetched) => self.unfetched(number, unfetched),
-            Event::Read { notes } => {
-                self.flush();
-                self.ended(number);
-                self.report.set(notes);
-                // Words that are searched may be in what was read.
-                self.search(&self.wanted.get_untracked());
-                self.settle();
-            }
-            Event::Refused { reason } => {
-                self.ended(number);
-                self.notice.set(Some(Notice::new(
-                    "Nothing could be imported.",
-                    reason.to_string(),
-                    "Choose a file from a supported tool. The library is unchanged.",
-                )));
-            }
-            event => self.apply(Reply {
-                event,
-                attachments: reply.attachments,
-            }),
-        }
+    fn apply(
+        self,
+        reply: Reply<Event>,
+        handle: impl FnOnce(&mut Library, Event, f64) -> Vec<Effect>,
+    ) {
+        let Reply { event, attachments } = reply;
+        let effects = self.update(|library, now| handle(library, event, now));
+        self.carry_out(effects, attachments);
     }
 
-    fn apply(self, reply: Reply<Event>) {
-        match reply.event {
-            Event::Added { rows } => self.add(rows),
-            Event::Changed { rows } => self.add(rows),
-            Event::Listed => {
-                self.flush();
-                self.is_listed.set(true);
-            }
-            Event::Gone { ids } => self.drop_rows(&ids),
-            Event::Grown { id, into } => self.grow(id, into),
-            Event::File { name } => {
-                for attachment in reply.attachments {
-                    if let Attachment::Blob(file) = attachment {
-                        files::download_blob(&name, &file);
+    fn handle(self, change: impl FnOnce(&mut Library, f64) -> Vec<Effect>) {
+        let effects = self.update(change);
+        self.carry_out(effects, Vec::new());
+    }
+
+    fn update(self, change: impl FnOnce(&mut Library, f64) -> Vec<Effect>) -> Vec<Effect> {
+        let now = timers::now();
+        let effects = self
+            .state
+            .try_update_value(|state| change(&mut state.library, now));
+        effects.unwrap_or_default()
+    }
+
+    fn carry_out(self, effects: Vec<Effect>, mut attachments: Vec<Attachment>) {
+        for effect in effects {
+            match effect {
+                Effect::Rows(rows) => self.rows.set(rows),
+                Effect::Readings(readings) => self.readings.set(readings),
+                Effect::Report(notes) => self.report.set(notes),
+                Effect::Listed => self.is_listed.set(true),
+                Effect::Partial(ids) => self.begun.set(ids),
+                Effect::Grown(id, into) => self.grown.set(Some((id, into))),
+                Effect::Arrived(number, id) => self.tell_waiter(number, id),
+                Effect::Notify(notice) => self.notice.set(Some(notice)),
+                Effect::Explain(unfetched) => self.explain(unfetched),
+                Effect::Save(name) => {
+                    for attachment in attachments.drain(..) {
+                        if let Attachment::Blob(file) = attachment {
+                            files::download_blob(&name, &file);
+                        }
                     }
                 }
-            }
-            Event::NotRead { reason } => self.notice.set(Some(Notice::new(
-                "The stored library cannot be read.",
-                reason.to_string(),
-                "Nothing was changed. Reload the page. New imports are still shown.",
-            ))),
-            Event::Notice { what, why, advice } => {
-                self.notice.set(Some(Notice::new(&*what, &*why, &*advice)));
-            }
-            Event::NotKept { reason } => {
-                let was = self
-                    .state
-                    .try_update_value(|state| std::mem::replace(&mut state.is_unkept, true));
-                // Each batch of a reading reports it; once is enough.
-                if was != Some(true) {
-                    self.notice.set(Some(Notice::new(
-                        "This cannot be stored for the next visit.",
-                        reason.to_string(),
-                        "It is available until you leave the page. Export what you want to keep.",
-                    )));
+                Effect::SearchAgain => self.search(&self.wanted.get_untracked()),
+                Effect::Index => {
+                    self.call(&Request::Settle, Vec::new());
                 }
+                Effect::Wake(wait) => spawn(async move {
+                    timers::sleep(Duration::from_secs_f64(wait)).await;
+                    self.handle(Library::woken);
+                }),
             }
-            // Replies to calls that handle them, or to readings.
-            Event::Progress { .. }
-            | Event::Begun { .. }
-            | Event::Unfetched(_)
-            | Event::Read { .. }
-            | Event::Found { .. }
-            | Event::Places { .. }
-            | Event::Checked { .. }
-            | Event::Episode(_)
-            | Event::Refused { .. } => {}
         }
     }
 
-    fn progress(self, number: ReadingNumber, doing: Text, done: Option<f64>) {
-        self.readings.update(|readings| {
-            let mut readings = readings.iter_mut();
-            let reading = readings.find(|reading| reading.number == number);
-            if let Some(reading) = reading.filter(|reading| !reading.is_ending) {
-                (reading.doing, reading.done) = (doing, done);
-            }
+    fn tell_waiter(self, number: ReadingNumber, id: Option<Text>) {
+        let waiter = self.state.try_update_value(|state| {
+            let mut waiters = state.waiters.iter();
+            let place = waiters.position(|(reading, _)| *reading == number)?;
+            Some(state.waiters.swap_remove(place).1)
         });
-    }
-
-    /// What had begun is complete.
-    fn grow(self, id: Text, into: Text) {
-        self.flush();
-        if id != into {
-            self.drop_rows(std::slice::from_ref(&id));
-        }
-        self.begun.update(|begun| {
-            begun.remove(&id);
-        });
-        self.grown.set(Some((id, into)));
-    }
-
-    /// Calls those who wait for one of these rows.
-    fn tell_arrived(self, number: ReadingNumber, rows: &[Row]) {
-        let found = self.state.try_update_value(|state| {
-            let place = state.awaited.iter().position(|one| one.0 == number)?;
-            let (_, left, _) = &mut state.awaited[place];
-            match rows.get(*left - 1) {
-                None => {
-                    *left -= rows.len();
-                    None
-                }
-                Some(row) => Some((state.awaited.swap_remove(place).2, row.id.clone())),
-            }
-        });
-        if let Some((arrived, id)) = found.flatten() {
-            arrived(Some(id));
-        }
-    }
-
-    /// Nothing more comes of a reading.
-    fn tell_missing(self, number: ReadingNumber) {
-        let left = self.state.try_update_value(|state| {
-            let mut awaited = state.awaited.iter();
-            let place = awaited.position(|one| one.0 == number)?;
-            Some(state.awaited.swap_remove(place).2)
-        });
-        if let Some(arrived) = left.flatten() {
-            arrived(None);
+        if let Some(arrived) = waiter.flatten() {
+            arrived(id);
         }
     }
 
     /// A file did not arrive: shows why, once that is known, and what to do.
-    fn unfetched(self, number: ReadingNumber, unfetched: Unfetched) {
-        self.tell_missing(number);
+    fn explain(self, unfetched: Unfetched) {
         spawn(async move {
             let notice = site::unfetched(&unfetched).await;
             self.notice.set(Some(notice));
-        });
-    }
-
-    fn add(self, rows: Vec<Row>) {
-        let length = self.rows.with_untracked(|rows| rows.len());
-        let is_due = self
-            .state
-            .try_update_value(|state| state.rows.take(rows, length));
-        if is_due == Some(true) {
-            self.flush_after(Pace::ask);
-        }
-    }
-
-    /// Shows what was held back, now or a little later, so that the page has time to draw what came before. While the
-    /// table is not shown, nothing is.
-    fn flush_after(self, ask: fn(&mut Pace, bool, f64) -> Option<f64>) {
-        let now = timers::now();
-        let wait = self.state.try_update_value(|state| {
-            let is_seen = state.looks_through;
-            ask(&mut state.pace, is_seen, now)
-        });
-        match wait.flatten() {
-            None => {}
-            Some(0.0) => self.flush(),
-            Some(wait) => spawn(async move {
-                timers::sleep(Duration::from_secs_f64(wait)).await;
-                self.flush_after(Pace::woken);
-            }),
-        }
-    }
-
-    /// Shows what was held back.
-    fn flush(self) {
-        let is_empty = self.state.try_update_value(|state| state.rows.is_empty());
-        if is_empty == Some(false) {
-            self.rows.update(|rows| {
-                self.state
-                    .update_value(|state| state.rows.flush(Arc::make_mut(rows)));
-            });
-            let now = timers::now();
-            self.state.update_value(|state| state.pace.shown(now));
-        }
-    }
-
-    fn drop_rows(self, ids: &[Text]) {
-        let gone: BTreeSet<&Text> = ids.iter().collect();
-        self.rows.update(|rows| {
-            self.state
-                .update_value(|state| state.rows.drop_rows(&gone, Arc::make_mut(rows)));
         });
     }
 
@@ -672,8 +489,7 @@ impl Shelf {
             .try_update_value(|state| state.worker.take())
             .flatten();
         drop(worker);
-        self.readings.set(Vec::new());
-        self.begun.set(BTreeSet::new());
+        self.handle(|library, _| library.lose_worker());
         self.report.set(vec![
             "Cancelled. What was stored before is in the library.".into(),
         ]);
@@ -696,8 +512,7 @@ impl Shelf {
             // Another worker took its place already.
             return;
         }
-        self.readings.set(Vec::new());
-        self.begun.set(BTreeSet::new());
+        self.handle(|library, _| library.lose_worker());
         self.searching.set(None);
         self.notice.set(Some(Notice::new(
             "The library's worker crashed.",

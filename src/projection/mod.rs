@@ -17,7 +17,7 @@
 //!   rows.
 //! - [`state_path`]: rows of a frame as paths into the state. [`measures`]: per-step amounts.
 //! - [`curve`]: amounts as geometry; [`shapes`] as SVG paths. [`summary`]: an episode in words.
-//! - [`notice`]: error notices. [`turn`]: a streaming model response.
+//! - [`turn`]: a streaming model response.
 //! - [`recovery`]: the status while an evaluation is read, or stored results are moved.
 //! - [`token_lines`]: tokens as lines to scroll.
 //! - [`asking`]: model usage in words. [`tally`]: running totals of reward and usage.
@@ -33,7 +33,6 @@ pub mod highlight;
 pub mod library;
 pub mod link;
 pub mod measures;
-pub mod notice;
 pub mod outline;
 pub mod passage_link;
 pub mod pretty;
@@ -53,3 +52,4 @@ pub mod tree;
 pub mod turn;
 
 pub use text::size_text;
+pub use volary_app::notice;

@@ -201,7 +201,7 @@ impl Review {
             self.place
                 .with(|place| place.episode.is_none() && place.open.is_none())
         });
-        Effect::new(move |_| shelf.look_through(is_table.get()));
+        Effect::new(move |_| shelf.show_table(is_table.get()));
     }
 
     /// Shows more of an episode when more of its file is read, and takes what other pages recorded.

@@ -2,7 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::library::client::{Reading, ReadingNumber, Shelf};
+use crate::library::client::Shelf;
+use volary_app::library::readings::{Reading, ReadingNumber};
 
 /// One bar per import, keyed so that it survives the end of others before it.
 #[component]

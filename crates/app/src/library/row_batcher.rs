@@ -1,6 +1,6 @@
-//! Rows on their way into the table.
+//! Batches rows on their way into the table, and throttles how often the table changes.
 //!
-//! The table is always in the order of [`newest_first`], in which a later visit lists it too.
+//! Invariant: the table is in the order of [`newest_first`], in which the next visit lists it too.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use volary_core::json::Text;
 use volary_trajectory::table::Row;
 use volary_trajectory::table::order::newest_first;
 
-/// The rows that wait. With each change the whole table is gone through, so many changes are made
-/// into few: what comes is held back until it is a part of what is there.
-#[derive(Default)]
-pub(super) struct RowBatcher {
+/// Rows that are held back. Each change of the table costs time proportional to the whole table, so small changes are
+/// joined until they make up a good part of it.
+#[derive(Debug, Default)]
+pub struct RowBatcher {
     /// The ids of all rows.
     known: HashSet<Text>,
     /// New rows.
@@ -21,23 +21,23 @@ pub(super) struct RowBatcher {
     again: BTreeMap<Text, Arc<Row>>,
 }
 
-/// When what is held back is shown.
-#[derive(Default)]
-pub(super) struct Pace {
-    /// Before then no more rows are shown, in seconds of the clock.
+/// When rows that are held back are shown.
+#[derive(Debug, Default)]
+pub struct RowThrottle {
+    /// The earliest time at which rows are shown again, in seconds.
     next: f64,
-    /// Whether somebody waits to show them.
+    /// Whether a timer is set.
     is_due: bool,
 }
 
-/// So many seconds pass before more rows are shown.
+/// The time between two changes of the table, in seconds.
 const PAUSE: f64 = 0.2;
 
-/// As long as there are few rows, all are shown at once.
+/// A table of fewer rows shows new ones at once.
 const FEW: usize = 2000;
 
 impl RowBatcher {
-    /// Takes rows that a request gave; whether they are to be shown now, with so many there already.
+    /// Holds back rows. Returns whether they are to be shown now, in a table of `length` rows.
     pub fn take(&mut self, rows: Vec<Row>, length: usize) -> bool {
         for row in rows {
             let row = Arc::new(row);
@@ -56,7 +56,7 @@ impl RowBatcher {
         self.new.is_empty() && self.again.is_empty()
     }
 
-    /// Puts what was held back where it belongs.
+    /// Moves what is held back into the table.
     pub fn flush(&mut self, rows: &mut Vec<Arc<Row>>) {
         let mut is_sorted = self.new.is_empty();
         if !self.again.is_empty() {
@@ -75,6 +75,7 @@ impl RowBatcher {
         }
     }
 
+    /// Removes rows from what is held back and from the table.
     pub fn drop_rows(&mut self, gone: &BTreeSet<&Text>, rows: &mut Vec<Arc<Row>>) {
         self.known.retain(|id| !gone.contains(id));
         self.new.retain(|row| !gone.contains(&row.id));
@@ -82,9 +83,8 @@ impl RowBatcher {
     }
 }
 
-impl Pace {
-    /// There are rows to be shown: in how many seconds, 0 for at once. `None` if nobody sees the table, or if they
-    /// will be shown with others.
+impl RowThrottle {
+    /// Rows are to be shown. Returns in how many seconds, 0 for at once; `None` if the table is hidden or a timer is set.
     pub fn ask(&mut self, is_seen: bool, now: f64) -> Option<f64> {
         if self.is_due || !is_seen {
             return None;
@@ -94,8 +94,7 @@ impl Pace {
         Some(wait)
     }
 
-    /// Who waited to show them is awake: asks once more, since they may have been shown meanwhile, or nobody sees the
-    /// table any longer.
+    /// The timer fired. Asks once more, because rows may have been shown meanwhile, or the table is hidden now.
     pub fn woken(&mut self, is_seen: bool, now: f64) -> Option<f64> {
         match std::mem::take(&mut self.is_due) {
             true => self.ask(is_seen, now),
@@ -103,7 +102,7 @@ impl Pace {
         }
     }
 
-    /// All are shown.
+    /// All rows are shown.
     pub fn shown(&mut self, now: f64) {
         self.next = now + PAUSE;
         self.is_due = false;
@@ -154,34 +153,38 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_shown_a_few_times_a_second_and_only_to_who_sees_them() {
-        let mut pace = Pace::default();
-        assert_eq!(pace.ask(false, 1.0), None, "nobody sees them");
-        assert_eq!(pace.ask(true, 1.0), Some(0.0));
-        pace.shown(1.0);
-        let wait = pace.ask(true, 1.05).unwrap();
+    fn a_visible_table_changes_a_few_times_a_second() {
+        let mut throttle = RowThrottle::default();
+        assert_eq!(throttle.ask(false, 1.0), None, "the table is hidden");
+        assert_eq!(throttle.ask(true, 1.0), Some(0.0));
+        throttle.shown(1.0);
+        let wait = throttle.ask(true, 1.05).unwrap();
         assert!((wait - (PAUSE - 0.05)).abs() < 1e-9, "{wait}");
-        assert_eq!(pace.ask(true, 1.1), None, "they come with the others");
-        assert_eq!(pace.woken(true, 1.0 + PAUSE), Some(0.0));
-        pace.shown(1.2);
-        assert_eq!(pace.ask(true, 9.0), Some(0.0), "after a rest at once");
+        assert_eq!(throttle.ask(true, 1.1), None, "a timer is set");
+        assert_eq!(throttle.woken(true, 1.0 + PAUSE), Some(0.0));
+        throttle.shown(1.2);
+        assert_eq!(throttle.ask(true, 9.0), Some(0.0), "after a rest at once");
     }
 
     #[test]
-    fn who_waited_looks_again_before_rows_are_shown() {
-        let mut pace = Pace::default();
-        pace.shown(1.0);
-        pace.ask(true, 1.1);
-        assert_eq!(pace.woken(false, 1.0 + PAUSE), None, "the table is gone");
-        assert_eq!(pace.ask(true, 1.0 + PAUSE), Some(0.0), "it is back");
+    fn a_timer_that_fires_asks_again() {
+        let mut throttle = RowThrottle::default();
+        throttle.shown(1.0);
+        throttle.ask(true, 1.1);
+        assert_eq!(
+            throttle.woken(false, 1.0 + PAUSE),
+            None,
+            "the table is gone"
+        );
+        assert_eq!(throttle.ask(true, 1.0 + PAUSE), Some(0.0), "it is back");
         // All were shown meanwhile, for another reason, and more came.
-        pace.shown(2.0);
-        assert_eq!(pace.woken(true, 2.1), None, "nothing is left of the former");
-        pace.ask(true, 2.1);
-        pace.shown(2.15);
-        assert!(pace.ask(true, 2.2).is_some());
-        let early = pace.woken(true, 2.25).unwrap();
-        assert!(early > 0.0, "not before its time: {early}");
+        throttle.shown(2.0);
+        assert_eq!(throttle.woken(true, 2.1), None, "no timer is left");
+        throttle.ask(true, 2.1);
+        throttle.shown(2.15);
+        assert!(throttle.ask(true, 2.2).is_some());
+        let early = throttle.woken(true, 2.25).unwrap();
+        assert!(early > 0.0, "too early: {early}");
     }
 
     #[test]

@@ -1,0 +1,284 @@
+//! The page's side of the library: what is being read, which rows the table shows, and what the worker's events change.
+//!
+//! - [`readings`]: readings in progress. [`row_batcher`]: rows on their way into the table.
+//!
+//! Invariants: a row that was dropped is in no later batch. An event of a reading that is over changes no other reading.
+
+pub mod readings;
+pub mod row_batcher;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use volary_core::json::Text;
+use volary_protocol::RequestId;
+use volary_protocol::library::{Event, Unfetched};
+use volary_trajectory::table::Row;
+
+use self::readings::{Reading, ReadingNumber, Readings};
+use self::row_batcher::{RowBatcher, RowThrottle};
+use crate::notice::Notice;
+
+/// The rows of the table, the newest first.
+pub type Rows = Arc<Vec<Arc<Row>>>;
+
+/// What the page does next.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Show these rows in the table.
+    Rows(Rows),
+    /// Show these readings.
+    Readings(Vec<Reading>),
+    /// Show what the last reading remarked.
+    Report(Vec<Text>),
+    /// Show that all stored rows are listed.
+    Listed,
+    /// These trajectories are read partially.
+    Partial(BTreeSet<Text>),
+    /// More of a trajectory is there: the id that it had, and the one that it has now.
+    Grown(Text, Text),
+    /// Call who waits for a trajectory of a reading, with its id; `None` if there is no such trajectory.
+    Arrived(ReadingNumber, Option<Text>),
+    /// Show an error.
+    Notify(Notice),
+    /// Find out why a file did not arrive, and show that.
+    Explain(Unfetched),
+    /// Save the attached files under this name.
+    Save(Text),
+    /// Repeat the current search: its words may be in new trajectories.
+    SearchAgain,
+    /// Index all texts.
+    Index,
+    /// Call [`Library::woken`] after so many seconds.
+    Wake(f64),
+}
+
+/// The state of the library. Times are seconds of any clock that only moves forward.
+#[derive(Debug, Default)]
+pub struct Library {
+    rows: Rows,
+    batcher: RowBatcher,
+    throttle: RowThrottle,
+    readings: Readings,
+    partial: BTreeSet<Text>,
+    /// Whether the table is shown, where a search needs all texts indexed.
+    is_shown: bool,
+    /// Whether the worker holds what the browser did not store.
+    has_unstored: bool,
+}
+
+impl Library {
+    /// Begins a reading. `doing` says what is being done.
+    pub fn begin(&mut self, doing: &str) -> (ReadingNumber, Vec<Effect>) {
+        let number = self.readings.begin(doing);
+        (number, vec![self.shown_readings()])
+    }
+
+    /// Notes the request of a reading, by which it can be cancelled.
+    pub fn sent(&mut self, number: ReadingNumber, request: RequestId) {
+        self.readings.sent(number, request);
+    }
+
+    /// Waits for a trajectory of a reading; they count from 1. [`Effect::Arrived`] follows, once.
+    pub fn wait(&mut self, number: ReadingNumber, place: usize) {
+        self.readings.wait(number, place);
+    }
+
+    /// Cancels a reading. Returns the request to cancel, if it was sent.
+    pub fn cancel(&mut self, number: ReadingNumber) -> (Option<RequestId>, Vec<Effect>) {
+        let request = self.readings.cancel(number);
+        (request, vec![self.shown_readings()])
+    }
+
+    /// Whether to end the worker because a cancelled reading did not stop in time. Not if that loses what only the
+    /// worker holds.
+    pub fn must_end_worker(&self, number: ReadingNumber) -> bool {
+        let mut readings = self.readings.list().iter();
+        readings.any(|reading| reading.number == number) && !self.has_unstored
+    }
+
+    /// A reading is over: all its events were handled.
+    pub fn end(&mut self, number: ReadingNumber) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        if self.readings.end(number) {
+            effects.push(Effect::Arrived(number, None));
+        }
+        effects.push(self.shown_readings());
+        effects
+    }
+
+    /// Handles an event of a reading; one that is not shown has the number 0.
+    pub fn handle_reading(&mut self, number: ReadingNumber, event: Event, now: f64) -> Vec<Effect> {
+        match event {
+            Event::Progress { doing, done } => {
+                self.readings.progress(number, doing, done);
+                vec![self.shown_readings()]
+            }
+            Event::Added { rows } => {
+                let mut effects = self.arrived(number, &rows);
+                effects.extend(self.add(rows, now));
+                effects
+            }
+            Event::Begun { row } => {
+                let id = row.id.clone();
+                let mut effects = match self.partial.insert(id.clone()) {
+                    true => vec![Effect::Partial(self.partial.clone())],
+                    false => vec![Effect::Grown(id.clone(), id)],
+                };
+                let rows = vec![*row];
+                effects.extend(self.arrived(number, &rows));
+                effects.extend(self.add(rows, now));
+                effects
+            }
+            Event::Unfetched(unfetched) => {
+                let is_awaited = self.readings.stop_waiting(number);
+                let missing = is_awaited.then_some(Effect::Arrived(number, None));
+                missing
+                    .into_iter()
+                    .chain([Effect::Explain(unfetched)])
+                    .collect()
+            }
+            Event::Read { notes } => {
+                let mut effects = self.flush(now);
+                effects.extend(self.end(number));
+                effects.extend([Effect::Report(notes), Effect::SearchAgain]);
+                effects.extend(self.index());
+                effects
+            }
+            Event::Refused { reason } => {
+                let mut effects = self.end(number);
+                effects.push(Effect::Notify(Notice::new(
+                    "Nothing could be imported.",
+                    reason.to_string(),
+                    "Choose a file from a supported tool. The library is unchanged.",
+                )));
+                effects
+            }
+            event => self.handle(event, now),
+        }
+    }
+
+    /// Handles an event that belongs to no reading.
+    pub fn handle(&mut self, event: Event, now: f64) -> Vec<Effect> {
+        match event {
+            Event::Added { rows } | Event::Changed { rows } => self.add(rows, now),
+            Event::Listed => {
+                let mut effects = self.flush(now);
+                effects.push(Effect::Listed);
+                effects
+            }
+            Event::Gone { ids } => self.drop_rows(&ids),
+            Event::Grown { id, into } => {
+                let mut effects = self.flush(now);
+                if id != into {
+                    effects.extend(self.drop_rows(std::slice::from_ref(&id)));
+                }
+                if self.partial.remove(&id) {
+                    effects.push(Effect::Partial(self.partial.clone()));
+                }
+                effects.push(Effect::Grown(id, into));
+                effects
+            }
+            Event::File { name } => vec![Effect::Save(name)],
+            Event::NotRead { reason } => vec![Effect::Notify(Notice::new(
+                "The stored library cannot be read.",
+                reason.to_string(),
+                "Nothing was changed. Reload the page. New imports are still shown.",
+            ))],
+            Event::Notice { what, why, advice } => {
+                vec![Effect::Notify(Notice::new(&*what, &*why, &*advice))]
+            }
+            // Every batch of a reading reports this; once is enough.
+            Event::NotKept { reason } => match std::mem::replace(&mut self.has_unstored, true) {
+                true => Vec::new(),
+                false => vec![Effect::Notify(Notice::new(
+                    "This cannot be stored for the next visit.",
+                    reason.to_string(),
+                    "It is available until you leave the page. Export what you want to keep.",
+                ))],
+            },
+            // Replies to requests whose callers handle them, and to readings.
+            Event::Progress { .. }
+            | Event::Begun { .. }
+            | Event::Unfetched(_)
+            | Event::Read { .. }
+            | Event::Found { .. }
+            | Event::Places { .. }
+            | Event::Checked { .. }
+            | Event::Episode(_)
+            | Event::Refused { .. } => Vec::new(),
+        }
+    }
+
+    /// The table appeared or was hidden.
+    pub fn show_table(&mut self, is_shown: bool, now: f64) -> Vec<Effect> {
+        self.is_shown = is_shown;
+        match is_shown {
+            true => self.flush(now).into_iter().chain(self.index()).collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// The time of [`Effect::Wake`] has come.
+    pub fn woken(&mut self, now: f64) -> Vec<Effect> {
+        let wait = self.throttle.woken(self.is_shown, now);
+        self.flush_after(wait, now)
+    }
+
+    /// Removes rows at once, before the worker confirms that the trajectories are deleted.
+    pub fn drop_rows(&mut self, ids: &[Text]) -> Vec<Effect> {
+        let gone: BTreeSet<&Text> = ids.iter().collect();
+        self.batcher.drop_rows(&gone, Arc::make_mut(&mut self.rows));
+        vec![Effect::Rows(self.rows.clone())]
+    }
+
+    /// The worker is gone, and with it its readings. What was stored stays.
+    pub fn lose_worker(&mut self) -> Vec<Effect> {
+        self.readings.clear();
+        self.partial.clear();
+        vec![self.shown_readings(), Effect::Partial(BTreeSet::new())]
+    }
+
+    fn shown_readings(&self) -> Effect {
+        Effect::Readings(self.readings.list().to_vec())
+    }
+
+    fn arrived(&mut self, number: ReadingNumber, rows: &[Row]) -> Vec<Effect> {
+        let arrived = self.readings.arrived(number, rows);
+        let arrived = arrived.map(|id| Effect::Arrived(number, Some(id)));
+        arrived.into_iter().collect()
+    }
+
+    fn add(&mut self, rows: Vec<Row>, now: f64) -> Vec<Effect> {
+        if !self.batcher.take(rows, self.rows.len()) {
+            return Vec::new();
+        }
+        let wait = self.throttle.ask(self.is_shown, now);
+        self.flush_after(wait, now)
+    }
+
+    /// Shows what is held back, now or later, so that the page has time to draw what came before.
+    fn flush_after(&mut self, wait: Option<f64>, now: f64) -> Vec<Effect> {
+        match wait {
+            None => Vec::new(),
+            Some(0.0) => self.flush(now),
+            Some(wait) => vec![Effect::Wake(wait)],
+        }
+    }
+
+    fn flush(&mut self, now: f64) -> Vec<Effect> {
+        if self.batcher.is_empty() {
+            return Vec::new();
+        }
+        self.batcher.flush(Arc::make_mut(&mut self.rows));
+        self.throttle.shown(now);
+        vec![Effect::Rows(self.rows.clone())]
+    }
+
+    fn index(&self) -> Option<Effect> {
+        self.is_shown.then_some(Effect::Index)
+    }
+}
+
+#[cfg(test)]
+mod tests;
