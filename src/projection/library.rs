@@ -25,7 +25,7 @@ pub const FIRST_COLUMNS: [Column; 12] = [
 ];
 
 /// All columns that every table can show.
-pub const COLUMNS: [Column; 20] = [
+pub const COLUMNS: [Column; 24] = [
     Column::Name,
     Column::Environment,
     Column::Task,
@@ -34,6 +34,8 @@ pub const COLUMNS: [Column; 20] = [
     Column::Reward,
     Column::Steps,
     Column::Calls,
+    Column::Errors,
+    Column::RepeatedCalls,
     Column::Tokens,
     Column::RecordedTokens,
     Column::TrainedTokens,
@@ -43,6 +45,8 @@ pub const COLUMNS: [Column; 20] = [
     Column::Outcome,
     Column::Run,
     Column::Tags,
+    Column::Notes,
+    Column::Verdict,
     Column::Origin,
     Column::Added,
     Column::Size,
@@ -60,6 +64,10 @@ pub fn heading(column: &Column) -> String {
         Column::Reward => "Reward",
         Column::Steps => "Steps",
         Column::Calls => "Calls",
+        Column::Errors => "Errors",
+        Column::RepeatedCalls => "Repeated calls",
+        Column::Notes => "Notes",
+        Column::Verdict => "Verdict",
         Column::Tokens => "Tokens",
         Column::RecordedTokens => "Sequence tokens",
         Column::TrainedTokens => "Trained tokens",
@@ -87,6 +95,8 @@ pub fn class(column: &Column) -> &'static str {
         | Column::Agent
         | Column::Run
         | Column::Tags
+        | Column::Notes
+        | Column::Verdict
         | Column::Started
         | Column::Origin
         | Column::Added
@@ -95,6 +105,8 @@ pub fn class(column: &Column) -> &'static str {
         Column::Reward
         | Column::Steps
         | Column::Calls
+        | Column::Errors
+        | Column::RepeatedCalls
         | Column::Tokens
         | Column::RecordedTokens
         | Column::TrainedTokens
@@ -115,6 +127,8 @@ pub fn cell_text(row: &Row, column: &Column) -> String {
         (
             Column::Steps
             | Column::Calls
+            | Column::Errors
+            | Column::RepeatedCalls
             | Column::Tokens
             | Column::RecordedTokens
             | Column::TrainedTokens,

@@ -13,6 +13,7 @@
 //! - [`markdown`]: writes an episode as Markdown.
 //! - [`passages`]: the texts of an episode, each with its position. [`search`]: full-text search in them.
 //! - [`timeline`]: the overview of an episode. [`table`]: episodes as rows. [`statistics`]: statistics of rewards.
+//! - [`result`]: how an episode ended and why. [`repetition`]: calls that an agent repeats.
 //! - [`token_record`]: the tokens and the loss mask of an episode, divided among its messages.
 //! - [`annotations`]: notes about episodes.
 //! - [`share`]: encodes an episode's recipe as a link and decodes it.
@@ -34,6 +35,8 @@ pub mod native;
 pub mod passages;
 pub mod patch;
 pub mod renderer_files;
+pub mod repetition;
+pub mod result;
 pub mod search;
 pub mod share;
 pub mod statistics;

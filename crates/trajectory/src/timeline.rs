@@ -152,6 +152,11 @@ pub fn marks(episode: &Episode) -> Vec<usize> {
     marked.map(|(index, _)| index + 1).collect()
 }
 
+/// How often something went wrong: the steps with an error, and the errors of the whole.
+pub fn errors(episode: &Episode) -> usize {
+    episode.steps.iter().filter(|step| fails(step)).count() + episode.errors.len()
+}
+
 /// The next mark after a step.
 pub fn next_mark(marks: &[usize], step: usize) -> Option<usize> {
     marks
@@ -250,7 +255,7 @@ fn kind(episode: &Episode, index: usize, step: &StepRecord) -> StepKind {
     }
 }
 
-fn fails(step: &StepRecord) -> bool {
+pub(crate) fn fails(step: &StepRecord) -> bool {
     let unreadable = match &step.action {
         AnyMessage::Request(request) => request
             .tool_calls
@@ -266,7 +271,7 @@ fn fails(step: &StepRecord) -> bool {
 
 /// Whether a message says that its call failed: these are the words in which aviary's environments
 /// answer calls that could not be run.
-fn is_failed_call(message: &AnyMessage) -> bool {
+pub(crate) fn is_failed_call(message: &AnyMessage) -> bool {
     let AnyMessage::Response(response) = message else {
         return false;
     };

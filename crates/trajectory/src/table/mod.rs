@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 use volary_core::json::{Json, Object, Text};
 
 use crate::episode::{Ending, Episode, Score, TaskReference};
+use crate::repetition::repeated_calls;
+use crate::result::outcome_failed;
+use crate::timeline;
 use crate::token_record::TokenCounts;
 
 /// What the table knows of an episode. Small: texts are shared with the episode.
@@ -42,6 +45,10 @@ pub struct Row {
     pub steps: usize,
     /// How many tools were called.
     pub calls: usize,
+    /// What went wrong: steps with an error, and errors of the whole. `None` in rows of older versions.
+    pub errors: Option<u64>,
+    /// How many calls repeat an earlier one. `None` in rows of older versions.
+    pub repeated_calls: Option<u64>,
     /// Tokens read and written.
     pub tokens: Option<u64>,
     /// The tokens that are recorded with the messages.
@@ -58,6 +65,11 @@ pub struct Row {
     pub outcome: Text,
     /// What a person marked it with.
     pub tags: Vec<Text>,
+    /// Texts and labels of the notes on it. Notes are stored elsewhere, so this and the verdict are filled for display
+    /// and never stored.
+    pub notes: Vec<Text>,
+    /// The verdict of the last of these notes that has one.
+    pub verdict: Option<Text>,
     /// How it was judged.
     pub scores: Vec<Score>,
     /// Other data of the source, as far as it fits into a cell.
@@ -91,6 +103,10 @@ pub enum Column {
     Steps,
     /// The number of calls.
     Calls,
+    /// The number of errors.
+    Errors,
+    /// The number of calls that repeat an earlier one.
+    RepeatedCalls,
     /// Tokens read and written.
     Tokens,
     /// The tokens that are recorded with the messages.
@@ -107,6 +123,10 @@ pub enum Column {
     Outcome,
     /// What a person marked it with.
     Tags,
+    /// The texts and labels of the notes on it.
+    Notes,
+    /// The verdict of the notes on it.
+    Verdict,
     /// How it came into the library.
     Origin,
     /// When it did, in seconds since 1970.
@@ -152,6 +172,8 @@ impl Row {
             reward: episode.reward(),
             steps: episode.steps.len(),
             calls: episode.calls(),
+            errors: Some(timeline::errors(episode) as u64),
+            repeated_calls: Some(repeated_calls(episode) as u64),
             tokens: match (usage.input, usage.output) {
                 (None, None) => None,
                 (input, output) => Some(input.unwrap_or(0).saturating_add(output.unwrap_or(0))),
@@ -174,6 +196,14 @@ impl Row {
         }
     }
 
+    /// Whether it failed: by its reward, else by how it ended.
+    pub fn failed(&self) -> bool {
+        match self.reward.filter(|reward| !reward.is_nan()) {
+            Some(reward) => reward < groups::SUCCESS,
+            None => outcome_failed(&self.outcome) == Some(true),
+        }
+    }
+
     /// The value of a column.
     pub fn cell(&self, column: &Column) -> Cell<'_> {
         match column {
@@ -186,6 +216,8 @@ impl Row {
             Column::Reward => number(self.reward),
             Column::Steps => number(Some(self.steps as f64)),
             Column::Calls => number(Some(self.calls as f64)),
+            Column::Errors => number(self.errors.map(|errors| errors as f64)),
+            Column::RepeatedCalls => number(self.repeated_calls.map(|calls| calls as f64)),
             Column::Tokens => number(self.tokens.map(|tokens| tokens as f64)),
             Column::RecordedTokens => number(self.recorded_tokens.map(|tokens| tokens as f64)),
             Column::TrainedTokens => number(self.trained_tokens.map(|tokens| tokens as f64)),
@@ -195,6 +227,9 @@ impl Row {
             Column::Outcome => text(&self.outcome),
             Column::Tags if self.tags.is_empty() => Cell::Empty,
             Column::Tags => Cell::Texts(&self.tags),
+            Column::Notes if self.notes.is_empty() => Cell::Empty,
+            Column::Notes => Cell::Texts(&self.notes),
+            Column::Verdict => known(self.verdict.as_ref()),
             Column::Origin => known(self.origin.as_ref()),
             Column::Added => number(self.added),
             Column::Size => number(self.bytes.map(|bytes| bytes as f64)),

@@ -30,6 +30,8 @@ impl Row {
         }
         put("run", self.run.clone().map(Json::from));
         put("reward", self.reward.map(Json::from));
+        put("errors", self.errors.map(count));
+        put("repeated_calls", self.repeated_calls.map(count));
         put("tokens", self.tokens.map(count));
         put("recorded_tokens", self.recorded_tokens.map(count));
         put("trained_tokens", self.trained_tokens.map(count));
@@ -74,6 +76,8 @@ impl Row {
             reward: number("reward"),
             steps: whole("steps").unwrap_or_default() as usize,
             calls: whole("calls").unwrap_or_default() as usize,
+            errors: whole("errors"),
+            repeated_calls: whole("repeated_calls"),
             tokens: whole("tokens"),
             recorded_tokens: whole("recorded_tokens"),
             trained_tokens: whole("trained_tokens"),
@@ -81,6 +85,8 @@ impl Row {
             seconds: number("seconds"),
             started: number("started"),
             outcome: text("outcome").unwrap_or_default(),
+            notes: Vec::new(),
+            verdict: None,
             tags: list("tags")
                 .iter()
                 .filter_map(Json::as_text)
@@ -145,6 +151,10 @@ mod tests {
             reward: Some(-0.5),
             steps: 3,
             calls: 4,
+            errors: Some(2),
+            repeated_calls: Some(1),
+            notes: Vec::new(),
+            verdict: None,
             tokens: Some(120),
             recorded_tokens: Some(90),
             trained_tokens: Some(12),

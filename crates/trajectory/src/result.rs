@@ -1,0 +1,330 @@
+//! How an episode ended and why, gathered from wherever sources write it: reward, scores, what was expected, the
+//! answer or patch that was given, and the last error.
+//!
+//! Invariants: nothing is guessed. Expected and given values are texts of the source, under the source's names; a text
+//! counts as a patch only if it has the lines of one.
+
+use volary_core::AnyMessage;
+use volary_core::json::{Json, Object, Text};
+
+use crate::episode::{Ending, Episode, Outcome, StepRecord};
+use crate::table::groups::SUCCESS;
+use crate::timeline;
+
+/// How an episode ended and why.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EpisodeResult {
+    /// Whether it failed; `None` if that is not known.
+    pub failed: Option<bool>,
+    /// What was expected: the source's name for it, and the text.
+    pub expected: Vec<(String, Text)>,
+    /// What the agent gave as its answer, as a scorer saw it.
+    pub given: Vec<(String, Text)>,
+    /// The patches among its data: the source's name, and the unified diff.
+    pub patches: Vec<(String, Text)>,
+    /// What went wrong last.
+    pub last_error: Option<LastError>,
+    /// The step that tells most about a failure: that of the last error, else of the last loss, else the last one.
+    pub step: usize,
+}
+
+/// What went wrong last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastError {
+    /// The step, from 1; `None` for an error of the whole.
+    pub step: Option<usize>,
+    /// What failed, in the words of the source.
+    pub message: Text,
+}
+
+/// Under which names sources write what is expected.
+const EXPECTED: [&str; 11] = [
+    "target",
+    "expected",
+    "expected_answer",
+    "expected_output",
+    "ground_truth",
+    "gold",
+    "gold_answer",
+    "reference",
+    "reference_answer",
+    "correct_answer",
+    "answer",
+];
+/// How deep data is searched.
+const DEEPEST: usize = 4;
+/// The most texts of each kind.
+const MOST: usize = 8;
+
+impl EpisodeResult {
+    /// That of an episode.
+    pub fn of(episode: &Episode) -> EpisodeResult {
+        let mut result = EpisodeResult {
+            failed: failed(episode),
+            last_error: last_error(episode),
+            ..EpisodeResult::default()
+        };
+        result.step = result.telling_step(episode);
+        for data in [&episode.metadata, &episode.raw] {
+            result.gather(data, &mut Vec::new());
+        }
+        for score in &episode.scores {
+            for name in ["answer", "submission"] {
+                if let Some(text) = score.extras.get(name).and_then(text_of) {
+                    push(&mut result.given, score.name.to_string(), text);
+                }
+            }
+            if let Some(text) = score.extras.get("target").and_then(text_of) {
+                push(&mut result.expected, score.name.to_string(), text);
+            }
+        }
+        result
+    }
+
+    /// Whether there is anything to show besides the reward.
+    pub fn is_empty(&self, episode: &Episode) -> bool {
+        episode.scores.is_empty()
+            && self.expected.is_empty()
+            && self.given.is_empty()
+            && self.patches.is_empty()
+            && self.last_error.is_none()
+    }
+
+    fn telling_step(&self, episode: &Episode) -> usize {
+        let last = episode.steps.len();
+        if let Some(step) = self.last_error.as_ref().and_then(|error| error.step) {
+            return step;
+        }
+        let bars = timeline::bars(episode);
+        let loss = bars
+            .iter()
+            .rfind(|bar| bar.kind == timeline::StepKind::Loss);
+        loss.map_or(last, |bar| bar.step)
+    }
+
+    fn gather(&mut self, object: &Object, path: &mut Vec<String>) {
+        for (key, value) in object.iter() {
+            path.push(key.to_string());
+            match value {
+                Json::Object(inner) if path.len() < DEEPEST => self.gather(inner, path),
+                Json::Text(text) if is_patch(text) => {
+                    push(&mut self.patches, path.join("."), Text::clone(text));
+                }
+                value if EXPECTED.contains(&&**key) => {
+                    if let Some(text) = text_of(value) {
+                        push(&mut self.expected, path.join("."), text);
+                    }
+                }
+                _ => {}
+            }
+            path.pop();
+        }
+    }
+}
+
+/// Whether an episode failed: by its reward, else by how it ended.
+fn failed(episode: &Episode) -> Option<bool> {
+    match (episode.reward(), &episode.ending) {
+        (_, Ending::Crashed { .. }) => Some(true),
+        // An episode that goes on has no result yet.
+        (Some(_), Ending::Open) if episode.outcome.is_none() && episode.scores.is_empty() => None,
+        (Some(reward), _) => Some(reward < SUCCESS),
+        (None, _) => episode.outcome.as_deref().and_then(outcome_failed),
+    }
+}
+
+/// Whether a source's word for the outcome says that the episode failed; `None` if it says nothing of that.
+pub fn outcome_failed(outcome: &str) -> Option<bool> {
+    match outcome {
+        "success" | "resolved" | "passed" | "correct" => Some(false),
+        "crashed" | "error" | "failed" | "failure" | "unresolved" | "incorrect" => Some(true),
+        _ => None,
+    }
+}
+
+fn last_error(episode: &Episode) -> Option<LastError> {
+    if let Some(message) = episode.errors.last() {
+        return Some(LastError {
+            step: None,
+            message: Text::clone(message),
+        });
+    }
+    let mut steps = episode.steps.iter().enumerate().rev();
+    steps.find_map(|(index, step)| {
+        Some(LastError {
+            step: Some(index + 1),
+            message: error_of(step)?,
+        })
+    })
+}
+
+/// What went wrong in a step.
+fn error_of(step: &StepRecord) -> Option<Text> {
+    if !timeline::fails(step) {
+        return None;
+    }
+    if let Outcome::Failed { message } = &step.outcome {
+        return Some(Text::clone(message));
+    }
+    if let Some(error) = step.details.errors.last() {
+        return Some(Text::clone(&error.message));
+    }
+    let failed = step
+        .messages()
+        .iter()
+        .rfind(|message| timeline::is_failed_call(message));
+    match failed {
+        Some(AnyMessage::Response(response)) => response.body.content.as_deref().map(Text::from),
+        _ => Some("A tool call could not be read.".into()),
+    }
+}
+
+fn push(list: &mut Vec<(String, Text)>, name: String, text: Text) {
+    let is_known = list.iter().any(|(_, known)| *known == text);
+    if !is_known && !text.trim().is_empty() && list.len() < MOST {
+        list.push((name, text));
+    }
+}
+
+fn text_of(value: &Json) -> Option<Text> {
+    match value {
+        Json::Null | Json::Object(_) => None,
+        Json::Text(text) => Some(Text::clone(text)),
+        value => Some(value.to_compact_text().into()),
+    }
+}
+
+/// Whether a text is a unified diff.
+pub fn is_patch(text: &str) -> bool {
+    let has = |start: &str| text.lines().any(|line| line.starts_with(start));
+    has("@@ ") && has("--- ") && has("+++ ")
+}
+
+/// What a line of a unified diff is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PatchLine {
+    /// It names files or says something of them.
+    Head,
+    /// It begins a passage.
+    Passage,
+    /// It is new.
+    Added,
+    /// It is gone.
+    Removed,
+    /// It is as before.
+    Same,
+}
+
+impl PatchLine {
+    /// The lines of a unified diff, each with what it is.
+    pub fn of(patch: &str) -> impl Iterator<Item = (PatchLine, &str)> {
+        let mut is_head = true;
+        patch.lines().map(move |line| {
+            // Within a passage, `--- ` is a removed line that begins with dashes, unless a new file follows.
+            is_head = match line {
+                line if line.starts_with("diff ") || line.starts_with("Index: ") => true,
+                line if line.starts_with("@@") => false,
+                _ => is_head,
+            };
+            let kind = match line.as_bytes().first() {
+                Some(b'@') if line.starts_with("@@") => PatchLine::Passage,
+                _ if is_head => PatchLine::Head,
+                Some(b'+') => PatchLine::Added,
+                Some(b'-') => PatchLine::Removed,
+                _ => PatchLine::Same,
+            };
+            (kind, line)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use volary_core::{Message, Role, object};
+
+    use super::*;
+    use crate::episode::{Rewards, Score, StepDetails, StepError};
+
+    const PATCH: &str =
+        "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n same\n--- old\n+new\n";
+
+    fn step(errors: &[&str]) -> StepRecord {
+        let errors = errors.iter().map(|message| StepError {
+            call: None,
+            message: (*message).into(),
+        });
+        let observed = Outcome::Observed {
+            messages: Vec::new(),
+            reward: 0.0,
+            done: false,
+            truncated: false,
+        };
+        StepRecord {
+            details: StepDetails {
+                errors: errors.collect(),
+                ..StepDetails::default()
+            },
+            ..StepRecord::new(Message::new(Role::Assistant, "I act.").into(), observed)
+        }
+    }
+
+    #[test]
+    fn a_failure_with_all_that_is_known_of_it() {
+        let episode = Episode {
+            steps: vec![step(&["first"]), step(&["second", "third"]), step(&[])],
+            rewards: Rewards::Whole(0.0),
+            ending: Ending::Done,
+            scores: vec![Score {
+                name: "match".into(),
+                value: "I".into(),
+                explanation: None,
+                extras: object!({"answer": "41"}),
+            }],
+            metadata: object!({"target": "42", "info": {"submission": PATCH, "answer": "42"}}),
+            ..Episode::default()
+        };
+        let result = EpisodeResult::of(&episode);
+        assert_eq!(result.failed, Some(true));
+        assert_eq!(result.expected, [("target".to_owned(), "42".into())]);
+        assert_eq!(result.given, [("match".to_owned(), "41".into())]);
+        assert_eq!(
+            result.patches,
+            [("info.submission".to_owned(), PATCH.into())]
+        );
+        let error = result
+            .last_error
+            .as_ref()
+            .map(|error| (error.step, &*error.message));
+        assert_eq!((error, result.step), (Some((Some(2), "third")), 2));
+        assert!(!result.is_empty(&episode));
+    }
+
+    #[test]
+    fn without_an_error_the_last_step_tells_most() {
+        let episode = Episode {
+            steps: vec![step(&[]), step(&[])],
+            rewards: Rewards::Unknown,
+            ..Episode::default()
+        };
+        let result = EpisodeResult::of(&episode);
+        assert_eq!((result.failed, result.step), (None, 2));
+        assert!(result.is_empty(&episode));
+        let whole = Episode {
+            errors: vec!["no disk".into()],
+            outcome: Some("error".into()),
+            ..episode
+        };
+        let result = EpisodeResult::of(&whole);
+        assert_eq!((result.failed, result.step), (Some(true), 2));
+        assert_eq!(result.last_error.unwrap().step, None);
+    }
+
+    #[test]
+    fn lines_of_a_patch() {
+        use PatchLine::{Added, Head, Passage, Removed, Same};
+        let kinds: Vec<PatchLine> = PatchLine::of(PATCH).map(|(kind, _)| kind).collect();
+        assert_eq!(kinds, [Head, Head, Head, Passage, Same, Removed, Added]);
+        assert!(is_patch(PATCH));
+        assert!(!is_patch("--- a list\n+++ of signs"));
+    }
+}
