@@ -1,7 +1,7 @@
 //! Episodes as rows of a table: columns, filters, order and groups.
 //!
 //! - [`filter`]: which rows are shown. [`order`]: their order. [`arrange`]: both, incrementally. [`groups`]: by
-//!   task, by run, by any column.
+//!   task, by run, by any column. [`view`]: all of that as a part of an address.
 //!
 //! Invariants: an unknown cell is [`Cell::Empty`], never zero; it passes only the filter for empty cells, and
 //! comes last in either direction.
@@ -11,6 +11,7 @@ pub mod filter;
 pub mod groups;
 pub mod order;
 mod stored;
+pub mod view;
 
 use std::collections::BTreeMap;
 

@@ -1,0 +1,316 @@
+//! What is shown of a table, as a part of an address: search, filters, order, groups, columns and position.
+//!
+//! Invariants: [`View::read`] never fails and skips what it does not understand; it returns what [`View::to_query`]
+//! wrote. The default view is the empty query. Values are percent-encoded piece by piece, so `~` and `/` separate pieces.
+
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use volary_core::json::Text;
+
+use super::Column;
+use super::filter::Filter;
+use super::order::Direction;
+
+/// The most columns by which rows are grouped.
+pub const MOST_GROUPS: usize = 2;
+
+/// What is escaped in a piece: everything but letters, digits and a few signs that separate nothing.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_');
+
+/// What is shown of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct View {
+    /// The words that are searched in all texts.
+    pub search: String,
+    /// What all rows must be.
+    pub filters: Vec<(Column, Filter)>,
+    /// By what the rows are sorted.
+    pub sort: Option<(Column, Direction)>,
+    /// By what they are grouped: at most [`MOST_GROUPS`] columns.
+    pub groups: Vec<Column>,
+    /// The columns; `None` for those that are shown by default.
+    pub columns: Option<Vec<Column>>,
+    /// The first row in sight.
+    pub first: usize,
+}
+
+impl View {
+    /// Reads the query of an address, without its question mark.
+    pub fn read(query: &str) -> View {
+        let mut view = View::default();
+        for (key, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+            match key {
+                "q" => view.search = decoded(value).into_owned(),
+                "filter" => view.filters.extend(read_filter(value)),
+                "sort" => view.sort = read_sort(value),
+                "group" => {
+                    let columns = value.split('~').filter_map(read_column);
+                    view.groups = columns.take(MOST_GROUPS).collect();
+                }
+                "columns" => {
+                    view.columns = Some(value.split('~').filter_map(read_column).collect());
+                }
+                "row" => view.first = value.parse().unwrap_or_default(),
+                _ => {}
+            }
+        }
+        view
+    }
+
+    /// The query of an address, without its question mark.
+    pub fn to_query(&self) -> String {
+        let mut pairs = Vec::new();
+        let mut put = |key: &str, value: String| pairs.push(format!("{key}={value}"));
+        if !self.search.is_empty() {
+            put("q", encoded(&self.search));
+        }
+        for (column, filter) in &self.filters {
+            put("filter", filter_text(column, filter));
+        }
+        if let Some((column, direction)) = &self.sort {
+            let sign = match direction {
+                Direction::Ascending => "up",
+                Direction::Descending => "down",
+            };
+            put("sort", format!("{}~{sign}", column_text(column)));
+        }
+        if !self.groups.is_empty() {
+            put("group", columns_text(&self.groups));
+        }
+        if let Some(columns) = &self.columns {
+            put("columns", columns_text(columns));
+        }
+        if self.first > 0 {
+            put("row", self.first.to_string());
+        }
+        pairs.join("&")
+    }
+}
+
+/// The names of the columns that every table has.
+const NAMES: [(&str, Column); 24] = [
+    ("name", Column::Name),
+    ("environment", Column::Environment),
+    ("model", Column::Model),
+    ("agent", Column::Agent),
+    ("task", Column::Task),
+    ("run", Column::Run),
+    ("reward", Column::Reward),
+    ("steps", Column::Steps),
+    ("calls", Column::Calls),
+    ("tokens", Column::Tokens),
+    ("sequence-tokens", Column::RecordedTokens),
+    ("trained-tokens", Column::TrainedTokens),
+    ("cost", Column::Cost),
+    ("time", Column::Time),
+    ("started", Column::Started),
+    ("outcome", Column::Outcome),
+    ("tags", Column::Tags),
+    ("origin", Column::Origin),
+    ("added", Column::Added),
+    ("size", Column::Size),
+    ("errors", Column::Errors),
+    ("repeated-calls", Column::RepeatedCalls),
+    ("notes", Column::Notes),
+    ("verdict", Column::Verdict),
+];
+
+fn column_text(column: &Column) -> String {
+    match column {
+        Column::Score(name) => format!("score/{}", encoded(name)),
+        Column::Metadata(path) => {
+            let path = path.iter().map(|key| format!("/{}", encoded(key)));
+            format!("metadata{}", path.collect::<String>())
+        }
+        column => {
+            let known = NAMES.iter().find(|(_, known)| known == column);
+            known.map(|(name, _)| *name).unwrap_or_default().to_owned()
+        }
+    }
+}
+
+fn columns_text(columns: &[Column]) -> String {
+    let columns: Vec<String> = columns.iter().map(column_text).collect();
+    columns.join("~")
+}
+
+fn read_column(text: &str) -> Option<Column> {
+    let mut pieces = text.split('/');
+    match (pieces.next()?, pieces.clone().count()) {
+        ("score", 1) => Some(Column::Score(decoded(pieces.next()?).as_ref().into())),
+        ("metadata", 1..) => {
+            let path = pieces.map(|key| Text::from(decoded(key).as_ref()));
+            Some(Column::Metadata(path.collect()))
+        }
+        (name, 0) => {
+            let known = NAMES.iter().find(|(known, _)| *known == name);
+            known.map(|(_, column)| column.clone())
+        }
+        _ => None,
+    }
+}
+
+fn read_sort(text: &str) -> Option<(Column, Direction)> {
+    let (column, direction) = text.split_once('~')?;
+    let direction = match direction {
+        "up" => Direction::Ascending,
+        "down" => Direction::Descending,
+        _ => return None,
+    };
+    Some((read_column(column)?, direction))
+}
+
+fn filter_text(column: &Column, filter: &Filter) -> String {
+    let column = column_text(column);
+    let bound = |bound: &Option<f64>| bound.map(|bound| bound.to_string()).unwrap_or_default();
+    match filter {
+        Filter::Between { low, high } => format!("{column}~between~{}~{}", bound(low), bound(high)),
+        Filter::Contains(part) => format!("{column}~has~{}", encoded(part)),
+        Filter::OneOf(choices) => {
+            let choices = choices.iter().map(|choice| format!("~{}", encoded(choice)));
+            format!("{column}~is{}", choices.collect::<String>())
+        }
+        Filter::Known(true) => format!("{column}~known"),
+        Filter::Known(false) => format!("{column}~unknown"),
+    }
+}
+
+fn read_filter(text: &str) -> Option<(Column, Filter)> {
+    let pieces: Vec<&str> = text.split('~').collect();
+    let (column, rest) = pieces.split_first()?;
+    // An empty bound is none; what is no number is no filter.
+    let bound = |text: &str| match text {
+        "" => Some(None),
+        text => text
+            .parse()
+            .ok()
+            .filter(|bound: &f64| !bound.is_nan())
+            .map(Some),
+    };
+    let filter = match rest {
+        ["between", low, high] => Filter::Between {
+            low: bound(low)?,
+            high: bound(high)?,
+        },
+        ["has", part] => Filter::Contains(decoded(part).into_owned()),
+        ["is", choices @ ..] => {
+            let choices = choices.iter().map(|choice| decoded(choice).into_owned());
+            Filter::OneOf(choices.collect())
+        }
+        ["known"] => Filter::Known(true),
+        ["unknown"] => Filter::Known(false),
+        _ => return None,
+    };
+    Some((read_column(column)?, filter))
+}
+
+fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, ESCAPED).to_string()
+}
+
+fn decoded(text: &str) -> Cow<'_, str> {
+    percent_decode_str(text).decode_utf8_lossy()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn column() -> impl Strategy<Value = Column> {
+        let fixed = (0..NAMES.len()).prop_map(|place| NAMES[place].1.clone());
+        let score = "\\PC{0,8}".prop_map(|name| Column::Score(name.into()));
+        let path = prop::collection::vec("\\PC{0,8}".prop_map(Text::from), 1..4);
+        prop_oneof![fixed, score, path.prop_map(Column::Metadata)]
+    }
+
+    fn filter() -> impl Strategy<Value = Filter> {
+        let bound = || prop::option::of(-1e9..1e9);
+        prop_oneof![
+            (bound(), bound()).prop_map(|(low, high)| Filter::Between { low, high }),
+            "\\PC{0,12}".prop_map(Filter::Contains),
+            prop::collection::vec("\\PC{0,12}", 0..3).prop_map(Filter::OneOf),
+            any::<bool>().prop_map(Filter::Known),
+        ]
+    }
+
+    fn direction(is_up: bool) -> Direction {
+        match is_up {
+            true => Direction::Ascending,
+            false => Direction::Descending,
+        }
+    }
+
+    #[test]
+    fn the_default_view_is_the_empty_query() {
+        assert_eq!(View::default().to_query(), "");
+        assert_eq!(View::read(""), View::default());
+    }
+
+    #[test]
+    fn a_view_can_be_read_by_people() {
+        let view = View {
+            search: "red marble".to_owned(),
+            filters: vec![
+                (
+                    Column::Reward,
+                    Filter::Between {
+                        low: None,
+                        high: Some(0.5),
+                    },
+                ),
+                (Column::Score("f/1".into()), Filter::Known(true)),
+            ],
+            sort: Some((Column::Steps, Direction::Descending)),
+            groups: vec![Column::Task, Column::Model],
+            columns: Some(vec![
+                Column::Name,
+                Column::Metadata(vec!["a".into(), "b".into()]),
+            ]),
+            first: 12,
+        };
+        let query = "q=red%20marble&filter=reward~between~~0.5&filter=score/f%2F1~known\
+            &sort=steps~down&group=task~model&columns=name~metadata/a/b&row=12";
+        assert_eq!(view.to_query(), query);
+        assert_eq!(View::read(query), view);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_skipped() {
+        let query = "x=1&filter=reward~between~a~1&filter=nothing~known&sort=reward~sideways&group=nothing\
+            &row=-1&filter=steps~between~2~";
+        let expected = View {
+            filters: vec![(
+                Column::Steps,
+                Filter::Between {
+                    low: Some(2.0),
+                    high: None,
+                },
+            )],
+            ..View::default()
+        };
+        assert_eq!(View::read(query), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn every_view_comes_back(
+            search in "\\PC{0,20}",
+            filters in prop::collection::vec((column(), filter()), 0..3),
+            sort in prop::option::of((column(), any::<bool>().prop_map(direction))),
+            groups in prop::collection::vec(column(), 0..=MOST_GROUPS),
+            columns in prop::option::of(prop::collection::vec(column(), 1..5)),
+            first in 0usize..100_000,
+        ) {
+            let view = View { search, filters, sort, groups, columns, first };
+            prop_assert_eq!(View::read(&view.to_query()), view);
+        }
+
+        #[test]
+        fn anything_is_read(query in ".*") {
+            let _ = View::read(&query);
+        }
+    }
+}
