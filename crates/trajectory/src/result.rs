@@ -7,7 +7,9 @@
 use volary_core::AnyMessage;
 use volary_core::json::{Json, Object, Text};
 
+use crate::annotations::Target;
 use crate::episode::{Ending, Episode, Outcome, StepRecord};
+use crate::passages::{Part, Place};
 use crate::table::groups::SUCCESS;
 use crate::timeline;
 
@@ -35,7 +37,37 @@ pub struct LastError {
     pub step: Option<usize>,
     /// What failed, in the words of the source.
     pub message: Text,
+    /// Where these words are in the step.
+    pub place: Option<Place>,
 }
+
+impl LastError {
+    /// The line that says what failed: the last one of a Python traceback, else the first one. As a passage of the
+    /// episode, so that it can be shown in its place.
+    pub fn line(&self) -> Option<Target> {
+        let place = self.place?;
+        let is_traceback = self.message.contains("Traceback (most recent call last)");
+        let mut lines = self.message.lines().filter(|line| !line.trim().is_empty());
+        let line = match is_traceback {
+            true => lines.last()?,
+            false => lines.next()?,
+        };
+        let line = line.trim();
+        // A line is a part of the message, so its start is within it.
+        let start = line.as_ptr() as usize - self.message.as_ptr() as usize;
+        let start = self.message.get(..start)?.chars().count();
+        let quote: String = line.chars().take(LONGEST_LINE).collect();
+        Some(Target::Passage {
+            place,
+            start,
+            end: start + quote.chars().count(),
+            quote: quote.into(),
+        })
+    }
+}
+
+/// Longer lines are known by their beginning.
+const LONGEST_LINE: usize = 300;
 
 /// Under which names sources write what is expected.
 const EXPECTED: [&str; 11] = [
@@ -147,36 +179,47 @@ fn last_error(episode: &Episode) -> Option<LastError> {
         return Some(LastError {
             step: None,
             message: Text::clone(message),
+            place: None,
         });
     }
     let mut steps = episode.steps.iter().enumerate().rev();
     steps.find_map(|(index, step)| {
+        let (message, at, part) = error_of(step)?;
         Some(LastError {
             step: Some(index + 1),
-            message: error_of(step)?,
+            message,
+            place: part.map(|part| Place {
+                step: index + 1,
+                message: at,
+                part,
+            }),
         })
     })
 }
 
-/// What went wrong in a step.
-fn error_of(step: &StepRecord) -> Option<Text> {
+/// What went wrong in a step, and in which text of it: the message and the part.
+fn error_of(step: &StepRecord) -> Option<(Text, usize, Option<Part>)> {
     if !timeline::fails(step) {
         return None;
     }
-    if let Outcome::Failed { message } = &step.outcome {
-        return Some(Text::clone(message));
+    let failure = match &step.outcome {
+        Outcome::Failed { message } => Some(message),
+        Outcome::Observed { .. } => None,
+    };
+    let errors = step.details.errors.iter().map(|error| &error.message);
+    let errors = failure.into_iter().chain(errors).enumerate();
+    if let Some((index, message)) = errors.last() {
+        return Some((Text::clone(message), 0, Some(Part::Error(index))));
     }
-    if let Some(error) = step.details.errors.last() {
-        return Some(Text::clone(&error.message));
-    }
-    let failed = step
-        .messages()
-        .iter()
-        .rfind(|message| timeline::is_failed_call(message));
-    match failed {
-        Some(AnyMessage::Response(response)) => response.body.content.as_deref().map(Text::from),
-        _ => Some("A tool call could not be read.".into()),
-    }
+    let mut messages = step.messages().iter().enumerate().rev();
+    let failed = messages.find_map(|(index, message)| match message {
+        AnyMessage::Response(response) if timeline::is_failed_call(message) => {
+            let content = response.body.content.as_deref()?;
+            Some((content.into(), index + 1, Some(Part::Content)))
+        }
+        _ => None,
+    });
+    Some(failed.unwrap_or_else(|| ("A tool call could not be read.".into(), 0, None)))
 }
 
 fn push(list: &mut Vec<(String, Text)>, name: String, text: Text) {
@@ -297,6 +340,30 @@ mod tests {
             .map(|error| (error.step, &*error.message));
         assert_eq!((error, result.step), (Some((Some(2), "third")), 2));
         assert!(!result.is_empty(&episode));
+        let line = result
+            .last_error
+            .as_ref()
+            .and_then(LastError::line)
+            .unwrap();
+        assert_eq!(line.locate(&episode), Some(0..5));
+    }
+
+    #[test]
+    fn the_line_of_a_traceback_is_its_last() {
+        let error =
+            "Traceback (most recent call last):\n  File \"é.py\", line 1\nValueError: no é\n";
+        let episode = Episode {
+            steps: vec![step(&["first", error])],
+            ..Episode::default()
+        };
+        let last = EpisodeResult::of(&episode).last_error.unwrap();
+        let line = last.line().unwrap();
+        let Target::Passage { quote, place, .. } = &line else {
+            panic!("{line:?}");
+        };
+        assert_eq!((&**quote, place.part), ("ValueError: no é", Part::Error(1)));
+        let found = line.locate(&episode).unwrap();
+        assert_eq!(found.len(), quote.chars().count());
     }
 
     #[test]

@@ -3,6 +3,11 @@
 //! Pure functions of samples. Intervals are two-sided, of a given confidence (0.95 is usual).
 
 mod distribution;
+mod paired;
+
+use std::collections::BTreeMap;
+
+pub use paired::{Paired, sign_test};
 
 use distribution::{normal_quantile, student_quantile};
 
@@ -38,6 +43,35 @@ pub fn mean(samples: &[f64], confidence: f64) -> Option<Estimate> {
         high: half.map(|half| mean + half),
         count,
     })
+}
+
+/// Half the width of confidence intervals of means, by Student's distribution. Keeps the quantiles that it computed:
+/// a table has many means of the same number of samples.
+#[derive(Clone, Debug)]
+pub struct HalfWidths {
+    confidence: f64,
+    quantiles: BTreeMap<usize, f64>,
+}
+
+impl HalfWidths {
+    /// Those of a confidence.
+    pub fn new(confidence: f64) -> HalfWidths {
+        HalfWidths {
+            confidence,
+            quantiles: BTreeMap::new(),
+        }
+    }
+
+    /// That of a mean of `count` samples with this standard error; `None` of fewer than two samples.
+    pub fn of(&mut self, standard_error: f64, count: usize) -> Option<f64> {
+        let degrees = count.checked_sub(1).filter(|degrees| *degrees > 0)?;
+        let confidence = self.confidence;
+        let quantile = self
+            .quantiles
+            .entry(degrees)
+            .or_insert_with(|| student_quantile(0.5 + confidence / 2.0, degrees as f64));
+        Some(*quantile * standard_error)
+    }
 }
 
 /// The mean over tasks of which each was tried several times. Tries of one task are alike, so it is the tasks

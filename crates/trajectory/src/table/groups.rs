@@ -17,6 +17,20 @@ pub enum GroupBy {
     Run,
     /// By the value of a column. A row with several values is in several groups.
     Column(Column),
+    /// By the values of two columns.
+    Pair(Column, Column),
+}
+
+impl GroupBy {
+    /// The grouping by some columns; `None` by none. Of more than two, the first two count.
+    pub fn columns(columns: &[Column]) -> Option<GroupBy> {
+        match columns {
+            [] => None,
+            [Column::Task] => Some(GroupBy::Task),
+            [column] => Some(GroupBy::Column(column.clone())),
+            [first, second, ..] => Some(GroupBy::Pair(first.clone(), second.clone())),
+        }
+    }
 }
 
 /// Rows that belong together.
@@ -24,6 +38,8 @@ pub enum GroupBy {
 pub struct Group {
     /// What they share, for people; empty if it is not known.
     pub name: Text,
+    /// What they share in the second column, if they are grouped by two.
+    pub second: Option<Text>,
     /// What tells the group apart. Tasks of two environments may have the same name.
     pub key: Vec<String>,
     /// Of what and by whom its rows are tries; `None` if they are not tries of one task.
@@ -36,6 +52,8 @@ pub struct Group {
     pub successes: usize,
     /// The mean of the rewards.
     pub mean_reward: Option<f64>,
+    /// Its standard error; `None` if there are fewer than two rewards.
+    pub standard_error: Option<f64>,
     /// How much the tries of a task agree: the chance that two of them, drawn at random, both succeeded
     /// or both failed. `None` for fewer than two tries, and for rows that are not tries of one task.
     pub agreement: Option<f64>,
@@ -74,6 +92,23 @@ pub fn grouped<R: Borrow<Row>>(rows: &[R], by: &GroupBy, success: f64) -> Vec<Gr
     grouping.done()
 }
 
+/// Mean and squared deviations of numbers, updated one by one (Welford's method), which stays exact for large means.
+#[derive(Clone, Copy, Debug, Default)]
+struct Moments {
+    count: f64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    fn add(&mut self, value: f64) {
+        self.count += 1.0;
+        let before = value - self.mean;
+        self.mean += before / self.count;
+        self.squares += before * (value - self.mean);
+    }
+}
+
 /// Groups in the making.
 #[derive(Clone, Debug)]
 pub struct Grouping {
@@ -81,8 +116,8 @@ pub struct Grouping {
     success: f64,
     known: BTreeMap<Vec<String>, usize>,
     groups: Vec<Group>,
-    /// The sum of the rewards of each.
-    sums: Vec<f64>,
+    /// The rewards of each.
+    sums: Vec<Moments>,
     rows: usize,
 }
 
@@ -104,15 +139,22 @@ impl Grouping {
         let place = self.rows;
         self.rows += 1;
         let reward = row.reward.filter(|reward| !reward.is_nan());
-        for (key, name, tried) in keys(row, &self.by) {
+        for Key {
+            key,
+            name,
+            second,
+            tried,
+        } in keys(row, &self.by)
+        {
             let index = *self.known.entry(key.clone()).or_insert_with(|| {
                 self.groups.push(Group {
                     name,
+                    second,
                     key,
                     tried,
                     ..Group::default()
                 });
-                self.sums.push(0.0);
+                self.sums.push(Moments::default());
                 self.groups.len() - 1
             });
             let group = &mut self.groups[index];
@@ -120,7 +162,7 @@ impl Grouping {
             if let Some(reward) = reward {
                 group.tries += 1;
                 group.successes += usize::from(reward >= self.success);
-                self.sums[index] += reward;
+                self.sums[index].add(reward);
             }
         }
     }
@@ -128,7 +170,7 @@ impl Grouping {
     /// The groups.
     pub fn done(mut self) -> Vec<Group> {
         let groups = self.groups.iter_mut().zip(self.sums);
-        groups.for_each(|(group, sum)| group.judge(sum));
+        groups.for_each(|(group, rewards)| group.judge(rewards));
         self.groups
     }
 }
@@ -169,8 +211,11 @@ fn pass_all_over(tried: &[&Group]) -> Vec<f64> {
 }
 
 impl Group {
-    fn judge(&mut self, rewards: f64) {
-        self.mean_reward = (self.tries > 0).then(|| rewards / self.tries as f64);
+    fn judge(&mut self, rewards: Moments) {
+        self.mean_reward = (self.tries > 0).then_some(rewards.mean);
+        let count = rewards.count;
+        self.standard_error =
+            (self.tries > 1).then(|| (rewards.squares / (count - 1.0) / count).sqrt());
         let pairs = |n: usize| (n * n.saturating_sub(1)) as f64;
         let alike = pairs(self.successes) + pairs(self.tries - self.successes);
         let is_task = self.tried.is_some();
@@ -178,17 +223,33 @@ impl Group {
     }
 }
 
-/// The groups of a row: what tells each apart, its name, and of what its rows are tries.
-fn keys(row: &Row, by: &GroupBy) -> Vec<(Vec<String>, Text, Option<Tried>)> {
-    let single = |name: Option<&Text>| {
-        let name = name.cloned().unwrap_or_default();
-        vec![(vec![name.to_string()], name, None)]
-    };
+/// A group of a row.
+struct Key {
+    /// What tells it apart.
+    key: Vec<String>,
+    name: Text,
+    second: Option<Text>,
+    tried: Option<Tried>,
+}
+
+impl Key {
+    fn of(name: Text) -> Key {
+        Key {
+            key: vec![name.to_string()],
+            name,
+            second: None,
+            tried: None,
+        }
+    }
+}
+
+/// The groups of a row.
+fn keys(row: &Row, by: &GroupBy) -> Vec<Key> {
     match by {
-        GroupBy::Run => single(row.run.as_ref()),
+        GroupBy::Run => vec![Key::of(row.run.clone().unwrap_or_default())],
         GroupBy::Task => {
             let Some(task) = &row.task else {
-                return single(None);
+                return vec![Key::of(Text::default())];
             };
             let tried = Tried {
                 environment: row.environment.clone().unwrap_or_default(),
@@ -204,22 +265,39 @@ fn keys(row: &Row, by: &GroupBy) -> Vec<(Vec<String>, Text, Option<Tried>)> {
             ]
             .map(|part| part.to_string())
             .to_vec();
-            vec![(key, task.id.clone(), Some(tried))]
+            vec![Key {
+                key,
+                name: task.id.clone(),
+                second: None,
+                tried: Some(tried),
+            }]
         }
-        GroupBy::Column(column) => match row.cell(column) {
-            Cell::Texts(texts) => {
-                let mut texts = texts.to_vec();
-                texts.sort();
-                texts.dedup();
-                texts
-                    .into_iter()
-                    .map(|text| (vec![text.to_string()], text, None))
-                    .collect()
-            }
-            cell => {
-                let name = cell.to_text();
-                vec![(vec![name.clone()], name.into(), None)]
-            }
-        },
+        GroupBy::Column(column) => values(row, column).into_iter().map(Key::of).collect(),
+        GroupBy::Pair(first, second) => {
+            let others = values(row, second);
+            let names = values(row, first).into_iter();
+            let pairs = names.flat_map(|name| {
+                others.iter().map(move |other| Key {
+                    key: vec![name.to_string(), other.to_string()],
+                    name: name.clone(),
+                    second: Some(other.clone()),
+                    tried: None,
+                })
+            });
+            pairs.collect()
+        }
+    }
+}
+
+/// The values of a column in a row, each of which makes a group; an unknown one is empty.
+fn values(row: &Row, column: &Column) -> Vec<Text> {
+    match row.cell(column) {
+        Cell::Texts(texts) => {
+            let mut texts = texts.to_vec();
+            texts.sort();
+            texts.dedup();
+            texts
+        }
+        cell => vec![cell.to_text().into()],
     }
 }

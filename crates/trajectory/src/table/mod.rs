@@ -1,16 +1,19 @@
 //! Episodes as rows of a table: columns, filters, order and groups.
 //!
 //! - [`filter`]: which rows are shown. [`order`]: their order. [`arrange`]: both, incrementally. [`groups`]: by
-//!   task, by run, by any column. [`view`]: all of that as a part of an address.
+//!   task, by run, by any column. [`view`]: all of that as a part of an address. [`variation`]: columns that
+//!   do not tell rows apart. [`cross`]: groups by two columns, crossed.
 //!
 //! Invariants: an unknown cell is [`Cell::Empty`], never zero; it passes only the filter for empty cells, and
 //! comes last in either direction.
 
 pub mod arrange;
+pub mod cross;
 pub mod filter;
 pub mod groups;
 pub mod order;
 mod stored;
+pub mod variation;
 pub mod view;
 
 use std::collections::BTreeMap;

@@ -116,7 +116,8 @@ const NAMES: [(&str, Column); 24] = [
     ("verdict", Column::Verdict),
 ];
 
-fn column_text(column: &Column) -> String {
+/// The name of a column in an address.
+pub fn column_text(column: &Column) -> String {
     match column {
         Column::Score(name) => format!("score/{}", encoded(name)),
         Column::Metadata(path) => {
@@ -135,7 +136,8 @@ fn columns_text(columns: &[Column]) -> String {
     columns.join("~")
 }
 
-fn read_column(text: &str) -> Option<Column> {
+/// The column of a name that [`column_text`] wrote; `None` if there is none.
+pub fn read_column(text: &str) -> Option<Column> {
     let mut pieces = text.split('/');
     match (pieces.next()?, pieces.clone().count()) {
         ("score", 1) => Some(Column::Score(decoded(pieces.next()?).as_ref().into())),

@@ -1,0 +1,162 @@
+//! Groups by two columns as a table: a row for each value of the first, a column for each value of the second.
+
+use std::collections::BTreeMap;
+
+use volary_core::json::Text;
+
+use super::groups::Group;
+use super::order::natural;
+use crate::statistics::Paired;
+
+/// The groups of two columns, crossed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cross {
+    /// The values of the first column, in their order of appearance.
+    pub rows: Vec<Text>,
+    /// The values of the second column, sorted as people expect.
+    pub columns: Vec<Text>,
+    /// The group of each row and column; `None` if no trajectory has both.
+    cells: Vec<Vec<Option<Group>>>,
+}
+
+/// Where two columns differ in one row.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Differing {
+    /// The row.
+    pub row: usize,
+    /// The mean reward of the first column.
+    pub first: f64,
+    /// That of the second.
+    pub second: f64,
+}
+
+impl Cross {
+    /// Of groups by two columns; other groups have no second value and are left out.
+    pub fn of(groups: &[Group]) -> Cross {
+        let mut columns: Vec<Text> = groups
+            .iter()
+            .filter_map(|group| group.second.clone())
+            .collect();
+        columns.sort_by(|one, other| natural(one, other));
+        columns.dedup();
+        let places: BTreeMap<&str, usize> = columns
+            .iter()
+            .enumerate()
+            .map(|(at, name)| (&**name, at))
+            .collect();
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut rows = Vec::new();
+        let mut cells: Vec<Vec<Option<Group>>> = Vec::new();
+        for group in groups {
+            let Some(column) = group.second.as_deref().and_then(|name| places.get(name)) else {
+                continue;
+            };
+            let row = *known.entry(&group.name).or_insert_with(|| {
+                rows.push(group.name.clone());
+                cells.push(vec![None; columns.len()]);
+                rows.len() - 1
+            });
+            cells[row][*column] = Some(group.clone());
+        }
+        Cross {
+            rows,
+            columns: columns.clone(),
+            cells,
+        }
+    }
+
+    /// The group of a row and a column.
+    pub fn cell(&self, row: usize, column: usize) -> Option<&Group> {
+        self.cells.get(row)?.get(column)?.as_ref()
+    }
+
+    /// The mean reward of a row and a column.
+    fn mean(&self, row: usize, column: usize) -> Option<f64> {
+        self.cell(row, column)?.mean_reward
+    }
+
+    /// The rows in which both columns have a reward, with both means.
+    pub fn pairs(&self, first: usize, second: usize) -> Vec<Differing> {
+        let rows = 0..self.rows.len();
+        let pairs = rows.filter_map(|row| {
+            Some(Differing {
+                row,
+                first: self.mean(row, first)?,
+                second: self.mean(row, second)?,
+            })
+        });
+        pairs.collect()
+    }
+
+    /// The comparison of two columns, row by row; `None` if no row has a reward in both.
+    pub fn compare(&self, first: usize, second: usize, confidence: f64) -> Option<Paired> {
+        let pairs = self.pairs(first, second);
+        let pairs: Vec<(f64, f64)> = pairs.iter().map(|pair| (pair.first, pair.second)).collect();
+        Paired::of(&pairs, confidence)
+    }
+
+    /// The rows in which two columns differ, those that differ most first.
+    pub fn differing(&self, first: usize, second: usize) -> Vec<Differing> {
+        let mut pairs = self.pairs(first, second);
+        let by = |pair: &Differing| (pair.first - pair.second).abs();
+        pairs.retain(|pair| by(pair) > 1e-9);
+        pairs.sort_by(|one, other| by(other).total_cmp(&by(one)));
+        pairs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TaskReference;
+    use crate::table::groups::{GroupBy, SUCCESS, grouped};
+    use crate::table::{Column, Row};
+
+    fn row(task: &str, model: &str, reward: Option<f64>) -> Row {
+        Row {
+            task: Some(TaskReference {
+                dataset: "d".into(),
+                id: task.into(),
+            }),
+            model: Some(model.into()),
+            reward,
+            ..Row::default()
+        }
+    }
+
+    #[test]
+    fn tasks_by_models() {
+        let rows = [
+            row("2", "b", Some(1.0)),
+            row("2", "a", Some(0.0)),
+            row("1", "a", Some(1.0)),
+            row("1", "a", Some(0.0)),
+            row("1", "b", Some(0.5)),
+            row("3", "a", None),
+            row("3", "b", Some(1.0)),
+        ];
+        let by = GroupBy::columns(&[Column::Task, Column::Model]).unwrap();
+        let cross = Cross::of(&grouped(&rows, &by, SUCCESS));
+        assert_eq!(
+            cross.rows,
+            ["2".into(), "1".into(), "3".into()] as [Text; 3]
+        );
+        assert_eq!(cross.columns, ["a".into(), "b".into()] as [Text; 2]);
+        let cell = cross.cell(1, 0).unwrap();
+        assert_eq!((cell.tries, cell.mean_reward), (2, Some(0.5)));
+        // Of 0 and 1 the standard deviation is sqrt(1/2), and of two the error is that over sqrt(2).
+        assert!((cell.standard_error.unwrap() - 0.5).abs() < 1e-12);
+        assert_eq!(cross.cell(0, 2), None);
+        let paired = cross.compare(1, 0, 0.95).unwrap();
+        assert_eq!((paired.wins, paired.ties, paired.losses), (1, 1, 0));
+        assert_eq!(
+            cross.differing(0, 1),
+            [Differing {
+                row: 0,
+                first: 0.0,
+                second: 1.0
+            }]
+        );
+        assert_eq!(Cross::of(&[]), Cross::default());
+    }
+}
